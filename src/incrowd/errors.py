@@ -1,0 +1,76 @@
+"""Every error incrowd raises on purpose, with the exit code the command line gives it.
+
+The texts say what was found, what is allowed and the nearest fix.  They never quote a cell of
+the input that a release would hide; a value is quoted only where the reader cannot act without
+it (a value that a hierarchy lacks).
+
+    IncrowdError
+    ├── InputError            the table, a file or an argument is wrong            exit 2
+    │   ├── HierarchyError    a hierarchy is broken or does not fit the table
+    │   ├── OutOfScopeError   the chosen method does not serve this table or model
+    │   └── MissingExtraError an optional package is not installed
+    ├── NoLawfulReleaseError  no release can obey the model                        exit 1
+    ├── VerificationError     a release failed its independent re-check            exit 1
+    └── StoppedError          stopped before any lawful release was found          exit 3
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class IncrowdError(Exception):
+    """Base of all errors that incrowd raises on purpose."""
+
+    exit_code = 2
+
+
+class InputError(IncrowdError):
+    """The table, a file or an argument is wrong."""
+
+
+class HierarchyError(InputError):
+    """A hierarchy is broken, or does not fit the table."""
+
+
+class OutOfScopeError(InputError):
+    """The chosen method does not serve this table or model."""
+
+
+class MissingExtraError(InputError):
+    """An optional package is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package!r}, which is not installed: "
+            f"pip install 'incrowd[{extra}]'"
+        )
+
+
+class NoLawfulReleaseError(IncrowdError):
+    """No release of this table can obey the model."""
+
+    exit_code = 1
+
+
+class VerificationError(IncrowdError):
+    """A release failed its independent re-check; nothing was written."""
+
+    exit_code = 1
+
+
+class StoppedError(IncrowdError):
+    """The search was stopped before any lawful release was found."""
+
+    exit_code = 3
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` for the nearest known word, or the list of a few known ones."""
+    known = list(known)
+    near = get_close_matches(word, known, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    if not known:
+        return ""
+    shown = ", ".join(repr(k) for k in known[:12])
+    return f"; known: {shown}{', …' if len(known) > 12 else ''}"

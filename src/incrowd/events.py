@@ -1,0 +1,29 @@
+"""What a run tells while it works."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Event:
+    """One progress report.
+
+    Attributes
+    ----------
+    stage: what is being done, in a few words.
+    cost: cost of the best lawful release so far, in units of 1/scale, or None.
+    bound: best lower bound so far, in units of 1/scale, or None.
+    share: estimated share of this stage that is done, 0..1, or None when unknown.
+    """
+
+    stage: str
+    cost: int | None = None
+    bound: int | None = None
+    share: float | None = None
+
+
+Listener = Callable[[Event], None]
+
+
+def silent(event: Event) -> None:
+    """Ignore the event."""

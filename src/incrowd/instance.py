@@ -1,0 +1,154 @@
+"""The problem behind the front door: distinct rows as small integer codes, with multiplicities."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.hierarchy.tree import Tree
+
+
+class NodeTables(NamedTuple):
+    """All trees in flat arrays, the form that kernels take.
+
+    The ancestor of leaf code ``c`` of column ``j`` at level ``l`` is
+    ``node[start[j] + l * width[j] + c]``; its cost stands at the same place in ``cost``.
+    """
+
+    node: NDArray[np.int32]
+    cost: NDArray[np.int64]
+    start: NDArray[np.int64]
+    width: NDArray[np.int64]
+    levels: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Distinct (QI, SA) rows as leaf codes, with multiplicities.
+
+    A *copy* is one row of the table.  Copies are numbered distinct row by distinct row:
+    copy ``i`` is a copy of distinct row ``Instance.copies[i]``.
+
+    Attributes
+    ----------
+    codes: int32, shape (distinct, columns), C order, rows sorted and pairwise different (together
+        with ``sensitive``): leaf codes of the quasi-identifiers.
+    counts: int64, shape (distinct,): copies of each distinct row, all ≥ 1.
+    trees: one per column.
+    scale: integer costs are in units of ``1/scale``.
+    sensitive: int32, shape (distinct, sensitive attributes): codes of the sensitive values; no
+        columns when the model does not look at them.
+    """
+
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    trees: tuple[Tree, ...]
+    scale: int = 1
+    sensitive: NDArray[np.int32] | None = None
+
+    @property
+    def distinct(self) -> int:
+        """Number of distinct rows."""
+        return len(self.codes)
+
+    @property
+    def columns(self) -> int:
+        """Number of quasi-identifiers."""
+        return len(self.trees)
+
+    @cached_property
+    def rows(self) -> int:
+        """Number of rows of the table, copies counted."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def copies(self) -> NDArray[np.int64]:
+        """int64, shape (rows,): the distinct row of each copy."""
+        return np.repeat(np.arange(self.distinct, dtype=np.int64), self.counts)
+
+    @cached_property
+    def first_copy(self) -> NDArray[np.int64]:
+        """int64, shape (distinct + 1,): copies of row r are ``first_copy[r]:first_copy[r+1]``."""
+        return np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
+
+    @cached_property
+    def tables(self) -> NodeTables:
+        """The trees in flat arrays."""
+        width = np.array([tree.node.shape[1] for tree in self.trees], np.int64)
+        levels = np.array([tree.levels for tree in self.trees], np.int64)
+        start = np.concatenate([[0], np.cumsum(width * levels)[:-1]]).astype(np.int64)
+        node = np.concatenate([tree.node.ravel() for tree in self.trees]).astype(np.int32)
+        cost = np.concatenate([tree.cost.ravel() for tree in self.trees]).astype(np.int64)
+        return NodeTables(node, cost, start, width, levels)
+
+    @cached_property
+    def sensitive_codes(self) -> NDArray[np.int32]:
+        """int32, shape (distinct, attributes): like ``sensitive``, with no columns for none."""
+        if self.sensitive is None:
+            return np.zeros((self.distinct, 0), np.int32)
+        return self.sensitive
+
+    @cached_property
+    def sensitive_sizes(self) -> tuple[int, ...]:
+        """Number of values of each sensitive attribute."""
+        return tuple(int(column.max()) + 1 for column in self.sensitive_codes.T)
+
+    @cached_property
+    def worst_cost(self) -> int:
+        """Cost of the release in which every cell is ``*``."""
+        per_row = sum(
+            tree.cost[-1][self.codes[:, j]] for j, tree in enumerate(self.trees)
+        )
+        return int(np.dot(np.asarray(per_row, np.int64), self.counts)) if self.trees else 0
+
+
+def from_codes(
+    rows: NDArray[np.integer],
+    trees: tuple[Tree, ...] | None = None,
+    sensitive: NDArray[np.integer] | None = None,
+    scale: int = 1,
+) -> tuple[Instance, NDArray[np.int64]]:
+    """Merge duplicate rows into an instance.
+
+    Parameters
+    ----------
+    rows: integer, shape (n, m): leaf codes; without ``trees`` every column is suppressed whole,
+        and its codes may be any nonnegative integers.
+    sensitive: integer, shape (n,) or (n, s).
+
+    Returns
+    -------
+    the instance, and int64 of shape (n,): the copy that each table row became (a permutation).
+    """
+    rows = np.asarray(rows, np.int32).reshape(len(rows), -1)
+    if trees is None:
+        trees = tuple(
+            Tree.suppression(f"q{j}", tuple(str(v) for v in range(int(c.max(initial=0)) + 1)))
+            for j, c in enumerate(rows.T)
+        )
+    parts = rows
+    if sensitive is not None:
+        sensitive = np.asarray(sensitive, np.int32).reshape(len(rows), -1)
+        parts = np.hstack([rows, sensitive])
+    order = np.lexsort(parts.T[::-1]) if parts.shape[1] else np.arange(len(rows))
+    ordered = parts[order]
+    new = np.ones(len(rows), bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    starts = np.flatnonzero(new)
+    counts = np.diff(np.append(starts, len(rows))).astype(np.int64)
+    unique = np.ascontiguousarray(ordered[starts])
+    copy_of_row = np.empty(len(rows), np.int64)
+    copy_of_row[order] = np.arange(len(rows))
+    m = rows.shape[1]
+    return (
+        Instance(
+            np.ascontiguousarray(unique[:, :m]),
+            counts,
+            trees,
+            scale,
+            None if sensitive is None else np.ascontiguousarray(unique[:, m:]),
+        ),
+        copy_of_row,
+    )

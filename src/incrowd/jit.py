@@ -1,0 +1,21 @@
+"""The one way incrowd compiles a kernel.
+
+``numba.njit(cache=True)`` raises at import when neither the package folder nor the user's cache
+folder can be written (read-only installs, locked-down containers).  A kernel must still run
+there, so the decorator falls back to compiling without a cache.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile ``function`` in nopython mode, releasing the GIL, cached on disk where possible."""
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # "no locator available": nowhere to keep the cache
+        return numba.njit(nogil=True)(function)

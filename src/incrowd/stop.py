@@ -1,0 +1,46 @@
+"""When to end a search: time, gap, an interrupt, or a release that is proven optimal."""
+
+import time
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Stop:
+    """The budget of one run; made fresh for each, asked often, cheap to ask.
+
+    Attributes
+    ----------
+    time_limit: wall seconds from construction, or None.
+    gap: end once ``(cost − bound) / cost`` is at most this, or None.
+    """
+
+    time_limit: float | None = None
+    gap: float | None = None
+    started: float = field(default_factory=time.monotonic)
+    interrupted: bool = False
+
+    def interrupt(self) -> None:
+        """Ask the run to end at the next lawful moment."""
+        self.interrupted = True
+
+    def elapsed(self) -> float:
+        """Wall seconds since the start."""
+        return time.monotonic() - self.started
+
+    def left(self) -> float:
+        """Wall seconds left (infinite without a limit)."""
+        return float("inf") if self.time_limit is None else self.time_limit - self.elapsed()
+
+    def now(self) -> bool:
+        """Whether time is up or the run was interrupted."""
+        return self.interrupted or self.left() <= 0
+
+    def satisfied(self, cost: int, bound: int) -> bool:
+        """Whether the gap between ``cost`` and ``bound`` is small enough to end."""
+        if cost <= bound:
+            return True
+        return self.gap is not None and cost - bound <= self.gap * cost
+
+    def why(self) -> str:
+        """Say in words why ``now()`` is true."""
+        return "interrupted" if self.interrupted else "time limit"
