@@ -98,9 +98,7 @@ class Instance:
     @cached_property
     def worst_cost(self) -> int:
         """Cost of the release in which every cell is ``*``."""
-        per_row = sum(
-            tree.cost[-1][self.codes[:, j]] for j, tree in enumerate(self.trees)
-        )
+        per_row = sum(tree.cost[-1][self.codes[:, j]] for j, tree in enumerate(self.trees))
         return int(np.dot(np.asarray(per_row, np.int64), self.counts)) if self.trees else 0
 
 

@@ -30,9 +30,7 @@ class Problem:
     def group(self, copies: NDArray[np.integer]) -> Group:
         """The sensitive values of some copies."""
         instance = self.instance
-        return Group(
-            instance.sensitive_codes[instance.copies[copies]], instance.sensitive_sizes
-        )
+        return Group(instance.sensitive_codes[instance.copies[copies]], instance.sensitive_sizes)
 
     @property
     def smallest_class(self) -> int:
@@ -49,8 +47,13 @@ class Context:
     listener: Listener = silent
     threads: int = 1
 
-    def tell(self, stage: str, cost: int | None = None, bound: int | None = None,
-             share: float | None = None) -> None:
+    def tell(
+        self,
+        stage: str,
+        cost: int | None = None,
+        bound: int | None = None,
+        share: float | None = None,
+    ) -> None:
         """Report progress."""
         self.listener(Event(stage, cost, bound, share))
 
