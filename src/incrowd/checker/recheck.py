@@ -1,0 +1,104 @@
+"""Truth of every cell, lawfulness of every class, the cost: counted on the released text itself."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from incrowd.checker.ladder import rungs, validated
+from incrowd.checker.models import require_lawful
+from incrowd.checker.rejection import RejectedError, require
+
+
+def recheck(
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    ladders: Mapping[str, pl.DataFrame],
+    k: int,
+    cost: int,
+    *,
+    origin: NDArray[np.integer] | None = None,
+    sensitive: pl.DataFrame | None = None,
+    models: Sequence[Mapping[str, Any]] = (),
+) -> NDArray[np.int64]:
+    """Check a release against its original.
+
+    Parameters
+    ----------
+    original, released: the quasi-identifiers as text (null = missing); other columns are ignored.
+    ladders: one per quasi-identifier, see ``incrowd.checker.ladder``.
+    k: least size of a class.
+    cost: the claimed cost, in the units of the ladders' costs.
+    origin: int, shape (rows,): the original row (from 0) of each released row; None = same order.
+    sensitive: the released sensitive columns, in the order of ``released``.
+    models: further privacy models as plain data, see ``incrowd.checker.models``.
+
+    Returns
+    -------
+    int64, shape (rows,): the class of each released row, numbered by first appearance.
+
+    Raises
+    ------
+    RejectedError: the first violation, by row number and column, never by value.
+    """
+    rows = original.height
+    require(
+        released.height == rows, f"the release has {released.height} rows, the original has {rows}"
+    )
+    if origin is not None:
+        require(len(origin) == rows, "the row map has another length than the table")
+        seen = np.bincount(np.clip(origin, 0, max(0, rows - 1)), minlength=rows)
+        whole = rows == 0 or bool(origin.min() >= 0 and origin.max() < rows and (seen == 1).all())
+        require(whole, "the row map loses one original row or uses one twice")
+    total = 0
+    for column, ladder in ladders.items():
+        require(column in original.columns, "the original lacks this column", column=column)
+        require(column in released.columns, "the release lacks this column", column=column)
+        before = original[column] if origin is None else original[column].gather(origin)
+        total += cells_cost(before, released[column], ladder, column)
+    classes = classes_of(released, list(ladders))
+    require_size(classes, k)
+    if models:
+        require_lawful(classes, pl.DataFrame() if sensitive is None else sensitive, models)
+    require(total == cost, f"the release costs {total}, not {cost} as claimed")
+    return classes
+
+
+def cells_cost(before: pl.Series, after: pl.Series, ladder: pl.DataFrame, column: str) -> int:
+    """Return what a column pays; reject the first cell that is no generalization."""
+    pairs = pl.DataFrame({"leaf": before.cast(pl.String), "label": after.cast(pl.String)})
+    known = rungs(validated(ladder, column)).with_columns(pl.lit(True).alias("true"))
+    # One look-up per different pair, not per cell: columns have few values, tables many rows.
+    kinds = pairs.with_row_index("row").group_by("leaf", "label")
+    kinds = kinds.agg(pl.len().cast(pl.Int64).alias("cells"), pl.col("row").min())
+    kinds = kinds.join(known, on=["leaf", "label"], how="left", nulls_equal=True)
+    false = kinds.filter(pl.col("true").is_null())
+    if false.height:
+        first = false.sort("row").row(0, named=True)
+        reason = "the released cell is neither the original value nor one of its ancestors"
+        raise RejectedError(reason, int(first["row"]) + 1, column)
+    return sum(
+        c * n for c, n in zip(kinds["cost"].to_list(), kinds["cells"].to_list(), strict=True)
+    )
+
+
+def classes_of(released: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
+    """Number the rows that agree on all columns: int64, shape (rows,), by first appearance."""
+    if not columns or not released.height:
+        return np.zeros(released.height, np.int64)
+    indexed = released.select(pl.col(c).alias(str(i)) for i, c in enumerate(columns))
+    keys = indexed.columns
+    first = indexed.with_row_index("row").select(pl.col("row").min().over(keys)).to_series()
+    return first.rank("dense").cast(pl.Int64).to_numpy() - 1
+
+
+def require_size(classes: NDArray[np.int64], k: int) -> None:
+    """Reject the first row whose class has fewer than k rows."""
+    require(isinstance(k, int) and not isinstance(k, bool) and k >= 1, "k is no whole number ≥ 1")
+    sizes = np.bincount(classes)[classes] if len(classes) else classes
+    small = np.flatnonzero(sizes < k)
+    if len(small):
+        reason = f"its class has {sizes[small[0]]} rows, fewer than k = {k}"
+        raise RejectedError(reason, int(small[0]) + 1)

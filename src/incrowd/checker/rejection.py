@@ -1,0 +1,24 @@
+"""Why the checker rejects."""
+
+
+class RejectedError(Exception):
+    """The first violation found: what is wrong and where, never the value of a cell.
+
+    Attributes
+    ----------
+    reason: what is wrong, in words.
+    row: number of the offending row of the released table, counted from 1 without the header.
+    column: name of the offending column.
+    """
+
+    def __init__(self, reason: str, row: int | None = None, column: str | None = None) -> None:
+        self.reason, self.row, self.column = reason, row, column
+        place = [] if row is None else [f"row {row}"]
+        place += [] if column is None else [f"column {column!r}"]
+        super().__init__(f"{', '.join(place)}: {reason}" if place else reason)
+
+
+def require(truth: bool, reason: str, row: int | None = None, column: str | None = None) -> None:
+    """Reject unless ``truth``."""
+    if not truth:
+        raise RejectedError(reason, row, column)
