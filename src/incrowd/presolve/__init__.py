@@ -1,0 +1,1 @@
+"""Reductions that keep the optimum: each is an apply/undo pair."""

@@ -1,0 +1,34 @@
+"""The reductions in the order in which they are applied, by level."""
+
+from typing import Literal, get_args
+
+from incrowd.errors import InputError, did_you_mean
+from incrowd.presolve.base import Reduced, Reduction, after, unchanged
+from incrowd.presolve.columns import DropConstantColumns
+from incrowd.presolve.copies import PaperThreshold, TightThreshold
+from incrowd.presolve.merge import MergeDuplicates
+from incrowd.solvers.base import Problem
+
+Level = Literal["paper", "all", "none"]
+
+REDUCTIONS: dict[Level, tuple[Reduction, ...]] = {
+    "none": (),
+    "paper": (PaperThreshold(),),
+    "all": (MergeDuplicates(), DropConstantColumns(), TightThreshold()),
+}
+
+
+def presolve(problem: Problem, level: Level) -> Reduced:
+    """Apply the reductions of ``level``.
+
+    Raises
+    ------
+    InputError: there is no such level.
+    """
+    if level not in REDUCTIONS:
+        levels = get_args(Level)
+        raise InputError(f"no reductions are called {level!r}{did_you_mean(level, levels)}")
+    done = unchanged(problem)
+    for reduction in REDUCTIONS[level]:
+        done = after(done, reduction.apply(done.problem))
+    return done

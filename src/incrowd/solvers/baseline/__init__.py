@@ -1,0 +1,1 @@
+"""Heuristics that users know, to compare with; they promise nothing."""

@@ -1,0 +1,25 @@
+"""All solvers: one tuple, from which every list of methods is derived."""
+
+from incrowd.errors import InputError, did_you_mean
+from incrowd.solvers.base import Solver
+from incrowd.solvers.exact.split_recursion import SplitRecursion
+from incrowd.solvers.exact.subset_dp import SubsetDP
+
+SOLVERS: tuple[Solver, ...] = (
+    SubsetDP(),
+    SplitRecursion(),
+)
+
+
+def by_id(solver_id: str) -> Solver:
+    """Return the solver with this id.
+
+    Raises
+    ------
+    InputError: there is none; names the nearest.
+    """
+    for solver in SOLVERS:
+        if solver.id == solver_id:
+            return solver
+    ids = [solver.id for solver in SOLVERS]
+    raise InputError(f"no method is called {solver_id!r}{did_you_mean(solver_id, ids)}")

@@ -1,0 +1,173 @@
+"""Kernels over all sub-multisets of a small table; see ``submultisets`` for the numbering."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.jit import kernel
+
+
+@kernel
+def price_all(
+    codes: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    place: NDArray[np.int64],
+    node: NDArray[np.int32],
+    cost: NDArray[np.int64],
+    start: NDArray[np.int64],
+    width: NDArray[np.int64],
+    size: NDArray[np.int32],
+    level: NDArray[np.uint8],
+    price: NDArray[np.int64],
+) -> None:
+    """Fill ``size``, ``level`` (of the join, per column) and ``price`` = size × cost of the join.
+
+    A set is its lowest row and the rest, which has a smaller number and is already known.
+    """
+    distinct, columns = codes.shape
+    lowest = np.zeros(len(size), np.int32)
+    for s in range(1, len(size)):
+        r = 0
+        while s // place[r] % (counts[r] + 1) == 0:
+            r += 1
+        digit = s // place[r] % (counts[r] + 1)
+        rest = s - digit * place[r]
+        lowest[s] = r
+        size[s] = size[rest] + digit
+        total = 0
+        for j in range(columns):
+            mine = codes[r, j]
+            h = 0
+            if rest > 0:
+                other = codes[lowest[rest], j]
+                h = np.int64(level[rest, j])
+                at = start[j] + h * width[j]
+                while node[at + mine] != node[at + other]:
+                    h += 1
+                    at += width[j]
+            level[s, j] = h
+            total += cost[start[j] + h * width[j] + mine]
+        price[s] = size[s] * total
+
+
+@kernel
+def weigh_all(
+    counts: NDArray[np.int64],
+    place: NDArray[np.int64],
+    weight: NDArray[np.int64],
+    key: NDArray[np.int64],
+) -> None:
+    """Fill ``key`` with the sum over rows of copies taken × weight."""
+    for s in range(1, len(key)):
+        r = 0
+        while s // place[r] % (counts[r] + 1) == 0:
+            r += 1
+        key[s] = key[s - place[r]] + weight[r]
+
+
+@kernel
+def lowest_row_dp(
+    counts: NDArray[np.int64],
+    place: NDArray[np.int64],
+    price: NDArray[np.int64],
+    best: NDArray[np.int64],
+    choice: NDArray[np.int64],
+    first: int,
+    end: int,
+) -> None:
+    """Fill ``best[first:end]``: try every class that takes a copy of the lowest row left.
+
+    ``best`` is −1 where no lawful partition exists; ``choice`` is the class to split off.
+    """
+    distinct = len(counts)
+    whole = np.zeros(distinct, np.int64)
+    part = np.zeros(distinct, np.int64)
+    for s in range(max(first, 1), end):
+        low = -1
+        for r in range(distinct):
+            whole[r] = s // place[r] % (counts[r] + 1)
+            part[r] = 0
+            if low < 0 and whole[r] > 0:
+                low = r
+        part[low] = 1
+        t = place[low]
+        least = np.int64(-1)
+        chosen = np.int64(0)
+        while True:
+            if price[t] >= 0 and best[s - t] >= 0:
+                total = price[t] + best[s - t]
+                if least < 0 or total < least:
+                    least = total
+                    chosen = t
+            r = low  # the next part: an odometer whose lowest wheel starts at 1
+            while r < distinct and part[r] == whole[r]:
+                if r == low:
+                    t -= (part[r] - 1) * place[r]
+                    part[r] = 1
+                else:
+                    t -= part[r] * place[r]
+                    part[r] = 0
+                r += 1
+            if r == distinct:
+                break
+            part[r] += 1
+            t += place[r]
+        best[s] = least
+        choice[s] = chosen
+
+
+@kernel
+def balanced_split_dp(
+    counts: NDArray[np.int64],
+    place: NDArray[np.int64],
+    size: NDArray[np.int32],
+    price: NDArray[np.int64],
+    best: NDArray[np.int64],
+    choice: NDArray[np.int64],
+    first: int,
+    end: int,
+) -> None:
+    """Fill ``best[first:end]`` by Liang and Yuan's Theorem 8, each set once.
+
+    Either some class has more than half the rows (``choice`` = that class, as −class), or the
+    classes fall into two bunches with a quarter to three quarters of the rows (``choice`` = one).
+    """
+    distinct = len(counts)
+    whole = np.zeros(distinct, np.int64)
+    part = np.zeros(distinct, np.int64)
+    for s in range(max(first, 1), end):
+        low = -1
+        for r in range(distinct):
+            whole[r] = s // place[r] % (counts[r] + 1)
+            part[r] = 0
+            if low < 0 and whole[r] > 0:
+                low = r
+        n = np.int64(size[s])
+        t = np.int64(0)
+        least = np.int64(-1)
+        chosen = np.int64(0)
+        while True:
+            r = low
+            while r < distinct and part[r] == whole[r]:
+                t -= part[r] * place[r]
+                part[r] = 0
+                r += 1
+            if r == distinct:
+                break
+            part[r] += 1
+            t += place[r]
+            rest = s - t
+            rows = np.int64(size[t])
+            if best[rest] < 0 and rest > 0:
+                continue
+            if 2 * rows > n and price[t] >= 0:
+                total = price[t] + best[rest]
+                if least < 0 or total < least:
+                    least = total
+                    chosen = -t
+            if 4 * rows >= n and 4 * rows <= 3 * n and rest > 0 and best[t] >= 0 and part[low] > 0:
+                total = best[t] + best[rest]
+                if least < 0 or total < least:
+                    least = total
+                    chosen = t
+        best[s] = least
+        choice[s] = chosen

@@ -1,0 +1,1 @@
+"""Fixed-parameter methods: exact, and fast when few columns and values meet."""
