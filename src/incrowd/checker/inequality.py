@@ -1,0 +1,152 @@
+"""The price inequality, for every pattern, in exact integers.
+
+Claim checked: for every pattern p that at least k rows match, the k highest prices among these
+rows sum to at most k·cost(p)·quantum.  Then no lawful release costs less than Σ price / quantum
+(proof: docs/explanation/proof.md).
+
+Search: depth first over the columns.  A state is a set of groups of rows; the rows of a group
+agree on one node in each column fixed so far, which costs c.  Three cuts, none of which can hide
+a violation below, because going down a group only loses rows and only gains cost:
+
+1. fewer than k rows: no pattern below is supported;
+2. with S the sum of the k−1 highest prices in the group: a row whose price p has
+   S + p ≤ k·c·quantum is in no violating set, here or below; it is dropped, and with it often
+   the whole group;
+3. all rows of a node lie in one node of the level below it: that one has the same rows at no
+   higher cost, so the higher one need not be looked at.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Tables = tuple[Ints, Ints]  # node ids and costs of a column, both (levels, leaves)
+CHUNK = 1 << 19  # pairs (row, group) expanded at once; bounds the memory
+
+
+class Rows(NamedTuple):
+    """Different (pattern of leaves, price) rows in falling price order, with their copies.
+
+    ``node[j][l]`` and ``cost[j][l]``, int64 of shape (rows,): node of each row in column j at
+    level l, and what it costs, times quantum.
+    """
+
+    price: Ints
+    copies: Ints
+    node: Sequence[Sequence[Ints]]
+    cost: Sequence[Sequence[Ints]]
+
+
+class State(NamedTuple):
+    """Groups that agree on ``depth`` columns; entries stand group by group, prices falling.
+
+    Per entry its row and its group (0, 1, …); per group its cost so far, times quantum, and
+    ``high``, the sum of its k−1 highest prices.
+    """
+
+    depth: int
+    row: Ints
+    group: Ints
+    cost: Ints
+    high: Ints
+
+
+def merged(leaves: Sequence[Ints], price: Ints, trees: Sequence[Tables], quantum: int) -> Rows:
+    """Merge rows of equal leaves and price; ``leaves`` and ``trees`` stand column by column."""
+    names = [str(j) for j in range(len(leaves))]
+    table = pl.DataFrame([pl.Series("price", price), *map(pl.Series, names, leaves)])
+    table = table.group_by("price", *names).agg(pl.len().cast(pl.Int64).alias("copies"))
+    table = table.sort("price", *names, descending=[True] + [False] * len(names))
+    leaf = [table[name].to_numpy() for name in names]
+    node = [[level[at] for level in tree[0]] for at, tree in zip(leaf, trees, strict=True)]
+    cost = [[level[at] * quantum for level in tree[1]] for at, tree in zip(leaf, trees, strict=True)]
+    return Rows(table["price"].to_numpy(), table["copies"].to_numpy(), node, cost)
+
+
+def violations(rows: Rows, k: int) -> Iterator[tuple[Ints, int]]:
+    """Yield, for each pattern that breaks the inequality, its rows and its cost times quantum."""
+    everything, zero = np.arange(len(rows.price)), np.zeros(1, np.int64)
+    start = kept(rows, 0, everything, zero, zero, k)
+    stack = [start] if start else []
+    while stack:
+        state = stack.pop()
+        if state.depth < len(rows.node):
+            levels = range(len(rows.node[state.depth]))
+            stack += shared([refine(rows, state, level, k) for level in levels])
+            continue
+        starts = np.flatnonzero(np.diff(state.group, prepend=-1))
+        for members, cost in zip(np.split(state.row, starts[1:]), state.cost, strict=True):
+            yield members, int(cost)
+
+
+def refine(rows: Rows, state: State, level: int, k: int) -> State | None:
+    """Split every group by the nodes of the next column at one level, and cut."""
+    nodes, costs = rows.node[state.depth], rows.cost[state.depth][level]
+    row, group = state.row, state.group
+    live = rows.price[row] + state.high[group] > k * (state.cost[group] + costs[row])
+    row, group = row[live], group[live]
+    if not len(row):
+        return None
+    width, bits = int(nodes[level].max()) + 1, len(rows.price).bit_length()
+    key = group * width + nodes[level][row]
+    if int(key.max()) < 1 << (62 - bits):  # one sort of packed integers: by key, then row
+        packed = np.sort(key << bits | row)
+        key, row = packed >> bits, packed & ((1 << bits) - 1)
+    else:
+        order = np.lexsort((row, key))
+        key, row = key[order], row[order]
+    new = np.diff(key, prepend=-1) != 0
+    starts = np.flatnonzero(new)
+    wide = np.ones(len(starts), bool)
+    if level:
+        below = nodes[level - 1][row]
+        wide = np.logical_or.reduceat((np.diff(below, prepend=-1) != 0) & ~new, starts)
+    cost = state.cost[key[starts] // width] + costs[row[starts]]
+    return kept(rows, state.depth + 1, row, starts, cost, k, wide)
+
+
+def kept(
+    rows: Rows, depth: int, row: Ints, starts: Ints, cost: Ints, k: int, wide: Any = True
+) -> State | None:
+    """Drop groups and entries that cannot violate, here or below (cuts 1, 2; 3 by ``wide``)."""
+    copies = np.append(0, np.cumsum(rows.copies[row]))
+    prices = np.append(0, np.cumsum(rows.copies[row] * rows.price[row]))  # modulo 2^64: see limits
+    ends = np.append(starts[1:], len(row))
+    base = copies[starts]
+    wide = wide & (copies[ends] - base >= k)
+    starts, ends, base, cost = starts[wide], ends[wide], base[wide], cost[wide]
+    at = np.searchsorted(copies, base + k - 1)  # the k−1 highest end within entry at − 1
+    high = prices[at] - prices[starts] - rows.price[row[at - 1]] * (copies[at] - base - (k - 1))
+    least = k * cost - high  # what a price must exceed to matter
+    last = rows.price[row[np.searchsorted(copies, base + k) - 1]]
+    alive = last > least
+    starts, lengths, cost, high = starts[alive], (ends - starts)[alive], cost[alive], high[alive]
+    if not len(starts):
+        return None
+    group = np.repeat(np.arange(len(starts)), lengths)
+    first = np.append(0, np.cumsum(lengths)[:-1])
+    row = row[np.arange(len(group)) + (starts - first)[group]]
+    matters = rows.price[row] > least[alive][group]
+    return State(depth, row[matters], group[matters], cost, high)
+
+
+def shared(states: list[State | None]) -> Iterator[State]:
+    """Join the states of one depth and share them out in pieces of about ``CHUNK`` entries."""
+    some = [state for state in states if state is not None]
+    if not some:
+        return
+    shift = np.cumsum([0] + [len(state.cost) for state in some])
+    row = np.concatenate([state.row for state in some])
+    group = np.concatenate([state.group + s for state, s in zip(some, shift, strict=False)])
+    cost, high = (np.concatenate([getattr(s, name) for s in some]) for name in ("cost", "high"))
+    starts = np.append(np.flatnonzero(np.diff(group, prepend=-1)), len(group))
+    cuts = np.searchsorted(starts[:-1], np.arange(0, len(group) + CHUNK, CHUNK))
+    cuts = np.unique(cuts)
+    for low, top in zip(cuts[:-1], cuts[1:], strict=True):
+        entries = slice(starts[low], starts[top])
+        groups = slice(low, top)
+        yield State(some[0].depth, row[entries], group[entries] - low, cost[groups], high[groups])
