@@ -1,0 +1,100 @@
+"""From values, sources, costs and weights to the trees of an instance."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from incrowd.errors import HierarchyError, InputError, did_you_mean
+from incrowd.hierarchy.costs import PLACES, RULES, Cost, Number, exact, parse_cost
+from incrowd.hierarchy.ladder import Source
+from incrowd.hierarchy.suppression import Suppression
+from incrowd.hierarchy.tree import Tree
+
+CostChoice = Cost | str
+DEAREST_ROW = 2**40
+"""Integer costs of one row stay below this, so that 2^23 rows sum safely in 64 bits."""
+
+
+def build_trees(
+    values: Mapping[str, Sequence[str | None]],
+    sources: Mapping[str, Source] | None = None,
+    cost: CostChoice | Mapping[str, CostChoice] = "level",
+    weights: Mapping[str, Number] | None = None,
+) -> tuple[tuple[Tree, ...], int]:
+    """Return one tree per column and the scale of their integer costs.
+
+    Parameters
+    ----------
+    values: column → its distinct values, in any order; ``None`` is the missing value.  The trees
+        stand in this mapping's order; `Tree.leaves` gives each column's codes.
+    sources: column → where its hierarchy comes from; columns not named are suppressed whole.
+    cost: one cost for all columns, or column → cost (columns not named: ``"level"``).  Texts are
+        read by `parse_cost`.  Under suppression ``"level"`` and ``"stars"`` agree.
+    weights: column → positive factor on its costs, exact (at most six decimals); others 1.
+
+    Returns
+    -------
+    the trees, and the scale: a cost c in a tree means c/scale.  The scale is the least common
+    multiple over the columns of (unit of the cost × denominator of the weight); units are the
+    height for levels, 10⁶ for NCP, 1 for stars, the least common
+    denominator for explicit costs.
+
+    Raises
+    ------
+    HierarchyError: a hierarchy or a cost is broken or does not fit the values.
+    InputError: a weight or a column name is wrong.
+    """
+    sources, weights = sources or {}, weights or {}
+    choices = cost if isinstance(cost, Mapping) else dict.fromkeys(values, cost)
+    for what, named in (("hierarchy", sources), ("weight", weights), ("cost", choices)):
+        _known_columns(what, named, values)
+    charged = []
+    for column, distinct in values.items():
+        ladder = sources.get(column, Suppression()).build(column, distinct)
+        numerators, unit = _rule(choices.get(column, RULES["level"])).charge(ladder)
+        weight = _weight(column, weights.get(column, 1))
+        charged.append((ladder, numerators, weight.numerator, unit * weight.denominator))
+    scale = math.lcm(*(unit for *_, unit in charged))
+    dearest = sum(
+        int(numerators[-1].max(initial=0)) * times * (scale // unit)
+        for _, numerators, times, unit in charged
+    )
+    if dearest >= DEAREST_ROW or scale >= DEAREST_ROW:
+        raise InputError(
+            "the weights and costs need more digits than fit: in their common unit of "
+            f"1/{scale} a whole row costs {dearest}, and at most {DEAREST_ROW} is allowed; "
+            "use rounder weights"
+        )
+    trees = tuple(
+        Tree(ladder.column, ladder.labels, ladder.node, numerators * np.int64(times * (scale // u)))
+        for ladder, numerators, times, u in charged
+    )
+    return trees, scale
+
+
+def _rule(choice: CostChoice) -> Cost:
+    return parse_cost(choice) if isinstance(choice, str) else choice
+
+
+def _weight(column: str, weight: Number) -> Fraction:
+    try:
+        value = exact(weight)
+    except ValueError as error:
+        raise InputError(f"weight of column {column!r}: {error}; write it like 2 or 0.5") from None
+    if value == 0:
+        raise InputError(
+            f"weight of column {column!r}: 0; weights are positive (keep a column that may be "
+            f"starred for nothing out of the quasi-identifiers), with at most {PLACES} decimals"
+        )
+    return value
+
+
+def _known_columns(what: str, named: Iterable[str], columns: Mapping[str, object]) -> None:
+    for name in named:
+        if name not in columns:
+            raise HierarchyError(
+                f"{what} for the column {name!r}, which is not among the quasi-identifiers"
+                f"{did_you_mean(name, columns)}"
+            )

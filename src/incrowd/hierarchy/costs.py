@@ -1,0 +1,241 @@
+"""What a cell pays for being released as an ancestor: level/height, NCP, stars, or as listed.
+
+A cost depends on the released text alone: a label that repeats on several levels costs what it
+costs on the lowest of them, and a value that repeats itself costs 0.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import HierarchyError, did_you_mean
+from incrowd.hierarchy.ladder import Ladder
+from incrowd.hierarchy.text import read_lines
+
+NCP_SCALE = 10**6
+PLACES = 6
+"""Decimals of an explicit node cost; more are an error, so that every cost is exact."""
+
+Number = int | float | str | Decimal | Fraction
+"""A cost or a weight: floats count as the shortest decimal that writes them."""
+
+
+@runtime_checkable
+class Cost(Protocol):
+    """A rule that prices the nodes of a ladder: a frozen value."""
+
+    def charge(self, ladder: Ladder) -> tuple[NDArray[np.int64], int]:
+        """Return int64 of shape (levels, leaves) and the unit: costs are ``array / unit``.
+
+        Row 0 is 0 and columns never fall towards the root.
+
+        Raises
+        ------
+        HierarchyError: the rule cannot price this ladder.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Level:
+    """A cell at level i of a hierarchy of height h costs i/h.
+
+    Source: Aggarwal, Feder, Kenthapadi, Motwani, Panigrahy, Thomas and Zhu, "Anonymizing Tables",
+    ICDT 2005.
+    """
+
+    def charge(self, ladder: Ladder) -> tuple[NDArray[np.int64], int]:
+        """Return the levels, in units of 1/height; refuses leaves at unequal depth."""
+        if ladder.uneven:
+            raise HierarchyError(
+                f"column {ladder.column!r}: leaves at unequal depth, so a level has no cost: "
+                f"{ladder.uneven}; make the lines equally long, or use the cost 'ncp'"
+            )
+        return ladder.level.astype(np.int64), ladder.levels - 1
+
+
+@dataclass(frozen=True)
+class Ncp:
+    """A cell released as a node costs (leaves below the node − 1) / (leaves of the domain − 1).
+
+    Rounded to 10⁻⁶.  A domain of one leaf loses nothing: its cost is 0.  Source: the normalized
+    certainty penalty of Xu, Wang, Pei, Wang, Shi and Fu, "Utility-Based Anonymization Using Local
+    Recoding", KDD 2006.
+    """
+
+    def charge(self, ladder: Ladder) -> tuple[NDArray[np.int64], int]:
+        """Return the penalties, in units of 10⁻⁶."""
+        most = max(ladder.domain - 1, 1)
+        cost = np.rint((ladder.below - 1) * (NCP_SCALE / most)).astype(np.int64)
+        return cost, NCP_SCALE
+
+
+@dataclass(frozen=True)
+class Stars:
+    """Every changed cell costs 1; under suppression, the number of stars."""
+
+    def charge(self, ladder: Ladder) -> tuple[NDArray[np.int64], int]:
+        """Return 1 where the label differs from the value, else 0."""
+        return (ladder.level > 0).astype(np.int64), 1
+
+
+@dataclass(frozen=True, eq=False)
+class Explicit:
+    """Each label of a column costs what a list says; values cost 0.
+
+    Attributes
+    ----------
+    costs: label → cost ≥ 0, exact, of at most six decimals; ``*`` and every group are listed.
+    origin: where the list comes from, for messages.
+    lines: label → line of the file, for messages.
+    """
+
+    costs: Mapping[str, Number]
+    origin: str = "the given costs"
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> "Explicit":
+        """Read ``label;cost`` lines (a heading line ``label;cost`` is allowed).
+
+        Raises
+        ------
+        HierarchyError: the file cannot be read, a line is not ``label;cost``, a label is listed
+            with two costs.
+        """
+        lines = read_lines(path)
+        costs: dict[str, Number] = {}
+        places: dict[str, int] = {}
+        for row, fields in enumerate(lines.rows):
+            if row == 0 and [f.strip().casefold() for f in fields] == ["label", "cost"]:
+                continue
+            if len(fields) != 2:
+                raise HierarchyError(
+                    f"{lines.where(row)}: expected label;cost, found {len(fields)} fields"
+                )
+            label, text = fields
+            try:
+                cost = exact(text.strip())
+            except ValueError as error:
+                raise HierarchyError(f"{lines.where(row)}: cost of {label!r}: {error}") from None
+            if costs.setdefault(label, cost) != cost:
+                raise HierarchyError(f"{lines.where(row)}: {label!r} has two costs")
+            places[label] = row
+        numbers = lines.numbers()
+        return cls(costs, lines.name, {label: numbers[row] for label, row in places.items()})
+
+    def charge(self, ladder: Ladder) -> tuple[NDArray[np.int64], int]:
+        """Return the listed costs, in units of the least common denominator.
+
+        Raises
+        ------
+        HierarchyError: a label is not listed, a value costs something, or a cost falls towards
+            the root.
+        """
+        listed = {label: self._exact(label) for label in self.costs}
+        unit = math.lcm(*(cost.denominator for cost in listed.values()))
+        self._leaves_are_free(ladder, listed)
+        rows = [np.zeros(len(ladder.leaves), np.int64)]
+        for up in range(1, ladder.levels):
+            padded = np.ones(len(ladder.labels[up]), bool)
+            padded[ladder.node[up]] = ladder.level[up] == 0
+            labels = zip(ladder.labels[up], padded.tolist(), strict=True)
+            price = [0 if own else int(self._find(listed, ladder, x) * unit) for x, own in labels]
+            rows.append(np.array(price, np.int64)[ladder.node[up]])
+        cost = np.vstack(rows)
+        self._never_falls(ladder, cost, listed)
+        return cost, unit
+
+    def _place(self, label: str | None) -> str:
+        line = self.lines.get(label) if label is not None else None
+        return self.origin if line is None else f"{self.origin}, line {line}"
+
+    def _exact(self, label: str) -> Fraction:
+        try:
+            return exact(self.costs[label])
+        except ValueError as error:
+            raise HierarchyError(f"{self._place(label)}: cost of {label!r}: {error}") from None
+
+    def _find(self, listed: Mapping[str, Fraction], ladder: Ladder, label: str | None) -> Fraction:
+        if label is None or label not in listed:
+            raise HierarchyError(
+                f"column {ladder.column!r}: {self.origin} lacks a cost for the label {label!r} of "
+                f"{ladder.origin}{did_you_mean(str(label), listed)}"
+            )
+        return listed[label]
+
+    def _leaves_are_free(self, ladder: Ladder, listed: Mapping[str, Fraction]) -> None:
+        for value in ladder.leaves:
+            if value is not None and listed.get(value, 0) != 0:
+                raise HierarchyError(
+                    f"{self._place(value)}: {value!r} is a value of column {ladder.column!r} and "
+                    f"costs {float(listed[value]):g}; a value kept as it is costs 0"
+                )
+
+    def _never_falls(
+        self, ladder: Ladder, cost: NDArray[np.int64], listed: Mapping[str, Fraction]
+    ) -> None:
+        falls = np.argwhere(np.diff(cost, axis=0) < 0)
+        if not len(falls):
+            return
+        up, leaf = map(int, falls[0])
+        path = ladder.path(leaf)
+        low, high = path[up], path[up + 1]
+        raise HierarchyError(
+            f"{self._place(high)}: a cost falls towards the root: {high!r} costs "
+            f"{float(listed[str(high)]):g}, less than {low!r} below it "
+            f"({float(listed[str(low)]):g}; column {ladder.column!r})"
+        )
+
+
+RULES: dict[str, Cost] = {"level": Level(), "ncp": Ncp(), "stars": Stars()}
+
+
+def parse_cost(text: str, folder: str | Path = ".") -> Cost:
+    """Return the cost that a text names: ``level``, ``ncp``, ``stars`` or a file ``label;cost``.
+
+    Raises
+    ------
+    HierarchyError: none of them.
+    """
+    if text.strip().casefold() in RULES:
+        return RULES[text.strip().casefold()]
+    path = Path(folder) / text.strip()
+    if path.is_file():
+        return Explicit.from_file(path)
+    hint = did_you_mean(text, RULES)
+    hint = hint if "did you mean" in hint else ""
+    raise HierarchyError(
+        f"unknown cost {text!r}{hint} (allowed are level, ncp, stars, or a file with label;cost)"
+    )
+
+
+def exact(number: Number, places: int = PLACES) -> Fraction:
+    """Return a nonnegative number exactly; a float counts as the shortest decimal that writes it.
+
+    Raises
+    ------
+    ValueError: not a finite number, negative, or of more decimals than ``places`` (fractions are
+        taken as they are).
+    """
+    if isinstance(number, Fraction):
+        if number < 0:
+            raise ValueError(f"{number} is negative")
+        return number
+    try:
+        decimal = number if isinstance(number, Decimal) else Decimal(str(number))
+    except InvalidOperation:
+        raise ValueError(f"{number!r} is not a number") from None
+    if not decimal.is_finite() or decimal < 0:
+        raise ValueError(f"{number} is not a number of 0 or more")
+    value = Fraction(decimal)
+    if 10**places % value.denominator:
+        raise ValueError(f"{number} has more than {places} decimals")
+    return value

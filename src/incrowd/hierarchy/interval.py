@@ -1,0 +1,155 @@
+"""Numeric intervals of growing width, aligned at 0."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation, localcontext
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import HierarchyError
+from incrowd.hierarchy.ladder import Ladder, distinct
+from incrowd.hierarchy.paths import rule_ladder
+
+DIGITS = 60
+"""Digits of exact decimal arithmetic; a double has at most 17 before its exponent."""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Intervals ``[i·w, (i+1)·w)`` for each width w, each width a multiple of the one before.
+
+    Labels are ``35-39`` when all values and widths are whole numbers, else ``[35.0,40.0)``.
+    An interval of one whole number is that number.  A missing value becomes ``*`` only.
+    """
+
+    widths: tuple[Decimal, ...]
+
+    def __post_init__(self) -> None:
+        widths = self.widths
+        if not widths or any(not w.is_finite() or w <= 0 for w in widths):
+            raise HierarchyError(f"{self}: interval widths are positive numbers: interval:5,10,20")
+        for narrow, wide in pairwise(widths):
+            if wide <= narrow or not _is_multiple(wide, narrow):
+                raise HierarchyError(
+                    f"{self}: each width is a multiple of the one before, but {_plain(wide)} "
+                    f"follows {_plain(narrow)}; try {_plain(narrow * 2)}"
+                )
+
+    def __str__(self) -> str:
+        return f"interval:{','.join(map(_plain, self.widths))}"
+
+    def build(self, column: str, values: Sequence[str | None]) -> Ladder:
+        """Return the ladder of the values, sorted by number.
+
+        Raises
+        ------
+        HierarchyError: a value is not a number, or lies beyond 2^63 widths.
+        """
+        known, missing = distinct(values)
+        numbers = read_numbers(column, known, str(self))
+        order = number_order(numbers, known)
+        index = _floor(column, [numbers[i] for i in order], self.widths[0], str(self))
+        whole = all(map(_is_whole, (*self.widths, *numbers)))
+        columns = [[known[i] for i in order]]
+        with localcontext() as context:
+            context.prec = DIGITS
+            for width in self.widths:
+                cells, inverse = np.unique(
+                    index // int(width / self.widths[0]), return_inverse=True
+                )
+                labels = [interval_label(i * width, (i + 1) * width, whole) for i in cells.tolist()]
+                columns.append([labels[i] for i in inverse.tolist()])
+        return rule_ladder(column, str(self), columns, missing)
+
+
+def number_order(numbers: Sequence[Decimal | int], texts: Sequence[str]) -> list[int]:
+    """Return the order by number, then text."""
+    try:
+        array = np.array(numbers, np.int64) if all(map(_is_int, numbers)) else None
+    except OverflowError:
+        array = None
+    if array is not None and len(np.unique(array)) == len(array):
+        return np.argsort(array).tolist()
+    return sorted(range(len(numbers)), key=lambda i: (numbers[i], texts[i]))
+
+
+def interval_label(low: Decimal, high: Decimal, whole: bool) -> str:
+    """Return the label of the numbers from ``low`` up to, but without, ``high``."""
+    if whole:
+        first, last = int(low), int(high) - 1
+        return str(first) if first == last else f"{first}-{last}"
+    # Exact, with at least one decimal, so that nobody takes it for a range of whole numbers.
+    places = max(1, *(max(0, -_exponent(bound)) for bound in (low, high)))
+    return f"[{low:.{places}f},{high:.{places}f})"
+
+
+def read_numbers(column: str, values: Sequence[str], rule: str) -> Sequence[Decimal | int]:
+    """Return the values as exact numbers, as integers when all of them are written so.
+
+    Raises
+    ------
+    HierarchyError: some are not; names the first by text and how many.
+    """
+    if not any("_" in value for value in values):
+        with suppress(ValueError):
+            return list(map(int, values))
+    numbers: list[Decimal] = []
+    wrong: list[str] = []
+    for value in values:
+        try:
+            number = Decimal(value)
+            if not number.is_finite() or "_" in value:
+                raise InvalidOperation
+            numbers.append(number)
+        except InvalidOperation:
+            wrong.append(value)
+    if wrong:
+        count = "1 value is not a number" if len(wrong) == 1 else f"{len(wrong)} are not numbers"
+        raise HierarchyError(
+            f"column {column!r}, {rule}: {count}, the first {min(wrong)!r}; write numbers like 35, "
+            "-4 or 12.50, leave missing ones empty, or use a hierarchy file"
+        )
+    return numbers
+
+
+def _floor(column: str, numbers: Sequence[Decimal], width: Decimal, rule: str) -> NDArray[np.int64]:
+    """Return ⌊number / width⌋, exactly."""
+    try:
+        if _is_whole(width) and all(map(_is_int, numbers)):
+            return np.array(numbers, np.int64) // int(width)
+        with localcontext() as context:
+            context.prec = DIGITS
+            # Decimal's // cuts towards zero.
+            quotients = [int(n // width) - (n < 0 and n % width != 0) for n in numbers]
+        return np.array(quotients, np.int64)
+    except (InvalidOperation, OverflowError):
+        raise HierarchyError(
+            f"column {column!r}, {rule}: a value is too large or too long a number for intervals "
+            "this narrow; use wider ones or a hierarchy file"
+        ) from None
+
+
+def _is_multiple(wide: Decimal, narrow: Decimal) -> bool:
+    with localcontext() as context:
+        context.prec = DIGITS
+        return wide % narrow == 0
+
+
+def _is_int(number: Decimal | int) -> bool:
+    return isinstance(number, int)
+
+
+def _is_whole(number: Decimal | int) -> bool:
+    return isinstance(number, int) or number == number.to_integral_value()
+
+
+def _exponent(number: Decimal) -> int:
+    exponent = number.normalize().as_tuple().exponent
+    return exponent if isinstance(exponent, int) else 0
+
+
+def _plain(number: Decimal) -> str:
+    return f"{number.normalize():f}"

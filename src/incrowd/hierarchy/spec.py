@@ -1,0 +1,71 @@
+"""Hierarchies as written on the command line and in policy files: ``interval:5,10``, a file …"""
+
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from incrowd.errors import HierarchyError, did_you_mean
+from incrowd.hierarchy.date import STEPS, Dates
+from incrowd.hierarchy.file import HierarchyFile
+from incrowd.hierarchy.interval import Intervals
+from incrowd.hierarchy.ladder import Source
+from incrowd.hierarchy.prefix import Prefix
+from incrowd.hierarchy.suppression import Suppression
+
+RULES = ("interval", "prefix", "date", "none")
+ALLOWED = "allowed are interval:5,10,20, prefix:1,2, date, none, or a file (leaf;level1;…;*)"
+
+
+def parse(text: str, folder: str | Path = ".") -> Source:
+    """Return the source that a text names.
+
+    Parameters
+    ----------
+    text: ``interval:W1,W2,…`` (widths), ``prefix:N1,N2,…`` (characters masked), ``date`` or
+        ``date:year,decade`` (of day, month, quarter, year, decade), ``none``, or a file's path.
+        A file that is called like a rule is written with its folder: ``./date``.
+    folder: where a relative path starts.
+
+    Raises
+    ------
+    HierarchyError: neither a rule nor a file; says what is allowed.
+    """
+    rule, colon, rest = text.strip().partition(":")
+    parts = tuple(part.strip() for part in rest.split(",")) if colon else ()
+    if rule == "none" and not colon:
+        return Suppression()
+    if rule == "date":
+        return Dates(parts if colon else STEPS)
+    if rule == "interval":
+        return Intervals(tuple(_width(part, text) for part in parts))
+    if rule == "prefix":
+        return Prefix(tuple(_count(part, text) for part in parts))
+    path = Path(folder) / text.strip()
+    if text.strip() and path.is_file():
+        return HierarchyFile(path)
+    raise HierarchyError(_unknown(text, rule, path))
+
+
+def _width(part: str, text: str) -> Decimal:
+    try:
+        return Decimal(part)
+    except InvalidOperation:
+        raise HierarchyError(
+            f"{text!r}: {part!r} is not a number; write widths like interval:5,10,20"
+        ) from None
+
+
+def _count(part: str, text: str) -> int:
+    if not part.isdecimal():
+        raise HierarchyError(f"{text!r}: {part!r} is not a number of characters; write prefix:1,2")
+    return int(part)
+
+
+def _unknown(text: str, rule: str, path: Path) -> str:
+    if path.is_dir():
+        return f"hierarchy {text!r} is a folder; {ALLOWED}"
+    hint = did_you_mean(rule, RULES)
+    if "did you mean" not in hint and path.parent.is_dir():
+        hint = did_you_mean(path.name, (p.name for p in path.parent.iterdir() if p.is_file()))
+    if "did you mean" not in hint:
+        hint = ""
+    return f"hierarchy {text!r} is neither a rule nor a file{hint} ({ALLOWED})"
