@@ -1,0 +1,93 @@
+"""Files that appear whole or not at all."""
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from incrowd.errors import InputError
+
+
+@contextlib.contextmanager
+def whole(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a temporary file beside ``path`` that takes its place when the block ends well.
+
+    Whatever the block raises (an interrupt too) removes the temporary file and leaves what stood
+    at ``path`` untouched.  The file is open for reading as well.  ``-``: standard output, which
+    gets the bytes at the end, all at once.
+
+    Raises
+    ------
+    InputError: the folder is not there or cannot be written.
+    """
+    if str(path) == "-":
+        with tempfile.TemporaryFile() as spool:
+            yield spool
+            spool.seek(0)
+            shutil.copyfileobj(spool, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+        return
+    target = Path(path)
+    if target.is_symlink():
+        target = target.resolve()
+    file = _beside(target, str(path))
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        _like_a_new_file(Path(file.name), target)
+        Path(file.name).replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(file.name).unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def _beside(target: Path, name: str) -> IO[bytes]:
+    if target.is_dir():
+        raise InputError(f"{name}: is a folder; expected a file name")
+    try:
+        return tempfile.NamedTemporaryFile(
+            dir=target.parent, prefix=f".{target.name[:50]}.", suffix=".part", delete=False
+        )
+    except FileNotFoundError:
+        raise InputError(f"{name}: the folder {str(target.parent)!r} does not exist") from None
+    except OSError as error:
+        raise InputError(f"{name}: cannot be written: {error.strerror}") from None
+
+
+def _like_a_new_file(temporary: Path, target: Path) -> None:
+    """Give the file the permissions of the one it replaces, or those of any new file."""
+    if target.exists():
+        mode = target.stat().st_mode & 0o7777
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    temporary.chmod(mode)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name itself last, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def same_file(a: str | Path, b: str | Path) -> bool:
+    """Whether two names mean one existing file."""
+    if "-" in (str(a), str(b)):
+        return False
+    try:
+        return Path(a).samefile(b)
+    except OSError:
+        return False

@@ -1,0 +1,140 @@
+"""What the rest of incrowd sees of a table: columns of text codes in, an edit out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column as codes of its distinct values.
+
+    Attributes
+    ----------
+    values: the distinct values as text, missing (``None``) first, then in text order; the order
+        does not depend on the order of the rows.
+    codes: int32, shape (rows,): index into ``values``.
+    """
+
+    values: tuple[str | None, ...]
+    codes: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, values: Sequence[str | None], codes: NDArray[np.integer]) -> "Column":
+        """Sort the values, merge equal ones, renumber the codes."""
+        distinct = sorted(set(values), key=_missing_first)
+        place = {value: code for code, value in enumerate(distinct)}
+        renumber = np.array([place[value] for value in values], np.int32)
+        return cls(tuple(distinct), renumber[codes] if len(values) else codes.astype(np.int32))
+
+    def compact(self) -> "Column":
+        """Drop values that no row has."""
+        used = np.bincount(self.codes, minlength=len(self.values)) > 0
+        if used.all():
+            return self
+        renumber = (np.cumsum(used) - 1).astype(np.int32)
+        values = tuple(value for value, there in zip(self.values, used, strict=True) if there)
+        return Column(values, renumber[self.codes])
+
+
+def _missing_first(value: str | None) -> tuple[bool, str]:
+    return value is not None, value or ""
+
+
+@dataclass(frozen=True, eq=False)
+class Replacement:
+    """New text for some cells of a column.
+
+    Attributes
+    ----------
+    labels: the texts that occur.
+    ids: int32, shape (rows,): index into ``labels``, −1 where the cell stays as it is.
+    """
+
+    labels: tuple[str | None, ...]
+    ids: NDArray[np.int32]
+
+    @property
+    def changed(self) -> int:
+        """Number of cells that change."""
+        return int((self.ids >= 0).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """What turns a table into its release.
+
+    Attributes
+    ----------
+    columns: the columns that stay, in order.
+    replacements: by column; columns without one stay as they are.
+    order: int64, shape (rows,): original row of each released row, or None for the same order.
+    """
+
+    columns: tuple[str, ...]
+    replacements: Mapping[str, Replacement] = field(default_factory=dict)
+    order: NDArray[np.int64] | None = None
+
+
+class Table(Protocol):
+    """A table of any origin."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names, all different."""
+        ...
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, the header not counted."""
+        ...
+
+    def encode(self, column: str) -> Column:
+        """Return a column's values as text and codes.
+
+        Raises
+        ------
+        InputError: the column cannot be read as text (mixed types, nested values).
+        """
+        ...
+
+    def native(self) -> Any:
+        """Return a data frame: of the type that was given, or polars for a file."""
+        ...
+
+
+class Source(Table, Protocol):
+    """A table that can be turned into its release."""
+
+    def edited(self, edit: Edit) -> Table:
+        """Return the release."""
+        ...
+
+
+def texts(table: Table, columns: Sequence[str] | None = None) -> "pl.DataFrame":
+    """Return columns of a table as a polars frame of text (null = missing)."""
+    import polars as pl
+
+    series = []
+    for name in table.columns if columns is None else columns:
+        column = table.encode(name)
+        values = pl.Series(name, column.values, dtype=pl.String)
+        series.append(values.gather(column.codes) if len(column.values) else values)
+    return pl.DataFrame(series)
+
+
+def replaced(
+    column: Column, replacement: Replacement
+) -> tuple[list[str | None], NDArray[np.int64]]:
+    """Return all texts of an edited column, and each row's index into them."""
+    vocabulary = [*column.values, *replacement.labels]
+    index = np.where(
+        replacement.ids >= 0, replacement.ids.astype(np.int64) + len(column.values), column.codes
+    )
+    return vocabulary, index

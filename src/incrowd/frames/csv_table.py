@@ -1,0 +1,220 @@
+"""A delimited text file as a table: the bytes as they are, and where each field lies."""
+
+import codecs
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError
+from incrowd.frames import csv_kernels as kernels
+from incrowd.frames.base import Column, Edit, Replacement, texts
+from incrowd.frames.dialect import BOM, Dialect, as_utf8, sniff
+
+Bytes = NDArray[np.uint8]
+Places = NDArray[np.int64]
+PIECE = 1 << 17  # records written at a time
+
+
+class CsvTable:
+    """A table over the bytes of a delimited file.
+
+    Attributes
+    ----------
+    dialect: delimiter, line ending, byte order mark, encoding.
+    columns: names from the header.
+    """
+
+    def __init__(
+        self, data: Bytes, starts: Places, ends: Places, header: tuple[bytes, ...], dialect: Dialect
+    ) -> None:
+        self._data, self._starts, self._ends, self._header = data, starts, ends, header
+        self.columns = tuple(parsed(raw) or "" for raw in header)
+        self.dialect = dialect
+
+    @property
+    def rows(self) -> int:
+        """Number of records below the header."""
+        return len(self._starts)
+
+    def encode(self, column: str) -> Column:
+        """Values of one column; an empty field is missing, a quoted empty one is empty text."""
+        j = self.columns.index(column)
+        start = self._starts if j == 0 else self._ends[:, j - 1] + 1
+        end = self._ends[:, j]
+        codes = np.empty(self.rows, np.int32)
+        first = np.empty(self.rows, np.int64)
+        count = kernels.number_values(
+            self._data, np.ascontiguousarray(start), np.ascontiguousarray(end), codes, first
+        )
+        spans = zip(start[first[:count]].tolist(), end[first[:count]].tolist(), strict=True)
+        return Column.of([parsed(self._data[a:b].tobytes()) for a, b in spans], codes)
+
+    def edited(self, edit: Edit) -> "EditedCsv":
+        """Return the release, to be written or looked at."""
+        return EditedCsv(self, edit)
+
+    def native(self) -> Any:
+        """Return a polars frame in which every column is text."""
+        return texts(self)
+
+    def records(self, edit: Edit) -> Iterator[bytes]:
+        """Yield the bytes of the edited table, header first, in UTF-8 as the input had them."""
+        text = Pool(self.dialect)
+        columns = np.array([self.columns.index(name) for name in edit.columns], np.int64)
+        header = self.dialect.delimiter.encode().join(self._header[j] for j in columns)
+        yield (BOM if self.dialect.bom else b"") + header + self.dialect.newline.encode()
+        ids = np.full((len(edit.columns), self.rows), -1, np.int32)
+        for c, name in enumerate(edit.columns):
+            if name in edit.replacements:
+                ids[c] = text.add(edit.replacements[name])
+        order = np.arange(self.rows) if edit.order is None else edit.order
+        pool, offsets = text.flat()
+        newline = np.frombuffer(self.dialect.newline.encode(), np.uint8)
+        delimiter = ord(self.dialect.delimiter)
+        for begin in range(0, self.rows, PIECE):
+            piece = np.ascontiguousarray(order[begin : begin + PIECE], dtype=np.int64)
+            rest = (piece, ids, pool, offsets, delimiter, newline)
+            source = (self._data, self._starts, self._ends, columns)
+            size = kernels.assemble(*source, *rest, np.empty(0, np.uint8))
+            out = np.empty(size, np.uint8)
+            kernels.assemble(*source, *rest, out)
+            yield out.tobytes()
+
+
+class EditedCsv:
+    """A delimited file with an edit applied, not yet written."""
+
+    def __init__(self, table: CsvTable, edit: Edit) -> None:
+        self._table, self._edit = table, edit
+        self.columns = edit.columns
+        self.rows = table.rows
+        self.dialect = table.dialect
+
+    def encode(self, column: str) -> Column:
+        """Values of one column of the release."""
+        original = self._table.encode(column)
+        values: list[str | None] = list(original.values)
+        codes: NDArray[np.integer] = original.codes
+        if column in self._edit.replacements:
+            replacement = self._edit.replacements[column]
+            values += replacement.labels
+            codes = np.where(replacement.ids >= 0, replacement.ids + len(original.values), codes)
+        column_of = Column.of(values, codes)
+        if self._edit.order is None:
+            return column_of
+        return Column(column_of.values, column_of.codes[self._edit.order])
+
+    def native(self) -> Any:
+        """Return a polars frame in which every column is text."""
+        return texts(self)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the bytes of the file, in the input's own encoding."""
+        pieces = self._table.records(self._edit)
+        return pieces if self.dialect.encoding is None else recoded(pieces, self.dialect.encoding)
+
+
+class Pool:
+    """Replacement texts of all columns, as bytes in one buffer."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self._texts: list[bytes] = []
+
+    def add(self, replacement: Replacement) -> NDArray[np.int32]:
+        """Store a column's texts; return its ids shifted to where they are, −1 kept."""
+        shift = len(self._texts)
+        self._texts += [self.dialect.quoted(label).encode() for label in replacement.labels]
+        return np.where(replacement.ids >= 0, replacement.ids + shift, -1).astype(np.int32)
+
+    def flat(self) -> tuple[Bytes, Places]:
+        """Return the buffer and where each text starts."""
+        lengths = [len(text) for text in self._texts]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return np.frombuffer(b"".join(self._texts) or b"\0", np.uint8), offsets
+
+
+def parsed(raw: bytes) -> str | None:
+    """Return a field's value: an empty field is missing, ``""`` is empty text."""
+    if not raw:
+        return None
+    text = raw.decode("utf-8")
+    return text[1:-1].replace('""', '"') if text[0] == '"' else text
+
+
+def recoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Turn UTF-8 into the file's own encoding; a codec's byte order mark comes once, first."""
+    encoder = codecs.getincrementalencoder(encoding)()
+    try:
+        for piece in pieces:
+            yield encoder.encode(piece.decode("utf-8"))
+    except UnicodeEncodeError:
+        raise InputError(
+            f"the release holds a character that {encoding} cannot write "
+            "(from a hierarchy's labels or --star)"
+        ) from None
+
+
+def read_csv(
+    data: bytes, name: str, delimiter: str | None = None, encoding: str | None = None
+) -> CsvTable:
+    """Find the fields of a delimited file.
+
+    Parameters
+    ----------
+    data: the file; ``name``: how messages call it.
+    delimiter: one character, or None to guess among ``, ; tab |``.
+    encoding: a Python codec, or None for UTF-8.
+
+    Raises
+    ------
+    InputError: not in that encoding (with the byte), empty, a record with another number of
+        fields than the header or a quote that never closes (with the line), a name twice.
+    """
+    if not data:
+        raise InputError(f"{name}: the file is empty; expected a header line with column names")
+    data = as_utf8(data, encoding, name)
+    dialect = sniff(data, delimiter, encoding, name)
+    body = np.frombuffer(data, np.uint8)
+    newline, cut = ord(dialect.newline[-1]), ord(dialect.delimiter)
+    breaks, cuts = kernels.count_bytes(body, newline, cut)
+    starts = np.empty(breaks + 1, np.int64)
+    ends = np.empty(breaks + cuts + 1, np.int64)
+    begin = len(BOM) if dialect.bom else 0
+    records, width, verdict, line, found = kernels.scan(body, begin, cut, newline, starts, ends)
+    _require_fine(name, dialect, verdict, line, width, found)
+    if not records:
+        raise InputError(f"{name}: the file is empty; expected a header line with column names")
+    starts, ends = starts[:records], ends[: records * width].reshape(records, width)
+    at = [int(starts[0]), *(int(e) + 1 for e in ends[0, :-1])]
+    header = tuple(data[a:b] for a, b in zip(at, ends[0].tolist(), strict=True))
+    table = CsvTable(body, starts[1:], ends[1:], header, dialect)
+    require_different(table.columns, name)
+    return table
+
+
+def _require_fine(
+    name: str, dialect: Dialect, verdict: int, line: int, width: int, found: int
+) -> None:
+    reasons = {
+        kernels.RAGGED: f"has {found} fields, the header has {width} (delimiter "
+        f"{dialect.delimiter!r}; another one can be given with --delimiter)",
+        kernels.UNCLOSED: "opens a quoted field that never ends",
+        kernels.AFTER_QUOTE: "has text behind the closing quote of a field",
+        kernels.BLANK: "is blank; expected the header"
+        if not width
+        else "is blank, with more lines below it",
+    }
+    if verdict != kernels.FINE:
+        raise InputError(f"{name}: line {line} {reasons[verdict]}")
+
+
+def require_different(header: Iterable[str], name: str) -> None:
+    """Raise when a column name occurs twice."""
+    twice = [column for column, times in Counter(header).items() if times > 1]
+    if twice:
+        shown = ", ".join(repr(column) for column in twice[:5])
+        raise InputError(f"{name}: the header has {shown} more than once; rename the columns")

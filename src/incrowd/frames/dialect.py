@@ -1,0 +1,143 @@
+"""How a delimited text file is written: encoding, byte order mark, delimiter, line ending."""
+
+import codecs
+import csv
+import io
+from dataclasses import dataclass
+
+from incrowd.errors import InputError
+
+DELIMITERS = (",", ";", "\t", "|")
+SAMPLE = 1 << 16  # bytes looked at to guess the delimiter
+BOM = codecs.BOM_UTF8
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What the release keeps of its original's form.
+
+    Attributes
+    ----------
+    delimiter: one ASCII character.
+    newline: ``"\\n"``, ``"\\r\\n"`` or ``"\\r"``.
+    bom: whether a UTF-8 byte order mark stands first.
+    encoding: None for UTF-8, or the encoding to write back.
+    """
+
+    delimiter: str = ","
+    newline: str = "\n"
+    bom: bool = False
+    encoding: str | None = None
+
+    def quoted(self, text: str | None) -> str:
+        """Return a cell's text as this dialect writes it: quoted only where it must be."""
+        if text is None:
+            return ""
+        if text and not any(c in text for c in (self.delimiter, '"', "\n", "\r")):
+            return text
+        return '"' + text.replace('"', '""') + '"'
+
+
+def as_utf8(data: bytes, encoding: str | None, name: str) -> bytes:
+    """Return ``data`` as UTF-8, or say where it is not what it should be.
+
+    Raises
+    ------
+    InputError: with the position of the first byte that the encoding does not allow.
+    """
+    if encoding is None or _is_utf8(encoding):
+        require_utf8(data, name)
+        return data
+    try:
+        return data.decode(encoding).encode("utf-8")
+    except LookupError:
+        raise InputError(
+            f"unknown encoding {encoding!r}; for example utf-8, latin-1, cp1252, utf-16"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{name}: not {encoding}: byte {error.start} (counted from 0) does not belong there"
+        ) from None
+
+
+def _is_utf8(encoding: str) -> bool:
+    try:
+        return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
+    except LookupError:
+        return False
+
+
+def require_utf8(data: bytes, name: str) -> None:
+    """Decode piece by piece, so that a large file is not held twice."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    step = 1 << 22
+    done = 0
+    try:
+        for done in range(0, len(data), step):
+            decoder.decode(data[done : done + step])
+        done = len(data)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        # The decoder may have carried a few bytes over; its object ends where this piece ends.
+        end = min(done + step, len(data))
+        place = end - len(error.object) + error.start
+        raise InputError(
+            f"{name}: not UTF-8: byte {place} (counted from 0) does not belong there; "
+            "if the file is in another encoding say which, for example --encoding latin-1"
+        ) from None
+
+
+def sniff(data: bytes, delimiter: str | None, encoding: str | None, name: str) -> Dialect:
+    """Find the dialect of UTF-8 ``data`` (not empty).
+
+    Without ``delimiter``: among comma, semicolon, tab and bar the one that cuts most records of
+    the beginning into as many fields as the header, at least two; a comma when none does.
+    """
+    if delimiter is not None:
+        delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
+        if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+            raise InputError(
+                f"a delimiter is one ASCII character other than a quote or line break, "
+                f"not {delimiter!r}; for example ',', ';', '|' or 'tab'"
+            )
+    bom = data.startswith(BOM)
+    sample = data[len(BOM) if bom else 0 :][:SAMPLE]
+    text = sample.decode("utf-8", errors="ignore")
+    newline = _newline(text, data)
+    if delimiter is None:
+        whole = len(sample) < SAMPLE
+        scores = {d: _score(text, d, whole) for d in DELIMITERS}
+        best = max(DELIMITERS, key=lambda d: scores[d])
+        delimiter = best if scores[best] > (0.0, 0) else ","
+    written = None if encoding is None or _is_utf8(encoding) else encoding
+    return Dialect(delimiter, newline, bom, written)
+
+
+def _newline(text: str, data: bytes) -> str:
+    """The line ending outside quotes that comes first."""
+    inside = False
+    for i, c in enumerate(text):
+        if c == '"':
+            inside = not inside
+        elif not inside and c in "\r\n":
+            if c == "\n":
+                return "\n"
+            if text[i + 1 : i + 2] == "\n":
+                return "\r\n"
+            # a lone CR ends records only in a file that has no LF at all
+            return "\r" if b"\n" not in data else "\n"
+    return "\n"
+
+
+def _score(text: str, delimiter: str, whole: bool) -> tuple[float, int]:
+    """Share of records with as many fields as the header, and that number; 0 without a cut."""
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        widths = [len(record) for record in reader if record]
+    except csv.Error:
+        return 0.0, 0
+    if not whole and len(widths) > 1:
+        widths.pop()
+    if not widths or widths[0] < 2:
+        return 0.0, 0
+    return sum(width == widths[0] for width in widths) / len(widths), widths[0]

@@ -1,0 +1,142 @@
+"""Tables from files and pipes, releases into them; the format by its first bytes or its name."""
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from incrowd.errors import InputError
+from incrowd.frames.atomic import whole
+from incrowd.frames.base import Source, Table, texts
+from incrowd.frames.csv_table import EditedCsv, read_csv
+from incrowd.frames.native import from_native
+
+FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
+
+
+def read(path: str | Path, delimiter: str | None = None, encoding: str | None = None) -> Source:
+    """Read CSV, Parquet or Arrow (told apart by the first bytes); ``-`` is standard input.
+
+    Raises
+    ------
+    InputError: the file cannot be read; says why and, for CSV, at which line or byte.
+    """
+    name = "standard input" if str(path) == "-" else str(path)
+    data = _bytes(path, name)
+    for magic, packer in PACKED.items():
+        if data.startswith(magic):
+            raise InputError(f"{name}: packed with {packer}; unpack it first")
+    if data.startswith(b"PAR1"):
+        return from_native(_parsed(lambda pl, f: pl.read_parquet(f), data, name, "Parquet"))
+    if data.startswith(b"ARROW1"):
+        return from_native(_parsed(lambda pl, f: pl.read_ipc(f), data, name, "Arrow"))
+    if data.startswith(b"\xff\xff\xff\xff"):
+        return from_native(_parsed(lambda pl, f: pl.read_ipc_stream(f), data, name, "Arrow"))
+    return read_csv(data, name, delimiter, encoding)
+
+
+def _bytes(path: str | Path, name: str) -> bytes:
+    if str(path) == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file{_nearby(Path(path))}") from None
+    except IsADirectoryError:
+        raise InputError(f"{name}: is a folder; expected a file") from None
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read: {error.strerror}") from None
+
+
+def _nearby(path: Path) -> str:
+    """Offer a file of the same folder with nearly that name."""
+    from difflib import get_close_matches
+
+    try:
+        near = get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1)
+    except OSError:
+        return ""
+    return f"; did you mean {str(path.parent / near[0])!r}?" if near else ""
+
+
+def _parsed(reader: Callable[[Any, IO[bytes]], Any], data: bytes, name: str, kind: str) -> Any:
+    import polars as pl
+
+    try:
+        return reader(pl, io.BytesIO(data))
+    except Exception:
+        # the library's own message may quote the file's content
+        raise InputError(f"{name}: starts like {kind}, but cannot be read as such") from None
+
+
+def open_table(data: Any) -> Source:
+    """Take a data frame, or the path of a file."""
+    return read(data) if isinstance(data, str | Path) else from_native(data)
+
+
+def output_format(path: str | Path, table: Table) -> str:
+    """Return ``csv``, ``parquet`` or ``arrow``: by the name; for ``-`` that of the input."""
+    if str(path) == "-":
+        return "csv" if isinstance(table, EditedCsv) else "parquet"
+    return FORMATS.get(Path(path).suffix.lower(), "csv")
+
+
+def write(table: Table, path: str | Path, check: Callable[[Source], None] | None = None) -> None:
+    """Write a release whole or not at all; ``-`` is standard output.
+
+    Parameters
+    ----------
+    check: called with the table as read back from the finished temporary file; what it raises
+        keeps the file from appearing.
+
+    Raises
+    ------
+    InputError: the folder does not exist or cannot be written.
+    """
+    form = output_format(path, table)
+    with whole(path) as file:
+        if form == "csv":
+            _write_csv(table, file)
+        else:
+            frame = _frame(table)
+            (frame.write_parquet if form == "parquet" else frame.write_ipc)(file)
+        if check is not None:
+            file.flush()
+            file.seek(0)
+            check(_reread(file.read(), form, table))
+
+
+def _reread(data: bytes, form: str, table: Table) -> Source:
+    import polars as pl
+
+    if form == "csv":
+        dialect = table.dialect if isinstance(table, EditedCsv) else None
+        if dialect is None:
+            return read_csv(data, "the release", ",")
+        return read_csv(data, "the release", dialect.delimiter, dialect.encoding)
+    reader = pl.read_parquet if form == "parquet" else pl.read_ipc
+    return from_native(reader(io.BytesIO(data)))
+
+
+def _write_csv(table: Table, file: IO[bytes]) -> None:
+    if isinstance(table, EditedCsv):
+        for piece in table.pieces():
+            file.write(piece)
+        return
+    texts(table).write_csv(file)
+
+
+def _frame(table: Table) -> Any:
+    """The table as a polars frame, types kept where it has any."""
+    import narwhals as nw
+
+    frame = nw.from_native(table.native())
+    return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_polars()

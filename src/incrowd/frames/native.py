@@ -1,0 +1,159 @@
+"""Data frames of any library that narwhals accepts, as tables; the same type comes back."""
+
+from collections.abc import Callable
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from incrowd.errors import InputError
+from incrowd.frames.base import Column, Edit, replaced
+from incrowd.frames.scalars import as_texts, require_one_kind
+
+EAGER = "pandas, polars, pyarrow, modin or cuDF"
+
+
+class NativeTable:
+    """A data frame as a table.
+
+    Attributes
+    ----------
+    columns: its column names.
+    """
+
+    def __init__(self, frame: "nw.DataFrame[Any]", back: Callable[[Any], Any]) -> None:
+        self._frame, self._back = frame, back
+        self.columns = tuple(frame.columns)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self._frame)
+
+    def encode(self, column: str) -> Column:
+        """Values of one column as text."""
+        series = self._frame.get_column(column)
+        if series.implementation.is_pandas_like():
+            return _encode_pandas(series.to_native(), column)
+        return encode_polars(series.to_polars(), column)
+
+    def native(self) -> Any:
+        """The frame, of the type that was given."""
+        return self._back(self._frame.to_native())
+
+    def edited(self, edit: Edit) -> "NativeTable":
+        """Replace cells, drop columns, reorder rows.
+
+        A column without changed cells keeps its type; others become text.  The index of a pandas
+        frame is kept; with a new order it is numbered afresh, for it would tell the old one.
+        """
+        frame = self._frame.select(*edit.columns)
+        for name, replacement in edit.replacements.items():
+            if replacement.changed:
+                vocabulary, index = replaced(self.encode(name), replacement)
+                texts = np.array([*vocabulary, None], dtype=object)[index].tolist()
+                frame = _with_texts(frame, name, texts)
+        if edit.order is not None:
+            frame = frame[edit.order.tolist(), :]
+            if frame.implementation.is_pandas_like():
+                frame = nw.from_native(frame.to_native().reset_index(drop=True), eager_only=True)
+        return NativeTable(frame, self._back)
+
+
+def _with_texts(frame: "nw.DataFrame[Any]", name: str, texts: list[str | None]) -> Any:
+    """Replace a column by text, in its place."""
+    if frame.implementation.is_pandas_like():
+        native = frame.to_native().copy(deep=False)
+        series = frame.implementation.to_native_namespace().Series
+        native[name] = series(texts, index=native.index, dtype=None if texts else object)
+        return nw.from_native(native, eager_only=True)
+    series = nw.new_series(name, texts, nw.String, backend=frame.implementation)
+    return frame.with_columns(series)
+
+
+def _encode_pandas(series: Any, column: str) -> Column:
+    """Number the values of a pandas series; NaN, None, NA and NaT are all missing."""
+    if series.dtype == object:
+        # before numbering, which takes 1, 1.0 and True for the same
+        require_one_kind(series[series.notna()], column)
+    try:
+        codes, distinct = series.factorize()
+    except TypeError:
+        raise InputError(
+            f"column {column!r} holds values that cannot be compared; make it text"
+        ) from None
+    values: list[str | None] = [*as_texts(list(distinct), column), None]
+    return Column.of(values, np.where(codes < 0, len(values) - 1, codes)).compact()
+
+
+def encode_polars(series: Any, column: str) -> Column:
+    """Number the values of a polars series; null is missing, NaN is a value."""
+    import polars as pl
+
+    dtype = series.dtype
+    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+        raise InputError(
+            f"column {column!r} is of type {dtype}, which has no text form; make it text, or "
+            "leave it out of the quasi-identifiers"
+        )
+    if isinstance(dtype, pl.Categorical | pl.Enum):
+        series = series.cast(pl.String)
+    distinct = series.unique()
+    found = pl.DataFrame({"value": series}).join(
+        pl.DataFrame({"value": distinct}).with_row_index("code"),
+        on="value",
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    known = distinct.is_not_null().to_list()
+    texts = iter(as_texts(distinct.drop_nulls().to_list(), column))
+    values = [next(texts) if there else None for there in known]
+    return Column.of(values, found["code"].to_numpy())
+
+
+def from_native(data: Any) -> NativeTable:
+    """Take any data frame that narwhals accepts.
+
+    Raises
+    ------
+    InputError: not a data frame; one that has to be collected first; names that are not text or
+        not different.
+    """
+    wrapped = isinstance(data, nw.DataFrame | nw.LazyFrame)
+    try:
+        frame = nw.from_native(data)
+    except TypeError:
+        raise InputError(
+            f"expected a data frame ({EAGER}, polars lazy, duckdb) or a path, "
+            f"not {type(data).__name__}"
+        ) from None
+    except nw.exceptions.DuplicateError:
+        raise InputError("the frame has a column name more than once; rename the columns") from None
+    back: Callable[[Any], Any] = _same
+    if isinstance(frame, nw.LazyFrame):
+        frame, back = _collected(frame)
+    other = [name for name in frame.columns if not isinstance(name, str)]
+    if other:
+        raise InputError(
+            f"column names must be text; {other[0]!r} is {type(other[0]).__name__}: "
+            "rename it, in pandas by df.columns = df.columns.astype(str)"
+        )
+    return NativeTable(frame, (lambda native: nw.from_native(back(native))) if wrapped else back)
+
+
+def _same(native: Any) -> Any:
+    return native
+
+
+def _collected(frame: "nw.LazyFrame[Any]") -> tuple["nw.DataFrame[Any]", Callable[[Any], Any]]:
+    """Collect a lazy frame, and say how to make one again."""
+    if frame.implementation.is_polars():
+        return frame.collect(), lambda native: native.lazy()
+    if frame.implementation.is_duckdb():
+        import duckdb
+
+        return frame.collect(backend="polars"), lambda native: duckdb.from_arrow(native)
+    raise InputError(
+        f"a lazy frame of {frame.implementation.name.lower()} must be collected first ({EAGER})"
+    )

@@ -1,0 +1,75 @@
+"""Values of typed columns as text: what a quasi-identifier looks like in a release."""
+
+import datetime
+import decimal
+import math
+import numbers
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from incrowd.errors import InputError
+
+MIDNIGHT = datetime.time()
+
+
+def kind(value: Any) -> str:
+    """Name the kind of a value, so that columns of several kinds can be told."""
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
+        return "true/false"
+    if isinstance(value, numbers.Integral):
+        return "whole numbers"
+    if isinstance(value, float):
+        return "decimal numbers"
+    if isinstance(value, numbers.Real | decimal.Decimal):
+        return "decimal numbers"
+    if isinstance(value, datetime.datetime):
+        return "times"
+    if isinstance(value, datetime.date):
+        return "dates"
+    if isinstance(value, datetime.time | datetime.timedelta):
+        return "times of day or spans of time"
+    return "identifiers" if isinstance(value, uuid.UUID) else f"{type(value).__name__} values"
+
+
+NUMBERS = ("whole numbers", "decimal numbers")
+TIMES = ("times", "dates", "times of day or spans of time")
+KINDS = frozenset(["text", "true/false", "identifiers", *NUMBERS, *TIMES])
+
+
+def require_one_kind(values: Iterable[Any], column: str) -> None:
+    """Raise unless all values (none missing) are of one kind that has a text form."""
+    kinds = sorted({kind(value) for value in values})
+    if len(kinds) > 1:
+        raise InputError(
+            f"column {column!r} mixes {' and '.join(kinds)}; make it one type, for example text"
+        )
+    if kinds and kinds[0] not in KINDS:
+        raise InputError(
+            f"column {column!r} holds {kinds[0]}, which have no text form; make it text, or leave "
+            "it out of the quasi-identifiers"
+        )
+
+
+def as_texts(values: Sequence[Any], column: str) -> list[str]:
+    """Return the text of distinct values of one column, none missing.
+
+    Whole numbers stored as decimals are written without a fraction (a data frame may turn a
+    column of whole numbers into decimals because some are missing); times that all fall on
+    midnight are written as dates.
+    """
+    require_one_kind(values, column)
+    if not values:
+        return []
+    first = kind(values[0])
+    if first == "decimal numbers" and all(math.isfinite(v) and v == int(v) for v in values):
+        return [str(int(v)) for v in values]
+    if first == "decimal numbers" and not isinstance(values[0], decimal.Decimal):
+        return [repr(float(v)) for v in values]
+    if first == "times":
+        if all(v.time() == MIDNIGHT and v.tzinfo is None for v in values):
+            return [v.date().isoformat() for v in values]
+        return [v.isoformat(sep=" ") for v in values]
+    return [str(value) for value in values]
