@@ -1,0 +1,378 @@
+"""Splitting a graph's edges into triangles (and 4-stars): four tables with one row per edge."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError
+from incrowd.instances.base import Option, Options, whole
+from incrowd.instances.exact_cover import exact_covers
+from incrowd.instances.graph import Graph, random_graph
+from incrowd.instances.planting import plant_parts, plant_tripartite, random_tripartite
+from incrowd.instances.table import HardTable, ModelSpec, Partition
+
+Parts = tuple[tuple[int, ...], ...]
+"""An answer: triples of edge numbers."""
+
+PARTS = Option("parts", 6, "triangles or stars planted; a random graph gets 3 edges for each")
+VERTICES = Option("vertices", 9, "vertices of the graph")
+SIDE = Option("side", 4, "vertices on each of the three sides")
+
+
+def edge_columns(graph: Graph) -> tuple[str, ...]:
+    """One column for each vertex."""
+    return tuple(f"v{name}" for name in graph.vertices)
+
+
+def edge_meaning(graph: Graph) -> tuple[str, ...]:
+    """What each row stands for."""
+    return tuple(f"edge {graph.vertices[a]} {graph.vertices[b]}" for a, b in graph.edges)
+
+
+def incidence(graph: Graph) -> NDArray[np.int32]:
+    """int32, shape (edges, vertices): 1 where the vertex is an end of the edge."""
+    codes = np.zeros((len(graph.edges), graph.order), np.int32)
+    for row, ends in enumerate(graph.edges):
+        codes[row, list(ends)] = 1
+    return codes
+
+
+def first_cover(graph: Graph, parts: list[tuple[int, int, int]]) -> Parts | None:
+    """The first exact cover of the edges by the parts, or None."""
+    for chosen in exact_covers(len(graph.edges), parts):
+        return tuple(parts[p] for p in chosen)
+    return None
+
+
+def as_triangles(graph: Graph, partition: Partition) -> Parts | None:
+    """The release's classes if each is a triangle, else None."""
+    if all(len(group) == 3 and graph.is_triangle(group) for group in partition):
+        return tuple(tuple(sorted(group)) for group in partition)
+    return None
+
+
+def graph_from(text: str) -> Graph:
+    """Read a graph with at least three edges."""
+    graph = Graph.parse(text)
+    if len(graph.edges) < 3:
+        raise InputError(f"the graph has {len(graph.edges)} edges; a class needs at least 3 rows")
+    return graph
+
+
+@dataclass(frozen=True)
+class TrianglesOrStars:
+    """Edges into triangles and 4-stars → binary 3-anonymity: 3 stars a row iff it can be done."""
+
+    graph: Graph
+
+    id: ClassVar[str] = "triangles-or-stars"
+    source: ClassVar[str] = (
+        "Blocki and Williams 2010, Lemma 6; Aggarwal et al. 2005, first half of Theorem 1"
+    )
+    problem: ClassVar[str] = "split the edges of a graph into triangles and 4-stars"
+    file_format: ClassVar[str] = "edge list"
+    equation: ClassVar[str] = "optimum = 3·|E| iff the edges split into triangles and 4-stars"
+    decision: ClassVar[bool] = True
+    options: ClassVar[tuple[Option, ...]] = (VERTICES, PARTS)
+
+    @classmethod
+    def read(cls, text: str, options: Options) -> "TrianglesOrStars":
+        """Read an edge list."""
+        return cls(graph_from(text))
+
+    @classmethod
+    def make(
+        cls, rng: np.random.Generator, planted: bool, options: Options
+    ) -> "tuple[TrianglesOrStars, Parts | None]":
+        """Draw a graph, made of triangles and 4-stars if planted."""
+        vertices, parts = whole(options, "vertices", 4), whole(options, "parts", 1)
+        if not planted:
+            return cls(random_graph(rng, vertices, 3 * parts)), None
+        graph, answer = plant_parts(rng, vertices, parts, stars=True)
+        return cls(graph), answer
+
+    def text(self) -> str:
+        """The edge list."""
+        return self.graph.text()
+
+    def to_table(self) -> HardTable:
+        """The edge-vertex incidence matrix; k = 3."""
+        graph = self.graph
+        return HardTable(
+            edge_columns(graph),
+            ("0", "1"),
+            incidence(graph),
+            ModelSpec("k-anonymity", k=3),
+            edge_meaning(graph),
+            threshold=3 * len(graph.edges),
+        )
+
+    def solve_source(self) -> Parts | None:
+        """Search all exact covers."""
+        return first_cover(self.graph, self.graph.triangles() + self.graph.stars())
+
+    def source_to_solution(self, answer: Parts) -> Partition:
+        """Each triangle or star is a class."""
+        return answer
+
+    def solution_to_source(self, partition: Partition) -> Parts | None:
+        """The classes, if each is a triangle or a 4-star (any other class costs > 3 a row)."""
+        graph = self.graph
+        for group in partition:
+            if len(group) != 3 or (graph.centre(group) is None and not graph.is_triangle(group)):
+                return None
+        return tuple(tuple(sorted(group)) for group in partition)
+
+    def cost_of(self, answer: Parts) -> int:
+        """3·|E|."""
+        return 3 * len(self.graph.edges)
+
+
+@dataclass(frozen=True)
+class TernaryTriangles:
+    """Edges into triangles → ternary 3-anonymity: t blocks of columns make 4-stars dearer."""
+
+    graph: Graph
+
+    id: ClassVar[str] = "ternary-triangles"
+    source: ClassVar[str] = "Aggarwal et al. 2005, Theorem 1 and Fig. 2"
+    problem: ClassVar[str] = "split the edges of a graph into triangles"
+    file_format: ClassVar[str] = "edge list"
+    equation: ClassVar[str] = (
+        "optimum = 3·|E|·t with t = ⌈log2(|E| + 1)⌉ iff the edges split into triangles"
+    )
+    decision: ClassVar[bool] = True
+    options: ClassVar[tuple[Option, ...]] = (VERTICES, PARTS)
+
+    @classmethod
+    def read(cls, text: str, options: Options) -> "TernaryTriangles":
+        """Read an edge list; edges are ranked in its order."""
+        return cls(graph_from(text))
+
+    @classmethod
+    def make(
+        cls, rng: np.random.Generator, planted: bool, options: Options
+    ) -> "tuple[TernaryTriangles, Parts | None]":
+        """Draw a graph, made of triangles if planted."""
+        vertices, parts = whole(options, "vertices", 3), whole(options, "parts", 1)
+        if not planted:
+            return cls(random_graph(rng, vertices, 3 * parts)), None
+        graph, answer = plant_parts(rng, vertices, parts, stars=False)
+        return cls(graph), answer
+
+    def text(self) -> str:
+        """The edge list, in order of rank."""
+        return self.graph.text()
+
+    @property
+    def blocks(self) -> int:
+        """t = ⌈log2(|E| + 1)⌉, the binary digits that ranks 1..|E| need."""
+        return len(self.graph.edges).bit_length()
+
+    def to_table(self) -> HardTable:
+        """Block i of edge (a, b), a < b: digits 1 at a and 2 at b, swapped if bit i of its rank."""
+        graph, blocks = self.graph, self.blocks
+        codes = np.zeros((len(graph.edges), blocks, graph.order), np.int32)
+        for row, (a, b) in enumerate(graph.edges):
+            for block in range(blocks):
+                swapped = (row + 1) >> (blocks - 1 - block) & 1
+                codes[row, block, [a, b]] = (2, 1) if swapped else (1, 2)
+        columns = (f"b{i + 1}.{name}" for i in range(blocks) for name in edge_columns(graph))
+        return HardTable(
+            tuple(columns),
+            ("0", "1", "2"),
+            codes.reshape(len(graph.edges), -1),
+            ModelSpec("k-anonymity", k=3),
+            edge_meaning(graph),
+            threshold=3 * len(graph.edges) * blocks,
+        )
+
+    def solve_source(self) -> Parts | None:
+        """Search all exact covers by triangles."""
+        return first_cover(self.graph, self.graph.triangles())
+
+    def source_to_solution(self, answer: Parts) -> Partition:
+        """Each triangle is a class."""
+        return answer
+
+    def solution_to_source(self, partition: Partition) -> Parts | None:
+        """The classes, if each is a triangle (any other class costs > 3t a row)."""
+        return as_triangles(self.graph, partition)
+
+    def cost_of(self, answer: Parts) -> int:
+        """3·|E|·t."""
+        return 3 * len(self.graph.edges) * self.blocks
+
+
+@dataclass(frozen=True)
+class TripartiteTriangles:
+    """What the two diversity families share: a tripartite graph and its incidence matrix.
+
+    Not a family itself; they hold one and ask it.
+    """
+
+    graph: Graph
+
+    @classmethod
+    def read(cls, text: str) -> "TripartiteTriangles":
+        """Read an edge list; raises InputError unless the graph is tripartite."""
+        found = cls(graph_from(text))
+        if found.graph.colouring(3) is None:
+            raise InputError("the graph is not tripartite: its vertices need more than 3 colours")
+        return found
+
+    @classmethod
+    def make(
+        cls, rng: np.random.Generator, planted: bool, options: Options
+    ) -> "tuple[TripartiteTriangles, Parts | None]":
+        """Draw a tripartite graph, made of triangles if planted."""
+        side, parts = whole(options, "side", 1), whole(options, "parts", 1)
+        if not planted:
+            return cls(random_tripartite(rng, side, parts)), None
+        graph, answer = plant_tripartite(rng, side, parts)
+        return cls(graph), answer
+
+    @cached_property
+    def missed(self) -> tuple[int, ...]:
+        """For each edge, the one side that it does not touch."""
+        colour = self.graph.colouring(3)
+        if colour is None:
+            raise InputError("the graph is not tripartite")
+        return tuple(3 - colour[a] - colour[b] for a, b in self.graph.edges)
+
+    def table(
+        self,
+        model: ModelSpec,
+        names: tuple[str, ...],
+        alphabet: tuple[str, ...],
+        sensitive: NDArray[np.int32],
+    ) -> HardTable:
+        """The incidence matrix with the given sensitive values."""
+        graph = self.graph
+        return HardTable(
+            edge_columns(graph),
+            ("0", "1"),
+            incidence(graph),
+            model,
+            edge_meaning(graph),
+            threshold=3 * len(graph.edges),
+            sensitive_columns=names,
+            sensitive_alphabet=alphabet,
+            sensitive=sensitive,
+        )
+
+
+@dataclass(frozen=True)
+class TwoDiversityTriangles:
+    """Edges of a tripartite graph into triangles → 2-diversity with three binary SAs.
+
+    Each sensitive attribute must have two values in every class.  Under the paper's own
+    Definition 1 (``disjoint``) no class is lawful: see the reference page.
+    """
+
+    base: TripartiteTriangles
+
+    id: ClassVar[str] = "two-diversity-triangles"
+    source: ClassVar[str] = "Blocki and Williams 2010, Theorem 6"
+    problem: ClassVar[str] = "split the edges of a tripartite graph into triangles"
+    file_format: ClassVar[str] = "edge list"
+    equation: ClassVar[str] = "optimum = 3·|E| iff the edges split into triangles"
+    decision: ClassVar[bool] = True
+    options: ClassVar[tuple[Option, ...]] = (SIDE, PARTS)
+
+    @classmethod
+    def read(cls, text: str, options: Options) -> "TwoDiversityTriangles":
+        """Read an edge list."""
+        return cls(TripartiteTriangles.read(text))
+
+    @classmethod
+    def make(
+        cls, rng: np.random.Generator, planted: bool, options: Options
+    ) -> "tuple[TwoDiversityTriangles, Parts | None]":
+        """Draw a tripartite graph, made of triangles if planted."""
+        base, answer = TripartiteTriangles.make(rng, planted, options)
+        return cls(base), answer
+
+    def text(self) -> str:
+        """The edge list."""
+        return self.base.graph.text()
+
+    def to_table(self) -> HardTable:
+        """Sensitive attribute j is 1 iff the edge touches side j; distinct 2-diversity."""
+        touched = np.array(self.base.missed)[:, None] != np.arange(3)
+        model = ModelSpec("l-diversity", l=2, l_kind="distinct")
+        return self.base.table(model, ("s1", "s2", "s3"), ("0", "1"), touched.astype(np.int32))
+
+    def solve_source(self) -> Parts | None:
+        """Search all exact covers by triangles."""
+        return first_cover(self.base.graph, self.base.graph.triangles())
+
+    def source_to_solution(self, answer: Parts) -> Partition:
+        """Each triangle is a class."""
+        return answer
+
+    def solution_to_source(self, partition: Partition) -> Parts | None:
+        """The classes, if each is a triangle (any other lawful class costs > 3 a row)."""
+        return as_triangles(self.base.graph, partition)
+
+    def cost_of(self, answer: Parts) -> int:
+        """3·|E|."""
+        return 3 * len(self.base.graph.edges)
+
+
+@dataclass(frozen=True)
+class ThreeDiversityTriangles:
+    """Edges of a tripartite graph into triangles → 3-diversity with one ternary SA."""
+
+    base: TripartiteTriangles
+
+    id: ClassVar[str] = "three-diversity-triangles"
+    source: ClassVar[str] = "Blocki and Williams 2010, Theorem 7"
+    problem: ClassVar[str] = "split the edges of a tripartite graph into triangles"
+    file_format: ClassVar[str] = "edge list"
+    equation: ClassVar[str] = "optimum = 3·|E| iff the edges split into triangles"
+    decision: ClassVar[bool] = True
+    options: ClassVar[tuple[Option, ...]] = (SIDE, PARTS)
+
+    @classmethod
+    def read(cls, text: str, options: Options) -> "ThreeDiversityTriangles":
+        """Read an edge list."""
+        return cls(TripartiteTriangles.read(text))
+
+    @classmethod
+    def make(
+        cls, rng: np.random.Generator, planted: bool, options: Options
+    ) -> "tuple[ThreeDiversityTriangles, Parts | None]":
+        """Draw a tripartite graph, made of triangles if planted."""
+        base, answer = TripartiteTriangles.make(rng, planted, options)
+        return cls(base), answer
+
+    def text(self) -> str:
+        """The edge list."""
+        return self.base.graph.text()
+
+    def to_table(self) -> HardTable:
+        """The sensitive value tells which two sides the edge joins; 3-diversity."""
+        missed = np.array(self.base.missed, np.int32)
+        model = ModelSpec("l-diversity", l=3, l_kind="distinct")
+        # Edges between sides 1 and 2 miss the third, so the paper's values 1, 2, 3 run backwards.
+        return self.base.table(model, ("s",), ("1", "2", "3"), (2 - missed)[:, None])
+
+    def solve_source(self) -> Parts | None:
+        """Search all exact covers by triangles."""
+        return first_cover(self.base.graph, self.base.graph.triangles())
+
+    def source_to_solution(self, answer: Parts) -> Partition:
+        """Each triangle is a class."""
+        return answer
+
+    def solution_to_source(self, partition: Partition) -> Parts | None:
+        """The classes, if each is a triangle (any other lawful class costs > 3 a row)."""
+        return as_triangles(self.base.graph, partition)
+
+    def cost_of(self, answer: Parts) -> int:
+        """3·|E|."""
+        return 3 * len(self.base.graph.edges)

@@ -1,0 +1,307 @@
+"""Three-dimensional matching → 3-anonymity with 27 columns, and → t-closeness below 1/2."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError
+from incrowd.instances.base import Option, Options, fraction, whole
+from incrowd.instances.table import HardTable, ModelSpec, Partition, encode
+from incrowd.instances.triples import Chosen, Triples, random_triples
+
+SIDE = Option("side", 5, "elements in each of the three sets")
+TRIPLES = Option("triples", 12, "number of triples (a planted matching included)")
+
+
+def element_meaning(problem: Triples) -> tuple[str, ...]:
+    """What each element's row stands for."""
+    return tuple(
+        f"element {name} of set {problem.side(e) + 1}" for e, name in enumerate(problem.elements)
+    )
+
+
+def matched(problem: Triples, partition: Partition) -> Chosen:
+    """The triples that are classes of a release."""
+    place = {triple: number for number, triple in enumerate(problem.triples)}
+    sets = (tuple(sorted(group)) for group in partition if len(group) == 3)
+    return tuple(place[s] for s in sets if s in place)  # pyright: ignore[reportArgumentType]
+
+
+def with_rest(problem: Triples, answer: Chosen, rows: int) -> Partition:
+    """The answer's triples as classes, and the other elements (rows < ``rows``) as one more."""
+    groups = [problem.triples[t] for t in answer]
+    used = {row for group in groups for row in group}
+    rest = tuple(row for row in range(rows) if row not in used)
+    return (*groups, rest) if rest else tuple(groups)
+
+
+@dataclass(frozen=True)
+class ThreeDimensionalMatching:
+    """Max 3DM-3 → 3-anonymity with 27 columns: three rows agree in one column iff a triple."""
+
+    triples: Triples
+
+    id: ClassVar[str] = "three-dimensional-matching"
+    source: ClassVar[str] = "Blocki and Williams 2010, Theorem 2"
+    problem: ClassVar[str] = (
+        "largest matching among triples over three sets, each element in at most 3 triples"
+    )
+    file_format: ClassVar[str] = "triples"
+    equation: ClassVar[str] = (
+        "optimum = 27·n − 3·|M'|; 3 more when the largest matching M' leaves 1 or 2 elements over"
+    )
+    decision: ClassVar[bool] = False
+    options: ClassVar[tuple[Option, ...]] = (SIDE, TRIPLES)
+
+    def __post_init__(self) -> None:
+        if any(len(self.triples.holding(e)) > 3 for e in range(self.triples.size)):
+            raise InputError("an element is in more than 3 triples")
+
+    @classmethod
+    def read(cls, text: str, options: Options) -> "ThreeDimensionalMatching":
+        """Read triples."""
+        return cls(Triples.parse(text))
+
+    @classmethod
+    def make(
+        cls, rng: np.random.Generator, planted: bool, options: Options
+    ) -> "tuple[ThreeDimensionalMatching, Chosen | None]":
+        """Draw triples, with a perfect matching if planted."""
+        side = whole(options, "side", 1)
+        count = whole(options, "triples", side if planted else 1)
+        triples, answer = random_triples(rng, side, count, 3, planted)
+        return cls(triples), answer
+
+    def text(self) -> str:
+        """The triples."""
+        return self.triples.text()
+
+    def to_table(self) -> HardTable:
+        """Column (a, b, c) holds an element's a-th, b-th or c-th triple, by the element's set."""
+        problem = self.triples
+        rows: list[list[str]] = []
+        for element, name in enumerate(problem.elements):
+            side = problem.side(element)
+            slots = [f"t{t + 1}" for t in problem.holding(element)]
+            # Empty slots get a symbol that occurs in no other row.
+            slots += [f"{'wxy'[side]}:{name}:{free + 1}" for free in range(len(slots), 3)]
+            rows.append([slots[place[side]] for place in np.ndindex(3, 3, 3)])
+        alphabet, codes = encode(rows)
+        columns = tuple(f"c{a + 1}{b + 1}{c + 1}" for a, b, c in np.ndindex(3, 3, 3))
+        model = ModelSpec("k-anonymity", k=3)
+        return HardTable(columns, alphabet, codes, model, element_meaning(problem))
+
+    def solve_source(self) -> Chosen:
+        """Exhaustive search."""
+        return self.triples.largest_matching()
+
+    def _kept(self, answer: Chosen) -> Chosen:
+        """The answer, less one triple when 1 or 2 elements left over could form no class."""
+        return answer[:-1] if self.triples.size - 3 * len(answer) in (1, 2) else answer
+
+    def source_to_solution(self, answer: Chosen) -> Partition:
+        """Each triple is a class, the elements left over are one more."""
+        return with_rest(self.triples, self._kept(answer), self.triples.size)
+
+    def solution_to_source(self, partition: Partition) -> Chosen:
+        """The triples among the classes: every other class is suppressed whole."""
+        return matched(self.triples, partition)
+
+    def cost_of(self, answer: Chosen) -> int:
+        """27·n − 3 for each triple that is kept."""
+        return 27 * self.triples.size - 3 * len(self._kept(answer))
+
+
+def balanced(problem: Triples) -> None:
+    """Raise InputError unless the three sets are of one size."""
+    if len(set(problem.sizes)) > 1:
+        raise InputError(f"the three sets must be of one size, not {problem.sizes}")
+
+
+def closeness_rows(problem: Triples, rows: int) -> NDArray[np.int32]:
+    """int32, shape (rows, triples): 0 where the triple holds the element, else the row's number."""
+    codes = np.repeat(np.arange(1, rows + 1, dtype=np.int32)[:, None], len(problem.triples), axis=1)
+    for column, triple in enumerate(problem.triples):
+        codes[list(triple), column] = 0
+    return codes
+
+
+def make_balanced(
+    rng: np.random.Generator, planted: bool, options: Options
+) -> tuple[Triples, Chosen | None]:
+    """Draw triples without a limit on how many hold one element."""
+    side = whole(options, "side", 1)
+    count = whole(options, "triples", side if planted else 1, side**3)
+    return random_triples(rng, side, count, count, planted)
+
+
+@dataclass(frozen=True)
+class ClosenessMatching:
+    """3D matching → t-closeness, t < 1/3, three sensitive values at equal distance."""
+
+    triples: Triples
+    t: Fraction = Fraction(0)
+
+    id: ClassVar[str] = "closeness-matching"
+    source: ClassVar[str] = "Liang and Yuan 2012, Theorem 6"
+    problem: ClassVar[str] = "perfect matching among triples over three sets of n elements"
+    file_format: ClassVar[str] = "triples"
+    equation: ClassVar[str] = (
+        "optimum = 3·n·m − 3·|M'| with M' the largest matching; so ≤ 3·n·(m − 1) iff it is perfect"
+    )
+    decision: ClassVar[bool] = False
+    options: ClassVar[tuple[Option, ...]] = (
+        SIDE,
+        TRIPLES,
+        Option("t", Fraction(0), "closeness, at least 0 and below 1/3", of_table=True),
+    )
+
+    def __post_init__(self) -> None:
+        balanced(self.triples)
+        if not 0 <= self.t < Fraction(1, 3):
+            raise InputError(f"t must be at least 0 and below 1/3, not {self.t}")
+
+    @classmethod
+    def read(cls, text: str, options: Options) -> "ClosenessMatching":
+        """Read triples."""
+        return cls(Triples.parse(text), fraction(options, "t"))
+
+    @classmethod
+    def make(
+        cls, rng: np.random.Generator, planted: bool, options: Options
+    ) -> "tuple[ClosenessMatching, Chosen | None]":
+        """Draw triples, with a perfect matching if planted."""
+        triples, answer = make_balanced(rng, planted, options)
+        return cls(triples, fraction(options, "t")), answer
+
+    def text(self) -> str:
+        """The triples."""
+        return self.triples.text()
+
+    def to_table(self) -> HardTable:
+        """One row per element, one column per triple; the sensitive value is the element's set."""
+        problem = self.triples
+        side = np.array([[problem.side(e)] for e in range(problem.size)], np.int32)
+        return HardTable(
+            tuple(f"e{j + 1}" for j in range(len(problem.triples))),
+            tuple(str(i) for i in range(problem.size + 1)),
+            closeness_rows(problem, problem.size),
+            ModelSpec("t-closeness", t=self.t),
+            element_meaning(problem),
+            threshold=problem.size * (len(problem.triples) - 1),
+            sensitive_columns=("s",),
+            sensitive_alphabet=("1", "2", "3"),
+            sensitive=side,
+        )
+
+    def solve_source(self) -> Chosen:
+        """Exhaustive search."""
+        return self.triples.largest_matching()
+
+    def source_to_solution(self, answer: Chosen) -> Partition:
+        """Each triple is a class; the rest, as balanced as the table, are one more."""
+        return with_rest(self.triples, answer, self.triples.size)
+
+    def solution_to_source(self, partition: Partition) -> Chosen:
+        """The triples among the classes: every other lawful class is suppressed whole."""
+        return matched(self.triples, partition)
+
+    def cost_of(self, answer: Chosen) -> int:
+        """3·n·m − 3·|M'|."""
+        return self.triples.size * len(self.triples.triples) - 3 * len(answer)
+
+
+@dataclass(frozen=True)
+class ClosenessMatchingHalf:
+    """3D matching → t-closeness, 1/3 ≤ t < 1/2, with new rows of a fourth value halfway."""
+
+    triples: Triples
+    t: Fraction = Fraction(1, 3)
+
+    id: ClassVar[str] = "closeness-matching-half"
+    source: ClassVar[str] = "Liang and Yuan 2012, Theorem 7"
+    problem: ClassVar[str] = "perfect matching among triples over three sets of n elements"
+    file_format: ClassVar[str] = "triples"
+    equation: ClassVar[str] = (
+        "optimum = 3·n·m − 3·|M'| with M' the largest matching; so ≤ 3·n·(m − 1) iff it is perfect"
+    )
+    decision: ClassVar[bool] = False
+    options: ClassVar[tuple[Option, ...]] = (
+        SIDE,
+        TRIPLES,
+        Option("t", Fraction(1, 3), "closeness, at least 1/3 and below 1/2", of_table=True),
+    )
+
+    def __post_init__(self) -> None:
+        balanced(self.triples)
+        if not Fraction(1, 3) <= self.t < Fraction(1, 2):
+            raise InputError(f"t must be at least 1/3 and below 1/2, not {self.t}")
+        # With n' rounded down the fourth value's share falls below 2t; the proof needs two rows of
+        # different sets to stay unlawful.
+        share = 1 - Fraction(self.triples.size, self.rows)
+        if Fraction(1, 3) + share / 6 <= self.t:
+            raise InputError(f"t = {self.t} leaves too few whole rows; take more elements")
+
+    @property
+    def rows(self) -> int:
+        """n' = ⌊3n / (1 − 2t)⌋."""
+        return int(self.triples.size / (1 - 2 * self.t))
+
+    @classmethod
+    def read(cls, text: str, options: Options) -> "ClosenessMatchingHalf":
+        """Read triples."""
+        return cls(Triples.parse(text), fraction(options, "t"))
+
+    @classmethod
+    def make(
+        cls, rng: np.random.Generator, planted: bool, options: Options
+    ) -> "tuple[ClosenessMatchingHalf, Chosen | None]":
+        """Draw triples, with a perfect matching if planted."""
+        triples, answer = make_balanced(rng, planted, options)
+        return cls(triples, fraction(options, "t")), answer
+
+    def text(self) -> str:
+        """The triples."""
+        return self.triples.text()
+
+    def to_table(self) -> HardTable:
+        """The table of ``closeness-matching`` and rows unlike all others, of value 4."""
+        problem, rows = self.triples, self.rows
+        side = [problem.side(e) if e < problem.size else 3 for e in range(rows)]
+        half, one, none = Fraction(1, 2), Fraction(1), Fraction(0)
+        distance = tuple(
+            tuple(none if i == j else half if 3 in (i, j) else one for j in range(4))
+            for i in range(4)
+        )
+        return HardTable(
+            tuple(f"e{j + 1}" for j in range(len(problem.triples))),
+            tuple(str(i) for i in range(rows + 1)),
+            closeness_rows(problem, rows),
+            ModelSpec("t-closeness", t=self.t, distance=distance),
+            element_meaning(problem) + ("new row",) * (rows - problem.size),
+            threshold=problem.size * (len(problem.triples) - 1),
+            sensitive_columns=("s",),
+            sensitive_alphabet=("1", "2", "3", "4"),
+            sensitive=np.array(side, np.int32)[:, None],
+        )
+
+    def solve_source(self) -> Chosen:
+        """Exhaustive search."""
+        return self.triples.largest_matching()
+
+    def source_to_solution(self, answer: Chosen) -> Partition:
+        """Each triple is a class, the other elements are one more, each new row is its own."""
+        size = self.triples.size
+        alone = tuple((row,) for row in range(size, self.rows))
+        return with_rest(self.triples, answer, size) + alone
+
+    def solution_to_source(self, partition: Partition) -> Chosen:
+        """The triples among the classes: other lawful classes of old rows are suppressed whole."""
+        return matched(self.triples, partition)
+
+    def cost_of(self, answer: Chosen) -> int:
+        """3·n·m − 3·|M'|."""
+        return self.triples.size * len(self.triples.triples) - 3 * len(answer)

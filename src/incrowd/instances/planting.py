@@ -1,0 +1,73 @@
+"""Random graphs made of triangles, or of triangles and 4-stars, by construction."""
+
+from itertools import combinations, product
+
+import numpy as np
+
+from incrowd.errors import InputError
+from incrowd.instances.graph import Edge, Graph, names, random_edges
+
+Triples = tuple[tuple[int, ...], ...]
+
+
+def plant_parts(
+    rng: np.random.Generator, vertices: int, parts: int, stars: bool
+) -> tuple[Graph, Triples]:
+    """A graph made of edge-disjoint triangles (and, if asked, 4-stars), and these parts.
+
+    Parts are drawn one by one; one that would reuse an edge is drawn again.  Edges are shuffled,
+    so their ranks tell nothing.
+    """
+    chosen: list[list[Edge]] = []
+    used: set[Edge] = set()
+    for _ in range(200 * parts + 200):
+        if len(chosen) == parts:
+            break
+        star = stars and bool(rng.random() < 0.5)
+        corner = [int(v) for v in rng.choice(vertices, 4 if star else 3, replace=False)]
+        pairs = [(corner[0], v) for v in corner[1:]] if star else list(combinations(corner, 2))
+        part = [(min(e), max(e)) for e in pairs]
+        if not used.intersection(part):
+            used.update(part)
+            chosen.append(part)
+    return _shuffled(rng, names(vertices), chosen, parts)
+
+
+def plant_tripartite(rng: np.random.Generator, side: int, parts: int) -> tuple[Graph, Triples]:
+    """A tripartite graph made of edge-disjoint triangles, ``side`` vertices on each side."""
+    chosen: list[list[Edge]] = []
+    used: set[Edge] = set()
+    corners = list(product(range(side), range(side, 2 * side), range(2 * side, 3 * side)))
+    for number in rng.permutation(len(corners)):
+        part = list(combinations(corners[int(number)], 2))
+        if len(chosen) < parts and not used.intersection(part):
+            used.update(part)
+            chosen.append(part)
+    return _shuffled(rng, side_names(side), chosen, parts)
+
+
+def random_tripartite(rng: np.random.Generator, side: int, parts: int) -> Graph:
+    """A tripartite graph with ``parts`` edges between each two sides."""
+    edges: list[Edge] = []
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        pool = list(product(range(a * side, a * side + side), range(b * side, b * side + side)))
+        edges += random_edges(rng, pool, parts)
+    return Graph.of(side_names(side), [edges[int(i)] for i in rng.permutation(len(edges))])
+
+
+def side_names(side: int) -> tuple[str, ...]:
+    """Names a1.., b1.., c1.. of the vertices of a tripartite graph."""
+    return tuple(name for letter in "abc" for name in names(side, letter))
+
+
+def _shuffled(
+    rng: np.random.Generator, vertices: tuple[str, ...], chosen: list[list[Edge]], parts: int
+) -> tuple[Graph, Triples]:
+    if len(chosen) < parts:
+        raise InputError(
+            f"found room for {len(chosen)} of {parts} parts: ask for fewer, or for more vertices"
+        )
+    edges = [edge for part in chosen for edge in part]
+    graph = Graph.of(vertices, [edges[int(i)] for i in rng.permutation(len(edges))])
+    number = graph.edge_number
+    return graph, tuple(tuple(sorted(number[edge] for edge in part)) for part in chosen)
