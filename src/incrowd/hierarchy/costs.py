@@ -65,16 +65,15 @@ class Level:
 class Ncp:
     """A cell released as a node costs (leaves below the node − 1) / (leaves of the domain − 1).
 
-    Rounded to 10⁻⁶.  A domain of one leaf loses nothing: its cost is 0.  Source: the normalized
-    certainty penalty of Xu, Wang, Pei, Wang, Shi and Fu, "Utility-Based Anonymization Using Local
-    Recoding", KDD 2006.
+    Rounded to 10⁻⁶, halves up.  A domain of one leaf loses nothing: its cost is 0.  Source: the
+    normalized certainty penalty of Xu, Wang, Pei, Wang, Shi and Fu, "Utility-Based Anonymization
+    Using Local Recoding", KDD 2006.
     """
 
     def charge(self, ladder: Ladder) -> tuple[NDArray[np.int64], int]:
         """Return the penalties, in units of 10⁻⁶."""
         most = max(ladder.domain - 1, 1)
-        cost = np.rint((ladder.below - 1) * (NCP_SCALE / most)).astype(np.int64)
-        return cost, NCP_SCALE
+        return (2 * NCP_SCALE * (ladder.below - 1) + most) // (2 * most), NCP_SCALE
 
 
 @dataclass(frozen=True)

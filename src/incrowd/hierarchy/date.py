@@ -66,7 +66,7 @@ def _read_days(column: str, values: Sequence[str], rule: str) -> list[date]:
         except ValueError:
             wrong.append(value)
     if wrong:
-        count = "1 value is not a date" if len(wrong) == 1 else f"{len(wrong)} are not dates"
+        count = "1 value is not a date" if len(wrong) == 1 else f"{len(wrong)} values are not dates"
         raise HierarchyError(
             f"column {column!r}, {rule}: {count}, the first {min(wrong)!r}; write dates like "
             "2021-03-15 or 2021-03-15T10:30, leave missing ones empty, or use a hierarchy file"

@@ -1,14 +1,16 @@
 """Hierarchies from a file: ``leaf;level1;…;*``, one line per leaf, as ARX writes them."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from incrowd.errors import HierarchyError, did_you_mean
+from incrowd.errors import HierarchyError
 from incrowd.hierarchy.ladder import Ladder, distinct
 from incrowd.hierarchy.paths import Grid, Where, chart
 from incrowd.hierarchy.text import read_lines
@@ -187,9 +189,9 @@ def _fit(column: str, values: Sequence[str | None], tidied: Tidy) -> Ladder:
     paths = chart(tidied.grid)
     known, missing = distinct(values)
     row_of = dict(zip(tidied.grid.columns[0], range(paths.ids.shape[1]), strict=True))
-    lacking = lacks(column, known, row_of, tidied.grid.origin)
-    if lacking:
-        raise HierarchyError(lacking)
+    absent = lacking(known, row_of)
+    if absent:
+        raise HierarchyError(_lacks(column, absent, tidied.grid))
     leaves: list[str | None] = [*known]
     rows = [row_of[value] for value in known]
     stray = missing
@@ -200,36 +202,48 @@ def _fit(column: str, values: Sequence[str | None], tidied: Tidy) -> Ladder:
     return paths.ladder(column, np.array(rows, np.int64), leaves, stray)
 
 
-def lacks(column: str, known: Sequence[str], row_of: dict[str, int], origin: str) -> str | None:
-    """Return which values a hierarchy lacks, the first by text with its nearest leaf, or None."""
-    missing = sorted(value for value in known if value not in row_of)
-    if not missing:
-        return None
-    what = (
-        "1 value of the table is"
-        if len(missing) == 1
-        else f"{len(missing)} values of the table are"
-    )
-    rest = "" if len(missing) == 1 else ", for example"
+def lacking(known: Sequence[str], leaves: Container[str]) -> list[str]:
+    """Return the values that are not among the leaves, sorted by text."""
+    return sorted(value for value in known if value not in leaves)
+
+
+def _lacks(column: str, absent: list[str], grid: Grid) -> str:
+    one = len(absent) == 1
+    what = "1 value of the table is" if one else f"{len(absent)} values of the table are"
     return (
-        f"column {column!r}: {what} not in the hierarchy {origin}{rest} {missing[0]!r}"
-        f"{nearest(missing[0], list(row_of))}"
+        f"column {column!r}: {what} not in the hierarchy {grid.origin}"
+        f"{':' if one else ', the first:'} {absent[0]!r}{nearest(absent[0], list(grid.columns[0]))}"
     )
 
 
-def nearest(value: str, leaves: list[str]) -> str:
-    """Return a hint at the leaf nearest to a value, quickly even among 100,000 leaves."""
+def nearest(value: str, leaves: Sequence[str]) -> str:
+    """Return a hint at the leaf nearest to a value, quickly even among 100,000 leaves.
+
+    Nearest is: equal but for blanks, case or leading zeros; else nearly the same text; else the
+    nearest number; else the neighbour in text order.
+    """
 
     def bare(text: str) -> str:
         return text.strip().casefold().lstrip("0")
 
     alike = [leaf for leaf in leaves if bare(leaf) == bare(value)]
-    if alike:
-        return did_you_mean(value, alike) if _close(value, alike[0]) else f"; nearest: {alike[0]!r}"
     ordered = sorted(leaves)
     at = bisect_left(ordered, value)
-    return did_you_mean(value, ordered[max(0, at - 200) : at + 200])
+    near = alike or get_close_matches(value, ordered[max(0, at - 200) : at + 200], n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    numbers = [(abs(number - wanted), leaf) for number, leaf, wanted in _numbers(value, leaves)]
+    if numbers:
+        return f"; nearest: {min(numbers)[1]!r}"
+    return f"; nearest: {ordered[max(0, at - 1)]!r}" if ordered else ""
 
 
-def _close(value: str, leaf: str) -> bool:
-    return "did you mean" in did_you_mean(value, [leaf])
+def _numbers(value: str, leaves: Sequence[str]) -> Iterator[tuple[float, str, float]]:
+    """Yield (leaf as a number, leaf, value as a number) where both are numbers."""
+    try:
+        wanted = float(value)
+    except ValueError:
+        return
+    for leaf in leaves:
+        with suppress(ValueError):
+            yield float(leaf), leaf, wanted

@@ -107,7 +107,9 @@ def read_numbers(column: str, values: Sequence[str], rule: str) -> Sequence[Deci
         except InvalidOperation:
             wrong.append(value)
     if wrong:
-        count = "1 value is not a number" if len(wrong) == 1 else f"{len(wrong)} are not numbers"
+        count = (
+            "1 value is not a number" if len(wrong) == 1 else f"{len(wrong)} values are not numbers"
+        )
         raise HierarchyError(
             f"column {column!r}, {rule}: {count}, the first {min(wrong)!r}; write numbers like 35, "
             "-4 or 12.50, leave missing ones empty, or use a hierarchy file"
@@ -115,7 +117,9 @@ def read_numbers(column: str, values: Sequence[str], rule: str) -> Sequence[Deci
     return numbers
 
 
-def _floor(column: str, numbers: Sequence[Decimal], width: Decimal, rule: str) -> NDArray[np.int64]:
+def _floor(
+    column: str, numbers: Sequence[Decimal | int], width: Decimal, rule: str
+) -> NDArray[np.int64]:
     """Return ⌊number / width⌋, exactly."""
     try:
         if _is_whole(width) and all(map(_is_int, numbers)):

@@ -1,0 +1,192 @@
+"""``incrowd hierarchy make|check|show``."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from incrowd.hierarchy.ladder import Ladder
+
+group = click.Group(
+    "hierarchy", help="Make, check and show hierarchies: files with lines leaf;level1;…;*."
+)
+
+column_option = click.option("--column", metavar="COL", help="Column of the table.")
+delimiter_option = click.option(
+    "--delimiter", metavar="C", help="Delimiter of the table; sniffed when not given."
+)
+table_option = click.option("--table", metavar="IN", help="Table (CSV, Parquet, Arrow; - = stdin).")
+
+
+@group.command("make")
+@click.argument("table", metavar="IN")
+@click.option("--column", metavar="COL", required=True, help="Column of the table.")
+@click.option("--interval", metavar="W,…", help="Numeric widths, each a multiple of the last.")
+@click.option("--quantiles", metavar="N,…", help="Numbers of equally full groups: 8,4,2.")
+@click.option("--prefix", metavar="N,…", help="How many last characters to mask: 1,2.")
+@click.option("--date", is_flag=True, help="ISO dates to month, quarter, year, decade.")
+@click.option("--frequency", metavar="N,…", help="Join the values of fewer than N rows.")
+@click.option("-o", "--output", metavar="OUT", required=True, help="Hierarchy file; - = stdout.")
+@delimiter_option
+def make(
+    table: str,
+    column: str,
+    interval: str | None,
+    quantiles: str | None,
+    prefix: str | None,
+    date: bool,
+    frequency: str | None,
+    output: str,
+    delimiter: str | None,
+) -> None:
+    """Make a hierarchy file from a column of IN, in one of five ways."""
+    from incrowd.frames.atomic import whole
+    from incrowd.hierarchy.make import file_text
+
+    ways = {
+        "interval": interval,
+        "quantiles": quantiles,
+        "prefix": prefix,
+        "date": "" if date else None,
+        "frequency": frequency,
+    }
+    chosen = [way for way, given in ways.items() if given is not None]
+    if len(chosen) != 1:
+        options = ", ".join(f"--{way}" for way in ways)
+        found = " and ".join(f"--{way}" for way in chosen) or "none"
+        raise click.UsageError(f"choose one of {options}; found {found}")
+    values, counts = _values(table, column, delimiter)
+    ladder = _made(chosen[0], ways[chosen[0]] or "", column, values, counts)
+    with whole(output) as file:
+        file.write(file_text(ladder).encode())
+    click.echo(
+        f"{output}: {sum(leaf is not None for leaf in ladder.leaves)} values of {column!r}, "
+        f"height {ladder.levels - 1}",
+        err=True,
+    )
+
+
+@group.command("check")
+@click.argument("hierarchy")
+@table_option
+@column_option
+@click.option(
+    "--cost", default="level", show_default=True, help="level, ncp, stars, or a file label;cost."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@delimiter_option
+def check(
+    hierarchy: str,
+    table: str | None,
+    column: str | None,
+    cost: str,
+    as_json: bool,
+    delimiter: str | None,
+) -> None:
+    """Say all that is wrong with HIERARCHY (a file, or a rule with a table); exit 1 if anything.
+
+    With --table and --column the values of that column must stand in it.
+    """
+    import json
+
+    from incrowd.hierarchy.check import check as check_hierarchy
+    from incrowd.hierarchy.costs import parse_cost
+    from incrowd.hierarchy.spec import parse
+
+    source = parse(hierarchy)
+    values = _wanted(source, table, column, delimiter)
+    found = check_hierarchy(source, column or hierarchy, values, parse_cost(cost))
+    if as_json:
+        answer = {"sound": found.sound, "faults": found.faults, "notes": found.notes}
+        click.echo(json.dumps(answer, ensure_ascii=False))
+    else:
+        for fault in found.faults:
+            click.echo(f"wrong: {fault}")
+        for note in found.notes:
+            click.echo(f"note: {note}")
+        click.echo("sound" if found.sound else f"{len(found.faults)} to mend")
+    if not found.sound:
+        raise SystemExit(1)
+
+
+@group.command("show")
+@click.argument("hierarchy")
+@table_option
+@column_option
+@click.option("--svg", metavar="OUT", help="Write a picture instead; - = stdout.")
+@click.option("--lines", default=60, show_default=True, help="About how many lines to fill.")
+@click.option("--all", "everything", is_flag=True, help="Every value, however many lines.")
+@delimiter_option
+def show(
+    hierarchy: str,
+    table: str | None,
+    column: str | None,
+    svg: str | None,
+    lines: int,
+    everything: bool,
+    delimiter: str | None,
+) -> None:
+    """Show HIERARCHY (a file, or a rule with a table) as a tree, or draw it with --svg."""
+    from incrowd.hierarchy.file import HierarchyFile
+    from incrowd.hierarchy.show import outline, to_rich, to_svg
+    from incrowd.hierarchy.spec import parse
+
+    source = parse(hierarchy)
+    values = _wanted(source, table, column, delimiter)
+    if values is None and isinstance(source, HierarchyFile):
+        values = list(source.tidy().grid.columns[0])
+    ladder = source.build(column or hierarchy, values or [])
+    branch = outline(ladder, None if everything else lines)
+    if svg is not None:
+        from incrowd.frames.atomic import whole
+
+        with whole(svg) as file:
+            file.write(to_svg(branch, f"Hierarchy {hierarchy}").encode())
+        return
+    from rich.console import Console
+
+    Console(highlight=False, soft_wrap=True).print(to_rich(branch))
+
+
+def _values(
+    table: str, column: str, delimiter: str | None
+) -> tuple[tuple[str | None, ...], list[int]]:
+    """Read a column's distinct values and how many rows have each."""
+    import numpy as np
+
+    from incrowd.errors import InputError, did_you_mean
+    from incrowd.frames.files import read
+
+    frame = read(table, delimiter)
+    if column not in frame.columns:
+        raise InputError(f"{table} has no column {column!r}{did_you_mean(column, frame.columns)}")
+    encoded = frame.encode(column)
+    return encoded.values, np.bincount(encoded.codes, minlength=len(encoded.values)).tolist()
+
+
+def _wanted(
+    source: object, table: str | None, column: str | None, delimiter: str | None
+) -> tuple[str | None, ...] | list[str] | None:
+    """Read the values that a hierarchy is to serve, when a table is given."""
+    from incrowd.hierarchy.file import HierarchyFile
+
+    if (table is None) != (column is None):
+        raise click.UsageError("--table and --column go together")
+    if table is None and not isinstance(source, HierarchyFile):
+        raise click.UsageError(f"the rule {source} needs values: give --table and --column")
+    return None if table is None or column is None else _values(table, column, delimiter)[0]
+
+
+def _made(
+    way: str, given: str, column: str, values: tuple[str | None, ...], counts: list[int]
+) -> "Ladder":
+    from incrowd.hierarchy.make import frequency_ladder, integers, quantile_ladder
+    from incrowd.hierarchy.spec import parse
+
+    if way == "quantiles":
+        groups = integers(given, "--quantiles", "4 or 8,4,2")
+        return quantile_ladder(column, values, counts, groups)
+    if way == "frequency":
+        thresholds = integers(given, "--frequency", "10 or 10,100")
+        return frequency_ladder(column, values, counts, thresholds)
+    return parse(way if way == "date" else f"{way}:{given}").build(column, values)

@@ -1,0 +1,142 @@
+"""Hierarchies made from a column's values and how often each occurs, and their file form."""
+
+import csv
+import io
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from decimal import Decimal, localcontext
+from itertools import accumulate, pairwise
+
+from incrowd.errors import HierarchyError
+from incrowd.hierarchy.interval import DIGITS, interval_label, number_order, read_numbers
+from incrowd.hierarchy.ladder import Ladder, distinct
+from incrowd.hierarchy.paths import rule_ladder
+
+
+def quantile_ladder(
+    column: str, values: Sequence[str | None], counts: Sequence[int], groups: Sequence[int]
+) -> Ladder:
+    """Return the ladder of groups that hold about equally many rows each.
+
+    A number belongs to group ⌊g · (rows with a smaller number) / rows⌋ of g, so equal numbers stay
+    together and a coarser level only merges groups of the finer one; empty groups vanish.  Labels
+    reach from a group's smallest number to the next group's: ``17-24``, or ``[17.5,24.0)``.
+
+    Parameters
+    ----------
+    values: the distinct values; missing ones are left to ``*``.
+    counts: rows of each value.
+    groups: numbers of groups from many to few, each a divisor of the one before.
+
+    Raises
+    ------
+    HierarchyError: a value is not a number, or the numbers of groups do not divide each other.
+    """
+    rule = f"quantiles {','.join(map(str, groups))}"
+    if not groups or groups[-1] < 2 or any(a <= b or a % b for a, b in pairwise(groups)):
+        raise HierarchyError(
+            f"{rule}: numbers of groups are at least 2 and go from many to few, each a divisor of "
+            "the one before: 8,4,2"
+        )
+    known, missing = distinct(values)
+    numbers = read_numbers(column, known, rule)
+    rows = [count for value, count in zip(values, counts, strict=True) if value is not None]
+    order = number_order(numbers, known)
+    whole = all(number == int(number) for number in numbers)
+    ordered = [Decimal(numbers[i]) for i in order]
+    before = _rows_below(ordered, [rows[i] for i in order])
+    columns = [[known[i] for i in order]]
+    for many in groups:
+        index = [many * below // max(sum(rows), 1) for below in before]
+        columns.append(_span_labels(ordered, index, whole))
+    return rule_ladder(column, rule, columns, missing)
+
+
+def _rows_below(numbers: Sequence[Decimal], rows: Sequence[int]) -> list[int]:
+    """Return for each number, in order, how many rows have a smaller one."""
+    until = [0, *accumulate(rows)]
+    return [until[bisect_left(numbers, number)] for number in numbers]
+
+
+def _span_labels(numbers: Sequence[Decimal], index: Sequence[int], whole: bool) -> list[str]:
+    """Return each number's group label: from the group's start up to the next one's."""
+    if not numbers:
+        return []
+    starts = [i for i in range(len(index)) if not i or index[i] != index[i - 1]]
+    labels: list[str] = []
+    with localcontext() as context:
+        context.prec = DIGITS
+        for start, end in pairwise([*starts, len(numbers)]):
+            if end < len(numbers):
+                label = interval_label(numbers[start], numbers[end], whole)
+            elif whole:
+                label = interval_label(numbers[start], numbers[-1] + 1, whole)
+            else:
+                label = interval_label(numbers[start], numbers[-1], whole)[:-1] + "]"
+            labels += [label] * (end - start)
+    return labels
+
+
+def frequency_ladder(
+    column: str, values: Sequence[str | None], counts: Sequence[int], thresholds: Sequence[int]
+) -> Ladder:
+    """Return the ladder that joins, for each threshold t, the values of fewer than t rows.
+
+    They become ``rare (<t)``; the others repeat themselves.
+
+    Raises
+    ------
+    HierarchyError: the thresholds do not rise, or no value is rarer than the last one.
+    """
+    rule = f"frequency {','.join(map(str, thresholds))}"
+    if not thresholds or any(a >= b for a, b in pairwise([1, *thresholds])):
+        raise HierarchyError(f"{rule}: thresholds are rising numbers of rows, at least 2: 10,100")
+    known, missing = distinct(values)
+    rows = {value: count for value, count in zip(values, counts, strict=True) if value is not None}
+    if known and min(rows.values()) >= thresholds[-1]:
+        raise HierarchyError(
+            f"column {column!r}, {rule}: no value is that rare (the rarest has "
+            f"{min(rows.values())} rows), so there is nothing to group"
+        )
+    known.sort(key=lambda value: (rows[value], value))
+    columns = [known]
+    for most in thresholds:
+        columns.append([f"rare (<{most})" if rows[v] < most else v for v in known])
+    return rule_ladder(column, rule, columns, missing)
+
+
+def file_rows(ladder: Ladder) -> Iterator[list[str]]:
+    """Return the lines of a hierarchy file: each known value's labels, from leaf to ``*``."""
+    for leaf, value in enumerate(ladder.leaves):
+        if value is not None:
+            yield [str(label) for label in ladder.path(leaf)]
+
+
+def file_text(ladder: Ladder) -> str:
+    """Return a hierarchy file: ``leaf;level1;…;*``, one line per value, fields quoted if need be.
+
+    Missing values are left out: ``*`` is their only generalization with or without a line.
+
+    Raises
+    ------
+    HierarchyError: the column has no values.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=";", lineterminator="\n")
+    writer.writerows(file_rows(ladder))
+    if not text.getvalue():
+        raise HierarchyError(f"column {ladder.column!r} has no values to make a hierarchy of")
+    return text.getvalue()
+
+
+def integers(text: str, what: str, example: str) -> tuple[int, ...]:
+    """Read ``10,100``.
+
+    Raises
+    ------
+    HierarchyError: not whole numbers between commas.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise HierarchyError(f"{what} {text!r}: expected whole numbers like {example}")
+    return tuple(map(int, parts))
