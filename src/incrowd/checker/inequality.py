@@ -17,6 +17,7 @@ a violation below, because going down a group only loses rows and only gains cos
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,14 +30,16 @@ CHUNK = 1 << 19  # pairs (row, group) expanded at once; bounds the memory
 
 
 class Rows(NamedTuple):
-    """Different (pattern of leaves, price) rows in falling price order, with their copies.
+    """Different rows (leaves, price, mark) in falling price order: their copies, the first one.
 
     ``node[j][l]`` and ``cost[j][l]``, int64 of shape (rows,): node of each row in column j at
     level l, and what it costs, times quantum.
     """
 
     price: Ints
+    mark: Ints
     copies: Ints
+    first: Ints
     node: Sequence[Sequence[Ints]]
     cost: Sequence[Sequence[Ints]]
 
@@ -55,16 +58,22 @@ class State(NamedTuple):
     high: Ints
 
 
-def merged(leaves: Sequence[Ints], price: Ints, trees: Sequence[Tables], quantum: int) -> Rows:
-    """Merge rows of equal leaves and price; ``leaves`` and ``trees`` stand column by column."""
+def merged(
+    leaves: Sequence[Ints], price: Ints, mark: Ints, trees: Sequence[Tables], quantum: int
+) -> Rows:
+    """Merge rows equal in leaves, price and mark; ``leaves`` and ``trees`` stand by column."""
     names = [str(j) for j in range(len(leaves))]
-    table = pl.DataFrame([pl.Series("price", price), *map(pl.Series, names, leaves)])
-    table = table.group_by("price", *names).agg(pl.len().cast(pl.Int64).alias("copies"))
-    table = table.sort("price", *names, descending=[True] + [False] * len(names))
+    given = {"price": price, "mark": mark, **dict(zip(names, leaves, strict=True))}
+    table = pl.DataFrame(given).with_row_index("row").group_by(list(given))
+    table = table.agg(copies=pl.len().cast(pl.Int64), first=pl.col("row").min().cast(pl.Int64))
+    table = table.sort("price", "first", descending=[True, False])
     leaf = [table[name].to_numpy() for name in names]
     node = [[level[at] for level in tree[0]] for at, tree in zip(leaf, trees, strict=True)]
-    cost = [[level[at] * quantum for level in tree[1]] for at, tree in zip(leaf, trees, strict=True)]
-    return Rows(table["price"].to_numpy(), table["copies"].to_numpy(), node, cost)
+    cost = [
+        [level[at] * quantum for level in tree[1]] for at, tree in zip(leaf, trees, strict=True)
+    ]
+    one = {c: table[c].to_numpy() for c in ("price", "mark", "copies", "first")}
+    return Rows(**one, node=node, cost=cost)
 
 
 def violations(rows: Rows, k: int) -> Iterator[tuple[Ints, int]]:
@@ -146,7 +155,7 @@ def shared(states: list[State | None]) -> Iterator[State]:
     starts = np.append(np.flatnonzero(np.diff(group, prepend=-1)), len(group))
     cuts = np.searchsorted(starts[:-1], np.arange(0, len(group) + CHUNK, CHUNK))
     cuts = np.unique(cuts)
-    for low, top in zip(cuts[:-1], cuts[1:], strict=True):
+    for low, top in pairwise(cuts):
         entries = slice(starts[low], starts[top])
         groups = slice(low, top)
         yield State(some[0].depth, row[entries], group[entries] - low, cost[groups], high[groups])

@@ -1,0 +1,131 @@
+"""Reading tables as text, and proof files, with nothing but polars and the standard library."""
+
+import hashlib
+import io
+import json
+import math
+import re
+import zipfile
+from datetime import time
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import polars as pl
+
+from incrowd.checker.rejection import RejectedError, require
+
+VERSION = 1
+PARTS = {
+    "rows.parquet": ["original", "class", "price"],
+    "ladders.parquet": ["column", "leaf", "level", "label", "cost"],
+    "sets.parquet": ["set", "row", "weight"],
+}
+
+
+class Proof(NamedTuple):
+    """A proof file: its JSON part and its tables, as documented in docs/reference."""
+
+    facts: dict[str, Any]
+    rows: pl.DataFrame
+    ladders: pl.DataFrame
+    sets: pl.DataFrame
+
+
+def read_proof(path: str | Path) -> Proof:
+    """Read a proof file; reject one that is broken, altered in part, or of another version."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(Path(path).read_bytes())) as parts:
+            facts = json.loads(parts.read("proof.json"), parse_constant=_no_number)
+            data = {name: parts.read(name) for name in PARTS}
+        tables = [pl.read_parquet(io.BytesIO(part)) for part in data.values()]
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, pl.exceptions.PolarsError):
+        raise RejectedError("the proof file is damaged") from None
+    except (KeyError, ValueError, EOFError, NotImplementedError, RuntimeError):
+        raise RejectedError(
+            "the proof file lacks a part or holds one that makes no sense"
+        ) from None
+    require(isinstance(facts, dict), "the proof file's first part is no JSON object")
+    require(facts.get("format") == "incrowd-proof", "this is no incrowd proof file")
+    require(facts.get("version") == VERSION, f"the proof file is not of version {VERSION}")
+    for (name, columns), part, table in zip(PARTS.items(), data.values(), tables, strict=True):
+        stated = facts.get("parts", {}).get(name)
+        require(stated == sha256(part), f"{name} is not the part whose hash the proof states")
+        require(table.columns == columns, f"{name} has other columns than {', '.join(columns)}")
+        for column, dtype in table.schema.items():
+            text = column in ("column", "leaf", "label")
+            right = dtype == pl.String if text else dtype.is_integer()
+            require(right, f"{name}: {column} is not {'text' if text else 'a whole number'}")
+            empty = column not in ("leaf", "label") and table[column].null_count() > 0
+            require(not empty, f"{name}: {column} has an empty cell")
+    return Proof(facts, *tables)
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def sha256(data: bytes) -> str:
+    """Return the hash in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_table(data: bytes, csv: dict[str, Any]) -> pl.DataFrame:
+    """Read a table; delimited text by the dialect ``csv``: delimiter, newline, encoding."""
+    try:
+        if data.startswith(b"PAR1"):
+            return pl.read_parquet(io.BytesIO(data))
+        if data.startswith(b"ARROW1"):
+            return pl.read_ipc(io.BytesIO(data))
+        if data.startswith(b"\xff\xff\xff\xff"):
+            return pl.read_ipc_stream(io.BytesIO(data))
+        return read_csv(data, **csv)
+    except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
+        raise RejectedError("a table cannot be read in the form that the proof states") from None
+
+
+def read_csv(
+    data: bytes, delimiter: str = ",", newline: str = "\n", encoding: str | None = None
+) -> pl.DataFrame:
+    """Read delimited text: an empty field is missing, a quoted empty one is empty text."""
+    data = data.decode(encoding or "utf-8").encode().removeprefix(b"\xef\xbb\xbf")
+    end = newline[-1]
+    if delimiter.encode() in data.partition(end.encode())[0]:  # else a blank line is a record
+        data = data.rstrip(b"\r\n") + end.encode()
+    if b'"' not in data:
+        form = {"separator": delimiter, "eol_char": end, "quote_char": None}
+        return pl.read_csv(io.BytesIO(data), infer_schema=False, **form)
+    cut = re.escape(delimiter)
+    field = rf'("(?:[^"]|"")*"|(?:[^"{cut}{end}][^{cut}{end}]*)?)'
+    tokens = re.findall(rf"{field}({cut}|\r?{end}|\Z)", data.decode())
+    if sum(len(text) + len(sep) for text, sep in tokens) != len(data.decode()):
+        raise ValueError("stray quote")
+    width = next(i for i, (_, sep) in enumerate(tokens) if sep != delimiter) + 1
+    tokens = tokens[: (len(tokens) - 1) // width * width]  # the last one is the empty end
+    fields = [_unquoted(text) for text, _ in tokens]
+    header, columns = fields[:width], [fields[width + j :: width] for j in range(width)]
+    return pl.DataFrame(
+        [pl.Series(n or "", c, dtype=pl.String) for n, c in zip(header, columns, strict=True)]
+    )
+
+
+def _unquoted(field: str) -> str | None:
+    if field[:1] == '"':
+        return field[1:-1].replace('""', '"')
+    return field.removesuffix("\r") or None
+
+
+def as_text(column: pl.Series) -> pl.Series:
+    """Return a column's values as the text of a release; missing stays missing."""
+    if column.dtype in (pl.String, pl.Null, pl.Categorical, pl.Enum):
+        return column.cast(pl.String)
+    kinds = column.drop_nulls().unique()
+    values: list[Any] = kinds.to_list()
+    if column.dtype.is_float() or column.dtype.is_decimal():
+        whole = all(math.isfinite(v) and v == int(v) for v in values)
+        texts = [str(int(v)) if whole else str(v) for v in values]
+    elif isinstance(column.dtype, pl.Datetime):
+        days = all(v.tzinfo is None and v.time() == time() for v in values)
+        texts = [v.date().isoformat() if days else v.isoformat(sep=" ") for v in values]
+    else:
+        texts = [str(v) for v in values]
+    return column.replace_strict(kinds, texts, default=None, return_dtype=pl.String)

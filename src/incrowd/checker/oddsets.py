@@ -1,0 +1,98 @@
+"""Odd-set terms: what every lawful release must pay on top of the prices.
+
+Claim.  Let U be a set of an odd number of rows.  However the rows are dealt into classes, some
+class holds an odd number of U's rows.  So if U has the weight w ≥ 0 and every class e obeys
+
+    Σ prices of e + Σ w_U over the sets U with |e∩U| odd  ≤  |e|·cost(join of e)·quantum,
+
+no release costs less than (Σ prices + Σ w_U) / quantum.  Classes of k to 2k−1 rows are enough:
+larger ones split without paying more.
+
+Check.  With ŷ = price + weights of the sets that hold the row, the left side is at most Σ ŷ.  So
+only patterns that break the plain inequality under ŷ can hold a class that breaks this one; in
+each of them the classes are tried one by one, under a bound.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from incrowd.checker.rejection import RejectedError, require
+
+Ints = NDArray[np.int64]
+TRIES = 20_000_000
+
+
+class OddSets:
+    """The sets of a proof: checked on construction.
+
+    Attributes
+    ----------
+    total: Σ weights;  ``lift``: int64, shape (rows,): per row the weights of the sets that hold it;
+    ``mark``: int64, shape (rows,): rows with equal marks are in the same sets.
+    """
+
+    def __init__(self, sets: pl.DataFrame, rows: int) -> None:
+        sets = sets.cast(pl.Int64)
+        at, weight = sets["row"].to_numpy(), sets["weight"].to_numpy()
+        require(bool(((at >= 0) & (at < rows)).all()), "an odd set holds a row that is not there")
+        require(bool(((weight >= 0) & (weight < 2**50)).all()), "an odd set's weight is no weight")
+        require(not sets.select("set", "row").is_duplicated().any(), "an odd set holds a row twice")
+        each = sets.group_by("set").agg(
+            pl.len(), pl.col("weight").min(), top=pl.col("weight").max()
+        )
+        require(bool((each["len"] % 2 == 1).all()), "an odd set has an even number of rows")
+        require(bool((each["weight"] == each["top"]).all()), "an odd set has two weights")
+        self.weight = dict(zip(each["set"].to_list(), each["weight"].to_list(), strict=True))
+        self.total = sum(self.weight.values())
+        require(self.total < 2**60, "the odd sets' weights are too large")
+        self.lift = np.zeros(rows, np.int64)
+        np.add.at(self.lift, at, weight)
+        held: dict[int, list[int]] = {}
+        for row, name in sets.select("row", "set").sort("set").iter_rows():
+            held.setdefault(row, []).append(name)
+        kinds: dict[tuple[int, ...], int] = {(): 0}
+        self.mark = np.zeros(rows, np.int64)
+        for row, names in held.items():
+            self.mark[row] = kinds.setdefault(tuple(names), len(kinds))
+        self.names = list(kinds)
+        self.tries = TRIES
+
+    def broken(self, price: Ints, copies: Ints, mark: Ints, cost: int, k: int) -> bool:
+        """Whether some class of rows (falling lifted prices) of a pattern breaks the inequality."""
+        times = np.minimum(copies, 2 * k - 1)
+        excess = [int(p) - cost for p in np.repeat(price, times)]
+        sums = [0, *np.cumsum(np.array(excess, object)).tolist()]
+        names = [self.names[m] for m in np.repeat(mark, times)]
+        return self._extend(0, 0, 0, frozenset(), excess, sums, names, k)
+
+    def _extend(
+        self,
+        start: int,
+        size: int,
+        value: int,
+        odd: frozenset[int],
+        excess: list[int],
+        sums: list[int],
+        names: Sequence[tuple[int, ...]],
+        k: int,
+    ) -> bool:
+        """Try all classes that add rows from ``start`` on; ``odd``: the sets now held oddly."""
+        if size >= k and value > 0:
+            return True
+        for i in range(start, len(excess)):
+            room = range(max(1, k - size), 2 * k - size)
+            most = [sums[i + n] - sums[i] for n in room if i + n < len(sums)]
+            if not most or value + max(most) <= 0:
+                return False  # later rows promise no more
+            self.tries -= 1
+            if self.tries < 0:
+                raise RejectedError("the odd sets leave too many classes to try one by one")
+            lost = 2 * sum(self.weight[name] for name in names[i] if name in odd)
+            now = odd.symmetric_difference(names[i])
+            more = value + excess[i] - lost
+            if self._extend(i + 1, size + 1, more, now, excess, sums, names, k):
+                return True
+        return False

@@ -1,0 +1,181 @@
+"""Release, original and proof in; verdict out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from incrowd.checker import files, inequality, oddsets
+from incrowd.checker.ladder import tables, validated
+from incrowd.checker.models import least_class
+from incrowd.checker.recheck import recheck
+from incrowd.checker.rejection import RejectedError, require
+
+NUMBER = r"^'[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
+MASK = (1 << 32) - 1
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checker found.
+
+    Attributes
+    ----------
+    accepted: whether everything that the proof claims holds.
+    reason, row, column: the first violation; rows of the release count from 1.
+    facts: when accepted, what was proved: rows, models, cost, bound, scale, gap, optimal.
+    """
+
+    accepted: bool
+    reason: str | None = None
+    row: int | None = None
+    column: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def check(release: str | Path, original: str | Path, proof: str | Path) -> Verdict:
+    """Check a release and its proof against the original table, trusting none of them.
+
+    Raises
+    ------
+    OSError: a file is not there or cannot be read.
+    """
+    try:
+        return Verdict(True, facts=proved(Path(release), Path(original), files.read_proof(proof)))
+    except RejectedError as no:
+        return Verdict(False, str(no), no.row, no.column)
+
+
+def proved(release: Path, original: Path, proof: files.Proof) -> dict[str, Any]:
+    """Return what the proof proves, or reject it."""
+    facts, names = proof.facts, ("scale", "quantum", "price_k", "cost", "bound")
+    for name in names:
+        require(type(facts.get(name)) is int, f"the proof's {name} is not a whole number")
+    scale, quantum, k, cost, bound = (facts[name] for name in names)
+    require(scale >= 1 and quantum >= 1, "the proof's scale or quantum is not positive")
+    roles, models = shaped(facts)
+    data = [path.read_bytes() for path in (original, release)]
+    for part, name in zip(data, ("original", "release"), strict=True):
+        same = files.sha256(part) == facts.get(name, {}).get("sha256")
+        require(same, f"the {name} is not the file whose hash the proof states")
+    before, after = (files.read_table(part, facts.get("csv") or {}) for part in data)
+    origin = proof.rows["original"].cast(pl.Int64).to_numpy()
+    require(len(origin) == before.height, "the row map has another length than the table")
+    require_columns(before, after, origin, roles)
+    qi = roles["qi"]
+    safe = facts.get("spreadsheet_safe") is True
+    text = [pl.DataFrame([files.as_text(before[c]) for c in qi])]
+    text += [pl.DataFrame([undone(files.as_text(after[c]), safe) for c in qi])]
+    ladders = {c: proof.ladders.filter(pl.col("column") == c).drop("column") for c in qi}
+    ladders = {c: validated(ladder, c) for c, ladder in ladders.items()}
+    classes = recheck(
+        text[0],
+        text[1],
+        ladders,
+        1,
+        cost,
+        origin=origin,
+        sensitive=after.select(roles["sensitive"]),
+        models=models,
+    )
+    wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy())
+    require(
+        not len(wrong), "its class is not the one stated", int(wrong[0]) + 1 if len(wrong) else 0
+    )
+    require(
+        k <= least_class(models, after), "the prices are for larger classes than the models ask"
+    )
+    total = price_total(proof, text[0], ladders, origin, k, quantum)
+    require(bound <= -(-total // quantum), f"the prices prove {-(-total // quantum)}, not {bound}")
+    require(bound <= cost, "the bound is above the cost")
+    gap = (cost - bound) / cost if cost else 0.0
+    keys = {"rows": before.height, "models": models, "cost": cost, "bound": bound, "scale": scale}
+    return {**keys, "gap": gap, "optimal": cost == bound}
+
+
+def shaped(facts: dict[str, Any]) -> tuple[dict[str, list[str]], list[dict[str, Any]]]:
+    """Return the proof's roles and models, or reject ones that have no sense."""
+    roles: Any = facts.get("roles")
+    models: Any = facts.get("models")
+    fine = isinstance(roles, dict) and set(roles) == {"qi", "sensitive", "id", "keep"}
+    fine = fine and all(isinstance(c, str) for names in roles.values() for c in names)
+    require(fine, "the proof does not say each column's role")
+    fine = isinstance(models, list) and bool(models) and all(isinstance(m, dict) for m in models)
+    require(fine, "the proof names no privacy model")
+    return roles, models
+
+
+def require_columns(
+    before: pl.DataFrame,
+    after: pl.DataFrame,
+    origin: NDArray[np.int64],
+    roles: dict[str, list[str]],
+) -> None:
+    """Every column has one role, identifiers are gone, sensitive and kept columns unchanged."""
+    named = [c for names in roles.values() for c in names]
+    for column in {*before.columns, *named}:
+        once = named.count(column) == 1 and column in before.columns
+        require(once, "this column has not exactly one role", column=column)
+    wanted = [c for c in before.columns if c not in roles["id"]]
+    for column in after.columns:
+        require(column in wanted, "the release must not hold this column", column=column)
+    require(after.columns == wanted, "the release lacks a column or has another order")
+    rows = (before.height, after.height)
+    require(rows[0] == rows[1], f"the release has {rows[1]} rows, the original has {rows[0]}")
+    for column in roles["sensitive"] + roles["keep"]:
+        old, new = before[column].gather(origin), after[column]
+        if old.dtype != new.dtype:
+            old, new = files.as_text(old), files.as_text(new)
+        wrong = old.ne_missing(new).arg_true()
+        require(
+            not len(wrong), "the cell was changed", int(wrong[0]) + 1 if len(wrong) else 0, column
+        )
+
+
+def undone(column: pl.Series, safe: bool) -> pl.Series:
+    """Take away the apostrophe that keeps spreadsheets from running a cell."""
+    if not safe:
+        return column
+    marked = column.str.contains(r"^'[=+\-@\t\r]") & ~column.str.contains(NUMBER)
+    frame = pl.DataFrame({"cell": column, "marked": marked.fill_null(False)})
+    return frame.select(
+        pl.when("marked").then(pl.col("cell").str.slice(1)).otherwise("cell")
+    ).to_series()
+
+
+def price_total(
+    proof: files.Proof,
+    before: pl.DataFrame,
+    ladders: Mapping[str, pl.DataFrame],
+    origin: NDArray[np.int64],
+    k: int,
+    quantum: int,
+) -> int:
+    """Return Σ prices + Σ odd-set weights, or reject prices that break the inequality."""
+    price = proof.rows["price"].cast(pl.Int64).to_numpy()
+    sets = oddsets.OddSets(proof.sets, len(price))
+    total = sum(int(part.sum()) << shift for part, shift in ((price >> 32, 32), (price & MASK, 0)))
+    trees, leaves = [], []
+    for column, ladder in ladders.items():
+        leaf, node, cost = tables(ladder)
+        codes = pl.DataFrame({"leaf": leaf, "code": np.arange(len(leaf))})
+        cells = pl.DataFrame({"leaf": before[column].gather(origin)})
+        found = cells.join(codes, on="leaf", how="left", nulls_equal=True, maintain_order="left")
+        trees.append((node, cost))
+        leaves.append(found["code"].to_numpy())
+    dearest = sum(int(cost.max(initial=0)) for _, cost in trees)
+    highest = int(np.abs(price).max(initial=0)) + sets.total
+    require(k * max(highest, dearest * quantum) < 2**62, "the numbers exceed 64 bits")
+    rows = inequality.merged(leaves, price + sets.lift, sets.mark, trees, quantum)
+    for at, cost in inequality.violations(rows, k):
+        broken = not sets.total or sets.broken(
+            rows.price[at], rows.copies[at], rows.mark[at], cost, k
+        )
+        require(
+            not broken, "the prices of this row and others are too high", int(rows.first[at[0]]) + 1
+        )
+    return total + sets.total
