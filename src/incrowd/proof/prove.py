@@ -1,0 +1,104 @@
+"""From a release to its proof file and statement: the call behind ``--proof``."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from incrowd.errors import VerificationError
+from incrowd.proof.models import plain_models
+from incrowd.proof.statement import statement
+from incrowd.proof.writing import Evidence, OddSet, sha256_of, write_proof
+from incrowd.solvers.base import Prices, Problem
+
+if TYPE_CHECKING:
+    from incrowd.release import Release
+
+
+def prove(
+    release: "Release",
+    original: str | Path,
+    released: str | Path,
+    file: str | Path | IO[bytes],
+    spreadsheet_safe: bool = False,
+) -> dict[str, Any]:
+    """Write the proof of a release that stands on disk; return the proof's JSON part.
+
+    Parameters
+    ----------
+    original, released: the files that ``release`` was made from and written to.
+    file: where the proof goes: a path, or a binary stream (see ``incrowd.frames.atomic.whole``).
+
+    Raises
+    ------
+    OutOfScopeError: a model that the checker does not know.
+    VerificationError: the independent checker refuses the release.
+    """
+    from incrowd.anonymize import problem_of
+    from incrowd.coding import coded
+
+    solution = release.solved.solution
+    table = coded(release.source, release.policy)
+    if (table.instance.codes != solution.instance.codes).any():
+        raise VerificationError("the original changed while its release was made")
+    problem = Problem(solution.instance, problem_of(table, release.policy).model)
+    prices, odd_sets = certificate(problem, release.solved)
+    values = {name: release.source.encode(name).values for name in release.roles.sensitive}
+    evidence = Evidence(
+        solution=solution,
+        copy_of_row=table.copy_of_row,
+        order=release.edit.order,
+        classes=release.class_of_row,
+        roles=release.roles,
+        models=plain_models(problem.model, values),
+        prices=prices,
+        price_k=problem.smallest_class,
+        odd_sets=odd_sets,
+        csv=dialect(release),
+        hierarchies=origins(release.policy.hierarchies),
+        spreadsheet_safe=spreadsheet_safe,
+    )
+    return write_proof(file, evidence, original, released)
+
+
+def certificate(problem: Problem, solved: Any) -> tuple[Prices, tuple[OddSet, ...]]:
+    """Return the prices behind a bound; where a method proves its bound otherwise, find some."""
+    if solved.prices is not None:
+        return solved.prices, tuple(getattr(solved.prices, "odd_sets", ()))
+    import numpy as np
+
+    from incrowd.bounds.price import PriceBound, certify
+    from incrowd.bounds.support import support_prices
+    from incrowd.patterns.prefix_tree import PrefixTree
+
+    if not problem.instance.rows:
+        return Prices(np.zeros(0, np.int64), 1), ()
+    tree, k = PrefixTree(problem.instance), problem.smallest_class
+    start, _ = support_prices(tree, k)
+    return certify(tree, k, PriceBound().ascend(tree, k, start.astype(np.float64))), ()
+
+
+def dialect(release: "Release") -> dict[str, str]:
+    """Return how a delimited file of the release is to be read."""
+    known = getattr(release.source, "dialect", None)
+    if known is None:
+        return {}
+    form = {"delimiter": known.delimiter, "newline": known.newline}
+    return form | ({"encoding": known.encoding} if known.encoding else {})
+
+
+def origins(hierarchies: Mapping[str, Any]) -> dict[str, dict[str, str | None]]:
+    """Say where each hierarchy comes from: a rule, or a file's bare name and hash."""
+    known: dict[str, dict[str, str | None]] = {}
+    for column, spec in hierarchies.items():
+        path = Path(getattr(spec, "path", str(spec)))
+        is_file = path.is_file()
+        origin = path.name if is_file else str(spec)
+        known[column] = {"origin": origin, "sha256": sha256_of(path) if is_file else None}
+    return known
+
+
+def write_statement(facts: Mapping[str, Any], proof: str | Path, file: IO[bytes]) -> None:
+    """Write the public statement of a proof file as JSON."""
+    text = json.dumps(statement(facts, proof), indent=1, ensure_ascii=False)
+    file.write(text.encode() + b"\n")

@@ -1,0 +1,50 @@
+"""The statement: what may be said in public beside a release.  It holds no cell and no seed."""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from incrowd.proof.writing import VERSION, sha256_of
+
+
+def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
+    """Return the public statement of a proof.
+
+    The original is named by a commitment, HMAC-SHA256(salt, hash of the file), not by its hash:
+    where a release hides only a few cells, a bare hash would tell which guess at them is right.
+    The hash of the proof file gives nothing away either, for the file holds the secret salt.
+
+    Parameters
+    ----------
+    facts: the proof's JSON part; ``proof``: the proof file.
+    """
+    cost, bound = facts["cost"], facts["bound"]
+    return {
+        "format": "incrowd-statement",
+        "version": VERSION,
+        "incrowd": facts["incrowd"],
+        "release_sha256": facts["release"]["sha256"],
+        "original_commitment": commitment(facts["salt"], facts["original"]["sha256"]),
+        "proof_sha256": sha256_of(proof),
+        "quasi_identifiers": list(facts["roles"]["qi"]),
+        "models": public_models(facts["models"]),
+        "hierarchies": {column: dict(known) for column, known in facts["hierarchies"].items()},
+        "scale": facts["scale"],
+        "cost": cost,
+        "bound": bound,
+        "gap": (cost - bound) / cost if cost else 0.0,
+        "optimal": cost == bound,
+    }
+
+
+def commitment(salt: str, sha256: str) -> str:
+    """Return the commitment to a file, in hexadecimal."""
+    return hmac.new(bytes.fromhex(salt), sha256.encode(), hashlib.sha256).hexdigest()
+
+
+def public_models(models: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The models without what they list of the table's values (an order, a matrix)."""
+    private = ("order", "levels", "values", "matrix")
+    return [{k: v for k, v in model.items() if k not in private} for model in models]

@@ -1,0 +1,178 @@
+"""The proof file: everything an independent checker needs beside the two tables.
+
+Format: docs/reference/proof-format.md.  A proof is private to the publisher: it holds the map
+from released to original rows and the hierarchies restricted to the values of the table.
+"""
+
+import hashlib
+import io
+import json
+import secrets
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+import incrowd
+from incrowd.policy import Roles
+from incrowd.proof.ladders import ladder_of
+from incrowd.solution import Solution
+from incrowd.solvers.base import Prices
+
+VERSION = 1
+OddSet = tuple[NDArray[np.integer], int]
+"""Copies (an odd number of them) and a weight ≥ 0 in units of 1/(scale·quantum)."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evidence:
+    """What a proof is written from.
+
+    Attributes
+    ----------
+    solution: the released one; its instance's trees bear the released labels.
+    copy_of_row: int64, shape (rows,): the instance's copy that each original row became.
+    order: int64, shape (rows,): original row of each released row, or None for the same order.
+    classes: int64, shape (rows,): class of each released row, numbered by first appearance.
+    roles: of the original's columns.
+    models: the privacy models as plain data (``incrowd.proof.models``).
+    prices, price_k: the certificate, and the size of class it is made for.
+    odd_sets: terms on top of the prices.
+    csv: ``delimiter``, ``newline``, ``encoding`` of delimited files.
+    hierarchies: column → origin (a rule, or a file's name) and ``sha256`` of that file.
+    spreadsheet_safe: whether cells that a spreadsheet would run got an apostrophe.
+    """
+
+    solution: Solution
+    copy_of_row: NDArray[np.int64]
+    order: NDArray[np.int64] | None
+    classes: NDArray[np.int64]
+    roles: Roles
+    models: Sequence[Mapping[str, Any]]
+    prices: Prices
+    price_k: int
+    odd_sets: Sequence[OddSet] = ()
+    csv: Mapping[str, str] = field(default_factory=dict)
+    hierarchies: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    spreadsheet_safe: bool = False
+
+
+def bound_of(prices: Prices, counts: NDArray[np.int64], odd_sets: Sequence[OddSet] = ()) -> int:
+    """Return ⌈(Σ counts·price + Σ weights) / quantum⌉, exactly, in units of 1/scale."""
+    total = sum(p * c for p, c in zip(prices.price.tolist(), counts.tolist(), strict=True))
+    return -(-(total + sum(int(weight) for _, weight in odd_sets)) // prices.quantum)
+
+
+def write_proof(
+    file: str | Path | IO[bytes], evidence: Evidence, original: str | Path, release: str | Path
+) -> dict[str, Any]:
+    """Write the proof of a release; return its JSON part.
+
+    Parameters
+    ----------
+    file: where to; a path or a binary stream.
+    original, release: the two files as they stand on disk; their hashes enter the proof.
+    """
+    instance = evidence.solution.instance
+    tables = {
+        "rows.parquet": rows_table(evidence),
+        "ladders.parquet": ladders_table(evidence),
+        "sets.parquet": sets_table(evidence),
+    }
+    parts = {name: _parquet(table) for name, table in tables.items()}
+    bound = bound_of(evidence.prices, instance.counts, evidence.odd_sets)
+    facts = {
+        "format": "incrowd-proof",
+        "version": VERSION,
+        "incrowd": incrowd.__version__,
+        "original": {"sha256": sha256_of(original)},
+        "release": {"sha256": sha256_of(release)},
+        # Secret and fresh: it keeps the statement's hashes from telling guesses right.
+        "salt": secrets.token_hex(32),
+        "csv": dict(evidence.csv),
+        "roles": {
+            role: list(getattr(evidence.roles, role)) for role in ("qi", "sensitive", "id", "keep")
+        },
+        "hierarchies": {column: dict(known) for column, known in evidence.hierarchies.items()},
+        "models": [dict(model) for model in evidence.models],
+        "scale": instance.scale,
+        "quantum": evidence.prices.quantum,
+        "price_k": evidence.price_k,
+        "cost": evidence.solution.cost,
+        "bound": bound,
+        "spreadsheet_safe": evidence.spreadsheet_safe,
+        "parts": {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()},
+    }
+    pack(file, facts, parts)
+    return facts
+
+
+def pack(
+    file: str | Path | IO[bytes], facts: Mapping[str, Any], parts: Mapping[str, bytes]
+) -> None:
+    """Write the parts into one file, a ZIP without compression (Parquet is compressed)."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        whole = {"proof.json": json.dumps(facts, indent=1, ensure_ascii=False).encode(), **parts}
+        for name, data in whole.items():
+            archive.writestr(zipfile.ZipInfo(name), data)
+
+
+def rows_table(evidence: Evidence) -> pl.DataFrame:
+    """One row per released row: the original row (from 0), the class, the price."""
+    rows = len(evidence.copy_of_row)
+    order = np.arange(rows) if evidence.order is None else evidence.order
+    distinct = evidence.solution.instance.copies[evidence.copy_of_row[order]]
+    return pl.DataFrame(
+        {
+            "original": order.astype(np.int64),
+            "class": evidence.classes.astype(np.int64),
+            "price": evidence.prices.price[distinct].astype(np.int64),
+        }
+    )
+
+
+def ladders_table(evidence: Evidence) -> pl.DataFrame:
+    """All ladders, one below the other."""
+    text = [("column", pl.String), ("leaf", pl.String), ("level", pl.Int64)]
+    empty = pl.DataFrame(schema=dict([*text, ("label", pl.String), ("cost", pl.Int64)]))
+    tables = [
+        ladder_of(tree).select(pl.lit(tree.column).alias("column"), pl.all())
+        for tree in evidence.solution.instance.trees
+    ]
+    return pl.concat([empty, *tables])
+
+
+def sets_table(evidence: Evidence) -> pl.DataFrame:
+    """One row per odd set and released row in it."""
+    rows = len(evidence.copy_of_row)
+    row_of_copy = np.empty(rows, np.int64)
+    order = np.arange(rows) if evidence.order is None else evidence.order
+    row_of_copy[evidence.copy_of_row[order]] = np.arange(rows)
+    members = [row_of_copy[np.asarray(copies, np.int64)] for copies, _ in evidence.odd_sets]
+    none = np.zeros(0, np.int64)
+    return pl.DataFrame(
+        {
+            "set": np.repeat(np.arange(len(members)), [len(m) for m in members]).astype(np.int64),
+            "row": np.concatenate([none, *members]),
+            "weight": np.concatenate(
+                [none, *(np.full(len(c), w, np.int64) for c, w in evidence.odd_sets)]
+            ),
+        }
+    )
+
+
+def sha256_of(path: str | Path) -> str:
+    """Return the hash of a file, in hexadecimal."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _parquet(table: pl.DataFrame) -> bytes:
+    out = io.BytesIO()
+    table.write_parquet(out, compression="zstd")
+    return out.getvalue()
