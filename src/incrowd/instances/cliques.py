@@ -184,9 +184,9 @@ class HalfClique:
             raise InputError(f"c must lie between 1/3 and 1/2, not {self.c}")
         if n < 4 or n % 2 or not self.graph.edges:
             raise InputError(f"the graph needs edges and an even number ≥ 4 of vertices, not {n}")
-        if not n + 2 <= self.rows < n + n // 2:
+        if not n < self.rows < n + n // 2:
             raise InputError(
-                f"c = {self.c} asks for {self.rows} rows, but from {n + 2} to {n + n // 2 - 1} "
+                f"c = {self.c} asks for {self.rows} rows, but from {n + 1} to {n + n // 2 - 1} "
                 "are needed: take more vertices or another c"
             )
 

@@ -1,0 +1,180 @@
+"""``incrowd instance ID [parameters] -o OUT``: write one of the papers' hard instances.
+
+The families are imported only when one is asked for, so ``incrowd --help`` stays fast.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from incrowd.instances.base import Family, Option
+
+
+class _Fraction(click.ParamType):
+    """An exact number: 1/3, 0.4."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return Fraction(value)
+        except (ValueError, ZeroDivisionError, TypeError):
+            self.fail("expected a number such as 1/3 or 0.4", param, ctx)
+
+
+class _Families(click.Group):
+    """One subcommand for each family, made on demand from its options."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        from incrowd.instances import FAMILIES
+
+        return [family.id for family in FAMILIES]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        from incrowd.instances import FAMILIES
+
+        family = next((f for f in FAMILIES if f.id == cmd_name), None)
+        return None if family is None else _command(family)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from incrowd.errors import did_you_mean
+
+        known = self.list_commands(ctx)
+        if args and args[0] not in known:
+            ctx.fail(f"there is no instance {args[0]!r}{did_you_mean(args[0], known)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.command(cls=_Families)
+def instance() -> None:
+    """Write one of the papers' hard instances: a table, and what is known of its optimum.
+
+    The table goes to OUT as CSV; a JSON file beside it holds the model, k, the roles of the
+    columns, the equation of the optima and, for a planted instance, the optimum.
+    """
+
+
+def _parameter(option: Option) -> click.Option:
+    kind: Any = click.INT
+    if option.choices:
+        kind = click.Choice(option.choices)
+    elif isinstance(option.default, Fraction):
+        kind = _Fraction()
+    names = [f"--{option.name.replace('_', '-')}"]
+    if option.name == "k":
+        names.append("-k")  # as in every other command
+    return click.Option(
+        names,
+        type=kind,
+        default=option.default,
+        show_default=True,
+        help=option.help + ".",
+    )
+
+
+def _command(family: type[Family[Any]]) -> click.Command:
+    """The subcommand of one family."""
+    parameters: list[click.Parameter] = [_parameter(option) for option in family.options]
+    if family.file_format:
+        parameters += [
+            click.Option(
+                ["--from", "source"],
+                type=click.Path(dir_okay=False, allow_dash=True),
+                help=f"Read the source problem ({family.file_format}); - is standard input.",
+            ),
+            click.Option(
+                ["--random", "random"],
+                is_flag=True,
+                help="Plant no answer: the optimum is then not known in advance.",
+            ),
+            click.Option(["--seed"], type=int, default=0, show_default=True, help="Random seed."),
+        ]
+    parameters += [
+        click.Option(
+            ["-o", "--output"],
+            type=click.Path(dir_okay=False, allow_dash=True),
+            required=True,
+            help="CSV file to write; - is standard output.",
+        ),
+        click.Option(
+            ["--side"],
+            type=click.Path(dir_okay=False),
+            help="JSON file to write [default: OUT with .json; none when OUT is -].",
+        ),
+        click.Option(
+            ["--json", "as_json"], is_flag=True, help="Print what the JSON file holds as well."
+        ),
+    ]
+
+    def run(**given: Any) -> None:
+        _run(family, given)
+
+    text = f"{family.problem[0].upper()}{family.problem[1:]}.\n\n{family.equation}.\n\n"
+    return click.Command(
+        family.id,
+        params=parameters,
+        callback=run,
+        short_help=family.problem,
+        help=f"{text}Source: {family.source}.",
+    )
+
+
+def _run(family: type[Family[Any]], given: dict[str, Any]) -> None:
+    """Make or read the problem, and write both files."""
+    import numpy as np
+
+    from incrowd.errors import InputError
+    from incrowd.instances import write
+
+    output, side = given["output"], given["side"]
+    if output == "-" and given["as_json"]:
+        raise InputError("--json needs standard output for itself: give -o a file")
+    options = {option.name: given[option.name] for option in family.options}
+    source, seed, answer = given.get("source"), None, None
+    if source is not None:
+        if given["random"]:
+            raise InputError("--random makes a problem and --from reads one: give one of them")
+        made = family.read(_text(source), options)
+        options = {
+            option.name: options[option.name] for option in family.options if option.of_table
+        }
+    else:
+        seed = given.get("seed")
+        rng = np.random.default_rng(seed)
+        made, answer = family.make(rng, not given.get("random", False), options)
+    table = made.to_table()
+    described = write.describe(made, table, options, seed, answer)
+    if output == "-":
+        click.echo(write.csv_text(table), nl=False)
+    else:
+        path = Path(output)
+        side = side or str(path.with_suffix(".json"))
+        if Path(side) == path:
+            raise InputError("the table and its JSON file need two names: give --side another")
+        write.write_whole(path, write.csv_text(table))
+    if side:
+        write.write_whole(Path(side), write.json_text(described))
+    if given["as_json"]:
+        click.echo(write.json_text(described), nl=False)
+    else:
+        click.echo(f"{table.rows} rows, {len(table.columns)} columns; {made.equation}", err=True)
+
+
+def _text(source: str) -> str:
+    from incrowd.errors import InputError
+
+    try:
+        if source == "-":
+            return click.get_text_stream("stdin").read()
+        return Path(source).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot read {source!r}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"cannot read {source!r}: it is not UTF-8 text") from None

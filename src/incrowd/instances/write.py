@@ -1,0 +1,91 @@
+"""Writing a hard table as CSV, and what is known about it as JSON."""
+
+import csv
+import json
+import os
+import tempfile
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import InputError
+from incrowd.instances.base import Family, Options
+from incrowd.instances.table import HardTable
+
+
+def csv_text(table: HardTable) -> str:
+    """The table as CSV with a header, quasi-identifiers first."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*table.columns, *table.sensitive_columns])
+    writer.writerows(table.cells())
+    return out.getvalue()
+
+
+def describe(
+    family: Family[Any], table: HardTable, options: Options, seed: int | None, answer: Any
+) -> dict[str, Any]:
+    """What the side file says: the model, the roles, the equation, and the planted optimum.
+
+    ``planted`` is None unless an answer was planted.  Row numbers count from 0.
+    """
+    planted = None
+    if answer is not None:
+        classes = family.source_to_solution(answer)
+        planted = {
+            "optimum": table.cost(classes),
+            "answer": answer,
+            "classes": classes,
+        }
+    return {
+        "instance": family.id,
+        "source": family.source,
+        "problem": {
+            "words": family.problem,
+            "format": family.file_format or None,
+            "text": family.text(),
+        },
+        "parameters": {
+            name: value if isinstance(value, int) else str(value) for name, value in options.items()
+        },
+        "seed": seed,
+        "rows": table.rows,
+        "columns": len(table.columns),
+        "k": table.model.k,
+        "model": table.model.describe(),
+        "roles": {
+            "quasi_identifiers": table.columns,
+            "sensitive": table.sensitive_columns,
+        },
+        "sensitive_values": table.sensitive_alphabet,
+        "equation": family.equation,
+        "decision": family.decision,
+        "threshold": table.threshold,
+        "planted": planted,
+        "row_meaning": table.meaning,
+    }
+
+
+def json_text(described: dict[str, Any]) -> str:
+    """The side file's text."""
+    return json.dumps(described, ensure_ascii=False, indent=1) + "\n"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it appears whole or not at all; raises InputError."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
+                out.write(text)
+            # mkstemp makes files for the owner alone; a table is an ordinary file.
+            mask = os.umask(0)
+            os.umask(mask)
+            temporary.chmod(0o666 & ~mask)
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None
