@@ -1,3 +1,74 @@
-"""incrowd: releases of microdata in which everyone hides in a crowd of at least k."""
+"""incrowd: releases of microdata in which everyone hides in a crowd of at least k.
+
+import incrowd as ic
+
+release = ic.anonymize(frame, k=5, qi=["age", "sex", "zip"], sensitive="diagnosis")
+release.data, release.cost, release.lower_bound
+"""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incrowd.anonymize import anonymize as anonymize
+    from incrowd.errors import HierarchyError as HierarchyError
+    from incrowd.errors import IncrowdError as IncrowdError
+    from incrowd.errors import InputError as InputError
+    from incrowd.errors import MissingExtraError as MissingExtraError
+    from incrowd.errors import NoLawfulReleaseError as NoLawfulReleaseError
+    from incrowd.errors import OutOfScopeError as OutOfScopeError
+    from incrowd.errors import StoppedError as StoppedError
+    from incrowd.errors import VerificationError as VerificationError
+    from incrowd.events import Event as Event
+    from incrowd.policy import Policy as Policy
+    from incrowd.release import Release as Release
 
 __version__ = "0.1.0"
+
+_HOME = {
+    "Event": "incrowd.events",
+    "HierarchyError": "incrowd.errors",
+    "IncrowdError": "incrowd.errors",
+    "InputError": "incrowd.errors",
+    "MissingExtraError": "incrowd.errors",
+    "NoLawfulReleaseError": "incrowd.errors",
+    "OutOfScopeError": "incrowd.errors",
+    "Policy": "incrowd.policy",
+    "Release": "incrowd.release",
+    "StoppedError": "incrowd.errors",
+    "VerificationError": "incrowd.errors",
+    "anonymize": "incrowd.anonymize",
+    "measure": "incrowd.measure",
+}
+
+__all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used (PEP 562)."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})
+
+
+class _Package(ModuleType):
+    """Keeps ``incrowd.anonymize`` and ``incrowd.measure`` functions.
+
+    Whoever imports the submodule of that name makes the import system bind the module instead.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _HOME and isinstance(value, ModuleType):
+            value = getattr(value, name, value)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

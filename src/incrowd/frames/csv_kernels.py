@@ -88,6 +88,7 @@ def scan(
     out = 0
     line = 1
     blank = 0
+    end = begin
     while i < n:
         starts[records] = i
         first_line = line

@@ -130,6 +130,8 @@ def from_native(data: Any) -> NativeTable:
         ) from None
     except nw.exceptions.DuplicateError:
         raise InputError("the frame has a column name more than once; rename the columns") from None
+    if frame.implementation.is_pandas_like():  # a later change in place must not reach us
+        frame = nw.from_native(frame.to_native().copy(deep=False))
     back: Callable[[Any], Any] = _same
     if isinstance(frame, nw.LazyFrame):
         frame, back = _collected(frame)

@@ -1,0 +1,154 @@
+"""The front door: table → instance → solve → release; wiring only."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from incrowd.coding import Coded, coded, edit_for, shuffled
+from incrowd.events import Listener, silent
+from incrowd.frames.base import Source
+from incrowd.frames.files import open_table
+from incrowd.policy import Policy
+from incrowd.privacy.base import Model
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.release import Release
+from incrowd.solve import solve
+from incrowd.solvers.base import Context, Problem, Solver
+from incrowd.stop import Stop
+
+if TYPE_CHECKING:
+    from incrowd.hierarchy.ladder import Source as Hierarchy
+
+
+def anonymize(
+    data: Any,
+    k: int = 5,
+    *,
+    qi: str | Sequence[str] | None = None,
+    sensitive: str | Sequence[str] = (),
+    id: str | Sequence[str] = (),
+    keep: str | Sequence[str] = (),
+    models: Model | Sequence[Model] = (),
+    hierarchies: "Mapping[str, str | Path | Hierarchy] | None" = None,
+    weights: Mapping[str, Any] | None = None,
+    cost: Any = "level",
+    method: str | Solver = "auto",
+    time_limit: float | None = None,
+    gap: float | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    order: str = "keep",
+    star: str = "*",
+    progress: Listener | None = None,
+) -> Release:
+    """Return a release of ``data`` in which every row hides among at least ``k``.
+
+    Parameters
+    ----------
+    data: a data frame (pandas, polars eager or lazy, pyarrow, duckdb, …) or the path of a CSV,
+        Parquet or Arrow file.
+    k: least number of rows that agree on all quasi-identifiers.
+    qi, sensitive, id, keep: columns by role: changed where needed, published unchanged (twice),
+        left out.  Without ``qi`` every column not named otherwise is a quasi-identifier.
+    models: further privacy models on the sensitive columns.
+    hierarchies: column → ``"interval:5,10"``, ``"prefix:1"``, ``"date"``, a file, or a source.
+    weights: column → factor on what a change of its cells costs.
+    cost: ``"level"``, ``"ncp"``, ``"stars"``, or a cost; for all columns or by column.
+    method: ``"auto"`` or a solver's id (``incrowd methods``).
+    time_limit: wall seconds; gap: end at this ``(cost − bound) / cost``.
+    seed: of all randomness; threads: at most so many, without influence on the result.
+    order: ``"keep"`` the rows' order or ``"shuffle"`` it.
+    star: what is written for a suppressed cell.
+    progress: called with each ``incrowd.events.Event``.
+
+    Returns
+    -------
+    the release; ``release.data`` is a frame of the type that was given.  Ctrl-C during the search
+    ends it and returns the best release so far; a second one raises KeyboardInterrupt.
+
+    Raises
+    ------
+    InputError: something given is wrong; says what was found and what is allowed.
+    NoLawfulReleaseError: no release can obey the model, e.g. k is larger than the table.
+    StoppedError: the search ended before any lawful release was found.
+    """
+    stop = Stop(time_limit, gap)
+    policy = Policy(
+        k=k, qi=qi, sensitive=sensitive, id=id, keep=keep,
+        models=tuple(models) if isinstance(models, Sequence) else (models,),
+        hierarchies=hierarchies or {}, weights=weights or {}, cost=cost, method=method,
+        time_limit=time_limit, gap=gap, seed=seed, threads=threads, order=order, star=star,
+    )  # fmt: skip
+    return release_of(open_table(data), policy, progress or silent, stop)
+
+
+def release_of(
+    source: Source, policy: Policy, listener: Listener = silent, stop: Stop | None = None
+) -> Release:
+    """Anonymize a table under a policy; see ``anonymize``."""
+    stop = stop or Stop(policy.time_limit, policy.gap)
+    table = coded(source, policy)
+    problem = problem_of(table, policy)
+    context = Context(policy.seed, stop, listener, policy.threads)
+    with interruptible(stop):
+        solved = solve(problem, policy.method, context)
+    published = table.roles.published(source.columns)
+    order = shuffled(source.rows, policy.order, policy.seed)
+    release = Release(
+        source=source,
+        edit=edit_for(table, solved.solution, published, order),
+        policy=policy,
+        roles=table.roles,
+        trees=table.instance.trees,
+        scale=table.instance.scale,
+        cost_units=solved.cost,
+        bound_units=solved.bound,
+        worst_units=table.instance.worst_cost,
+        status=solved.status,
+        method=solved.method,
+        ended=solved.ended,
+        seconds=stop.elapsed(),
+        solved=solved,
+    )
+    _ = release.class_of_row  # the independent re-check: raises unless all is as claimed
+    return release
+
+
+def problem_of(table: Coded, policy: Policy) -> Problem:
+    """Return the problem that a policy sets on an encoded table."""
+    model: Model = KAnonymity(int(policy.k))
+    if policy.models:
+        from incrowd.privacy.all_of import AllOf
+
+        model = AllOf((model, *policy.models))
+    return Problem(table.instance, model)
+
+
+@contextlib.contextmanager
+def interruptible(stop: Stop) -> Iterator[None]:
+    """Let Ctrl-C end the search at its next lawful moment; a second one raises.
+
+    Only the main thread may handle signals; elsewhere nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if stop.interrupted:
+            raise KeyboardInterrupt
+        stop.interrupt()
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is None or before == signal.SIG_IGN:  # not ours to handle
+        yield
+        return
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,6 @@
+"""``python -m incrowd.cli``."""
+
+from incrowd.cli.group import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""``incrowd anonymize``: read, search, re-check, write."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from incrowd.cli import options
+from incrowd.cli.output import print_json, release_record, say
+from incrowd.errors import InputError, StoppedError
+
+if TYPE_CHECKING:
+    from incrowd.release import Release
+
+
+@click.command("anonymize")
+@click.argument("table", metavar="IN")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The release; - for a pipe.")
+@options.k_option
+@options.role_options
+@options.hierarchy_options
+@options.search_options
+@click.option(
+    "--order",
+    type=click.Choice(["shuffle", "keep"]),
+    default="shuffle",
+    show_default=True,
+    help="Order of the released rows.",
+)
+@options.reading_options
+@click.option(
+    "--spreadsheet-safe",
+    is_flag=True,
+    help="Put ' before cells that a spreadsheet would run as a formula.",
+)
+@click.option("--proof", metavar="FILE", help="Also write the proof (private: it can undo all).")
+@options.json_option
+@options.quiet_option
+def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> int:
+    """Write a release of IN (CSV, Parquet, Arrow; - for a pipe) to OUT.
+
+    Every row of OUT agrees with at least k − 1 others on all quasi-identifiers. As few cells as
+    can be are changed, and a bound says how far from the fewest possible the release may be.
+    """
+    require_outputs(table, output, as_json, given["proof"])
+    from incrowd.anonymize import release_of
+    from incrowd.cli.progress import progress
+    from incrowd.frames.files import read
+    from incrowd.policy import Policy
+    from incrowd.stop import Stop
+
+    stop = Stop(given["time_limit"], given["gap"])
+    source = read(table, given["delimiter"], given["encoding"])
+    policy = Policy(**options.policy_arguments(source.columns, given))
+    try:
+        with progress(quiet, given["time_limit"]) as listener:
+            release = release_of(source, policy, listener, stop)
+    except StoppedError:
+        if stop.interrupted:
+            raise KeyboardInterrupt from None
+        raise
+    if given["spreadsheet_safe"]:
+        release = spreadsheet_safe(release, quiet)
+    publish(release, output, given["proof"])
+    if as_json:
+        print_json(release_record(release, output, given["proof"]))
+    say(f"{release.summary()}\nwritten  {output}", quiet)
+    return 130 if release.ended == "interrupted" else 0
+
+
+def require_outputs(table: str, output: str, as_json: bool, proof: str | None) -> None:
+    """Raise InputError when outputs would fall on each other or on the input."""
+    from incrowd.frames.atomic import same_file
+
+    for name in (output, *([proof] if proof else [])):
+        if same_file(table, name):
+            raise InputError(f"{name}: is the input itself; choose another name for the output")
+    if proof is not None and (proof == output or same_file(proof, output)):
+        raise InputError("--proof and -o name the same file; the proof is private, the release not")
+    if as_json and output == "-":
+        raise InputError("-o - and --json both want standard output; write the release to a file")
+
+
+def spreadsheet_safe(release: "Release", quiet: bool) -> "Release":
+    """Return the release with an apostrophe before each cell that a spreadsheet would run."""
+    from incrowd.frames.spreadsheet import made_safe
+
+    edit, cells = made_safe(release.source, release.edit)
+    say(f"{cells:,} cells that a spreadsheet would run got a ' in front", quiet)
+    return replace(release, written=edit)
+
+
+def publish(release: "Release", output: str, proof: str | None) -> None:
+    """Write the release and, where asked for, its proof."""
+    if proof is not None:
+        write_proof(release, proof)
+    release.write(output)
+
+
+def write_proof(release: "Release", path: str) -> None:
+    """Hand over to the proof writer."""
+    try:
+        from incrowd.proof.write import write_proof as write
+    except ImportError:
+        raise InputError("--proof: this version of incrowd writes no proofs yet") from None
+    write(release, path)

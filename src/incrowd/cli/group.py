@@ -1,0 +1,154 @@
+"""The command group: commands by name, loaded when they are called; errors as one line."""
+
+import importlib
+import importlib.util
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+import click
+
+from incrowd.errors import IncrowdError, did_you_mean
+
+COMMANDS = {
+    "anonymize": "Write a release in which everyone hides among at least k.",
+    "measure": "Say how private any table is.",
+    "verify": "Check a release against its original.",
+    "bound": "Say what every lawful release costs at least.",
+    "hierarchy": "Make, check or show hierarchies.",
+    "instance": "Write one of the papers' hard instances.",
+    "methods": "List every solver, its guarantee and its source.",
+    "demo": "Do the main job on real data of 1,566 people.",
+    "version": "Say the version.",
+}
+INTERRUPTED = 130
+TERMINATED = 143
+
+
+class LazyGroup(click.Group):
+    """Loads ``incrowd.cli.NAME`` for the command NAME; turns errors into a line and a code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the commands that are there, in the order of ``COMMANDS``."""
+        return [name for name in COMMANDS if importlib.util.find_spec(f"incrowd.cli.{name}")]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command: the click command in its module that bears its name."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"incrowd.cli.{cmd_name}")
+        for attribute in (f"{cmd_name}_command", f"{cmd_name}_group", cmd_name, "command", "group"):
+            command = getattr(module, attribute, None)
+            if isinstance(command, click.Command):
+                return command
+        found = [value for value in vars(module).values() if isinstance(value, click.Command)]
+        return next((command for command in found if command.name == cmd_name), None)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one may have been meant."""
+        if args and args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], self.list_commands(ctx))
+            raise click.UsageError(f"no command is called {args[0]!r}{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+
+    def main(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command and end with its exit code."""
+        run = super().main
+        code = guarded(
+            lambda: run(args, prog_name or "incrowd", complete_var, standalone_mode=False, **extra)
+        )
+        if not standalone_mode:
+            return code
+        sys.exit(code)
+
+
+def guarded(run: Callable[[], Any]) -> int:
+    """Return the exit code of ``run``; an error becomes one line on standard error.
+
+    With INCROWD_DEBUG set, unexpected errors are raised as they are.
+    """
+    try:
+        result = run()
+        return result if isinstance(result, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return 2
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "incrowd"
+        return told(f"{one_line(error.format_message())} (see {path} --help)", 2)
+    except click.ClickException as error:
+        return told(one_line(error.format_message()), 2)
+    except (click.Abort, KeyboardInterrupt):
+        return told("interrupted; nothing was written", INTERRUPTED)
+    except IncrowdError as error:
+        if debugging():
+            raise
+        return told(str(error), error.exit_code)
+    except BrokenPipeError:
+        # whoever read us has gone; keep Python from flushing into the void at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except Exception as error:
+        if debugging():
+            raise
+        if isinstance(error, OSError) and error.strerror:
+            return told(f"{error.strerror}{f': {error.filename}' if error.filename else ''}", 2)
+        # the text of an error that nobody foresaw may quote the table
+        name = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
+        return told(
+            f"stopped by an unexpected error ({name}); nothing was written. "
+            "Set INCROWD_DEBUG=1 to see where (this may show cells of the table)",
+            2,
+        )
+
+
+def debugging() -> bool:
+    """Whether tracebacks are wanted."""
+    return os.environ.get("INCROWD_DEBUG", "") not in ("", "0")
+
+
+def told(message: str, code: int) -> int:
+    """Print one line and return the exit code."""
+    click.echo(f"incrowd: {message}", err=True)
+    return code
+
+
+def one_line(text: str) -> str:
+    """Join the lines that click writes, and end without a full stop."""
+    return " ".join(text.split()).rstrip(".")
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="incrowd", message="incrowd %(version)s")
+def cli() -> None:
+    """Publish a table so that every person in it hides in a crowd of at least k.
+
+    Changes as few cells as can be, and says how far from the fewest possible it may be.
+    """
+
+
+def main() -> None:
+    """Entry point of the console script."""
+
+    def terminate(number: int, frame: FrameType | None) -> None:
+        sys.exit(TERMINATED)  # unwinds, so that temporary files go
+
+    signal.signal(signal.SIGTERM, terminate)
+    cli()

@@ -1,0 +1,50 @@
+"""``incrowd methods``: every solver, its guarantee, its scope, its source."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from incrowd.cli import options
+from incrowd.cli.output import print_json
+
+if TYPE_CHECKING:
+    from incrowd.solvers.base import Solver
+
+
+@click.command("methods")
+@options.json_option
+def methods(as_json: bool) -> None:
+    """List every solver, its guarantee and its source; each is a value of --method."""
+    from incrowd.solvers.catalog import SOLVERS
+
+    if as_json:
+        print_json({"methods": [record(solver) for solver in SOLVERS]})
+        return
+    for solver in SOLVERS:
+        click.echo(f"{solver.id}\n    {in_words(solver)}\n    {solver.source}")
+
+
+def record(solver: "Solver") -> dict[str, Any]:
+    """Return a solver as plain data."""
+    return {
+        "id": solver.id,
+        "guarantee": solver.guarantee,
+        "models": list(solver.scope.models),
+        "hierarchies": solver.scope.hierarchies,
+        "rows": solver.scope.rows,
+        "source": solver.source,
+    }
+
+
+def in_words(solver: "Solver") -> str:
+    """Return guarantee and scope as people read them."""
+    scope = solver.scope
+    known = {"exact": "finds the optimum", "none": "no guarantee, but a bound beside the release"}
+    parts = [
+        known.get(solver.guarantee, f"at most {solver.guarantee} times the optimum"),
+        ", ".join(scope.models),
+        "hierarchies and suppression" if scope.hierarchies else "suppression only",
+    ]
+    if scope.rows is not None:
+        parts.append(f"up to {scope.rows:,} rows")
+    return "; ".join(parts)

@@ -1,0 +1,156 @@
+"""Options that several commands share, and their texts turned into values."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from incrowd.errors import InputError, did_you_mean
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Apply several option decorators, first one first in the help."""
+
+    def apply(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return apply
+
+
+reading_options = together(
+    click.option("--delimiter", metavar="C", help="Of CSV input; guessed when not given."),
+    click.option("--encoding", metavar="NAME", help="Of CSV input, e.g. latin-1. Default: UTF-8."),
+)
+
+role_options = together(
+    click.option(
+        "--qi",
+        multiple=True,
+        metavar="A,B,…",
+        help="Quasi-identifiers: what others may know about a person. "
+        "Default: every column not named otherwise.",
+    ),
+    click.option(
+        "--sensitive", multiple=True, metavar="S,…", help="Sensitive columns: published unchanged."
+    ),
+    click.option(
+        "--id", multiple=True, metavar="I,…", help="Identifiers: left out of the release."
+    ),
+    click.option(
+        "--keep", multiple=True, metavar="C,…", help="Other columns: published unchanged."
+    ),
+)
+
+hierarchy_options = together(
+    click.option(
+        "--hierarchy",
+        "hierarchies",
+        multiple=True,
+        metavar="COL=SPEC",
+        help="How a column is generalized: interval:5,10, prefix:1,2, date, or a file with "
+        "lines leaf;level1;…;*. Columns without one are suppressed whole.",
+    ),
+    click.option(
+        "--weight",
+        "weights",
+        multiple=True,
+        metavar="COL=X",
+        help="How dear a column's cells are, against 1.",
+    ),
+    click.option(
+        "--cost",
+        default="level",
+        show_default=True,
+        metavar="COST",
+        help="What a changed cell costs: level (of its hierarchy's height), ncp, stars, "
+        "or a file with lines label;cost.",
+    ),
+    click.option(
+        "--star",
+        default="*",
+        show_default=True,
+        metavar="SYMBOL",
+        help="What is written for a suppressed cell.",
+    ),
+)
+
+k_option = click.option(
+    "-k", "k", type=int, default=5, show_default=True, help="Least number of rows alike."
+)
+
+search_options = together(
+    click.option("--method", default="auto", show_default=True, help="See incrowd methods."),
+    click.option("--time-limit", type=float, metavar="S", help="Wall seconds to search at most."),
+    click.option("--gap", type=float, metavar="X", help="End at this gap, e.g. 0.01."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Of all randomness."),
+    click.option(
+        "--threads",
+        type=int,
+        default=1,
+        show_default=True,
+        help="At most so many; the result does not depend on it.",
+    ),
+)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress, no summary.")
+
+
+def split_names(given: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Return the column names in comma-separated texts.
+
+    A text that is a column's name as it stands is that column; a name with a comma may also be
+    written in double quotes.  Spaces around a name count only where a column is called so.
+    """
+    names = []
+    for text in given:
+        if text in columns:
+            names.append(text)
+            continue
+        for fields in csv.reader(io.StringIO(text, newline=""), skipinitialspace=True):
+            names += [f if f in columns else f.strip() for f in fields]
+    return names
+
+
+def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    """Return column → text of ``COL=TEXT`` options; names may hold ``=``.
+
+    Raises
+    ------
+    InputError: no ``=``, or no column of that name.
+    """
+    pairs: dict[str, str] = {}
+    for text in given:
+        if "=" not in text:
+            raise InputError(f"{option} {text!r}: expected COLUMN=…")
+        cuts = [i for i, c in enumerate(text) if c == "="]
+        known = [i for i in cuts if text[:i] in columns]
+        if not known:
+            name = text[: cuts[0]]
+            raise InputError(f"{option}: no column is called {name!r}{did_you_mean(name, columns)}")
+        name = text[: known[-1]]
+        if name in pairs:
+            raise InputError(f"{option}: column {name!r} is named twice")
+        pairs[name] = text[known[-1] + 1 :]
+    return pairs
+
+
+def policy_arguments(columns: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn the shared options into the arguments of ``Policy``."""
+    arguments = {
+        name: options[name]
+        for name in ("k", "cost", "star", "method", "time_limit", "gap", "seed", "threads", "order")
+        if name in options
+    }
+    for role in ("sensitive", "id", "keep"):
+        arguments[role] = split_names(options[role], columns)
+    arguments["qi"] = split_names(options["qi"], columns) if options["qi"] else None
+    arguments["hierarchies"] = split_pairs("--hierarchy", options["hierarchies"], columns)
+    arguments["weights"] = split_pairs("--weight", options["weights"], columns)
+    return arguments

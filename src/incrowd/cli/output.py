@@ -1,0 +1,43 @@
+"""What commands print: the one JSON object, and messages."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from incrowd.release import Release
+
+
+def print_json(record: dict[str, Any]) -> None:
+    """Print one object on standard output."""
+    click.echo(json.dumps(record, ensure_ascii=False))
+
+
+def say(message: str, quiet: bool = False) -> None:
+    """Print a message on standard error."""
+    if not quiet:
+        click.echo(message, err=True)
+
+
+def release_record(release: "Release", output: str | None, proof: str | None) -> dict[str, Any]:
+    """Return the keys that the contract of the command line names, and no others."""
+    return {
+        "rows": release.rows,
+        "columns": release.columns,
+        "cells": release.cells,
+        "k": release.k,
+        "models": list(release.models),
+        "cost": release.cost,
+        "cost_fraction": release.cost_fraction,
+        "lower_bound": release.lower_bound,
+        "gap": release.gap,
+        "status": release.status,
+        "method": release.method,
+        "classes": release.classes,
+        "smallest_class": release.smallest_class,
+        "seconds": round(release.seconds, 3),
+        "seed": release.seed,
+        "output": output,
+        "proof": proof,
+    }

@@ -1,0 +1,72 @@
+"""``incrowd verify``: a release against its original."""
+
+from typing import Any
+
+import click
+
+from incrowd.cli import options
+from incrowd.cli.output import print_json, say
+from incrowd.errors import InputError
+
+
+@click.command("verify")
+@click.argument("release")
+@click.option("--original", required=True, metavar="IN", help="The table it was made from.")
+@click.option("--proof", metavar="FILE", help="Its proof; then the bound is checked too.")
+@options.k_option
+@options.role_options
+@options.hierarchy_options
+@options.reading_options
+@click.option("--spreadsheet-safe", is_flag=True, help="It was made with --spreadsheet-safe.")
+@options.json_option
+@options.quiet_option
+def verify(
+    release: str, original: str, proof: str | None, as_json: bool, quiet: bool, **given: Any
+) -> int:
+    """Check that RELEASE is a lawful release of the original table.
+
+    Every class has k rows; every original row has a released row of its own, in any order, whose
+    cells are the original ones or ancestors of them; other columns are unchanged. Give the same
+    roles and hierarchies as for incrowd anonymize. Ends with 0 for yes and 1 for no.
+    """
+    if release == "-" and original == "-":
+        raise InputError("only one of RELEASE and --original can be standard input")
+    if proof is not None:
+        return with_proof(release, original, proof, as_json=as_json, quiet=quiet, **given)
+    from incrowd.frames.files import read
+    from incrowd.policy import Policy
+    from incrowd.verification import verify_release
+
+    table = read(original, given["delimiter"], given["encoding"])
+    published = read(release, given["delimiter"], given["encoding"])
+    policy = Policy(**options.policy_arguments(table.columns, given))
+    verdict = verify_release(table, published, policy, given["spreadsheet_safe"])
+    if as_json:
+        print_json(
+            {
+                "lawful": verdict.lawful,
+                "reasons": list(verdict.reasons),
+                "rows": verdict.rows,
+                "k": policy.k,
+                "classes": verdict.classes,
+                "smallest_class": verdict.smallest_class,
+            }
+        )
+    for reason in verdict.reasons:
+        say(f"incrowd: no: {reason}")
+    if verdict.lawful:
+        say(
+            f"yes: {verdict.rows:,} rows in {verdict.classes:,} classes, the smallest of "
+            f"{verdict.smallest_class:,}; every cell is the original one or an ancestor",
+            quiet,
+        )
+    return 0 if verdict.lawful else 1
+
+
+def with_proof(release: str, original: str, proof: str, **given: Any) -> int:
+    """Hand over to the independent checker."""
+    try:
+        from incrowd.checker.cli import verify_files
+    except ImportError:
+        raise InputError("--proof: this version of incrowd checks no proofs yet") from None
+    return verify_files(release, original, proof, **given)

@@ -1,0 +1,11 @@
+"""``incrowd version``."""
+
+import click
+
+from incrowd import __version__
+
+
+@click.command("version")
+def version() -> None:
+    """Say the version."""
+    click.echo(f"incrowd {__version__}")

@@ -1,0 +1,130 @@
+"""From a table's text to the instance that solvers see, and from their classes back to text."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError
+from incrowd.frames.base import Column, Edit, Replacement, Source
+from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.tree import Tree
+from incrowd.instance import Instance, from_codes
+from incrowd.policy import Policy, Roles
+from incrowd.solution import Solution
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A table as an instance.
+
+    Attributes
+    ----------
+    roles: of its columns.
+    instance: distinct rows of the quasi-identifiers.
+    leaves: int32, shape (rows, quasi-identifiers): leaf code of each cell.
+    copy_of_row: int64, shape (rows,): the instance's copy that each row became.
+    """
+
+    roles: Roles
+    instance: Instance
+    leaves: NDArray[np.int32]
+    copy_of_row: NDArray[np.int64]
+
+
+def coded(source: Source, policy: Policy) -> Coded:
+    """Encode a table under a policy.
+
+    Raises
+    ------
+    InputError: roles do not fit the columns; a cell equals the mark of a suppressed cell; a
+        column has no text form; a hierarchy is broken or does not fit.
+    """
+    roles = policy.roles(source.columns)
+    sources = policy.sources()
+    columns = {name: source.encode(name) for name in roles.qi}
+    for name, column in columns.items():
+        require_no_star(name, column.values, policy.star)
+    trees, scale = build_trees(
+        {name: column.values for name, column in columns.items()},
+        sources,
+        policy.cost,
+        policy.weights,
+    )
+    leaves = np.empty((source.rows, len(trees)), np.int32)
+    for j, tree in enumerate(trees):
+        leaves[:, j] = _leaf_codes(columns[tree.column], tree)
+    sensitive = None
+    if policy.models:  # models see codes in text order; k-anonymity needs none
+        coded_columns = [source.encode(name).codes for name in roles.sensitive]
+        sensitive = np.column_stack(coded_columns) if coded_columns else None
+    trees = tuple(_with_star(tree, policy.star) for tree in trees)
+    instance, copy_of_row = from_codes(leaves, trees, sensitive, scale)
+    return Coded(roles, instance, leaves, copy_of_row)
+
+
+def _leaf_codes(column: Column, tree: Tree) -> NDArray[np.int32]:
+    place = {value: code for code, value in enumerate(tree.leaves)}
+    renumber = np.array([place[value] for value in column.values], np.int32)
+    return renumber[column.codes] if len(column.values) else column.codes
+
+
+def require_no_star(name: str, texts: tuple[str | None, ...], star: str) -> None:
+    """Raise when a value of a column looks like a suppressed cell."""
+    if star in texts:
+        raise InputError(
+            f"column {name!r} has a cell equal to {star!r}, which stands for a suppressed cell; "
+            "choose another mark with --star SYMBOL (star= in Python)"
+        )
+
+
+def _with_star(tree: Tree, star: str) -> Tree:
+    """Write the root as ``star``."""
+    if tree.labels[-1] == (star,):
+        return tree
+    for labels in tree.labels[:-1]:
+        if star in labels:
+            raise InputError(
+                f"column {tree.column!r}: a label of its hierarchy equals {star!r}, the chosen "
+                "mark of a suppressed cell; choose another one with --star"
+            )
+    return replace(tree, labels=(*tree.labels[:-1], (star,)))
+
+
+def edit_for(
+    table: Coded, solution: Solution, published: tuple[str, ...], order: NDArray[np.int64] | None
+) -> Edit:
+    """Return the edit that turns the table into the release which ``solution`` stands for."""
+    if not len(table.leaves):
+        return Edit(published)
+    class_of_row = solution.classes[table.copy_of_row]
+    replacements = {}
+    for j, tree in enumerate(table.instance.trees):
+        labels, ids = _labels_by_level(tree)
+        cells = ids[solution.levels[class_of_row, j], table.leaves[:, j]]
+        replacements[tree.column] = Replacement(labels, cells)
+    return Edit(published, replacements, order)
+
+
+def _labels_by_level(tree: Tree) -> tuple[tuple[str | None, ...], NDArray[np.int32]]:
+    """Return the labels above the leaves, and int32 of shape (levels, leaves): index into them.
+
+    −1 where the label is the leaf itself: level 0, and the padding of shallow leaves.
+    """
+    names: dict[str | None, int] = {}
+    ids = np.full(tree.node.shape, -1, np.int32)
+    leaves = np.array([*tree.leaves, ""], dtype=object)[:-1]
+    for level in range(1, tree.levels):
+        numbers = [names.setdefault(label, len(names)) for label in tree.labels[level]]
+        label = np.array([*tree.labels[level], ""], dtype=object)[:-1][tree.node[level]]
+        same = np.array(label == leaves, bool)
+        ids[level] = np.where(same, -1, np.array(numbers, np.int32)[tree.node[level]])
+    return tuple(names), ids
+
+
+def shuffled(rows: int, order: str, seed: int) -> NDArray[np.int64] | None:
+    """Return the order of the released rows: None for the table's own."""
+    if order == "keep":
+        return None
+    # a stream of its own, so that the search with the same seed does not tell the order
+    return np.random.default_rng([seed, 0x0DE4]).permutation(rows).astype(np.int64)

@@ -1,0 +1,185 @@
+"""What is asked of a release: roles, models, hierarchies, weights, budget.
+
+The names are the same on the command line and in Python.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import InputError, did_you_mean
+from incrowd.hierarchy.tree import STAR
+
+if TYPE_CHECKING:
+    from incrowd.hierarchy.ladder import Source as Hierarchy
+    from incrowd.privacy.base import Model
+
+ORDERS = ("keep", "shuffle")
+ROLES = ("qi", "sensitive", "id", "keep")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Every column of a table in exactly one role, each in the table's order.
+
+    ``qi``: changed where needed.  ``sensitive``, ``keep``: published as they are.
+    ``id``: left out of the release.
+    """
+
+    qi: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    id: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+
+    def published(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """The columns of the release, in the table's order."""
+        return tuple(column for column in columns if column not in self.id)
+
+
+def assign_roles(
+    columns: Sequence[str],
+    qi: Sequence[str] | None = None,
+    sensitive: Sequence[str] = (),
+    id: Sequence[str] = (),
+    keep: Sequence[str] = (),
+) -> Roles:
+    """Give every column its role.
+
+    Without ``qi`` every column not named otherwise is a quasi-identifier.  With it, a column left
+    without a role is an error: whether it may be published is not ours to guess.
+
+    Raises
+    ------
+    InputError: an unknown column, one in two roles, one without a role, no quasi-identifier.
+    """
+    named = dict(zip(ROLES, (qi or (), sensitive, id, keep), strict=True))
+    role_of: dict[str, str] = {}
+    for role, names in named.items():
+        for name in dict.fromkeys(names):
+            if name not in columns:
+                raise InputError(
+                    f"{role}: no column is called {name!r}{did_you_mean(name, columns)}"
+                )
+            if name in role_of:
+                raise InputError(
+                    f"column {name!r} is named both {role_of[name]} and {role}; give it one role"
+                )
+            role_of[name] = role
+    left = [column for column in columns if column not in role_of]
+    if qi is None:
+        role_of |= dict.fromkeys(left, "qi")
+    elif left:
+        raise InputError(_without_role(left))
+    if "qi" not in role_of.values():
+        raise InputError(
+            "no column is a quasi-identifier; name those that others may know about a person "
+            "with qi (--qi)"
+        )
+    roles = {r: tuple(c for c in columns if role_of[c] == r) for r in ROLES}
+    return Roles(**roles)
+
+
+def _without_role(left: Sequence[str]) -> str:
+    shown = ", ".join(repr(column) for column in left[:12]) + (", …" if len(left) > 12 else "")
+    return (
+        f"{len(left)} column{'s have' if len(left) > 1 else ' has'} no role: {shown}; name each as "
+        "quasi-identifier (--qi), sensitive (--sensitive) or other column to publish unchanged "
+        "(--keep), or leave it out of the release (--id)"
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Policy:
+    """All that is asked of one release.
+
+    Attributes
+    ----------
+    k: least size of a class.
+    qi, sensitive, id, keep: names of columns, see ``Roles``; ``qi`` None: all not named otherwise.
+    models: further privacy models that every class has to obey.
+    hierarchies: column → specification (``interval:5,10``, ``prefix:1``, ``date``, ``none``), path
+        of a hierarchy file, or a source; columns not named are suppressed whole.
+    weights: column → factor on what its cells cost.
+    cost: ``"level"``, ``"ncp"``, ``"stars"`` or a cost, for all columns or by column.
+    method: ``"auto"`` or a solver's id.
+    time_limit: wall seconds, or None; gap: end at this ``(cost − bound) / cost``, or None.
+    seed: of all randomness; threads: at most so many, without influence on the result.
+    order: ``"keep"`` or ``"shuffle"``: the order of the released rows.
+    star: what is written for a suppressed cell.
+    """
+
+    k: int = 5
+    qi: Sequence[str] | None = None
+    sensitive: Sequence[str] = ()
+    id: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    models: Sequence["Model"] = ()
+    hierarchies: Mapping[str, "str | Path | Hierarchy"] = field(default_factory=dict)
+    weights: Mapping[str, Any] = field(default_factory=dict)
+    cost: Any = "level"
+    method: Any = "auto"
+    time_limit: float | None = None
+    gap: float | None = None
+    seed: int = 0
+    threads: int = 1
+    order: str = "keep"
+    star: str = STAR
+
+    def __post_init__(self) -> None:
+        for role in ROLES:
+            object.__setattr__(self, role, _names(role, getattr(self, role)))
+        _whole("k", self.k, 1)
+        _whole("seed", self.seed, 0)
+        _whole("threads", self.threads, 1)
+        _number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
+        _number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
+        if self.order not in ORDERS:
+            raise InputError(f"order is {self.order!r}{did_you_mean(str(self.order), ORDERS)}")
+        if not isinstance(self.star, str) or not self.star:
+            raise InputError("star, the mark of a suppressed cell, must be a text of some length")
+
+    def roles(self, columns: Sequence[str]) -> Roles:
+        """Give every column of a table its role; see ``assign_roles``."""
+        return assign_roles(columns, self.qi, self.sensitive, self.id, self.keep)
+
+    def sources(self) -> dict[str, "Hierarchy"]:
+        """Return the source behind each hierarchy.
+
+        Raises
+        ------
+        HierarchyError: a text names neither a rule nor a file.
+        """
+        from incrowd.hierarchy.spec import parse
+
+        return {
+            column: parse(str(spec)) if isinstance(spec, str | Path) else spec
+            for column, spec in self.hierarchies.items()
+        }
+
+
+def _names(role: str, given: Any) -> tuple[str, ...] | None:
+    if given is None:
+        return None if role == "qi" else ()
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise InputError(f"{role} takes a column name or a list of them, not {given!r}")
+    return tuple(given)
+
+
+def _whole(name: str, value: Any, least: int) -> None:
+    try:
+        fits = not isinstance(value, bool) and int(value) == value and value >= least
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+
+
+def _number(name: str, value: Any, allowed: str, fits: Any) -> None:
+    if value is None:
+        return
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not fits(value):
+        raise InputError(f"{name} must be {allowed}, not {value!r}")

@@ -1,0 +1,237 @@
+"""A release: the table that may be published, and what is known about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import VerificationError
+from incrowd.frames import files
+from incrowd.frames.base import Edit, Source, Table, texts
+from incrowd.hierarchy.tree import Tree
+from incrowd.policy import Policy, Roles
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Number = int | float
+
+
+def in_units(cost: int, scale: int) -> Number:
+    """Return an integer cost in the user's units: whole where it is whole."""
+    return cost // scale if cost % scale == 0 else cost / scale
+
+
+def shown(number: Number) -> str:
+    """Return a cost as people read it."""
+    return f"{number:,}" if isinstance(number, int) else f"{number:,.2f}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """What ``anonymize`` returns.
+
+    Attributes
+    ----------
+    source: the original table; edit: what changes in it.
+    policy, roles: what was asked.
+    trees, scale: the hierarchies, and the unit 1/scale of integer costs.
+    cost_units, bound_units, worst_units: integers in that unit: the release, the proven lower
+        bound, and the release in which every cell is a star.
+    status: ``"optimal"`` exactly when bound = cost, else ``"feasible"``.
+    method, ended: which solver ran, and why it ended.
+    seconds: wall time of the whole run.
+    solved: the solution behind the release (``incrowd.solve.Solved``).
+    written: the edit to publish where it is not ``edit``: with cells made safe for spreadsheets.
+    """
+
+    source: Source
+    edit: Edit
+    policy: Policy
+    roles: Roles
+    trees: tuple[Tree, ...]
+    scale: int
+    cost_units: int
+    bound_units: int
+    worst_units: int
+    status: str
+    method: str
+    ended: str
+    seconds: float
+    solved: Any = None
+    written: Edit | None = None
+
+    @cached_property
+    def _searched(self) -> Table:
+        """The release as the search meant it."""
+        return self.source.edited(self.edit)
+
+    @cached_property
+    def table(self) -> Table:
+        """The released table."""
+        return self._searched if self.written is None else self.source.edited(self.written)
+
+    @cached_property
+    def data(self) -> Any:
+        """The release as a frame of the type that was given (polars for a file)."""
+        return self.table.native()
+
+    @property
+    def k(self) -> int:
+        """The k that was asked for."""
+        return self.policy.k
+
+    @property
+    def seed(self) -> int:
+        """The seed of all randomness."""
+        return self.policy.seed
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the privacy models that every class obeys."""
+        return (f"{self.k}-anonymity", *(model.name for model in self.policy.models))
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, the original's."""
+        return self.source.rows
+
+    @property
+    def columns(self) -> int:
+        """Number of quasi-identifiers."""
+        return len(self.roles.qi)
+
+    @property
+    def cells(self) -> int:
+        """Number of cells that could have changed: rows × quasi-identifiers."""
+        return self.rows * self.columns
+
+    @property
+    def cost(self) -> Number:
+        """What the release costs, in the user's units; under suppression the number of stars."""
+        return in_units(self.cost_units, self.scale)
+
+    @property
+    def lower_bound(self) -> Number:
+        """A cost that no lawful release can beat, in the user's units."""
+        return in_units(self.bound_units, self.scale)
+
+    @property
+    def cost_fraction(self) -> float:
+        """Cost as a share of that of the release in which every cell is a star."""
+        return self.cost_units / self.worst_units if self.worst_units else 0.0
+
+    @property
+    def gap(self) -> float:
+        """(cost − lower bound) / cost; 0 for a release that costs nothing."""
+        if not self.cost_units:
+            return 0.0
+        return (self.cost_units - self.bound_units) / self.cost_units
+
+    @cached_property
+    def changed(self) -> Mapping[str, int]:
+        """Number of changed cells by quasi-identifier."""
+        empty = dict.fromkeys(self.roles.qi, 0)
+        return empty | {name: new.changed for name, new in self.edit.replacements.items()}
+
+    @property
+    def changed_cells(self) -> int:
+        """Number of changed cells."""
+        return sum(self.changed.values())
+
+    @cached_property
+    def class_of_row(self) -> NDArray[np.int64]:
+        """int64, shape (rows,): class of each released row, by first appearance.
+
+        Counted by the independent checker on the released text.
+
+        Raises
+        ------
+        VerificationError: the release is not what it claims to be.
+        """
+        return self._checked(texts(self._searched, self.roles.qi))
+
+    @property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """int64, shape (classes,): rows in each class."""
+        return np.bincount(self.class_of_row)
+
+    @property
+    def classes(self) -> int:
+        """Number of classes: of different rows of quasi-identifiers in the release."""
+        return len(self.class_sizes)
+
+    @property
+    def smallest_class(self) -> int:
+        """Rows in the smallest class; 0 for a table without rows."""
+        return int(self.class_sizes.min()) if self.classes else 0
+
+    def verify(self) -> bool:
+        """Re-check the release as it stands in ``data``, with code the search does not share.
+
+        Every cell is the original one or an ancestor, every class has k rows, the cost is as
+        claimed, other columns are as they were.
+
+        Raises
+        ------
+        VerificationError: says what is wrong, with the row and the column.
+        """
+        released = files.open_table(self.data)
+        self._checked(texts(released if self.written is None else self._searched, self.roles.qi))
+        for name in (*self.roles.sensitive, *self.roles.keep):
+            if not texts(released, [name]).equals(texts(self.table, [name])):
+                raise VerificationError(f"column {name!r} of the release is not the original one")
+        return True
+
+    def write(self, path: str | Path) -> None:
+        """Write the release: CSV, or Parquet or Arrow by the name; ``-`` is standard output.
+
+        The finished file is read back and compared before it gets its name; it appears whole or
+        not at all.
+
+        Raises
+        ------
+        InputError: the folder cannot be written.
+        VerificationError: what was written is not the release.
+        """
+        files.write(self.table, path, self.require_same)
+
+    def require_same(self, written: Source) -> None:
+        """Raise VerificationError unless a table, read back, is this release."""
+        if written.columns != self.edit.columns or written.rows != self.rows:
+            raise VerificationError("the written file has other columns or rows than the release")
+        for name in self.edit.columns:
+            if not texts(written, [name]).equals(texts(self.table, [name])):
+                raise VerificationError(f"column {name!r} of the written file is not the release's")
+
+    def _checked(self, released: "pl.DataFrame") -> NDArray[np.int64]:
+        """Hand original and release to the independent checker (its one call site)."""
+        from incrowd.checker.recheck import recheck
+        from incrowd.checker.rejection import RejectedError
+        from incrowd.proof.ladders import ladders_of
+
+        original = texts(self.source, self.roles.qi)
+        ladders = ladders_of(self.trees)
+        try:
+            return recheck(
+                original, released, ladders, self.k, self.cost_units, origin=self.edit.order
+            )
+        except RejectedError as error:
+            raise VerificationError(f"the release failed its re-check: {error}") from None
+
+    def summary(self) -> str:
+        """Say in a few lines what was done."""
+        from incrowd.summary import summary
+
+        return summary(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Release: {self.rows} rows × {self.columns} quasi-identifiers, "
+            f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
+            f"cost {shown(self.cost)}, bound {shown(self.lower_bound)}, {self.status}>"
+        )

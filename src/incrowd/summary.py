@@ -1,0 +1,64 @@
+"""The closing summary that a person reads."""
+
+from incrowd.release import Release, shown
+
+
+def summary(release: Release) -> str:
+    """Return the closing summary: one fact a line, the columns that changed below."""
+    if not release.rows:
+        return "The table has no rows; the release has its header alone."
+    cells, changed = release.cells, release.changed_cells
+    lines = [
+        (
+            "rows",
+            f"{release.rows:,} in {release.classes:,} classes, the smallest of "
+            f"{release.smallest_class:,} ({' and '.join(release.models)})",
+        ),
+        ("changed", f"{changed:,} of {cells:,} cells ({changed / cells:.2%})"),
+    ]
+    if release.cost != changed:
+        lines.append(("cost", f"{shown(release.cost)} ({release.cost_fraction:.2%} of the most)"))
+    lines.append(("at least", _bound_in_words(release)))
+    lines.append(("status", _status_in_words(release)))
+    text = "\n".join(f"{name:<9}{fact}" for name, fact in lines)
+    return text + "\n" + _columns_in_words(release)
+
+
+def _bound_in_words(release: Release) -> str:
+    bound = shown(release.lower_bound)
+    if release.status == "optimal":
+        return f"{bound}: no lawful release costs less than this one"
+    return f"{bound}: no lawful release costs less; the gap is {release.gap:.2%}"
+
+
+def _status_in_words(release: Release) -> str:
+    how = {
+        "finished": "the search finished",
+        "stopped paying": "the search ended when it stopped paying",
+        "gap reached": "the search ended at the gap that was asked for",
+        "time limit": "the search ended at the time limit",
+        "interrupted": "the search was interrupted; this is the best release until then",
+    }
+    state = "proven optimal" if release.status == "optimal" else "lawful, not proven optimal"
+    ended = how.get(release.ended, release.ended)
+    return f"{state}; {ended} ({release.method}, {release.seconds:.1f} s)"
+
+
+def _columns_in_words(release: Release) -> str:
+    """One line per quasi-identifier with its changed cells, the most changed first."""
+    ranked: list[tuple[str, int]] = sorted(release.changed.items(), key=_by_count)
+    width = max((len(printable(name)) for name, _ in ranked), default=0)
+    rows = release.rows
+    return "\n".join(
+        f"  {printable(name):<{width}}  {count:>{len(f'{rows:,}')},} changed ({count / rows:.1%})"
+        for name, count in ranked
+    )
+
+
+def _by_count(item: tuple[str, int]) -> tuple[int, str]:
+    return -item[1], item[0]
+
+
+def printable(name: str) -> str:
+    """A column name on one line of a terminal, control characters made visible."""
+    return name if name and name.isprintable() else repr(name)
