@@ -2,19 +2,23 @@
 
 from dataclasses import dataclass
 
-from incrowd.errors import InputError
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.privacy.all_of import Combinable
 from incrowd.privacy.base import Group
+from incrowd.privacy.classes import Classes
+from incrowd.privacy.numbers import whole
 
 
 @dataclass(frozen=True)
-class KAnonymity:
+class KAnonymity(Combinable):
     """Every class has at least ``k`` rows."""
 
     k: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
-            raise InputError(f"k must be a whole number of at least 1, not {self.k!r}")
+        whole(self.k, "k")
 
     @property
     def name(self) -> str:
@@ -30,3 +34,7 @@ class KAnonymity:
     def lawful(self, group: Group, table: Group) -> bool:
         """At least k rows."""
         return group.rows >= self.k
+
+    def lawful_classes(self, classes: Classes) -> NDArray[np.bool_]:
+        """bool, shape (classes,): ``lawful`` of every class at once."""
+        return classes.sizes >= self.k

@@ -1,0 +1,80 @@
+"""(α, k)-anonymity: at least k rows, and no sensitive value fills more than α of a class.
+
+Wong, Li, Fu, Wang 2006 (the simple model where values are named, the general one where not).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.privacy.attribute import Counts, PerAttribute
+from incrowd.privacy.classes import Histograms, at_most, largest_ratio
+from incrowd.privacy.numbers import Exact, exact, whole, written
+
+
+@dataclass(frozen=True, init=False)
+class AlphaK(PerAttribute):
+    """At least ``k`` rows; each of ``values`` (None: all) fills at most ``alpha`` of a class.
+
+    Closed under union: h(v) ≤ α·n adds up over the parts, value by value.
+    """
+
+    alpha: Fraction
+    k: int
+    attribute: int | None = None
+    values: tuple[int, ...] | None = None
+
+    def __init__(
+        self,
+        alpha: Exact,
+        k: int = 1,
+        attribute: int | None = None,
+        values: tuple[int, ...] | None = None,
+    ) -> None:
+        object.__setattr__(self, "alpha", exact(alpha, "alpha", above=0, most=1))
+        object.__setattr__(self, "k", whole(k, "k"))
+        object.__setattr__(self, "attribute", attribute)
+        object.__setattr__(self, "values", values)
+        self.check_attribute()
+
+    @property
+    def title(self) -> str:
+        """Text form."""
+        return f"({written(self.alpha)}, {self.k})-anonymity"
+
+    def guarded(self, counts: Counts) -> Counts:
+        """The counts of the values that must stay below alpha."""
+        return (
+            counts if self.values is None else counts[[v for v in self.values if v < len(counts)]]
+        )
+
+    def fits(self, counts: Counts, table: Counts) -> bool:
+        """At least k rows, and no guarded value above alpha."""
+        return int(counts.sum()) >= self.k and self.value(counts, table) <= self.alpha
+
+    def value(self, counts: Counts, table: Counts) -> Fraction:
+        """The least alpha: the largest share of a guarded value."""
+        return Fraction(int(self.guarded(counts).max(initial=0)), int(counts.sum()))
+
+    def least(self, table: Counts) -> int:
+        """k rows; and 1/alpha when every value is guarded, as some value is there."""
+        return self.k if self.values is not None else max(self.k, ceil(1 / self.alpha))
+
+    def largest(self, classes: Histograms) -> NDArray[np.int64]:
+        """int64, shape (classes,): rows of the most frequent guarded value."""
+        if self.values is None:
+            return classes.largest
+        guarded = np.isin(classes.code, self.values)
+        return np.maximum.reduceat(np.where(guarded, classes.count, 0), classes.start[:-1])
+
+    def fits_each(self, classes: Histograms) -> NDArray[np.bool_]:
+        """``fits``, class by class."""
+        few = at_most(self.largest(classes), classes.sizes, self.alpha)
+        return few & (classes.sizes >= self.k)
+
+    def worst(self, classes: Histograms) -> Fraction:
+        """The largest share that a guarded value has in a class."""
+        return largest_ratio(self.largest(classes), classes.sizes)

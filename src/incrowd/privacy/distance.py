@@ -1,0 +1,213 @@
+"""Ground distances between sensitive values, and the Earth Mover's Distance over each.
+
+A ground distance is a metric on the codes of one attribute, of diameter 1 (Liang and Yuan 2012,
+§2.1).  The Earth Mover's Distance between a class's and the table's distribution is returned as
+an exact fraction with denominator > 0.  Li, Li, Venkatasubramanian 2007 give the closed forms.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError
+from incrowd.hierarchy.tree import Tree
+from incrowd.privacy.classes import Histograms, product
+
+Counts = NDArray[np.int64]
+
+
+class GroundDistance(Protocol):
+    """A metric of diameter 1 on the values of one attribute."""
+
+    @property
+    def name(self) -> str:
+        """Text form, e.g. ``equal``."""
+        ...
+
+    @property
+    def separates(self) -> bool:
+        """Whether different values are at a distance above 0."""
+        ...
+
+    def work(self, counts: Counts, table: Counts) -> Fraction:
+        """The Earth Mover's Distance between a class's distribution and the table's, exactly."""
+        ...
+
+    def works(self, classes: Histograms) -> tuple[NDArray, NDArray]:
+        """``work`` of every class at once: numerators and denominators, int64 or object."""
+        ...
+
+    def lower(self, n: int, table: Counts) -> Fraction:
+        """A lower bound on ``work`` over all classes of ``n`` rows."""
+        ...
+
+
+def excess(counts: Counts, table: Counts) -> list[int]:
+    """Return h(v)·N − n·C(v) for each value v; they sum to 0."""
+    n, rows = int(counts.sum()), int(table.sum())
+    return [int(h) * rows - n * int(c) for h, c in zip(counts, table, strict=True)]
+
+
+def scale(counts: Counts, table: Counts) -> int:
+    """Return n·N, the unit that ``excess`` is in."""
+    return int(counts.sum()) * int(table.sum())
+
+
+def rounding(n: int, counts: list[int], rows: int) -> int:
+    """Return the least Σ(x(v)·N − n·C(v))⁺ over integers x(v) ≥ 0 that sum to n.
+
+    Every quota n·C(v)/N is rounded down, and the quotas with the largest remainders are rounded
+    up; the sum is convex in each x(v), so this is best.
+    """
+    remainders = sorted((n * c % rows for c in counts), reverse=True)
+    return sum(rows - r for r in remainders[: sum(remainders) // rows])
+
+
+@dataclass(frozen=True)
+class Equal:
+    """All values are at distance 1 (Liang and Yuan 2012, Fact 1): total variation."""
+
+    name = "equal"
+    separates = True
+
+    def work(self, counts: Counts, table: Counts) -> Fraction:
+        """Σ (q − p)⁺."""
+        return Fraction(sum(e for e in excess(counts, table) if e > 0), scale(counts, table))
+
+    def works(self, classes: Histograms) -> tuple[NDArray, NDArray]:
+        """Σ (q − p)⁺ over the values that a class holds; the others add nothing."""
+        sizes = classes.sizes
+        surplus = product(classes.count, classes.rows) - product(
+            sizes[classes.owner], classes.table[classes.code]
+        )
+        return classes.total(np.maximum(surplus, 0)), product(sizes, classes.rows)
+
+    def lower(self, n: int, table: Counts) -> Fraction:
+        """The best rounding of the quotas; attained, as no quota rounds up beyond its C(v)."""
+        rows = int(table.sum())
+        return Fraction(rounding(n, [int(c) for c in table], rows), n * rows)
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Values i-th and j-th of V in order are at distance |i − j|/(V − 1).
+
+    ``order`` lists the codes from least to greatest; None is the order of the codes themselves.
+    """
+
+    order: tuple[int, ...] | None = None
+
+    name = "ordered"
+    separates = True
+
+    def __post_init__(self) -> None:
+        if self.order is not None and sorted(self.order) != list(range(len(self.order))):
+            raise InputError("an order must list every code 0, 1, … once")
+
+    def rank(self, values: int) -> NDArray[np.int64]:
+        """int64, shape (values,): the place of each code in order."""
+        if self.order is None:
+            return np.arange(values)
+        if len(self.order) != values:
+            raise InputError(
+                f"the order lists {len(self.order)} values, the sensitive attribute has {values}"
+            )
+        rank = np.empty(values, np.int64)
+        rank[list(self.order)] = np.arange(values)
+        return rank
+
+    def work(self, counts: Counts, table: Counts) -> Fraction:
+        """Σ |cumulated (q − p)| / (V − 1)."""
+        values = len(table)
+        surplus = excess(counts, table)
+        total = cumulated = 0
+        for code in np.argsort(self.rank(values)):
+            cumulated += surplus[code]
+            total += abs(cumulated)
+        return Fraction(total, scale(counts, table) * max(values - 1, 1))
+
+    def works(self, classes: Histograms) -> tuple[NDArray, NDArray]:
+        """See ``incrowd.privacy.ordered_work``."""
+        from incrowd.privacy.ordered_work import ordered_work
+
+        return ordered_work(classes, self.rank(len(classes.table)))
+
+    def lower(self, n: int, table: Counts) -> Fraction:
+        """Each cumulated count is an integer: at least the distance to the nearest one."""
+        values, rows = len(table), int(table.sum())
+        total = cumulated = 0
+        for code in np.argsort(self.rank(values)):
+            cumulated += int(table[code])
+            rest = n * cumulated % rows
+            total += min(rest, rows - rest)
+        return Fraction(total, n * rows * max(values - 1, 1))
+
+
+@dataclass(frozen=True)
+class Hierarchical:
+    """Two values are as far apart as the level at which they meet, over the level of the root.
+
+    ``levels[i][code]`` is the node above ``code`` at level i; level 0 are the values themselves.
+    Levels above the first at which all values meet do not count, so the diameter is 1.
+    """
+
+    levels: tuple[tuple[int, ...], ...]
+
+    name = "hierarchical"
+    separates = True
+
+    def __post_init__(self) -> None:
+        if len({len(level) for level in self.levels}) != 1:
+            raise InputError("every level of a hierarchy must name a node for every value")
+        for lower, upper in zip(self.levels, self.levels[1:], strict=False):
+            if len(set(zip(lower, upper, strict=True))) != len(set(lower)):
+                raise InputError("a node of a hierarchy has two parents")
+        if len(set(self.levels[0])) != len(self.levels[0]) or len(set(self.levels[-1])) > 1:
+            raise InputError("a hierarchy must lead from single values to one root")
+
+    @classmethod
+    def of(cls, tree: Tree) -> "Hierarchical":
+        """Take a column's tree; the sensitive codes must be its leaf codes."""
+        return cls(tuple(tuple(int(node) for node in level) for level in tree.node))
+
+    def below_root(self, values: int) -> list[NDArray[np.int64]]:
+        """Dense node ids of each code, for each level below the one where all values meet."""
+        if len(self.levels[0]) != values:
+            raise InputError(
+                f"the hierarchy has {len(self.levels[0])} values, "
+                f"the sensitive attribute has {values}"
+            )
+        apart = [level for level in self.levels if len(set(level)) > 1]
+        return [np.unique(level, return_inverse=True)[1].astype(np.int64) for level in apart]
+
+    def work(self, counts: Counts, table: Counts) -> Fraction:
+        """Mass that leaves a node pays 1/(2·height) on the edge above it, at both ends."""
+        surplus = np.array(excess(counts, table), object)
+        levels = self.below_root(len(table))
+        total = 0
+        for node in levels:
+            at_node = [0] * (int(node.max()) + 1)
+            for v, e in zip(node, surplus, strict=True):
+                at_node[v] += e
+            total += sum(e for e in at_node if e > 0)
+        return Fraction(total, scale(counts, table) * max(len(levels), 1))
+
+    def works(self, classes: Histograms) -> tuple[NDArray, NDArray]:
+        """Per level the total variation between the nodes' distributions; their mean."""
+        levels = self.below_root(len(classes.table))
+        total = np.zeros(classes.classes, np.int64)
+        for node in levels:
+            total = total + Equal().works(classes.regroup(node))[0]
+        return total, product(product(classes.sizes, classes.rows), max(len(levels), 1))
+
+    def lower(self, n: int, table: Counts) -> Fraction:
+        """The best rounding at each level by itself."""
+        rows = int(table.sum())
+        levels = self.below_root(len(table))
+        total = sum(
+            rounding(n, [int(c) for c in np.bincount(node, table)], rows) for node in levels
+        )
+        return Fraction(total, n * rows * max(len(levels), 1))

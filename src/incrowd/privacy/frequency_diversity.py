@@ -1,0 +1,54 @@
+"""Frequency l-diversity: no sensitive value fills more than 1/l of a class.
+
+Liang and Yuan 2012, §1.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.privacy.attribute import Counts, PerAttribute
+from incrowd.privacy.classes import Histograms, at_most, largest_ratio
+from incrowd.privacy.numbers import whole
+
+
+@dataclass(frozen=True)
+class FrequencyDiversity(PerAttribute):
+    """No sensitive value fills more than 1/``l`` of a class.
+
+    Closed under union: l·h(v) ≤ n adds up over the parts, value by value.
+    """
+
+    l: int  # noqa: E741
+    attribute: int | None = None
+
+    def __post_init__(self) -> None:
+        whole(self.l, "l")
+        self.check_attribute()
+
+    @property
+    def title(self) -> str:
+        """Text form."""
+        return f"frequency {self.l}-diversity"
+
+    def fits(self, counts: Counts, table: Counts) -> bool:
+        """The most frequent value fills at most 1/l of the class."""
+        return self.l * int(counts.max()) <= int(counts.sum())
+
+    def value(self, counts: Counts, table: Counts) -> Fraction:
+        """The largest real l: rows over rows of the most frequent value."""
+        return Fraction(int(counts.sum()), int(counts.max()))
+
+    def least(self, table: Counts) -> int:
+        """l rows."""
+        return self.l
+
+    def fits_each(self, classes: Histograms) -> NDArray[np.bool_]:
+        """The most frequent value fills at most 1/l, class by class."""
+        return at_most(classes.largest, classes.sizes, Fraction(1, self.l))
+
+    def worst(self, classes: Histograms) -> Fraction:
+        """The least real l that a class attains."""
+        return 1 / largest_ratio(classes.largest, classes.sizes)

@@ -1,0 +1,115 @@
+"""Any metric between sensitive values, as a matrix; Earth Mover's Distance by exact transport."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError
+from incrowd.privacy.classes import LARGEST, Histograms
+from incrowd.privacy.distance import Equal, excess, scale
+from incrowd.privacy.numbers import Exact, exact
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """``matrix[v][w]`` is the distance between codes v and w, of diameter 1."""
+
+    matrix: tuple[tuple[Fraction, ...], ...]
+
+    name = "metric"
+
+    @classmethod
+    def of(cls, matrix: Sequence[Sequence[Exact]]) -> "Metric":
+        """Check a matrix and scale it to diameter 1.
+
+        Raises
+        ------
+        InputError: not square, a negative entry or a nonzero diagonal, not symmetric, or against
+            the triangle inequality; names the places (counted from 1).
+        """
+        rows = tuple(tuple(exact(x, "a distance", least=0) for x in row) for row in matrix)
+        if not rows or any(len(row) != len(rows) for row in rows):
+            raise InputError("a table of distances must have as many columns as rows")
+        diameter = max(max(row) for row in rows)
+        if diameter:
+            rows = tuple(tuple(x / diameter for x in row) for row in rows)
+        metric = cls(rows)
+        metric.check()
+        return metric
+
+    @cached_property
+    def unit(self) -> int:
+        """The least common denominator of all distances."""
+        return lcm(*(x.denominator for row in self.matrix for x in row))
+
+    @cached_property
+    def units(self) -> NDArray:
+        """int64 (object where too large), shape (values, values): distances in 1/``unit``."""
+        whole = [[int(x * self.unit) for x in row] for row in self.matrix]
+        return np.array(whole, np.int64 if self.unit < LARGEST // 4 else object)
+
+    @property
+    def separates(self) -> bool:
+        """Whether different values are at a distance above 0."""
+        return self.nearest > 0
+
+    @cached_property
+    def nearest(self) -> Fraction:
+        """The least distance between two different values; 1 for a single value."""
+        return min((x for i, row in enumerate(self.matrix) for x in row[:i]), default=Fraction(1))
+
+    def check(self) -> None:
+        """Raise InputError unless the diagonal is 0, the matrix symmetric, the triangle kept."""
+        units = self.units
+        if np.diagonal(units).any():
+            at = int(np.flatnonzero(np.diagonal(units))[0]) + 1
+            raise InputError(f"distances: value {at} is not at distance 0 from itself")
+        for i, j in np.argwhere(units != units.T)[:1]:
+            raise InputError(
+                f"distances are not symmetric: row {i + 1}, column {j + 1} says "
+                f"{self.matrix[i][j]}, row {j + 1}, column {i + 1} says {self.matrix[j][i]} "
+                "(of the largest distance)"
+            )
+        for via in range(len(units)):
+            over = units > units[:, via, None] + units[None, via, :]
+            for i, j in np.argwhere(over)[:1]:
+                raise InputError(
+                    f"distances break the triangle inequality: from {i + 1} to {j + 1} is farther "
+                    f"than by way of {via + 1}"
+                )
+
+    def work(self, counts: Counts, table: Counts) -> Fraction:
+        """The cheapest transport of surplus to shortage, in integers."""
+        from incrowd.privacy.transport import transport
+
+        if len(self.matrix) != len(table):
+            raise InputError(
+                f"the metric has {len(self.matrix)} values, "
+                f"the sensitive attribute has {len(table)}"
+            )
+        total = transport(excess(counts, table), self.units)
+        return Fraction(total, scale(counts, table) * self.unit)
+
+    def works(self, classes: Histograms) -> tuple[NDArray, NDArray]:
+        """``work`` of every different histogram, one by one."""
+        numerator = np.zeros(classes.classes, object)
+        denominator = np.ones(classes.classes, object)
+        seen: dict[bytes, Fraction] = {}
+        for i in range(classes.classes):
+            counts = classes.dense(i)
+            key = counts.tobytes()
+            if key not in seen:
+                seen[key] = self.work(counts, classes.table)
+            numerator[i], denominator[i] = seen[key].numerator, seen[key].denominator
+        return numerator, denominator
+
+    def lower(self, n: int, table: Counts) -> Fraction:
+        """All mass that moves goes at least the least distance."""
+        return self.nearest * Equal().lower(n, table)

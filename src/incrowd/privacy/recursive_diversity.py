@@ -1,0 +1,71 @@
+"""Recursive (c, l)-diversity: the most frequent value is outweighed by the rare ones.
+
+Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.privacy.attribute import Counts, Figure, PerAttribute
+from incrowd.privacy.classes import Histograms, at_most, largest_ratio
+from incrowd.privacy.numbers import Exact, exact, whole, written
+
+
+@dataclass(frozen=True, init=False)
+class RecursiveDiversity(PerAttribute):
+    """With counts r₁ ≥ r₂ ≥ … a class obeys r₁ < c·(r_l + r_{l+1} + …).
+
+    Closed under union: the law reads r₁ + c·(r₁ + … + r_{l−1}) < c·n, and the sum of the j
+    largest counts of a union is at most the sum of the parts' own.
+    """
+
+    c: Fraction
+    l: int  # noqa: E741
+    attribute: int | None = None
+
+    def __init__(self, c: Exact, l: int, attribute: int | None = None) -> None:  # noqa: E741
+        object.__setattr__(self, "c", exact(c, "c", above=0))
+        object.__setattr__(self, "l", whole(l, "l"))
+        object.__setattr__(self, "attribute", attribute)
+        self.check_attribute()
+
+    @property
+    def title(self) -> str:
+        """Text form."""
+        return f"recursive ({written(self.c)}, {self.l})-diversity"
+
+    def fits(self, counts: Counts, table: Counts) -> bool:
+        """r₁ < c·(r_l + r_{l+1} + …)."""
+        ordered = sorted((int(x) for x in counts), reverse=True)
+        return ordered[0] < self.c * sum(ordered[self.l - 1 :])
+
+    def value(self, counts: Counts, table: Counts) -> Figure:
+        """r₁/(r_l + r_{l+1} + …), which c must exceed; infinite with fewer than l values."""
+        ordered = sorted((int(x) for x in counts), reverse=True)
+        tail = sum(ordered[self.l - 1 :])
+        return Fraction(ordered[0], tail) if tail else inf
+
+    def least(self, table: Counts) -> int:
+        """The l−1 largest counts are ≥ 1 and r₁ ≥ 1, so n > l − 1 + 1/c."""
+        return self.l - 1 + floor(1 / self.c) + 1
+
+    def tails(self, classes: Histograms) -> NDArray[np.int64]:
+        """int64, shape (classes,): r_l + r_{l+1} + …."""
+        order = np.lexsort((-classes.count, classes.owner))
+        rank = np.arange(len(order)) - classes.start[classes.owner]
+        return classes.total(np.where(rank >= self.l - 1, classes.count[order], 0))
+
+    def fits_each(self, classes: Histograms) -> NDArray[np.bool_]:
+        """r₁ < c·(r_l + r_{l+1} + …), class by class."""
+        tails = self.tails(classes)
+        fits = at_most(classes.largest, np.maximum(tails, 1), self.c, strictly=True)
+        return fits & (tails > 0)
+
+    def worst(self, classes: Histograms) -> Figure:
+        """The largest r₁/(r_l + r_{l+1} + …), which c must exceed."""
+        tails = self.tails(classes)
+        return largest_ratio(classes.largest, tails) if tails.all() else inf
