@@ -6,12 +6,12 @@ from fractions import Fraction
 from math import inf
 
 import numpy as np
-from oracle import optimum
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
 from incrowd.instances.table import HardTable, ModelSpec, Partition
 from incrowd.privacy.base import Group
+from oracle import optimum
 
 STAR = -1
 

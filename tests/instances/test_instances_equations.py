@@ -5,11 +5,11 @@ from math import inf
 import numpy as np
 import pytest
 from exact_release import Spec, brute, by_milp
-from oracle import optimum
 
 from incrowd.instances import make, read
 from incrowd.instances.graph import Graph
 from incrowd.instances.table import ModelSpec
+from oracle import optimum
 
 K4 = "1 2\n1 3\n1 4\n2 3\n2 4\n3 4\n"
 K33 = "".join(f"{a} {b}\n" for a in (1, 2, 3) for b in (4, 5, 6))
@@ -221,7 +221,7 @@ def test_theorem_6_needs_another_definition():
 
 
 def test_three_diversity_under_frequency_too():
-    """Tests that the table of theorem 7 has the same planted optimum under frequency 3-diversity."""
+    """Tests that the table of theorem 7 has the same optimum under frequency 3-diversity."""
     family, answer = make("three-diversity-triangles", 2, True, side=3, parts=3)
     table = family.to_table()
     frequency = Spec(ModelSpec("l-diversity", l=3, l_kind="frequency"))
@@ -238,7 +238,7 @@ def test_tripartite_values_tell_the_sides():
 
 
 def test_classes_that_are_no_triangle_or_star_cost_more():
-    """Tests the lemma behind five families: 3 stars a row iff triangle or 4-star, else 4 or more."""
+    """Tests the lemma behind five families: 3 stars a row for a triangle or 4-star, else more."""
     graph = Graph.parse("1 2\n1 3\n2 3\n1 4\n1 5\n5 6\n6 7\n5 7\n2 4\n")
     table = read("triangles-or-stars", graph.text()).to_table()
     rng = np.random.default_rng(0)
