@@ -130,7 +130,7 @@ def from_codes(
     if sensitive is not None:
         sensitive = np.asarray(sensitive, np.int32).reshape(len(rows), -1)
         parts = np.hstack([rows, sensitive])
-    order = np.lexsort(parts.T[::-1]) if parts.shape[1] else np.arange(len(rows))
+    order = row_order(parts)
     ordered = parts[order]
     new = np.ones(len(rows), bool)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
@@ -150,3 +150,25 @@ def from_codes(
         ),
         copy_of_row,
     )
+
+
+def row_order(rows: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the stable order that sorts rows of nonnegative codes, first column first.
+
+    As ``np.lexsort``, several times faster: the columns are packed into one integer (ranked
+    afresh where the next column would not fit), and where there is room for it the row number too,
+    so that one plain sort of integers does it all.
+    """
+    count = len(rows)
+    bits = max(1, count.bit_length())
+    key, size = np.zeros(count, np.int64), 1
+    for column in rows.T:
+        width = int(column.max(initial=0)) + 1
+        if size * width >= 1 << 62:
+            _, ranks = np.unique(key, return_inverse=True)
+            key, size = ranks.ravel().astype(np.int64), count
+        key = key * width + column
+        size *= width
+    if size >= 1 << (62 - bits):
+        return np.argsort(key, kind="stable").astype(np.int64)
+    return np.sort(key << bits | np.arange(count)) & ((1 << bits) - 1)

@@ -1,6 +1,6 @@
 """A release: the table that may be published, and what is known about it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -187,18 +187,22 @@ class Release:
                 raise VerificationError(f"column {name!r} of the release is not the original one")
         return True
 
-    def write(self, path: str | Path) -> None:
+    def write(self, path: str | Path, then: Callable[[Path], None] | None = None) -> None:
         """Write the release: CSV, or Parquet or Arrow by the name; ``-`` is standard output.
 
         The finished file is read back and compared before it gets its name; it appears whole or
         not at all.
+
+        Parameters
+        ----------
+        then: called with the path of the finished file before it gets its name.
 
         Raises
         ------
         InputError: the folder cannot be written.
         VerificationError: what was written is not the release.
         """
-        files.write(self.table, path, self.require_same)
+        files.write(self.table, path, self.require_same, then)
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is this release."""

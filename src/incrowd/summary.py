@@ -18,7 +18,7 @@ def summary(release: Release) -> str:
     ]
     if release.cost != changed:
         lines.append(("cost", f"{shown(release.cost)} ({release.cost_fraction:.2%} of the most)"))
-    lines.append(("at least", _bound_in_words(release)))
+    lines.append(("bound", _bound_in_words(release)))
     lines.append(("status", _status_in_words(release)))
     text = "\n".join(f"{name:<9}{fact}" for name, fact in lines)
     return text + "\n" + _columns_in_words(release)

@@ -1,6 +1,7 @@
 """``incrowd anonymize``: read, search, re-check, write."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -61,7 +62,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         raise
     if given["spreadsheet_safe"]:
         release = spreadsheet_safe(release, quiet)
-    publish(release, output, given["proof"])
+    publish(release, table, output, given["proof"])
     if as_json:
         print_json(release_record(release, output, given["proof"]))
     say(f"{release.summary()}\nwritten  {output}", quiet)
@@ -70,13 +71,17 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
 
 def require_outputs(table: str, output: str, as_json: bool, proof: str | None) -> None:
     """Raise InputError when outputs would fall on each other or on the input."""
-    from incrowd.frames.atomic import same_file
+    from incrowd.frames.atomic import require_place, same_file
 
     for name in (output, *([proof] if proof else [])):
         if same_file(table, name):
             raise InputError(f"{name}: is the input itself; choose another name for the output")
     if proof is not None and (proof == output or same_file(proof, output)):
         raise InputError("--proof and -o name the same file; the proof is private, the release not")
+    if proof is not None and "-" in (table, output, proof):
+        raise InputError("--proof needs files for IN, OUT and itself: it states their hashes")
+    for name in (output, *([proof] if proof else [])):
+        require_place(name)
     if as_json and output == "-":
         raise InputError("-o - and --json both want standard output; write the release to a file")
 
@@ -90,17 +95,16 @@ def spreadsheet_safe(release: "Release", quiet: bool) -> "Release":
     return replace(release, written=edit)
 
 
-def publish(release: "Release", output: str, proof: str | None) -> None:
-    """Write the release and, where asked for, its proof."""
-    if proof is not None:
-        write_proof(release, proof)
-    release.write(output)
+def publish(release: "Release", table: str, output: str, proof: str | None) -> None:
+    """Write the release and, where asked for, its proof: both or neither."""
+    if proof is None:
+        release.write(output)
+        return
+    from incrowd.frames.atomic import whole
+    from incrowd.proof.prove import prove
 
+    def prove_it(released: Path) -> None:
+        with whole(proof) as file:
+            prove(release, table, released, file, release.written is not None)
 
-def write_proof(release: "Release", path: str) -> None:
-    """Hand over to the proof writer."""
-    try:
-        from incrowd.proof.write import write_proof as write
-    except ImportError:
-        raise InputError("--proof: this version of incrowd writes no proofs yet") from None
-    write(release, path)
+    release.write(output, prove_it)

@@ -62,6 +62,18 @@ def _beside(target: Path, name: str) -> IO[bytes]:
         raise InputError(f"{name}: cannot be written: {error.strerror}") from None
 
 
+def require_place(path: str | Path) -> None:
+    """Raise at once what ``whole`` would raise later, after a long search.
+
+    Raises
+    ------
+    InputError: the folder is not there or cannot be written, or ``path`` is a folder.
+    """
+    if str(path) != "-":
+        with _beside(Path(path), str(path)) as file:
+            Path(file.name).unlink()
+
+
 def _like_a_new_file(temporary: Path, target: Path) -> None:
     """Give the file the permissions of the one it replaces, or those of any new file."""
     if target.exists():

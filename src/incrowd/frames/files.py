@@ -89,13 +89,19 @@ def output_format(path: str | Path, table: Table) -> str:
     return FORMATS.get(Path(path).suffix.lower(), "csv")
 
 
-def write(table: Table, path: str | Path, check: Callable[[Source], None] | None = None) -> None:
+def write(
+    table: Table,
+    path: str | Path,
+    check: Callable[[Source], None] | None = None,
+    then: Callable[[Path], None] | None = None,
+) -> None:
     """Write a release whole or not at all; ``-`` is standard output.
 
     Parameters
     ----------
     check: called with the table as read back from the finished temporary file; what it raises
         keeps the file from appearing.
+    then: called with the path of the finished temporary file, likewise; not for ``-``.
 
     Raises
     ------
@@ -112,6 +118,9 @@ def write(table: Table, path: str | Path, check: Callable[[Source], None] | None
             file.flush()
             file.seek(0)
             check(_reread(file.read(), form, table))
+        if then is not None:
+            file.flush()
+            then(Path(file.name))
 
 
 def _reread(data: bytes, form: str, table: Table) -> Source:

@@ -1,0 +1,92 @@
+"""``incrowd bound``: what every lawful release costs at least, without searching for one."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from incrowd.cli import options
+from incrowd.cli.output import print_json, say
+
+if TYPE_CHECKING:
+    from incrowd.solvers.base import Context, Problem
+
+
+@click.command("bound")
+@click.argument("table", metavar="IN")
+@options.k_option
+@options.role_options
+@options.hierarchy_options
+@click.option("--time-limit", type=float, metavar="S", help="Wall seconds at most, about.")
+@options.reading_options
+@options.json_option
+@options.quiet_option
+def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
+    """Say what every lawful release of IN costs at least.
+
+    The bound is proven by a price for every row; no release is made.
+    """
+    from incrowd.anonymize import interruptible, problem_of
+    from incrowd.cli.progress import progress
+    from incrowd.coding import coded
+    from incrowd.frames.files import read
+    from incrowd.policy import Policy
+    from incrowd.release import in_units
+    from incrowd.solve import require_lawful_table
+    from incrowd.solvers.base import Context
+    from incrowd.stop import Stop
+
+    stop = Stop(given["time_limit"])
+    source = read(table, given["delimiter"], given["encoding"])
+    policy = Policy(**options.policy_arguments(source.columns, given))
+    problem = problem_of(coded(source, policy), policy)
+    if problem.instance.rows:
+        require_lawful_table(problem)
+    with progress(quiet, given["time_limit"]) as listener, interruptible(stop):
+        least = price_bound(problem, Context(stop=stop, listener=listener))
+    instance = problem.instance
+    worst = instance.worst_cost
+    record = {
+        "rows": instance.rows,
+        "columns": instance.columns,
+        "cells": instance.rows * instance.columns,
+        "k": policy.k,
+        "models": [problem.model.name],
+        "lower_bound": in_units(least, instance.scale),
+        "bound_fraction": least / worst if worst else 0.0,
+        "method": "row prices",
+        "seconds": round(stop.elapsed(), 3),
+    }
+    if as_json:
+        print_json(record)
+        return
+    click.echo(record["lower_bound"])
+    say(
+        f"no lawful release ({problem.model.name}) costs less than {record['lower_bound']:,}, "
+        f"{record['bound_fraction']:.2%} of the most a release can cost",
+        quiet,
+    )
+
+
+def price_bound(problem: "Problem", context: "Context") -> int:
+    """Return the best certified price bound that the time allows, in units of 1/scale."""
+    import numpy as np
+
+    from incrowd.bounds.price import PriceBound, bound_of, certify
+    from incrowd.bounds.support import support_prices
+    from incrowd.patterns.prefix_tree import PrefixTree
+
+    instance, k = problem.instance, problem.smallest_class
+    if not instance.rows or k < 2:
+        return 0
+    tree = PrefixTree(instance)
+    context.tell("support bound")
+    start, _ = support_prices(tree, k)
+    first = int(start @ instance.counts)
+    context.tell("price bound", bound=first)
+
+    def report(value: float, share: float) -> None:
+        context.tell("price bound", bound=math.floor(value), share=share)
+
+    ascent = PriceBound().ascend(tree, k, start.astype(np.float64), context.stop.now, report)
+    return max(first, bound_of(certify(tree, k, ascent), instance.counts))

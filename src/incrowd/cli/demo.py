@@ -1,0 +1,88 @@
+"""``incrowd demo``: the main job, start to end, with nothing to prepare."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from incrowd.cli import options
+from incrowd.cli.output import print_json, release_record
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from incrowd.release import Release
+
+SHOWN = 8
+
+
+@click.command("demo")
+@options.k_option
+@click.option("--synthetic", is_flag=True, help="Use a table drawn from a seed instead.")
+@options.search_options
+@click.option("-o", "--output", metavar="OUT", help="Also write the release.")
+@options.json_option
+@options.quiet_option
+def demo(
+    k: int, synthetic: bool, output: str | None, as_json: bool, quiet: bool, **given: Any
+) -> int:
+    """Make the survey answers of 1,566 people safe to publish (NHEFS, from causaldata).
+
+    Two thirds of them are the only one with their sex, age, race, education, income and marital
+    status. Prints some rows before and after, and what was done.
+    """
+    from incrowd import demo as data
+    from incrowd.anonymize import release_of
+    from incrowd.cli.progress import progress
+    from incrowd.frames.native import from_native
+    from incrowd.policy import Policy
+
+    table = data.synthetic() if synthetic else data.nhefs()
+    policy = Policy(k=k, qi=data.QI, sensitive=data.SENSITIVE, **given)
+    with progress(quiet, given["time_limit"]) as listener:
+        release = release_of(from_native(table), policy, listener)
+    if output is not None:
+        release.write(output)
+    if as_json:
+        print_json(release_record(release, output, None))
+    elif not quiet:
+        click.echo(told(table, release, synthetic))
+    return 130 if release.ended == "interrupted" else 0
+
+
+def told(table: "pl.DataFrame", release: "Release", synthetic: bool) -> str:
+    """Return the whole story: before, after, summary, what to do next."""
+    source = "drawn from a seed" if synthetic else "NHEFS 1971, complete cases"
+    names = list(release.roles.qi)
+    alone = int(table.select(names).is_unique().sum())
+    rows = list(range(min(SHOWN, table.height)))
+    return "\n".join(
+        [
+            f"{table.height:,} people ({source}); {alone:,} of them are the only one with their "
+            f"{', '.join(names[:-1])} and {names[-1]}.",
+            "",
+            "before",
+            aligned(table[rows]),
+            "",
+            f"after: everybody shares these {len(names)} answers with at least "
+            f"{release.k - 1} others",
+            aligned(release.data[rows]),
+            "",
+            release.summary(),
+            "",
+            "The same on a table of yours:",
+            "    incrowd anonymize people.csv -o release.csv -k 5 --id name --sensitive diagnosis",
+        ]
+    )
+
+
+def aligned(frame: "pl.DataFrame") -> str:
+    """Return a small frame as lines of aligned text; a missing value is a dash."""
+    cells = [
+        frame.columns,
+        *([("–" if v is None else str(v)) for v in row] for row in frame.rows()),
+    ]
+    widths = [max(len(row[j]) for row in cells) for j in range(frame.width)]
+    return "\n".join(
+        "  " + "  ".join(text.ljust(w) for text, w in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    )
