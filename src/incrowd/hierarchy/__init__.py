@@ -1,1 +1,33 @@
 """Hierarchies: trees with a monotone cost per node, their sources and their costs."""
+
+from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.costs import Cost, Explicit, Level, Ncp, Stars, parse_cost
+from incrowd.hierarchy.date import Dates
+from incrowd.hierarchy.file import HierarchyFile, HierarchyRows
+from incrowd.hierarchy.interval import Intervals
+from incrowd.hierarchy.ladder import Ladder, Source
+from incrowd.hierarchy.prefix import Prefix
+from incrowd.hierarchy.spec import parse
+from incrowd.hierarchy.suppression import Suppression
+from incrowd.hierarchy.tree import STAR, Tree
+
+__all__ = [
+    "STAR",
+    "Cost",
+    "Dates",
+    "Explicit",
+    "HierarchyFile",
+    "HierarchyRows",
+    "Intervals",
+    "Ladder",
+    "Level",
+    "Ncp",
+    "Prefix",
+    "Source",
+    "Stars",
+    "Suppression",
+    "Tree",
+    "build_trees",
+    "parse",
+    "parse_cost",
+]

@@ -219,22 +219,24 @@ def _lacks(column: str, absent: list[str], grid: Grid) -> str:
 def nearest(value: str, leaves: Sequence[str]) -> str:
     """Return a hint at the leaf nearest to a value, quickly even among 100,000 leaves.
 
-    Nearest is: equal but for blanks, case or leading zeros; else nearly the same text; else the
-    nearest number; else the neighbour in text order.
+    Nearest is: equal but for blanks, case or leading zeros; else the nearest number; else nearly
+    the same text; else the neighbour in text order.
     """
 
     def bare(text: str) -> str:
         return text.strip().casefold().lstrip("0")
 
     alike = [leaf for leaf in leaves if bare(leaf) == bare(value)]
-    ordered = sorted(leaves)
-    at = bisect_left(ordered, value)
-    near = alike or get_close_matches(value, ordered[max(0, at - 200) : at + 200], n=1)
-    if near:
-        return f"; did you mean {near[0]!r}?"
+    if alike:
+        return f"; did you mean {alike[0]!r}?"
     numbers = [(abs(number - wanted), leaf) for number, leaf, wanted in _numbers(value, leaves)]
     if numbers:
         return f"; nearest: {min(numbers)[1]!r}"
+    ordered = sorted(leaves)
+    at = bisect_left(ordered, value)
+    near = get_close_matches(value, ordered[max(0, at - 200) : at + 200], n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
     return f"; nearest: {ordered[max(0, at - 1)]!r}" if ordered else ""
 
 

@@ -121,9 +121,10 @@ def _floor(
     column: str, numbers: Sequence[Decimal | int], width: Decimal, rule: str
 ) -> NDArray[np.int64]:
     """Return ⌊number / width⌋, exactly."""
-    try:
-        if _is_whole(width) and all(map(_is_int, numbers)):
+    if _is_whole(width) and all(map(_is_int, numbers)):
+        with suppress(OverflowError):
             return np.array(numbers, np.int64) // int(width)
+    try:
         with localcontext() as context:
             context.prec = DIGITS
             # Decimal's // cuts towards zero.

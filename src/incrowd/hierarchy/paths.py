@@ -64,8 +64,8 @@ class Paths:
         leaves: their texts in the table (a leaf ``""`` may be a missing value there).
         stray: whether to add a missing value that only ``*`` generalizes, as the last leaf.
         """
-        # Sorting by the root's level first makes every node a run; numbers follow the source.
-        order = np.lexsort(self.ids[:, rows])
+        # Sorting by the root's level first makes every node a run; nodes follow the source's order.
+        order = np.lexsort(_first_rows(self.ids, len(self.names))[self.ids[:, rows]])
         ids = self.ids[:, rows[order]]
         repeats = np.zeros(ids.shape, bool)
         repeats[1:] = ids[1:] == ids[:-1]
@@ -258,6 +258,17 @@ def _upward(label: int, first: NDArray[np.int64], parent: NDArray[np.int32]) -> 
             break
         label = int(parent[first[label]])
     return met
+
+
+def _first_rows(ids: NDArray[np.int32], names: int) -> NDArray[np.int64]:
+    """Return the first row of each label, at whatever level."""
+    size = ids.shape[1]
+    first = np.full(names, size, np.int64)
+    for labels in ids:
+        here = np.full(names, size, np.int64)
+        here[labels[::-1]] = np.arange(size)[::-1]
+        np.minimum(first, here, out=first)
+    return first
 
 
 def _totals(ids: NDArray[np.int32], names: int) -> NDArray[np.int64]:

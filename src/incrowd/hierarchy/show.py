@@ -19,11 +19,11 @@ LONGEST = 60
 """Letters of a label that are shown."""
 FANS = (None, 20, 10, 6, 4, 3)
 STYLE = (
-    "svg{background:#fff;color:#1c2733}"
-    "text{font:14px ui-sans-serif,system-ui,sans-serif;fill:currentColor}"
-    ".n{fill:#5a6672}.l{stroke:#9aa5b1;fill:none}"
-    "@media(prefers-color-scheme:dark){svg{background:#14181d;color:#e8ecf0}"
-    ".n{fill:#a3adb8}.l{stroke:#56616d}}"
+    ".incrowd-tree{background:#fff;color:#1c2733}"
+    ".incrowd-tree text{font:14px ui-sans-serif,system-ui,sans-serif;fill:currentColor}"
+    ".incrowd-tree .n{fill:#5a6672}.incrowd-tree path{stroke:#9aa5b1;fill:none}"
+    "@media(prefers-color-scheme:dark){.incrowd-tree{background:#14181d;color:#e8ecf0}"
+    ".incrowd-tree .n{fill:#a3adb8}.incrowd-tree path{stroke:#56616d}}"
 )
 
 
@@ -59,33 +59,43 @@ def outline(ladder: Ladder, lines: int | None = 60) -> Branch:
     """
     top, whole = ladder.levels - 1, len(ladder.leaves)
     if lines is None:
-        return _branch(ladder, top, (0, whole), None, 0)
-    branch = Branch(_shown("*"), whole)
+        return _Grower(ladder, None, 0, None).branch(top, (0, whole))
     for lowest in range(top):
         for fan in FANS:
-            # With more nodes than lines there is no need to grow the tree to see it.
-            if fan is None and len(ladder.labels[lowest]) > lines:
-                continue
-            branch = _branch(ladder, top, (0, whole), fan, lowest)
-            if branch.lines <= lines:
+            grower = _Grower(ladder, fan, lowest, lines)
+            branch = grower.branch(top, (0, whole))
+            if branch.lines <= lines and not grower.full:
                 return branch
-    return branch
+    return Branch("*", whole)
 
 
-def _branch(ladder: Ladder, up: int, run: tuple[int, int], fan: int | None, lowest: int) -> Branch:
-    """Return the node over a run of leaves; a label that repeats is shown once."""
-    start, end = run
-    if end == start:
-        return Branch(_shown("*"), 0)
-    label = _shown(ladder.labels[up][ladder.node[up, start]])
-    up = int(ladder.level[up, start])
-    if up <= lowest:
-        return Branch(label, end - start)
-    cuts = np.flatnonzero(np.diff(ladder.node[up - 1, start:end])) + 1 + start
-    runs = list(pairwise([start, *cuts.tolist(), end]))
-    kept = runs if fan is None or len(runs) <= fan + 1 else runs[:fan]
-    children = tuple(_branch(ladder, up - 1, below, fan, lowest) for below in kept)
-    return Branch(label, end - start, children, len(runs) - len(kept))
+class _Grower:
+    """Grows branches down to a level with at most ``fan`` children each; stops when full."""
+
+    def __init__(self, ladder: Ladder, fan: int | None, lowest: int, lines: int | None) -> None:
+        self.ladder, self.fan, self.lowest, self.lines = ladder, fan, lowest, lines
+        self.grown = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether more lines were needed than there are, so that branches were left out."""
+        return self.lines is not None and self.grown > self.lines
+
+    def branch(self, up: int, run: tuple[int, int]) -> Branch:
+        """Return the node over a run of leaves; a label that repeats is shown once."""
+        start, end = run
+        self.grown += 1
+        if self.full or end == start:
+            return Branch("*", end - start)
+        label = _shown(self.ladder.labels[up][self.ladder.node[up, start]])
+        up = int(self.ladder.level[up, start])
+        if up <= self.lowest:
+            return Branch(label, end - start)
+        cuts = np.flatnonzero(np.diff(self.ladder.node[up - 1, start:end])) + 1 + start
+        runs = list(pairwise([start, *cuts.tolist(), end]))
+        kept = runs if self.fan is None or len(runs) <= self.fan + 1 else runs[: self.fan]
+        children = tuple(self.branch(up - 1, below) for below in kept)
+        return Branch(label, end - start, children, len(runs) - len(kept))
 
 
 def _shown(label: str | None) -> str:
@@ -153,18 +163,20 @@ def to_svg(branch: Branch, title: str) -> str:
     widest = max(len(r.label) + len(r.note) + 2 + r.depth * INDENT / LETTER for r in rows)
     width, height = int(widest * LETTER) + 2 * MARGIN, len(rows) * ROW + 2 * MARGIN
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="t d" '
+        '<svg xmlns="http://www.w3.org/2000/svg" class="incrowd-tree" role="img" '
+        'aria-labelledby="incrowd-tree-title incrowd-tree-text" '
         f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
-        f'<title id="t">{escape(title)}</title>',
-        f'<desc id="d">A tree of {branch.leaves:,} values: the root *, its groups, and their values, '
-        "each below and to the right of the group it belongs to.</desc>",
+        f'<title id="incrowd-tree-title">{escape(title)}</title>',
+        f'<desc id="incrowd-tree-text">A tree of {branch.leaves:,} values: the root *, its groups, '
+        "and their values, each below and to the right of the group it belongs to.</desc>",
         f"<style>{STYLE}</style>",
     ]
     for at, row in enumerate(rows):
         x, y = MARGIN + row.depth * INDENT, MARGIN + at * ROW + ROW // 2
         if row.parent >= 0:
             elbow, top = x - INDENT + 5, MARGIN + row.parent * ROW + ROW - 3
-            parts.append(f'<path class="l" d="M{elbow} {top}V{y}H{x - 5}"/>')
-        note = f'<tspan class="n" dx="6">{escape(row.note.strip())}</tspan>' if row.note else ""
+            parts.append(f'<path d="M{elbow} {top}V{y}H{x - 5}"/>')
+        gap = ' dx="6"' if row.label else ""
+        note = f'<tspan class="n"{gap}>{escape(row.note.strip())}</tspan>' if row.note else ""
         parts.append(f'<text x="{x}" y="{y + 5}">{escape(row.label)}{note}</text>')
     return "\n".join([*parts, "</svg>", ""])

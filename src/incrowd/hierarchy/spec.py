@@ -61,7 +61,7 @@ def _count(part: str, text: str) -> int:
 
 
 def _unknown(text: str, rule: str, path: Path) -> str:
-    if path.is_dir():
+    if text.strip() and path.is_dir():
         return f"hierarchy {text!r} is a folder; {ALLOWED}"
     hint = did_you_mean(rule, RULES)
     if "did you mean" not in hint and path.parent.is_dir():

@@ -1,0 +1,201 @@
+"""Tests that rules (intervals, prefixes, dates, none) label values as they say."""
+
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incrowd.errors import HierarchyError
+from incrowd.hierarchy import (
+    Dates,
+    HierarchyFile,
+    Intervals,
+    Ladder,
+    Prefix,
+    Source,
+    Suppression,
+    build_trees,
+    parse,
+)
+
+
+def paths(source: Source, values: list[str | None]) -> list[tuple[str | None, ...]]:
+    found: Ladder = source.build("q", values)
+    return [found.path(leaf) for leaf in range(len(found.leaves))]
+
+
+def test_whole_numbers() -> None:
+    """Tests closed labels, order by number, negative numbers, missing values."""
+    assert paths(parse("interval:5,10"), ["39", None, "7", "-1", "035"]) == [
+        ("-1", "-5--1", "-10--1", "*"),
+        ("7", "5-9", "0-9", "*"),
+        ("035", "35-39", "30-39", "*"),
+        ("39", "35-39", "30-39", "*"),
+        (None, None, None, "*"),
+    ]
+
+
+def test_decimal_numbers() -> None:
+    """Tests half-open labels as soon as a value or a width is no whole number."""
+    assert paths(parse("interval:5"), ["35", "39.99", "-0.5", "1e2"]) == [
+        ("-0.5", "[-5.0,0.0)", "*"),
+        ("35", "[35.0,40.0)", "*"),
+        ("39.99", "[35.0,40.0)", "*"),
+        ("1e2", "[100.0,105.0)", "*"),
+    ]
+    assert paths(parse("interval:0.25,0.5"), ["1"]) == [("1", "[1.00,1.25)", "[1.0,1.5)", "*")]
+
+
+def test_an_interval_of_one_number_is_that_number() -> None:
+    """Tests width 1 over whole numbers: the value repeats itself at no cost."""
+    source = parse("interval:1,2")
+    assert paths(source, ["4", "5"]) == [("4", "4", "4-5", "*"), ("5", "5", "4-5", "*")]
+    with pytest.raises(HierarchyError, match="'4' is a group over '04' and also a value"):
+        paths(source, ["4", "04"])
+
+
+numbers = st.decimals(-(10**6), 10**6, places=3) | st.integers(-(10**30), 10**30).map(Decimal)
+
+
+@given(
+    st.lists(numbers.map(str), unique=True, max_size=20),
+    st.sampled_from(["0.1", "0.25", "3", "7", "1000"]),
+    st.integers(2, 5),
+)
+def test_each_number_lies_in_its_interval(values: list[str], width: str, times: int) -> None:
+    """Tests exactness: bounds are multiples of the width and hold the number."""
+    widths = (Decimal(width), Decimal(width) * times)
+    if any(not -(2**63) <= Fraction(v) // Fraction(width) < 2**63 for v in values):
+        with pytest.raises(HierarchyError, match="too large or too long"):
+            Intervals(widths).build("q", values)
+        return
+    whole = all(Fraction(x).denominator == 1 for x in (*values, *widths))
+    for value, *labels, _ in paths(Intervals(widths), list(values)):
+        for label, w in zip(labels, widths, strict=True):
+            if whole:
+                low = Fraction(value) // Fraction(w) * Fraction(w)
+                assert label == f"{low}-{low + Fraction(w) - 1}"
+            else:
+                low, high = (Fraction(bound) for bound in str(label)[1:-1].split(","))
+                assert low <= Fraction(str(value)) < high
+                assert high - low == Fraction(w)
+                assert (low / Fraction(w)).denominator == 1
+
+
+@pytest.mark.parametrize("value", ["abc", "", "nan", "inf", "1_000", "1,5"])
+def test_values_that_are_no_numbers(value: str) -> None:
+    """Tests that the message names column, rule, how many and the first."""
+    with pytest.raises(HierarchyError, match=r"column 'q', interval:5: 1 value is not a number"):
+        paths(parse("interval:5"), ["3", value])
+    with pytest.raises(HierarchyError, match="2 values are not numbers, the first 'x'"):
+        paths(parse("interval:5"), ["y", "3", "x"])
+
+
+def test_prefixes() -> None:
+    """Tests masks from the end, at equal and unequal length."""
+    assert paths(parse("prefix:1,2"), ["91326", "95953", None]) == [
+        ("91326", "9132*", "913**", "*"),
+        ("95953", "9595*", "959**", "*"),
+        (None, None, None, "*"),
+    ]
+    assert paths(parse("prefix:1,2"), ["1234", "123", "12", "1", ""]) == [
+        ("", "", "", "*"),
+        ("1", "1", "1", "*"),
+        ("12", "1*", "1*", "*"),
+        ("123", "12*", "1**", "*"),
+        ("1234", "123*", "12**", "*"),
+    ]
+
+
+def test_prefixes_that_cannot_be() -> None:
+    """Tests a mask over everything and a value that looks like a mask."""
+    with pytest.raises(HierarchyError, match=r"longest value has 2 characters.*at most 1"):
+        paths(parse("prefix:2"), ["12", "34"])
+    with pytest.raises(HierarchyError, match=r"'1\*' is a group over '12' and also a value"):
+        paths(parse("prefix:1"), ["1*", "12"])
+    with pytest.raises(HierarchyError, match="stands for a suppressed cell"):
+        paths(parse("prefix:1"), ["*", "12"])
+
+
+def test_dates() -> None:
+    """Tests months, quarters, years, decades; dates, datetimes and time zones."""
+    assert paths(
+        parse("date"), ["2021-03-15", None, "1999-12-31T23:59:59+02:00", "0007-10-01"]
+    ) == [
+        ("0007-10-01", "0007-10", "0007-Q4", "0007", "0000s", "*"),
+        ("1999-12-31T23:59:59+02:00", "1999-12", "1999-Q4", "1999", "1990s", "*"),
+        ("2021-03-15", "2021-03", "2021-Q1", "2021", "2020s", "*"),
+        (None, None, None, None, None, "*"),
+    ]
+    assert paths(parse("date:day,year"), ["2021-03-15 10:00"]) == [
+        ("2021-03-15 10:00", "2021-03-15", "2021", "*")
+    ]
+    assert paths(parse("date:day"), ["2021-03-15"]) == [("2021-03-15", "2021-03-15", "*")]
+
+
+@pytest.mark.parametrize("value", ["15.03.2021", "2021-02-30", "2021-03", "", "yesterday", "2021"])
+def test_values_that_are_no_dates(value: str) -> None:
+    """Tests that the message names column, value and the form wanted."""
+    with pytest.raises(
+        HierarchyError, match=r"column 'q', date: 1 value is not a date.*2021-03-15"
+    ):
+        paths(parse("date"), ["2021-03-15", value])
+
+
+def test_suppression() -> None:
+    """Tests the hierarchy of height 1, missing values last."""
+    assert paths(parse("none"), ["b", None, "a"]) == [("a", "*"), ("b", "*"), (None, "*")]
+    (tree,), scale = build_trees({"q": ["b", None, "a"]})
+    assert (tree.labels, scale) == ((("a", "b", None), ("*",)), 1)
+    assert tree.cost.tolist() == [[0, 0, 0], [1, 1, 1]]
+
+
+def test_parse(tmp_path: Path) -> None:
+    """Tests every form of the text."""
+    assert parse("interval: 5, 10 ") == Intervals((Decimal(5), Decimal(10)))
+    assert parse("prefix:1,2") == Prefix((1, 2))
+    assert parse("date") == Dates()
+    assert parse("date:year,decade") == Dates(("year", "decade"))
+    assert parse("none") == Suppression()
+    (tmp_path / "date").write_text("a;*\n")
+    (tmp_path / "h.csv").write_text("a;*\n")
+    assert parse("h.csv", tmp_path) == HierarchyFile(tmp_path / "h.csv")
+    assert parse("./date", tmp_path) == HierarchyFile(tmp_path / "date")
+    for text in ("interval:5,10", "prefix:1,2", "date", "date:year", "none"):
+        assert str(parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("intervall:5", r"neither a rule nor a file; did you mean 'interval'\?.*allowed are"),
+        ("dates", r"did you mean 'date'"),
+        ("h.scv", r"did you mean 'h\.csv'"),
+        ("", r"neither a rule nor a file \(allowed are interval:5,10,20, prefix:1,2, date, none"),
+        ("none:3", r"neither"),
+        (".", r"is a folder"),
+        ("interval", r"interval widths are positive numbers"),
+        ("interval:", r"'' is not a number; write widths like interval:5,10,20"),
+        ("interval:5,x", r"'x' is not a number"),
+        ("interval:0", r"positive"),
+        ("interval:inf", r"positive"),
+        ("interval:5,12", r"multiple of the one before, but 12 follows 5; try 10"),
+        ("interval:10,5", r"multiple"),
+        ("interval:5,5", r"multiple"),
+        ("prefix", r"rising numbers"),
+        ("prefix:2,1", r"rising numbers"),
+        ("prefix:0", r"rising numbers"),
+        ("prefix:-1", r"'-1' is not a number of characters"),
+        ("date:yaer", r"unknown step 'yaer'; did you mean 'year'\?"),
+        ("date:year,month", r"from fine to coarse"),
+        ("date:", r"unknown step ''"),
+    ],
+)
+def test_texts_that_name_nothing(tmp_path: Path, text: str, message: str) -> None:
+    """Tests that the message says what is allowed and the nearest fix."""
+    (tmp_path / "h.csv").write_text("a;*\n")
+    with pytest.raises(HierarchyError, match=message):
+        parse(text, tmp_path)
