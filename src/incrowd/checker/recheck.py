@@ -48,10 +48,7 @@ def recheck(
         released.height == rows, f"the release has {released.height} rows, the original has {rows}"
     )
     if origin is not None:
-        require(len(origin) == rows, "the row map has another length than the table")
-        seen = np.bincount(np.clip(origin, 0, max(0, rows - 1)), minlength=rows)
-        whole = rows == 0 or bool(origin.min() >= 0 and origin.max() < rows and (seen == 1).all())
-        require(whole, "the row map loses one original row or uses one twice")
+        require_permutation(origin, rows)
     total = 0
     for column, ladder in ladders.items():
         require(column in original.columns, "the original lacks this column", column=column)
@@ -64,6 +61,14 @@ def recheck(
         require_lawful(classes, pl.DataFrame() if sensitive is None else sensitive, models)
     require(total == cost, f"the release costs {total}, not {cost} as claimed")
     return classes
+
+
+def require_permutation(origin: NDArray[np.integer], rows: int) -> None:
+    """Reject a row map that does not name each of the original rows once."""
+    require(len(origin) == rows, "the row map has another length than the table")
+    inside = rows == 0 or bool(origin.min() >= 0 and origin.max() < rows)
+    whole = inside and bool((np.bincount(origin, minlength=rows) == 1).all())
+    require(whole, "the row map loses one original row or uses one twice")
 
 
 def cells_cost(before: pl.Series, after: pl.Series, ladder: pl.DataFrame, column: str) -> int:

@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.checker import files, inequality, oddsets
-from incrowd.checker.ladder import tables, validated
+from incrowd.checker.ladder import require_like_file, tables, validated
 from incrowd.checker.models import least_class
-from incrowd.checker.recheck import recheck
+from incrowd.checker.recheck import recheck, require_permutation
 from incrowd.checker.rejection import RejectedError, require
 
 NUMBER = r"^'[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
@@ -37,17 +37,39 @@ class Verdict:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def check(release: str | Path, original: str | Path, proof: str | Path) -> Verdict:
+def check(
+    release: str | Path,
+    original: str | Path,
+    proof: str | Path,
+    hierarchies: Mapping[str, str | Path] | None = None,
+) -> Verdict:
     """Check a release and its proof against the original table, trusting none of them.
+
+    Truth and cost are those of the proof's own hierarchies; ``hierarchies`` (column → file) has
+    them compared with files.
 
     Raises
     ------
     OSError: a file is not there or cannot be read.
     """
     try:
-        return Verdict(True, facts=proved(Path(release), Path(original), files.read_proof(proof)))
+        read = files.read_proof(proof)
+        facts = proved(Path(release), Path(original), read)
+        for column, path in (hierarchies or {}).items():
+            ladder = read.ladders.filter(pl.col("column") == column).drop("column")
+            data, stated = Path(path).read_bytes(), read.facts["hierarchies"].get(column, {})
+            same = stated.get("sha256") == files.sha256(data)
+            require(
+                same, "the hierarchy is not the file whose hash the proof states", column=column
+            )
+            require_like_file(validated(ladder, column), data, column)
+        return Verdict(True, facts=facts)
     except RejectedError as no:
         return Verdict(False, str(no), no.row, no.column)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        return Verdict(False, f"the proof makes no sense ({type(error).__name__})")
+    except pl.exceptions.PolarsError as error:
+        return Verdict(False, f"the tables do not fit the proof ({type(error).__name__})")
 
 
 def proved(release: Path, original: Path, proof: files.Proof) -> dict[str, Any]:
@@ -56,7 +78,7 @@ def proved(release: Path, original: Path, proof: files.Proof) -> dict[str, Any]:
     for name in names:
         require(type(facts.get(name)) is int, f"the proof's {name} is not a whole number")
     scale, quantum, k, cost, bound = (facts[name] for name in names)
-    require(scale >= 1 and quantum >= 1, "the proof's scale or quantum is not positive")
+    require(min(scale, quantum, k) >= 1, "the proof's scale, quantum or price_k is not positive")
     roles, models = shaped(facts)
     data = [path.read_bytes() for path in (original, release)]
     for part, name in zip(data, ("original", "release"), strict=True):
@@ -64,7 +86,7 @@ def proved(release: Path, original: Path, proof: files.Proof) -> dict[str, Any]:
         require(same, f"the {name} is not the file whose hash the proof states")
     before, after = (files.read_table(part, facts.get("csv") or {}) for part in data)
     origin = proof.rows["original"].cast(pl.Int64).to_numpy()
-    require(len(origin) == before.height, "the row map has another length than the table")
+    require_permutation(origin, before.height)
     require_columns(before, after, origin, roles)
     qi = roles["qi"]
     safe = facts.get("spreadsheet_safe") is True
@@ -72,6 +94,9 @@ def proved(release: Path, original: Path, proof: files.Proof) -> dict[str, Any]:
     text += [pl.DataFrame([undone(files.as_text(after[c]), safe) for c in qi])]
     ladders = {c: proof.ladders.filter(pl.col("column") == c).drop("column") for c in qi}
     ladders = {c: validated(ladder, c) for c, ladder in ladders.items()}
+    for c, ladder in ladders.items():
+        flat = int(ladder["level"].n_unique()) <= 2
+        require(flat or c in facts["hierarchies"], "the proof names no hierarchy for it", column=c)
     classes = recheck(
         text[0],
         text[1],
@@ -106,6 +131,9 @@ def shaped(facts: dict[str, Any]) -> tuple[dict[str, list[str]], list[dict[str, 
     require(fine, "the proof does not say each column's role")
     fine = isinstance(models, list) and bool(models) and all(isinstance(m, dict) for m in models)
     require(fine, "the proof names no privacy model")
+    known = facts.get("hierarchies")
+    fine = isinstance(known, dict) and all(isinstance(h, dict) for h in known.values())
+    require(fine, "the proof does not say where its hierarchies come from")
     return roles, models
 
 

@@ -1,0 +1,371 @@
+"""Tests that every honest proof is accepted and every forged one rejected."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from proof_samples import broken_pattern, problems, write_honest
+
+from incrowd.bounds.price import PriceBound, certify
+from incrowd.bounds.support import support_prices
+from incrowd.checker.verify import Verdict, check
+from incrowd.hierarchy.tree import Tree
+from incrowd.instance import from_codes
+from incrowd.patterns.prefix_tree import PrefixTree
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.proof.writing import pack, sha256_of
+from incrowd.solvers.base import Prices
+from oracle import optimum
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.data())
+def test_honest_proofs_are_accepted(problem, data) -> None:
+    """Tests random tables and hierarchies: accepted, and the bound is below the optimum."""
+    instance, codes, copy, k = problem
+    n = len(codes)
+    classes = np.minimum(np.array(data.draw(st.permutations(range(n)))) // k, n // k - 1)
+    order = np.array(data.draw(st.permutations(range(n))))
+    tree = PrefixTree(instance)
+    start, _ = support_prices(tree, k)
+    sharper = PriceBound(rounds=3, iterations=30).ascend(tree, k, start.astype(np.float64))
+    for prices in (Prices(start, 1), certify(tree, k, sharper)):
+        with TemporaryDirectory() as folder:
+            paths = write_honest(Path(folder), instance, codes, copy, classes, k, prices, order)
+            verdict = check(*paths)
+        assert verdict.accepted, verdict.reason
+        least = optimum(instance, KAnonymity(k))
+        assert least is not None
+        assert verdict.facts["bound"] <= least <= verdict.facts["cost"]
+
+
+# A table with a hierarchy, a missing value, copies, and tight prices: forging has little room.
+TREES = (
+    Tree(
+        "age", (("1", "2", "9", None), ("low", "high", "?"), ("*",)),
+        np.array([[0, 1, 2, 3], [0, 0, 1, 2], [0, 0, 0, 0]], np.int32),
+        np.array([[0, 0, 0, 0], [1, 1, 1, 1], [2, 2, 2, 2]], np.int64),
+    ),
+    Tree.suppression("sex", ("f", "m"), weight=2),
+)  # fmt: skip
+CODES = np.array([[0, 0], [1, 0], [0, 0], [2, 1], [3, 1], [2, 1], [1, 1], [3, 1]], np.int32)
+CLASSES = np.array([0, 0, 0, 1, 2, 1, 1, 2])  # of the rows above
+QUANTUM = 12
+NAMES = ("release.csv", "original.parquet", "out.proof")
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an honest release, original and proof; the release is shuffled."""
+    folder = tmp_path_factory.mktemp("honest")
+    instance, copy = from_codes(CODES, TREES)
+    classes = np.empty(len(CODES), np.int64)
+    classes[copy] = CLASSES
+    order = np.array([3, 7, 0, 5, 1, 6, 2, 4])
+    write_honest(folder, instance, CODES, copy, classes, 2, tight(instance), order)
+    return folder
+
+
+def tight(instance: Any) -> Prices:
+    """Prices of which none can be raised by one unit: raised one by one from the bottom."""
+    price = np.zeros(instance.distinct, np.int64)
+    for r in range(len(price)):
+        while not broken_pattern(CODES, by_row(instance, price), TREES, 2, QUANTUM):
+            price[r] += 1
+        price[r] -= 1
+    return Prices(price, QUANTUM)
+
+
+def by_row(instance: Any, price: np.ndarray) -> list[int]:
+    """Each row's price."""
+    rows = instance.codes.tolist()
+    return [int(price[rows.index(row)]) for row in CODES.tolist()]
+
+
+class Forger:
+    """Opens a proof and its tables, lets them be changed, and writes them back consistently."""
+
+    def __init__(self, source: Path, target: Path) -> None:
+        self.folder = target
+        self.paths = tuple(target / name for name in NAMES)
+        for name, path in zip(NAMES, self.paths, strict=True):
+            path.write_bytes((source / name).read_bytes())
+        with zipfile.ZipFile(self.paths[2]) as archive:
+            self.facts = json.loads(archive.read("proof.json"))
+            files = [n for n in archive.namelist() if n.endswith(".parquet")]
+            self.parts = {n: pl.read_parquet(io.BytesIO(archive.read(n))) for n in files}
+        self.release = pl.read_csv(self.paths[0], separator=";", infer_schema=False)
+        self.original = pl.read_parquet(self.paths[1])
+
+    def cell(self, table: str, column: str, row: int, change: Callable[[Any], Any]) -> None:
+        """Change one cell of a part, of ``release`` or of ``original``."""
+        frame = self.parts.get(table, getattr(self, table, None))
+        assert frame is not None
+        cells = frame[column].to_list()
+        assert change(cells[row]) != cells[row]
+        cells[row] = change(cells[row])
+        changed = frame.with_columns(pl.Series(column, cells, dtype=frame.schema[column]))
+        self.put(table, changed)
+
+    def put(self, table: str, frame: pl.DataFrame) -> None:
+        """Replace a table."""
+        if table in self.parts:
+            self.parts[table] = frame
+        else:
+            setattr(self, table, frame)
+
+    def save(self, rehash: bool = True) -> Verdict:
+        """Write all, with matching hashes unless told not to, and check."""
+        self.release.write_csv(self.paths[0], separator=";")
+        self.original.write_parquet(self.paths[1])
+        data = {}
+        for name, frame in self.parts.items():
+            out = io.BytesIO()
+            frame.write_parquet(out)
+            data[name] = out.getvalue()
+        if rehash:
+            from hashlib import sha256
+
+            self.facts["release"]["sha256"] = sha256_of(self.paths[0])
+            self.facts["original"]["sha256"] = sha256_of(self.paths[1])
+            self.facts["parts"] = {n: sha256(part).hexdigest() for n, part in data.items()}
+        pack(self.paths[2], self.facts, data)
+        return check(*self.paths)
+
+
+def test_rewriting_without_change_is_accepted(honest: Path, tmp_path: Path) -> None:
+    """Tests that the forger's own tools do not spoil a proof."""
+    assert check(*(honest / n for n in NAMES)).accepted
+    verdict = Forger(honest, tmp_path).save()
+    assert verdict.accepted, verdict.reason
+
+
+def edit(table: str, column: str, row: int, change: Callable[[Any], Any]) -> Any:
+    return lambda f: f.cell(table, column, row, change)
+
+
+def fact(name: str, change: Callable[[Any], Any]) -> Any:
+    return lambda f: f.facts.__setitem__(name, change(f.facts[name]))
+
+
+def frame(table: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
+    return lambda f: f.put(table, change(f.parts.get(table, getattr(f, table, None))))
+
+
+def swap(frame: pl.DataFrame, a: int, b: int) -> pl.DataFrame:
+    order = list(range(frame.height))
+    order[a], order[b] = order[b], order[a]
+    return frame[order]
+
+
+def rows_and(change: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
+    """The same change to the release and to the proof's row table."""
+
+    def both(f: Forger) -> None:
+        f.release = change(f.release)
+        f.parts["rows.parquet"] = change(f.parts["rows.parquet"])
+
+    return both
+
+
+def several(*edits: Callable[[Forger], None]) -> Any:
+    return lambda f: [e(f) for e in edits]
+
+
+def odd_set(rows: list[int], weights: list[int]) -> Any:
+    sets = pl.DataFrame({"set": [0] * len(rows), "row": rows, "weight": weights})
+    return frame("sets.parquet", lambda _: sets)
+
+
+def raised(row: int, by: int = 1) -> Any:
+    return edit("rows.parquet", "price", row, lambda p: p + by)
+
+
+def ladder_rung(leaf: str | None, level: int, column: str, value: Any) -> Any:
+    here = pl.col("leaf").eq_missing(pl.lit(leaf, pl.String)) & (pl.col("level") == level)
+    here = here & (pl.col("column") == ("sex" if leaf in ("f", "m") else "age"))
+    new = pl.when(here).then(pl.lit(value)).otherwise(column).alias(column)
+    return frame("ladders.parquet", lambda t: t.with_columns(new))
+
+
+FORGERIES: dict[str, Callable[[Forger], Any]] = {
+    "release: a true value replaced by another": edit("release", "sex", 2, lambda v: "m"),
+    "release: a cell put back to its original": edit("release", "age", 2, lambda v: "1"),
+    "release: a cell starred more than claimed": edit("release", "age", 2, lambda v: "*"),
+    "release: a star made missing": edit("release", "sex", 0, lambda v: None),
+    "release: missing made a star": edit("release", "age", 1, lambda v: "*"),
+    "release: an ancestor of another value": edit("release", "age", 2, lambda v: "high"),
+    "release: empty text for a missing value": edit("release", "age", 1, lambda v: ""),
+    "release: a space after a value": edit("release", "sex", 2, lambda v: v + " "),
+    "release: a row dropped": frame("release", lambda t: t[1:]),
+    "release: a row dropped everywhere but in the original": rows_and(lambda t: t[1:]),
+    "release: a row twice": frame("release", lambda t: pl.concat([t, t[:1]])),
+    "release: a row twice, in the proof too": rows_and(lambda t: pl.concat([t, t[:1]])),
+    "release: a row twice in place of another": rows_and(lambda t: t[[1, *range(1, 8)]]),
+    "release: two rows swapped": frame("release", lambda t: swap(t, 0, 1)),
+    "release: two rows of one class swapped": frame("release", lambda t: swap(t, 2, 4)),
+    "release: a column dropped": frame("release", lambda t: t.drop("sex")),
+    "release: a kept column dropped": frame("release", lambda t: t.drop("note")),
+    "release: a kept cell changed": edit("release", "note", 0, lambda v: v + "!"),
+    "release: a direct identifier put back": frame("release", lambda t: t.with_columns(id=1)),
+    "release: a column added": frame("release", lambda t: t.with_columns(extra=pl.lit("x"))),
+    "release: columns in another order": frame("release", lambda t: t.select(t.columns[::-1])),
+    "original: a cell changed": edit("original", "sex", 0, lambda v: "m"),
+    "original: a row dropped": frame("original", lambda t: t[:-1]),
+    "original: a row added": frame("original", lambda t: pl.concat([t, t[:1]])),
+    "original: a column without a role": frame("original", lambda t: t.with_columns(new=1)),
+    "rows: a class changed": edit("rows.parquet", "class", 0, lambda c: c + 1),
+    "rows: all classes renumbered": frame(
+        "rows.parquet", lambda t: t.with_columns(pl.col("class") + 1)
+    ),
+    "rows: two rows of the map swapped": frame("rows.parquet", lambda t: swap(t, 0, 2)),
+    "rows: an original row used twice": edit("rows.parquet", "original", 0, lambda r: (r + 1) % 8),
+    "rows: an original row beyond the table": edit("rows.parquet", "original", 0, lambda r: 8),
+    "rows: a negative original row": edit("rows.parquet", "original", 0, lambda r: -1),
+    "rows: a price missing": edit("rows.parquet", "price", 0, lambda p: None),
+    "rows: prices as decimals": frame(
+        "rows.parquet", lambda t: t.with_columns(pl.col("price") + 0.5)
+    ),
+    "rows: a price that is no number": frame(
+        "rows.parquet", lambda t: t.with_columns(price=float("nan"))
+    ),
+    "rows: a price that overflows": edit("rows.parquet", "price", 0, lambda p: -(2**62)),
+    "rows: another huge price": edit("rows.parquet", "price", 0, lambda p: 2**63 - 1),
+    "rows: no prices": frame("rows.parquet", lambda t: t.drop("price")),
+    "sets: weight on three rows": odd_set([0, 1, 2], [1, 1, 1]),
+    "sets: an even set": odd_set([0, 1], [1, 1]),
+    "sets: a negative weight": odd_set([0, 1, 2], [-1, -1, -1]),
+    "sets: a row twice": odd_set([0, 0, 1], [1, 1, 1]),
+    "sets: two weights": odd_set([0, 1, 2], [1, 2, 3]),
+    "sets: a row beyond the table": odd_set([8], [1]),
+    "ladders: a cheaper root": ladder_rung("f", 1, "cost", 1),
+    "ladders: a dearer root, alike for all": frame(
+        "ladders.parquet", lambda t: t.with_columns(cost=pl.col("cost") * 2)
+    ),
+    "ladders: a cost that falls": ladder_rung("9", 1, "cost", 3),
+    "ladders: a leaf that costs": ladder_rung("9", 0, "cost", 1),
+    "ladders: two roots": ladder_rung(None, 2, "label", "all"),
+    "ladders: a label missing": ladder_rung("9", 1, "label", None),
+    "ladders: a value missing": frame(
+        "ladders.parquet", lambda t: t.filter(pl.col("leaf").ne_missing("9"))
+    ),
+    "ladders: a level missing": frame("ladders.parquet", lambda t: t.filter(pl.col("level") != 1)),
+    "ladders: a column missing": frame(
+        "ladders.parquet", lambda t: t.filter(pl.col("column") != "sex")
+    ),
+    "ladders: a value twice": frame("ladders.parquet", lambda t: pl.concat([t, t[:1]])),
+    "facts: a higher bound": fact("bound", lambda b: b + 1),
+    "facts: the bound as a decimal": fact("bound", lambda b: b + 0.0),
+    "facts: the bound as text": fact("bound", str),
+    "facts: no bound": lambda f: f.facts.pop("bound"),
+    "facts: a lower cost": fact("cost", lambda c: c - 1),
+    "facts: a higher cost": fact("cost", lambda c: c + 1),
+    "facts: a higher k": fact("models", lambda m: [{"model": "k-anonymity", "k": 3}]),
+    "facts: no model": fact("models", lambda m: []),
+    "facts: an unknown model": fact("models", lambda m: [{"model": "magic", "k": 2}]),
+    "facts: k no number": fact("models", lambda m: [{"model": "k-anonymity", "k": True}]),
+    "facts: k below one": fact("models", lambda m: [{"model": "k-anonymity", "k": 0}]),
+    "facts: prices for larger classes": fact("price_k", lambda k: k + 1),
+    "facts: prices for no class": fact("price_k", lambda k: 0),
+    "facts: another quantum": several(fact("quantum", lambda q: q - 1)),
+    "facts: a negative quantum": fact("quantum", lambda q: -q),
+    "facts: no quantum": fact("quantum", lambda q: 0),
+    "facts: a huge quantum": fact("quantum", lambda q: 2**62),
+    "facts: no hierarchy named": fact("hierarchies", lambda h: {}),
+    "facts: another version": fact("version", lambda v: 2),
+    "facts: another format": fact("format", lambda v: "other"),
+    "facts: scale zero": fact("scale", lambda s: 0),
+    "facts: roles swapped": fact("roles", lambda r: r | {"qi": ["age"], "keep": ["note", "sex"]}),
+    "facts: a column in two roles": fact("roles", lambda r: r | {"keep": ["note", "sex"]}),
+    "facts: a role for no column": fact("roles", lambda r: r | {"keep": ["note", "none"]}),
+    "facts: no quasi-identifier": fact(
+        "roles", lambda r: r | {"qi": [], "keep": ["age", "note", "sex"]}
+    ),
+    "facts: another delimiter": fact("csv", lambda c: c | {"delimiter": ","}),
+    "facts: another encoding": fact("csv", lambda c: c | {"encoding": "utf-16"}),
+    "facts: a form unknown": fact("csv", lambda c: c | {"quote": "x"}),
+}
+FORGERIES |= {f"rows: the price of row {r} raised by one": raised(r) for r in range(8)}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_forgeries_are_rejected(name: str, honest: Path, tmp_path: Path) -> None:
+    """Tests that the checker rejects what a forger changes, all hashes made to fit."""
+    forger = Forger(honest, tmp_path)
+    FORGERIES[name](forger)
+    verdict = forger.save()
+    assert not verdict.accepted
+    for value in ("Male", "'1'", "'f'", "low"):
+        assert value not in str(verdict.reason)
+
+
+@pytest.mark.parametrize("file", [0, 1, 2])
+@pytest.mark.parametrize("how", ["flip a bit", "cut the end", "append", "empty"])
+def test_damaged_files_are_rejected(file: int, how: str, honest: Path, tmp_path: Path) -> None:
+    """Tests files damaged without mending any hash."""
+    forger = Forger(honest, tmp_path)
+    path = forger.paths[file]
+    data = bytearray(path.read_bytes())
+    if how == "flip a bit":
+        data[len(data) // 2] ^= 1
+    else:
+        data = {"cut the end": data[:-9], "append": data + b"x\n", "empty": bytearray()}[how]
+    path.write_bytes(data)
+    verdict = check(*forger.paths)
+    appended_to_archive = file == 2 and how == "append"  # bytes behind an archive are no part of it
+    assert verdict.accepted == appended_to_archive
+
+
+def test_hierarchies_can_be_compared_with_their_files(honest: Path, tmp_path: Path) -> None:
+    """Tests that a hierarchy which is lawful but not the file's is told by the file."""
+    file = {"age": honest / "age.csv"}
+    assert check(*(honest / n for n in NAMES), file).accepted
+    forger = Forger(honest, tmp_path)
+    ladder_rung("9", 1, "label", "low")(forger)
+    assert forger.save().accepted  # no cell uses it, and the bound holds under it as well
+    verdict = check(*forger.paths, file)
+    assert (verdict.accepted, verdict.column) == (False, "age")
+    other = tmp_path / "age.csv"
+    other.write_text(file["age"].read_text() + "77;high;*\n")
+    assert "hash" in str(check(*(honest / n for n in NAMES), {"age": other}).reason)
+
+
+@pytest.mark.parametrize("name", ["release", "original"])
+def test_stated_hashes_must_match(name: str, honest: Path, tmp_path: Path) -> None:
+    """Tests each stated hash by itself."""
+    forger = Forger(honest, tmp_path)
+    stated = forger.facts[name]["sha256"]
+    forger.facts[name]["sha256"] = stated[:-1] + ("0" if stated[-1] != "0" else "1")
+    assert not forger.save(rehash=False).accepted
+
+
+def test_a_part_must_have_its_hash(honest: Path, tmp_path: Path) -> None:
+    """Tests a price changed without mending the hash of its part."""
+    forger = Forger(honest, tmp_path)
+    forger.cell("rows.parquet", "price", 0, lambda p: p - 1)
+    assert "hash" in str(forger.save(rehash=False).reason)
+
+
+def test_lower_prices_are_still_a_proof(honest: Path, tmp_path: Path) -> None:
+    """Tests that lowering a price, and the bound with it, is no forgery."""
+    forger = Forger(honest, tmp_path)
+    forger.cell("rows.parquet", "price", 0, lambda p: p - 5)
+    forger.facts["bound"] -= 1
+    assert forger.save().accepted
+
+
+def test_names_row_and_column(honest: Path, tmp_path: Path) -> None:
+    """Tests that the verdict says where the first violation is."""
+    forger = Forger(honest, tmp_path)
+    forger.cell("release", "sex", 2, lambda v: "m")
+    verdict = forger.save()
+    assert (verdict.row, verdict.column) == (3, "sex")
