@@ -94,7 +94,12 @@ def patterns(rows: np.ndarray, most: int = 4000) -> list[tuple[int, ...]]:
 
 
 def by_milp(table: HardTable) -> int:
-    """The optimum of k-anonymity or t-closeness as a MILP over patterns.
+    """The optimum of k-anonymity or t-closeness."""
+    return best_release(table)[0]
+
+
+def best_release(table: HardTable) -> tuple[int, Partition]:
+    """The optimum of k-anonymity or t-closeness as a MILP over patterns, and its release.
 
     x[d, p] rows of kind d are released as p.  k-anonymity: p is used by none or at least k rows.
     t-closeness: what moves between the values of p's rows and the table's (Liang and Yuan 2012,
@@ -102,7 +107,9 @@ def by_milp(table: HardTable) -> int:
     """
     spec = table.model
     values = table.sensitive if table.sensitive_columns else np.zeros((table.rows, 0), np.int32)
-    kinds, counts = np.unique(np.hstack([table.codes, values]), axis=0, return_counts=True)
+    kinds, kind, counts = np.unique(
+        np.hstack([table.codes, values]), axis=0, return_inverse=True, return_counts=True
+    )
     qi = kinds[:, : table.codes.shape[1]]
     found = patterns(np.unique(qi, axis=0))
     pairs = [
@@ -126,7 +133,12 @@ def by_milp(table: HardTable) -> int:
                 model.row([(v, 1), (y, -int(counts[d]))], -inf, 0)
         else:
             _transport(model, table, [(v, int(kinds[d, -1])) for v, d in members])
-    return model.solve()
+    cost, value = model.solve()
+    waiting = [np.flatnonzero(kind.ravel() == d).tolist() for d in range(len(kinds))]
+    groups = [[] for _ in found]
+    for i, (d, p) in enumerate(pairs):
+        groups[p] += [waiting[d].pop() for _ in range(round(value[x[i]]))]
+    return cost, tuple(tuple(sorted(group)) for group in groups if group)
 
 
 def _transport(model: "_Linear", table: HardTable, members: list[tuple[int, int]]) -> None:
@@ -164,7 +176,7 @@ class _Linear:
         self.low.append(low)
         self.high.append(high)
 
-    def solve(self) -> int:
+    def solve(self) -> tuple[int, np.ndarray]:
         r, c, v = zip(*self.entries, strict=True)
         matrix = coo_array((v, (r, c)), shape=(len(self.low), len(self.cost))).tocsr()
         found = milp(
@@ -175,7 +187,7 @@ class _Linear:
             options={"mip_rel_gap": 0},
         )
         assert found.success, found.message
-        return round(found.fun)
+        return round(found.fun), found.x
 
 
 def shaken(table: HardTable, partition: Partition, rng: np.random.Generator, moves: int):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exact_release import descended, grown, lawful, shaken
+from exact_release import best_release, descended, grown, lawful, shaken
 
 from incrowd.instances import FAMILIES, find, make
 from incrowd.instances.table import check_partition
@@ -117,3 +117,34 @@ def test_planted_answers_are_best():
             best = family.solve_source()
             assert best is not None
             assert family.cost_of(best) == family.cost_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("cubic-vertex-cover", {"vertices": 6}),
+        ("cubic-vertex-cover", {"vertices": 8}),
+        ("clique", {"h": 3, "vertices": 5, "edges": 7}),
+        ("half-clique", {"vertices": 6, "edges": 9}),
+        ("bisection", {"vertices": 8, "edges": 10}),
+        ("closeness-matching", {"side": 4, "triples": 8}),
+        ("closeness-matching-half", {"side": 3, "triples": 6}),
+        ("three-dimensional-matching", {"side": 5, "triples": 10}),
+        ("triangles-or-stars", {"vertices": 6, "parts": 4}),
+        ("padding", {"rows": 6, "columns": 3, "values": 2}),
+    ],
+)
+def test_optimal_release_to_best_answer(name, options):
+    """Tests that an optimum which an independent solver found leads to a best answer."""
+    for seed in range(8):
+        family, _ = make(name, seed, seed == 2, **options)
+        table = family.to_table()
+        cost, release = best_release(table)
+        assert table.cost(release) == cost
+        assert all(lawful(table, group) for group in release)
+        best, back = family.solve_source(), family.solution_to_source(release)
+        if family.decision:
+            assert (best is None) == (cost > table.threshold)
+            assert best is None or back is not None
+        else:
+            assert family.cost_of(back) == family.cost_of(best) == cost

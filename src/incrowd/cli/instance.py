@@ -5,6 +5,7 @@ The families are imported only when one is asked for, so ``incrowd --help`` stay
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,7 +105,7 @@ def _command(family: type[Family[Any]]) -> click.Command:
             help="CSV file to write; - is standard output.",
         ),
         click.Option(
-            ["--side"],
+            ["--about"],
             type=click.Path(dir_okay=False),
             help="JSON file to write [default: OUT with .json; none when OUT is -].",
         ),
@@ -133,7 +134,7 @@ def _run(family: type[Family[Any]], given: dict[str, Any]) -> None:
     from incrowd.errors import InputError
     from incrowd.instances import write
 
-    output, side = given["output"], given["side"]
+    output, about = given["output"], given["about"]
     if output == "-" and given["as_json"]:
         raise InputError("--json needs standard output for itself: give -o a file")
     options = {option.name: given[option.name] for option in family.options}
@@ -155,12 +156,12 @@ def _run(family: type[Family[Any]], given: dict[str, Any]) -> None:
         click.echo(write.csv_text(table), nl=False)
     else:
         path = Path(output)
-        side = side or str(path.with_suffix(".json"))
-        if Path(side) == path:
-            raise InputError("the table and its JSON file need two names: give --side another")
+        about = about or str(path.with_suffix(".json"))
+        if Path(about) == path:
+            raise InputError("the table and its JSON file need two names: give --about another")
         write.write_whole(path, write.csv_text(table))
-    if side:
-        write.write_whole(Path(side), write.json_text(described))
+    if about:
+        write.write_whole(Path(about), write.json_text(described))
     if given["as_json"]:
         click.echo(write.json_text(described), nl=False)
     else:
@@ -172,7 +173,7 @@ def _text(source: str) -> str:
 
     try:
         if source == "-":
-            return click.get_text_stream("stdin").read()
+            return sys.stdin.read()
         return Path(source).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read {source!r}: {error.strerror}") from None

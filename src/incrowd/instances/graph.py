@@ -1,5 +1,6 @@
 """Simple graphs: edge lists, triangles and 4-stars, colourings, and random graphs."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +31,7 @@ class Graph:
     def parse(cls, text: str) -> "Graph":
         """Read an edge list: two names a line, one name for a lone vertex, ``#`` for comments.
 
-        Vertices stand in order of appearance, or in order of number if all are whole numbers.
+        Vertices stand in natural order of their names: v2 before v10.
         Raises InputError for loops, repeated edges and malformed lines.
         """
         names: dict[str, None] = {}
@@ -44,9 +45,7 @@ class Graph:
                 if words[0] == words[1]:
                     raise InputError(f"edge list, line {number}: an edge from a vertex to itself")
                 pairs.append((words[0], words[1]))
-        order = list(names)
-        if all(name.isdecimal() for name in order):
-            order.sort(key=int)
+        order = sorted(names, key=lambda name: (_natural(name), name))
         place = {name: i for i, name in enumerate(order)}
         return cls.of(order, [(place[a], place[b]) for a, b in pairs])
 
@@ -149,6 +148,11 @@ class Graph:
             return False
 
         return tuple(colour) if search() else None
+
+
+def _natural(name: str) -> list[str | int]:
+    """Text and numbers in turn, so that numbers compare as numbers."""
+    return [int(w) if i % 2 else w for i, w in enumerate(re.split(r"([0-9]+)", name))]
 
 
 def names(size: int, prefix: str = "") -> tuple[str, ...]:
