@@ -76,7 +76,7 @@ def test_each_number_lies_in_its_interval(values: list[str], width: str, times: 
     for value, *labels, _ in paths(Intervals(widths), list(values)):
         for label, w in zip(labels, widths, strict=True):
             if whole:
-                low = Fraction(value) // Fraction(w) * Fraction(w)
+                low = Fraction(str(value)) // Fraction(w) * Fraction(w)
                 assert label == f"{low}-{low + Fraction(w) - 1}"
             else:
                 low, high = (Fraction(bound) for bound in str(label)[1:-1].split(","))

@@ -63,7 +63,7 @@ def check(source: Source, column: str, values: Sequence[str | None] | None, cost
         used = {label for level in ladder.labels for label in level}
         unused = sorted(label for label in cost.costs if label not in used)
         if unused:
-            found.notes.append(f"{len(unused)} costs are never used, the first for {unused[0]!r}")
+            found.notes.append(f"costs never used: {len(unused)}, the first for {unused[0]!r}")
     return found
 
 
@@ -74,7 +74,7 @@ def _check_rows(
     found.faults.extend(tidied.faults)
     grid = tidied.grid
     if tidied.repeated:
-        found.notes.append(f"{tidied.repeated} lines repeat an earlier line and are ignored")
+        found.notes.append(f"lines that repeat an earlier line, ignored: {tidied.repeated}")
     leaves = grid.columns[0]
     if leaves:
         found.faults.extend(shape_faults(grid, *number(grid.columns)))

@@ -1,0 +1,145 @@
+"""Tests ``incrowd hierarchy make|check|show`` as a user runs it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from incrowd.cli import cli
+from incrowd.hierarchy import parse
+
+Run = Callable[..., Result]
+TABLE = "age;zip;born;job\n" + "".join(
+    f"{20 + i % 9};{10000 + i % 7};20{10 + i % 3}-0{1 + i % 4}-15;{'nurse' if i % 9 else 'spy'}\n"
+    for i in range(36)
+)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text(TABLE)
+    runner = CliRunner()
+    return lambda *args, **more: runner.invoke(cli, ["hierarchy", *args], **more)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (("--column", "age", "--interval", "5,10"), "22;20-24;20-29;*"),
+        (("--column", "age", "--quantiles", "4,2"), "22;20-22;20-24;*"),
+        (("--column", "zip", "--prefix", "1,2"), "10003;1000*;100**;*"),
+        (("--column", "born", "--date"), "2011-02-15;2011-02;2011-Q1;2011;2010s;*"),
+        (("--column", "job", "--frequency", "10"), "spy;rare (<10);*"),
+    ],
+)
+def test_make_then_check(run: Run, options: tuple[str, ...], line: str) -> None:
+    """Tests each way, and that what was made passes the check against its own column."""
+    made = run("make", "people.csv", *options, "-o", "h.csv")
+    assert (made.exit_code, made.stdout) == (0, "")
+    assert line in Path("h.csv").read_text().splitlines()
+    checked = run("check", "h.csv", "--table", "people.csv", "--column", options[1])
+    assert checked.exit_code == 0
+    assert checked.stdout.endswith("sound\n")
+    assert {p.name for p in Path().iterdir()} == {"people.csv", "h.csv"}
+
+
+def test_pipes(run: Run) -> None:
+    """Tests standard input and output."""
+    made = run("make", "-", "--column", "job", "--frequency", "10", "-o", "-", input=TABLE)
+    assert made.stdout == "spy;rare (<10);*\nnurse;nurse;*\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "choose one of --interval, --quantiles"),
+        (("--date", "--prefix", "1"), "found --prefix and --date"),
+        (("--interval", "5,12"), "multiple of the one before"),
+        (("--quantiles", "four"), "--quantiles 'four': expected whole numbers like 4 or 8,4,2"),
+        (("--frequency", "1.5"), "--frequency '1.5': expected whole numbers"),
+        (("--date",), "column 'age', date: 9 values are not dates"),
+    ],
+)
+def test_make_refuses(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    """Tests wrong usage: exit 2, one line, nothing written."""
+    made = run("make", "people.csv", "--column", "age", *arguments, "-o", "h.csv")
+    assert made.exit_code == 2
+    assert message in made.stderr
+    assert not Path("h.csv").exists()
+
+
+def test_a_column_that_is_not_there(run: Run) -> None:
+    """Tests the hint."""
+    made = run("make", "people.csv", "--column", "aeg", "--interval", "5", "-o", "h.csv")
+    assert made.exit_code == 2
+    assert "people.csv has no column 'aeg'; did you mean 'age'?" in made.stderr
+
+
+def test_check_says_no(run: Run) -> None:
+    """Tests exit 1 with every fault, as text and as JSON."""
+    Path("h.csv").write_text("nurse;health;*\nspi;secret;*\n")
+    arguments = ("check", "h.csv", "--table", "people.csv", "--column", "job")
+    found = run(*arguments)
+    assert found.exit_code == 1
+    assert (
+        "wrong: column 'job': the value 'spy' is not in h.csv; did you mean 'spi'?" in found.stdout
+    )
+    answer = json.loads(run(*arguments, "--json").stdout)
+    assert (answer["sound"], len(answer["faults"])) == (False, 1)
+    assert run("check", "h.csv").exit_code == 0
+    Path("costs.csv").write_text("health;1\nsecret;2\n*;1.5\n")
+    found = run("check", "h.csv", "--cost", "costs.csv")
+    assert (found.exit_code, "falls towards the root" in found.stdout) == (1, True)
+
+
+def test_rules_need_values(run: Run) -> None:
+    """Tests a rule with and without a table, and half of a table's options."""
+    assert run("check", "interval:5", "--table", "people.csv", "--column", "age").exit_code == 0
+    for arguments in (("check", "interval:5"), ("show", "prefix:1"), ("show", "date")):
+        refused = run(*arguments)
+        assert refused.exit_code == 2
+        assert "give --table and --column" in refused.stderr
+    refused = run("show", "date", "--column", "born")
+    assert (refused.exit_code, "go together" in refused.stderr) == (2, True)
+
+
+def test_show(run: Run) -> None:
+    """Tests the tree in the terminal, of a file and of a rule."""
+    Path("h.csv").write_text("nurse;health;*\ndoctor;health;*\nspy;secret;*\n")
+    assert run("show", "h.csv").stdout.splitlines() == [
+        "*  3 values",
+        "├── health  2 values",
+        "│   ├── nurse",
+        "│   └── doctor",
+        "└── secret  1 value",
+        "    └── spy",
+    ]
+    shown = run("show", "interval:5", "--table", "people.csv", "--column", "age", "--lines", "4")
+    assert shown.stdout.splitlines() == [
+        "*  9 values",
+        "├── 20-24  5 values",
+        "└── 25-29  4 values",
+    ]
+    whole = run("show", "interval:5", "--table", "people.csv", "--column", "age", "--all")
+    assert len(whole.stdout.splitlines()) == 12
+
+
+def test_show_as_svg(run: Run) -> None:
+    """Tests the picture as a file."""
+    Path("h.csv").write_text("nurse;health & care;*\nspy;secret;*\n")
+    shown = run("show", "h.csv", "--svg", "h.svg")
+    assert (shown.exit_code, shown.stdout) == (0, "")
+    assert "health & care" in "".join(ElementTree.parse("h.svg").getroot().itertext())
+
+
+def test_values_of_the_file_keep_its_order(run: Run) -> None:
+    """Tests that what is made keeps numbers in order, so that people can edit the file."""
+    run("make", "people.csv", "--column", "age", "--interval", "5", "-o", "h.csv")
+    assert [int(line.split(";")[0]) for line in Path("h.csv").read_text().splitlines()] == [
+        *range(20, 29)
+    ]
+    assert parse("h.csv").build("age", ["28", "20"]).leaves == ("20", "28")
