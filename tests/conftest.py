@@ -1,6 +1,55 @@
-"""Put tests/ on the path, so that every test can import the oracle and shared helpers."""
+"""What all tests share: the path to the oracle, frames of every library, a plain solver."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+Columns = dict[str, list[Any]]
+
+
+def pandas_frame(columns: Columns) -> Any:
+    """A pandas frame whose index has gaps and a duplicate."""
+    import pandas as pd
+
+    rows = len(next(iter(columns.values())))
+    return pd.DataFrame(columns, index=[7 + (i // 2) * 3 for i in range(rows)])
+
+
+def polars_frame(columns: Columns) -> Any:
+    """An eager polars frame."""
+    import polars as pl
+
+    return pl.DataFrame(columns, strict=False)
+
+
+def lazy_frame(columns: Columns) -> Any:
+    """A lazy polars frame."""
+    return polars_frame(columns).lazy()
+
+
+def arrow_table(columns: Columns) -> Any:
+    """A pyarrow table."""
+    import pyarrow as pa
+
+    return pa.table(columns)
+
+
+def duckdb_relation(columns: Columns) -> Any:
+    """A duckdb relation."""
+    import duckdb
+
+    return duckdb.from_arrow(arrow_table(columns))
+
+
+CONSTRUCTORS = (pandas_frame, polars_frame, lazy_frame, arrow_table, duckdb_relation)
+
+
+@pytest.fixture(params=CONSTRUCTORS, ids=lambda constructor: constructor.__name__)
+def constructor(request: pytest.FixtureRequest) -> Callable[[Columns], Any]:
+    """Makes a frame of one library from columns of Python values."""
+    return request.param

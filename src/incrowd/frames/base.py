@@ -121,11 +121,11 @@ def texts(table: Table, columns: Sequence[str] | None = None) -> "pl.DataFrame":
     """Return columns of a table as a polars frame of text (null = missing)."""
     import polars as pl
 
-    series = []
+    series = {}  # by name, for a list of series would rename one without a name
     for name in table.columns if columns is None else columns:
         column = table.encode(name)
         values = pl.Series(name, column.values, dtype=pl.String)
-        series.append(values.gather(column.codes) if len(column.values) else values)
+        series[name] = values.gather(column.codes) if len(column.values) else values
     return pl.DataFrame(series)
 
 

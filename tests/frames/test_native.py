@@ -1,0 +1,193 @@
+"""Data frames of every library: codes out, an edit in, the same type back."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from incrowd.errors import InputError
+from incrowd.frames import Edit, Replacement, from_native, texts
+from incrowd.frames.base import Column
+
+COLUMNS = {
+    "name": ["x", None, "y", "x"],
+    "n": [3, 1, 2, 1],
+    "share": [0.5, 2.25, 1.0, 0.5],
+    "yes": [True, False, True, True],
+    "day": [datetime.date(2020, 1, d) for d in (1, 2, 1, 3)],
+}
+TEXTS = {
+    "name": ["x", None, "y", "x"],
+    "n": ["3", "1", "2", "1"],
+    "share": ["0.5", "2.25", "1.0", "0.5"],
+    "yes": ["True", "False", "True", "True"],
+    "day": ["2020-01-01", "2020-01-02", "2020-01-01", "2020-01-03"],
+}
+
+
+def plain(frame):
+    """Any frame as columns of Python values, missing as None."""
+    table = from_native(frame)
+    return {name: texts(table, [name])[name].to_list() for name in table.columns}
+
+
+def test_values_as_text(constructor):
+    """Tests that the text of a value does not depend on the library."""
+    assert plain(constructor(COLUMNS)) == TEXTS
+
+
+def test_an_edit_gives_the_same_type_back(constructor):
+    """Tests type, order of rows and columns, and the types of columns that did not change."""
+    frame = constructor(COLUMNS)
+    table = from_native(frame)
+    star = Replacement(("*",), np.array([-1, -1, 0, -1], np.int32))
+    none = Replacement(("*",), np.full(4, -1, np.int32))
+    released = table.edited(Edit(("name", "n", "share", "day"), {"name": star, "n": none}))
+    back = released.native()
+    assert type(back) is type(frame)
+    kept = {name: TEXTS[name] for name in ("n", "share", "day")}
+    assert plain(back) == {"name": ["x", None, "*", "x"], **kept}
+    unchanged = from_native(back)._frame["n"].dtype
+    assert unchanged == table._frame["n"].dtype
+
+
+def test_a_changed_column_becomes_text(constructor):
+    """Tests that a number column with a star holds text, missing cells still missing."""
+    frame = constructor({"n": [3, None, 2, 1]})
+    star = Replacement(("*", "1-2"), np.array([0, -1, 1, -1], np.int32))
+    back = from_native(frame).edited(Edit(("n",), {"n": star})).native()
+    assert plain(back) == {"n": ["*", None, "1-2", "1"]}
+
+
+def test_a_new_order(constructor):
+    """Tests that rows move together."""
+    order = np.array([2, 0, 3, 1])
+    back = from_native(constructor(COLUMNS)).edited(Edit(("n", "name"), {}, order)).native()
+    assert plain(back) == {"n": ["2", "3", "1", "1"], "name": ["y", "x", "x", None]}
+
+
+def test_pandas_keeps_its_index():
+    """Tests that a duplicated index with gaps stays, and goes when the order is shuffled."""
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", None]}, index=["p", "p", "q"])
+    star = Replacement(("*",), np.array([0, -1, -1], np.int32))
+    back = from_native(frame).edited(Edit(("a", "b"), {"a": star})).native()
+    assert back.index.tolist() == ["p", "p", "q"]
+    assert back["a"].tolist() == ["*", "2", "3"]
+    assert frame["a"].tolist() == [1, 2, 3], "the original must not change"
+    moved = from_native(frame).edited(Edit(("a",), {}, np.array([2, 0, 1]))).native()
+    assert moved.index.tolist() == [0, 1, 2]
+    assert moved["a"].tolist() == [3, 1, 2]
+
+
+def test_pandas_missing_values_are_one():
+    """Tests that None, NaN, NA and NaT are all missing, and whole numbers stay whole."""
+    frame = pd.DataFrame(
+        {
+            "object": pd.Series(["a", None, float("nan"), pd.NA], dtype=object),
+            "float": [1.0, None, 3.0, float("nan")],
+            "nullable": pd.Series([1, None, 3, None], dtype="Int64"),
+            "time": pd.to_datetime(["2020-01-02", None, "2020-01-01", None]),
+            "category": pd.Categorical(["b", None, "a", None], categories=["unused", "b", "a"]),
+        }
+    )
+    assert plain(frame) == {
+        "object": ["a", None, None, None],
+        "float": ["1", None, "3", None],
+        "nullable": ["1", None, "3", None],
+        "time": ["2020-01-02", None, "2020-01-01", None],
+        "category": ["b", None, "a", None],
+    }
+    assert from_native(frame).encode("category").values == (None, "a", "b")
+
+
+def test_polars_types():
+    """Tests categories, decimals, times and NaN, which is a value in polars."""
+    frame = pl.DataFrame(
+        {
+            "category": pl.Series(["b", None, "a"], dtype=pl.Categorical),
+            "enum": pl.Series(["b", None, "a"], dtype=pl.Enum(["b", "a"])),
+            "nan": [1.5, float("nan"), None],
+            "time": [datetime.datetime(2020, 1, 1, h) for h in (1, 2, 3)],
+            "decimal": pl.Series(["1.50", None, "2.00"]).cast(pl.Decimal(10, 2)),
+        }
+    )
+    assert plain(frame) == {
+        "category": ["b", None, "a"],
+        "enum": ["b", None, "a"],
+        "nan": ["1.5", "nan", None],
+        "time": ["2020-01-01 01:00:00", "2020-01-01 02:00:00", "2020-01-01 03:00:00"],
+        "decimal": ["1.50", None, "2.00"],
+    }
+
+
+MIXED = [
+    ([1, "SECRET"], "mixes text and whole numbers"),
+    ([1, True], "mixes true/false and whole numbers"),
+    ([1, 1.5], "mixes decimal numbers and whole numbers"),
+    ([b"SECRET"], "bytes values"),
+    ([["SECRET"]], "list values"),
+]
+
+
+@pytest.mark.parametrize(("values", "part"), MIXED, ids=[case[1] for case in MIXED])
+def test_refuses_mixed_columns(values, part):
+    """Tests that a column of several kinds is named, its cells are not."""
+    frame = pd.DataFrame({"a": pd.Series(values, dtype=object)})
+    with pytest.raises(InputError) as caught:
+        from_native(frame).encode("a")
+    assert part in str(caught.value)
+    assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize("values", [[[1]], [b"x"], [{"a": 1}]], ids=["list", "binary", "struct"])
+def test_refuses_nested_columns(values):
+    """Tests that a column without a text form is named with its type."""
+    with pytest.raises(InputError, match="column 'a' is of type"):
+        from_native(pl.DataFrame({"a": values})).encode("a")
+
+
+NO_FRAMES = [
+    ([1, 2], "expected a data frame"),
+    (pd.Series([1]), "expected a data frame"),
+    (np.zeros((2, 2)), "expected a data frame"),
+    (pd.DataFrame([[1, 2]], columns=["a", "a"]), "more than once"),
+    (pd.DataFrame([[1, 2]]), "column names must be text"),
+    (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([(1, 2)])), "names must be text"),
+]
+
+
+@pytest.mark.parametrize(("data", "part"), NO_FRAMES, ids=range(len(NO_FRAMES)))
+def test_refuses_what_is_no_frame(data, part):
+    """Tests that the message says what is allowed."""
+    with pytest.raises(InputError, match=part):
+        from_native(data)
+
+
+def test_a_narwhals_frame_comes_back_as_one():
+    """Tests that an already wrapped frame stays wrapped."""
+    import narwhals as nw
+
+    frame = nw.from_native(pl.DataFrame({"a": [1]}))
+    assert isinstance(from_native(frame).edited(Edit(("a",))).native(), nw.DataFrame)
+
+
+def test_frames_without_rows(constructor):
+    """Tests that no rows is no trouble."""
+    arrow = pa.table({"a": pa.array([], pa.string())})
+    frame = {"arrow_table": lambda: arrow, "pandas_frame": arrow.to_pandas}.get(
+        constructor.__name__, lambda: pl.from_arrow(arrow)
+    )()
+    table = from_native(frame)
+    assert table.rows == 0
+    assert table.encode("a").values in ((), (None,))
+    assert from_native(table.edited(Edit(("a",))).native()).rows == 0
+
+
+def test_columns_merge_equal_values():
+    """Tests the numbering of values given twice."""
+    column = Column.of(["b", None, "b", "a"], np.array([0, 1, 2, 3]))
+    assert column.values == (None, "a", "b")
+    assert column.codes.tolist() == [2, 0, 2, 1]
