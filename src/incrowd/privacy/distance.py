@@ -5,6 +5,8 @@ A ground distance is a metric on the codes of one attribute, of diameter 1 (Lian
 an exact fraction with denominator > 0.  Li, Li, Venkatasubramanian 2007 give the closed forms.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.hierarchy.tree import Tree
-from incrowd.privacy.classes import Histograms, product
+from incrowd.privacy.classes import Histograms, at_most, largest_ratio, product
 
 Counts = NDArray[np.int64]
 
@@ -36,8 +38,12 @@ class GroundDistance(Protocol):
         """The Earth Mover's Distance between a class's distribution and the table's, exactly."""
         ...
 
-    def works(self, classes: Histograms) -> tuple[NDArray, NDArray]:
-        """``work`` of every class at once: numerators and denominators, int64 or object."""
+    def within(self, classes: Histograms, t: Fraction) -> NDArray[np.bool_]:
+        """bool, shape (classes,): whether ``work`` is at most ``t``.  Exact."""
+        ...
+
+    def farthest(self, classes: Histograms) -> Fraction:
+        """The largest ``work`` of all classes (at least one)."""
         ...
 
     def lower(self, n: int, table: Counts) -> Fraction:
@@ -66,8 +72,24 @@ def rounding(n: int, counts: list[int], rows: int) -> int:
     return sum(rows - r for r in remainders[: sum(remainders) // rows])
 
 
+class ClosedForm(ABC):
+    """A distance with a closed form for all classes at once."""
+
+    @abstractmethod
+    def works(self, classes: Histograms) -> tuple[NDArray, NDArray]:
+        """``work`` of every class: numerators and denominators, int64 or object."""
+
+    def within(self, classes: Histograms, t: Fraction) -> NDArray[np.bool_]:
+        """bool, shape (classes,): whether ``work`` is at most ``t``.  Exact."""
+        return at_most(*self.works(classes), t)
+
+    def farthest(self, classes: Histograms) -> Fraction:
+        """The largest ``work`` of all classes (at least one)."""
+        return largest_ratio(*self.works(classes))
+
+
 @dataclass(frozen=True)
-class Equal:
+class Equal(ClosedForm):
     """All values are at distance 1 (Liang and Yuan 2012, Fact 1): total variation."""
 
     name = "equal"
@@ -92,7 +114,7 @@ class Equal:
 
 
 @dataclass(frozen=True)
-class Ordered:
+class Ordered(ClosedForm):
     """Values i-th and j-th of V in order are at distance |i − j|/(V − 1).
 
     ``order`` lists the codes from least to greatest; None is the order of the codes themselves.
@@ -147,7 +169,7 @@ class Ordered:
 
 
 @dataclass(frozen=True)
-class Hierarchical:
+class Hierarchical(ClosedForm):
     """Two values are as far apart as the level at which they meet, over the level of the root.
 
     ``levels[i][code]`` is the node above ``code`` at level i; level 0 are the values themselves.
@@ -169,9 +191,11 @@ class Hierarchical:
             raise InputError("a hierarchy must lead from single values to one root")
 
     @classmethod
-    def of(cls, tree: Tree) -> "Hierarchical":
-        """Take a column's tree; the sensitive codes must be its leaf codes."""
-        return cls(tuple(tuple(int(node) for node in level) for level in tree.node))
+    def of(cls, tree: Tree, values: Sequence[str | None] | None = None) -> "Hierarchical":
+        """Take a column's tree; ``values`` are the texts by code, None: codes are leaf codes."""
+        place = {value: leaf for leaf, value in enumerate(tree.leaves)}
+        leaves = [place[value] for value in (tree.leaves if values is None else values)]
+        return cls(tuple(tuple(int(node) for node in level[leaves]) for level in tree.node))
 
     def below_root(self, values: int) -> list[NDArray[np.int64]]:
         """Dense node ids of each code, for each level below the one where all values meet."""

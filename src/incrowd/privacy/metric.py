@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.privacy.classes import LARGEST, Histograms
+from incrowd.privacy.classes import LARGEST, Histograms, at_most, product
 from incrowd.privacy.distance import Equal, excess, scale
 from incrowd.privacy.numbers import Exact, exact
 
@@ -97,18 +97,38 @@ class Metric:
         total = transport(excess(counts, table), self.units)
         return Fraction(total, scale(counts, table) * self.unit)
 
-    def works(self, classes: Histograms) -> tuple[NDArray, NDArray]:
-        """``work`` of every different histogram, one by one."""
-        numerator = np.zeros(classes.classes, object)
-        denominator = np.ones(classes.classes, object)
-        seen: dict[bytes, Fraction] = {}
-        for i in range(classes.classes):
-            counts = classes.dense(i)
+    def within(self, classes: Histograms, t: Fraction) -> NDArray[np.bool_]:
+        """bool, shape (classes,): whether ``work`` is at most ``t``.
+
+        With V the total variation, nearest·V ≤ work ≤ V; transport settles what lies between.
+        """
+        surplus, mass = Equal().works(classes)
+        fits = at_most(surplus, mass, t)
+        least = product(surplus, self.nearest.numerator)
+        unsure = ~fits & at_most(least, product(mass, self.nearest.denominator), t)
+        seen: dict[bytes, bool] = {}
+        for i in np.flatnonzero(unsure):
+            counts = classes.dense(int(i))
             key = counts.tobytes()
             if key not in seen:
-                seen[key] = self.work(counts, classes.table)
-            numerator[i], denominator[i] = seen[key].numerator, seen[key].denominator
-        return numerator, denominator
+                seen[key] = self.work(counts, classes.table) <= t
+            fits[i] = seen[key]
+        return fits
+
+    def farthest(self, classes: Histograms) -> Fraction:
+        """The largest ``work`` of all classes, those of large total variation first."""
+        surplus, mass = Equal().works(classes)
+        variation = surplus.astype(float) / mass.astype(float)
+        most, seen = Fraction(0), set()
+        for i in np.argsort(-variation, kind="stable"):
+            if variation[i] < float(most) - 1e-9:
+                break
+            counts = classes.dense(int(i))
+            key = counts.tobytes()
+            if key not in seen:
+                seen.add(key)
+                most = max(most, self.work(counts, classes.table))
+        return most
 
     def lower(self, n: int, table: Counts) -> Fraction:
         """All mass that moves goes at least the least distance."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.privacy.attribute import Counts, PerAttribute
-from incrowd.privacy.classes import Histograms, largest_ratio, product
+from incrowd.privacy.classes import Histograms
 from incrowd.privacy.distance import Equal, GroundDistance
 from incrowd.privacy.numbers import Exact, exact, written
 
@@ -61,10 +61,8 @@ class TCloseness(PerAttribute):
 
     def fits_each(self, classes: Histograms) -> NDArray[np.bool_]:
         """At most t, class by class, in integers."""
-        numerator, denominator = self.distance.works(classes)
-        left = product(numerator, self.t.denominator)
-        return np.asarray(left <= product(denominator, self.t.numerator), bool)
+        return self.distance.within(classes, self.t)
 
     def worst(self, classes: Histograms) -> Fraction:
         """The largest distance of a class."""
-        return largest_ratio(*self.distance.works(classes))
+        return self.distance.farthest(classes)

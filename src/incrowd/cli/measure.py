@@ -1,0 +1,159 @@
+"""``incrowd measure``: how private any table is."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from incrowd.cli import options
+from incrowd.cli.output import print_json, say
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.frames.base import Source
+
+
+@click.command("measure")
+@click.argument("table", metavar="IN")
+@click.option(
+    "--qi",
+    multiple=True,
+    metavar="A,B,…",
+    help="Quasi-identifiers: what others may know about a person. "
+    "Default: every column that is neither sensitive nor ignored.",
+)
+@click.option("--sensitive", multiple=True, metavar="S,…", help="Sensitive columns.")
+@click.option("--ignore", multiple=True, metavar="C,…", help="Columns that do not count.")
+@click.option("--original", metavar="FILE", help="The table before; gives the entropy lost.")
+@click.option(
+    "--population",
+    metavar="FILE",
+    help="Everyone whom the rows may be taken from; gives journalist risk.",
+)
+@click.option(
+    "--subsets",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Count unique rows on every subset of at most N quasi-identifiers.",
+)
+@click.option(
+    "--l",
+    "recursive",
+    default="2,3,4,5",
+    show_default=True,
+    metavar="L,…",
+    help="Measure recursive (c, l)-diversity at these l.",
+)
+@click.option(
+    "--order",
+    "orders",
+    multiple=True,
+    metavar="COL=FILE",
+    help="A sensitive column's values from least to greatest, one a line.",
+)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="COL=FILE",
+    help="Distances of a sensitive column's values: lines value;other value;distance.",
+)
+@click.option(
+    "--hierarchy",
+    "hierarchies",
+    multiple=True,
+    metavar="COL=SPEC",
+    help="Hierarchy of a column, as for anonymize.",
+)
+@click.option("--star", default="*", show_default=True, metavar="SYMBOL", help="A suppressed cell.")
+@click.option(
+    "--require-k",
+    type=click.IntRange(1),
+    metavar="K",
+    help="Exit with 1 unless the table is K-anonymous.",
+)
+@options.reading_options
+@options.json_option
+def measure(table: str, as_json: bool, require_k: int | None, **given: Any) -> int:
+    """Say how private IN (CSV, Parquet, Arrow; - for a pipe) is: k, l, t, α, β, δ and risks.
+
+    Rows agree when all quasi-identifiers are equal as text; a missing value equals a missing value
+    and nothing else, and so does *. Printed figures are rounded to the safe side.
+    """
+    from incrowd.measure.of_table import measure as measured
+
+    found = measured(**arguments(table, given))
+    if as_json:
+        print_json(found.record())
+    else:
+        show(found)
+    if require_k is not None and found.k < require_k:
+        say(f"incrowd: not {require_k}-anonymous: the smallest class has {found.k} rows")
+        return 1
+    return 0
+
+
+def arguments(table: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Turn the options into the arguments of ``incrowd.measure``."""
+    from incrowd.frames.files import read
+    from incrowd.measure.metric_file import read_metric, read_order
+
+    def opened(path: str | None) -> "Source | None":
+        return None if path is None else read(path, given["delimiter"], given["encoding"])
+
+    if [table, given["original"], given["population"]].count("-") > 1:
+        raise InputError("only one table can come from standard input")
+    source = read(table, given["delimiter"], given["encoding"])
+    columns = source.columns
+    names = {role: options.split_names(given[role], columns) for role in ("sensitive", "ignore")}
+    unwanted = [*names["sensitive"], *names["ignore"]]
+    orders = options.split_pairs("--order", given["orders"], columns)
+    metrics = options.split_pairs("--metric", given["metrics"], columns)
+    require_columns("--ignore", names["ignore"], columns)
+    return {
+        "frame": source,
+        "qi": options.split_names(given["qi"], columns)
+        if given["qi"]
+        else [column for column in columns if column not in unwanted],
+        "sensitive": names["sensitive"],
+        "original": opened(given["original"]),
+        "population": opened(given["population"]),
+        "subsets": given["subsets"],
+        "recursive": whole_numbers("--l", given["recursive"]),
+        "orders": {column: read_order(path) for column, path in orders.items()},
+        "metrics": {column: read_metric(path) for column, path in metrics.items()},
+        "hierarchies": options.split_pairs("--hierarchy", given["hierarchies"], columns),
+        "star": given["star"],
+    }
+
+
+def require_columns(option: str, names: list[str], columns: tuple[str, ...]) -> None:
+    """Raise InputError for a name that no column bears."""
+    from incrowd.errors import did_you_mean
+
+    for name in names:
+        if name not in columns:
+            hint = did_you_mean(name, columns)
+            raise InputError(f"{option}: no column is called {name!r}{hint}")
+
+
+def whole_numbers(option: str, text: str) -> list[int]:
+    """Return the numbers of a text such as ``2,3``."""
+    try:
+        return [int(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise InputError(f"{option}: expected whole numbers such as 2,3, not {text!r}") from None
+
+
+def show(found: Any) -> None:
+    """Print tables for people on standard output."""
+    import sys
+
+    from rich.console import Console
+
+    from incrowd.measure.text import as_tables
+
+    if sys.stdout.isatty():
+        Console(highlight=False).print(as_tables(found))
+    else:
+        click.echo(str(found))

@@ -1,0 +1,51 @@
+"""Files that say how values are ordered or how far apart they are."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from incrowd.errors import InputError
+
+
+def read_order(path: str | Path) -> list[str]:
+    """Return the values of a file, one a line from least to greatest; an empty line is missing."""
+    return _text(path).splitlines()
+
+
+def read_metric(path: str | Path) -> dict[tuple[str, str], str]:
+    """Return the distances of a file with lines ``value;other value;distance``.
+
+    Every pair stands there once, either way round; an empty value is the missing one.  The
+    delimiter is a semicolon, a tab or a comma, whichever the first line holds.
+
+    Raises
+    ------
+    InputError: a line has not three fields, or a pair has two distances; names the line.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for line, fields in _records(path):
+        if len(fields) != 3:
+            raise InputError(f"{path}, line {line}: expected value;other value;distance")
+        one, other, distance = fields[0], fields[1], fields[2].strip()
+        if found.get((other, one), found.get((one, other), distance)) != distance:
+            raise InputError(f"{path}, line {line}: this pair has another distance further up")
+        found[one, other] = distance
+    return found
+
+
+def _records(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+    lines = _text(path).splitlines()
+    first = lines[0] if lines else ""
+    delimiter = next((d for d in ";\t," if first.count(d) >= 2), ";")
+    for line, fields in enumerate(csv.reader(lines, delimiter=delimiter), 1):
+        if fields:
+            yield line, fields
+
+
+def _text(path: str | Path) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8 text") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None

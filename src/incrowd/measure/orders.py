@@ -1,0 +1,59 @@
+"""The natural order of a column's values, where they have one."""
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+
+from incrowd.errors import InputError
+
+DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?([ T].*)?")
+
+
+def natural_order(values: Sequence[str | None]) -> tuple[int, ...] | None:
+    """Return the codes from least to greatest: numbers by size, ISO dates by time.
+
+    None where a value is missing or is neither: words have no order that the table knows.
+    """
+    present = [value for value in values if value is not None]
+    if len(present) < len(values) or not present:
+        return None
+    if all(DATE.fullmatch(value) for value in present):
+        return tuple(sorted(range(len(present)), key=lambda code: present[code]))
+    numbers = [_number(value) for value in present]
+    found = [number for number in numbers if number is not None]
+    if len(found) < len(present) or len(set(found)) < len(found):
+        return None
+    return tuple(sorted(range(len(found)), key=lambda code: found[code]))
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def given_order(
+    name: str, values: Sequence[str | None], order: Sequence[str | None]
+) -> tuple[int, ...]:
+    """Return the codes in the order given; values that the column lacks are passed over.
+
+    Raises
+    ------
+    InputError: a value of the column is not listed, or one is listed twice.
+    """
+    listed = [None if value is None or value == "" else str(value) for value in order]
+    if len(set(listed)) < len(listed):
+        raise InputError(f"the order of {name!r} lists a value twice")
+    code = {value: i for i, value in enumerate(values)}
+    # An empty entry stands for the missing value, or for an empty text.
+    if None in listed and None not in code and "" in code:
+        code[None] = code.pop("")
+    lacking = len(set(code) - set(listed))
+    if lacking:
+        raise InputError(
+            f"the order of {name!r} lacks {lacking} of the column's {len(code)} values; list "
+            "every value from least to greatest, an empty line for missing ones"
+        )
+    return tuple(code[value] for value in listed if value in code)
