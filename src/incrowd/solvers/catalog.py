@@ -4,10 +4,14 @@ from incrowd.errors import InputError, did_you_mean
 from incrowd.solvers.base import Solver
 from incrowd.solvers.exact.split_recursion import SplitRecursion
 from incrowd.solvers.exact.subset_dp import SubsetDP
+from incrowd.solvers.fpt.closeness_milp import ClosenessMILP
+from incrowd.solvers.fpt.pattern_milp import PatternMILP
 
 SOLVERS: tuple[Solver, ...] = (
     SubsetDP(),
     SplitRecursion(),
+    PatternMILP(),
+    ClosenessMILP(),
 )
 
 

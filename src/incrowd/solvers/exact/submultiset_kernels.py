@@ -23,7 +23,7 @@ def price_all(
 
     A set is its lowest row and the rest, which has a smaller number and is already known.
     """
-    distinct, columns = codes.shape
+    columns = codes.shape[1]
     lowest = np.zeros(len(size), np.int32)
     for s in range(1, len(size)):
         r = 0

@@ -1,0 +1,60 @@
+"""Exact integer programming with transport variables: t-closeness over any ground metric."""
+
+from dataclasses import dataclass
+
+from incrowd.presolve.chain import Level, presolve
+from incrowd.solvers.base import Context, Outcome, Problem, Scope
+from incrowd.solvers.fpt.laws import take_apart
+from incrowd.solvers.fpt.patterns import effort
+from incrowd.solvers.fpt.program import optimise
+
+MOST_EFFORT = 500_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosenessMILP:
+    """Liang and Yuan's program: x(v*, v, s) and transports g(v*, i, j), for each attribute.
+
+    Serves several sensitive attributes, and t-closeness together with k-anonymity and the linear
+    l-diversities.  Closedness under union lets one class per pattern suffice.
+    """
+
+    reductions: Level = "all"
+
+    id = "closeness-milp"
+    guarantee = "exact"
+    scope = Scope(
+        models=("t-closeness", "k-anonymity", "distinct l-diversity", "frequency l-diversity"),
+        hierarchies=True,
+        rows=None,
+    )
+    source = "Liang & Yuan 2012, Theorem 9"
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Refuse models that are not linear, and too large programs."""
+        laws = take_apart(problem.model, problem.table)
+        if isinstance(laws, str):
+            return f"{laws} is not linear in the rows of a class; use subset-dp or engine"
+        if not laws.closeness:
+            return "the model has no t-closeness; use pattern-milp"
+        sizes = problem.table.sizes
+        transports = max(
+            sizes[law.attribute] ** (1 if law.distance is None else 2) for law in laws.closeness
+        )
+        size = effort(presolve(problem, self.reductions).problem.instance) * transports
+        if size > MOST_EFFORT:
+            return (
+                f"level combinations × distinct rows × transports = {size:,}, more than "
+                f"{MOST_EFFORT:,}; use engine, or fewer columns, levels, rows or values"
+            )
+        return None
+
+    def run(self, problem: Problem, context: Context) -> Outcome:
+        """Solve; bound = cost when HiGHS finishes, else its proven bound."""
+        reduced = presolve(problem, self.reductions)
+        laws = take_apart(problem.model, problem.table)
+        assert not isinstance(laws, str)
+        outcome = optimise(reduced.problem, laws, context)
+        if outcome.solution is None:
+            return outcome
+        return Outcome(reduced.lift(outcome.solution), outcome.bound, outcome.ended)

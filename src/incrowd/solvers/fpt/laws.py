@@ -1,0 +1,82 @@
+"""Which models are linear in the number of rows of each kind in a class, and in which form."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.privacy.all_of import parts
+from incrowd.privacy.base import Group, Model
+from incrowd.privacy.disjoint_diversity import DisjointDiversity
+from incrowd.privacy.distance import Equal, Hierarchical, Ordered
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.metric import Metric
+from incrowd.privacy.t_closeness import TCloseness
+
+
+@dataclass(frozen=True, eq=False)
+class Closeness:
+    """One t-closeness law: ``distance`` is float64, shape (values, values); None means all 1."""
+
+    t: float
+    attribute: int
+    distance: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True)
+class Laws:
+    """A model taken apart: (l, attribute) pairs for both diversities, and the t-closeness laws."""
+
+    k: int = 1
+    distinct: tuple[tuple[int, int], ...] = ()
+    frequency: tuple[tuple[int, int], ...] = ()
+    closeness: tuple[Closeness, ...] = ()
+
+    @property
+    def attributes(self) -> int:
+        """Number of sensitive attributes that the laws look at."""
+        looked = [a for _, a in self.distinct + self.frequency]
+        return len({*looked, *(law.attribute for law in self.closeness)})
+
+
+def take_apart(model: Model, table: Group) -> Laws | str:
+    """Return the laws of ``model``, or the name of a part that is not linear."""
+    k, distinct, frequency, closeness = 1, [], [], []
+    for part in parts(model):
+        if isinstance(part, KAnonymity):
+            k = max(k, part.k)
+        elif isinstance(part, DistinctDiversity):
+            distinct += [(part.l, a) for a in part.attributes(table)]
+        elif isinstance(part, DisjointDiversity) and len(set(part.columns(table))) == 1:
+            distinct.append((part.l, part.columns(table)[0]))
+        elif isinstance(part, FrequencyDiversity):
+            frequency += [(part.l, a) for a in part.attributes(table)]
+        elif isinstance(part, TCloseness):
+            for a in part.attributes(table):
+                matrix = ground_matrix(part.distance, table.sizes[a])
+                if isinstance(matrix, str):
+                    return part.name
+                closeness.append(Closeness(float(part.t), a, matrix))
+        else:
+            return part.name
+    return Laws(k, tuple(distinct), tuple(frequency), tuple(closeness))
+
+
+def ground_matrix(distance: object, values: int) -> NDArray[np.float64] | None | str:
+    """Return the distances between values; None for the equal distance; a text when unknown."""
+    if isinstance(distance, Equal):
+        return None
+    if isinstance(distance, Ordered):
+        rank = distance.rank(values)
+        return np.abs(rank[:, None] - rank[None, :]) / max(values - 1, 1)
+    if isinstance(distance, Hierarchical):
+        levels = distance.below_root(values)
+        apart = sum((node[:, None] != node[None, :]).astype(np.float64) for node in levels) / max(
+            len(levels), 1
+        )
+        return np.asarray(apart, np.float64).reshape(values, values)
+    if isinstance(distance, Metric):
+        return np.array(distance.matrix, np.float64)
+    return "unknown distance"

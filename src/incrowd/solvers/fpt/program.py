@@ -1,0 +1,272 @@
+"""The mixed integer program over closed patterns, and its solution with HiGHS.
+
+Variables: x(r, p), how many copies of row r are released as pattern p; y(p), whether p is used.
+
+    minimise   Σ cost(p)·x(r, p)
+    Σ_p x(r, p) = c(r)                                 every copy is released
+    x(r, p) ≤ c(r)·y(p),  Σ_r x(r, p) ≥ k·y(p)         k-anonymity
+    w(p, v) ≤ Σ_{r: v} x(r, p),  Σ_v w(p, v) ≥ l·y(p)  distinct l-diversity, w and y binary
+    Σ_{r: v} x(r, p) ≤ z(p),  Σ_r x(r, p) ≥ l·z(p)     frequency l-diversity, z whole
+
+t-closeness is Liang and Yuan's Theorem 9: g(p, i, j) moves the class's mass to the table's,
+scaled by the size of the class and with the balances subtracted.  For equal distances their Fact 1 needs only one variable per
+value, the surplus.  Without t-closeness and with one sensitive attribute, x is a flow once w, y
+and z are fixed, so only these need be declared whole.
+"""
+
+from dataclasses import dataclass, field
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.instance import Instance
+from incrowd.solution import Solution
+from incrowd.solvers.base import Context, Outcome, Problem
+from incrowd.solvers.baseline.first import first_release
+from incrowd.solvers.fpt.laws import Closeness, Laws
+from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Program:
+    """A mixed integer program under construction: columns, and rows in coordinate form."""
+
+    cost: list[Floats] = field(default_factory=list)
+    upper: list[Floats] = field(default_factory=list)
+    whole: list[NDArray[np.bool_]] = field(default_factory=list)
+    entries: list[tuple[Ints, Ints, Floats]] = field(default_factory=list)
+    least: list[Floats] = field(default_factory=list)
+    most: list[Floats] = field(default_factory=list)
+    columns: int = 0
+    rows: int = 0
+
+    def add_columns(self, cost: NDArray, upper: float | NDArray, whole: bool) -> Ints:
+        """Add variables in 0..upper; return their numbers."""
+        number = len(cost)
+        self.cost.append(np.asarray(cost, np.float64))
+        self.upper.append(np.broadcast_to(np.asarray(upper, np.float64), number))
+        self.whole.append(np.full(number, whole))
+        self.columns += number
+        return np.arange(self.columns - number, self.columns)
+
+    def add_rows(self, number: int, least: float | NDArray, most: float | NDArray) -> Ints:
+        """Add rows least ≤ … ≤ most without entries; return their numbers."""
+        self.least.append(np.broadcast_to(np.asarray(least, np.float64), number))
+        self.most.append(np.broadcast_to(np.asarray(most, np.float64), number))
+        self.rows += number
+        return np.arange(self.rows - number, self.rows)
+
+    def put(self, row: Ints, column: Ints, value: float | NDArray) -> None:
+        """Put coefficients; several at one place add up."""
+        value = np.broadcast_to(np.asarray(value, np.float64), len(row))
+        self.entries.append((row, column, value))
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The incidences behind the x variables, and the numbers of all variables' columns.
+
+    ``pattern`` and ``row`` have shape (incidences,) and say what x(r, p) stands for.
+    """
+
+    pattern: Ints
+    row: Ints
+    x: Ints
+
+
+def build(instance: Instance, patterns: Patterns, laws: Laws) -> tuple[Program, Columns]:
+    """Write the program down."""
+    program = Program()
+    owner, row, counts = patterns.owner, patterns.row, instance.counts
+    whole = bool(laws.closeness) or laws.attributes > 1
+    x = program.add_columns(patterns.cost[owner], counts[row], whole)
+    columns = Columns(owner, row, x)
+    number = len(patterns.cost)
+    program.put(program.add_rows(instance.distinct, counts, counts)[row], x, 1)
+    implied = max([l for l, _ in laws.distinct + laws.frequency], default=1)
+    if laws.k > implied or laws.distinct:
+        y = program.add_columns(np.zeros(number), 1, True)
+        link = program.add_rows(len(x), -np.inf, 0)
+        program.put(link, x, 1)
+        program.put(link, y[owner], -counts[row])
+        size = program.add_rows(number, 0, np.inf)
+        program.put(size[owner], x, 1)
+        program.put(size, y, -max(laws.k, implied))
+        for l, attribute in laws.distinct:  # noqa: E741
+            add_distinct(program, columns, instance.sensitive_codes[row, attribute], y, l)
+    for l, attribute in laws.frequency:  # noqa: E741
+        add_frequency(program, columns, instance.sensitive_codes[row, attribute], number, l)
+    for law in laws.closeness:
+        codes = instance.sensitive_codes[:, law.attribute]
+        table = np.bincount(codes, weights=counts, minlength=int(codes.max()) + 1)
+        add_closeness(program, columns, codes[row], number, table / table.sum(), law)
+    return program, columns
+
+
+def add_distinct(
+    program: Program,
+    columns: Columns,
+    values: NDArray[np.int32],
+    y: Ints,
+    l: int,  # noqa: E741
+) -> None:
+    """w(p, v) says that value v occurs in p's class."""
+    pairs, at = np.unique(columns.pattern * (int(values.max()) + 1) + values, return_inverse=True)
+    pattern = pairs // (int(values.max()) + 1)
+    w = program.add_columns(np.zeros(len(pairs)), 1, True)
+    occurs = program.add_rows(len(pairs), 0, np.inf)
+    program.put(occurs[at.ravel()], columns.x, 1)
+    program.put(occurs, w, -1)
+    enough = program.add_rows(len(y), 0, np.inf)
+    program.put(enough[pattern], w, 1)
+    program.put(enough, y, -l)
+
+
+def add_frequency(
+    program: Program,
+    columns: Columns,
+    values: NDArray[np.int32],
+    number: int,
+    l: int,  # noqa: E741
+) -> None:
+    """z(p) caps each value's rows in p's class, and l·z(p) rows are there at least."""
+    z = program.add_columns(np.zeros(number), np.inf, True)
+    pairs, at = np.unique(columns.pattern * (int(values.max()) + 1) + values, return_inverse=True)
+    cap = program.add_rows(len(pairs), -np.inf, 0)
+    program.put(cap[at.ravel()], columns.x, 1)
+    program.put(cap, z[pairs // (int(values.max()) + 1)], -1)
+    floor = program.add_rows(number, 0, np.inf)
+    program.put(floor[columns.pattern], columns.x, 1)
+    program.put(floor, z, -l)
+
+
+def add_closeness(
+    program: Program,
+    columns: Columns,
+    values: NDArray[np.int32],
+    number: int,
+    share: Floats,
+    law: Closeness,
+) -> None:
+    """Liang and Yuan's Theorem 9, per pattern; ``share`` is the table's distribution."""
+    v, x, pattern = len(share), columns.x, columns.pattern
+    work = program.add_rows(number, -np.inf, 0)
+    program.put(work[pattern], x, -law.t)
+    if law.distance is None:
+        most = np.bincount(pattern, weights=program.upper[0][x], minlength=number)
+        surplus = program.add_columns(np.zeros(number * v), np.repeat(most, v), False)
+        above = program.add_rows(number * v, -np.inf, 0)
+        program.put(above, surplus, -1)
+        program.put(above[pattern * v + values], x, 1)
+        for i in range(v):
+            program.put(above[pattern * v + i], x, -share[i])
+        program.put(np.repeat(work, v), surplus, 1)
+        return
+    # By the triangle inequality mass never need arrive at a value and leave it again, so the two
+    # sets of balances of the paper may be subtracted: what leaves i less what arrives there is
+    # the surplus of i.  One balance follows from the others.
+    out, into = np.nonzero(~np.eye(v, dtype=bool))
+    most = np.bincount(pattern, weights=program.upper[0][x], minlength=number)
+    moved = program.add_columns(np.zeros(number * len(out)), np.repeat(most, len(out)), False)
+    balance = program.add_rows(number * (v - 1), 0, 0).reshape(number, v - 1)
+    at = moved.reshape(number, len(out))
+    for i in range(v - 1):
+        for ends, sign in ((out == i, 1), (into == i, -1)):
+            arcs = at[:, ends]
+            program.put(np.repeat(balance[:, i], arcs.shape[1]), arcs.ravel(), sign)
+        program.put(balance[pattern[values == i], i], x[values == i], -1)
+        program.put(balance[pattern, i], x, share[i])
+    program.put(np.repeat(work, len(out)), moved, np.tile(law.distance[out, into], number))
+
+
+def optimise(problem: Problem, laws: Laws, context: Context) -> Outcome:
+    """Enumerate patterns, solve, and turn the answer into classes, one per used pattern."""
+    instance = problem.instance
+    context.tell("listing patterns")
+    patterns = closed_patterns(instance, problem.smallest_class)
+    if context.stop.now():
+        return Outcome(first_release(problem), 0, context.stop.why())
+    if (np.bincount(patterns.row, minlength=instance.distinct) == 0).any():
+        return Outcome(None)  # some row has no pattern that enough rows match
+    unit = max(int(np.gcd.reduce(patterns.cost)), 1)
+    scaled = Patterns(patterns.cost // unit, patterns.start, patterns.row)
+    program, columns = build(instance, scaled, laws)
+    context.tell("integer program over patterns")
+    values, bound, finished = solve_program(program, columns, context)
+    if values is None and finished:
+        return Outcome(None)
+    solution = None
+    if values is not None:
+        solution = read_off(problem, columns, np.rint(values[columns.x]).astype(np.int64))
+    if solution is None:
+        # None at all, or one that is lawful only within the solver's tolerance.
+        ended = "finished" if finished else context.stop.why()
+        return Outcome(first_release(problem), round_up(bound) * unit, ended)
+    cost = solution.cost
+    if finished and cost - bound * unit < 0.5 * unit:
+        return Outcome(solution, cost)
+    return Outcome(
+        solution,
+        min(round_up(bound) * unit, cost),
+        "finished" if finished else context.stop.why(),
+    )
+
+
+def round_up(bound: float) -> int:
+    """Round a bound on a whole number up, less what floating point may have added."""
+    if not np.isfinite(bound):
+        return 0
+    return max(0, ceil(bound - 1e-6 * max(1.0, abs(bound))))
+
+
+def solve_program(
+    program: Program, columns: Columns, context: Context
+) -> tuple[Floats | None, float, bool]:
+    """Return the values (None: none found), the lower bound, and whether it was solved to the end."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import coo_array
+
+    row, column, value = (np.concatenate(part) for part in zip(*program.entries, strict=True))
+    matrix = coo_array((value, (row, column)), (program.rows, program.columns)).tocsr()
+    matrix.eliminate_zeros()
+    rows = LinearConstraint(matrix, np.concatenate(program.least), np.concatenate(program.most))
+    cost, upper = np.concatenate(program.cost), np.concatenate(program.upper)
+    whole = np.concatenate(program.whole)
+    options: dict[str, float] = {"mip_rel_gap": 0.0}
+    if context.stop.time_limit is not None:
+        options["time_limit"] = max(context.stop.left(), 0.01)
+    found = milp(
+        cost, integrality=whole, bounds=Bounds(0, upper), constraints=rows, options=options
+    )
+    if found.status == 2:
+        return None, 0.0, True
+    bound = found.mip_dual_bound if found.mip_dual_bound is not None else 0.0
+    if found.x is None:
+        return None, bound, False
+    values = found.x
+    if np.abs(values[columns.x] - np.rint(values[columns.x])).max(initial=0) > 1e-6:
+        # With the whole variables fixed the rest is a flow: a vertex of it is whole.
+        fixed = np.where(whole, np.rint(values), 0.0)
+        ceiling = np.where(whole, fixed, upper)
+        vertex = milp(cost, bounds=Bounds(fixed, ceiling), constraints=rows)
+        values = vertex.x if vertex.x is not None else values
+    return values, bound, found.status == 0
+
+
+def read_off(problem: Problem, columns: Columns, taken: Ints) -> Solution | None:
+    """Give each copy its pattern; None unless every copy has one and every class is lawful."""
+    instance = problem.instance
+    order = np.lexsort((columns.pattern, columns.row))
+    row, pattern, taken = columns.row[order], columns.pattern[order], np.maximum(taken[order], 0)
+    if (np.bincount(row, weights=taken, minlength=instance.distinct) != instance.counts).any():
+        return None
+    solution = Solution.of(instance, np.repeat(pattern, taken))
+    table = problem.table
+    members = np.split(np.argsort(solution.classes, kind="stable"), np.cumsum(solution.sizes)[:-1])
+    if all(problem.model.lawful(problem.group(part), table) for part in members):
+        return solution
+    return None
