@@ -1,30 +1,221 @@
-"""The privacy models beyond class size, each in its plainest form, in exact arithmetic."""
+"""The privacy models, each from its definition, in exact arithmetic.
 
-from collections.abc import Mapping, Sequence
+A model is plain data, e.g. ``{"model": "frequency", "l": 3, "column": "diagnosis"}``; the full list
+stands in docs/reference/proof-format.md.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, floor, log
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.checker.rejection import RejectedError
+from incrowd.checker.rejection import RejectedError, require
+from incrowd.checker.transport import least_work
+
+Plain = Mapping[str, Any]
+Histogram = Mapping[Any, int]
 
 
 def require_lawful(
-    classes: NDArray[np.int64], sensitive: pl.DataFrame, models: Sequence[Mapping[str, Any]]
+    classes: NDArray[np.int64], sensitive: pl.DataFrame, models: Sequence[Plain]
 ) -> None:
-    """Reject the first row whose class breaks one of the models."""
+    """Reject the first class (by its first row) that breaks one of the models."""
     for model in models:
         if model.get("model") == "k-anonymity":
-            sizes = np.bincount(classes)[classes] if len(classes) else classes
-            small = np.flatnonzero(sizes < model["k"])
-            if len(small):
-                reason = f"its class has {sizes[small[0]]} rows, fewer than k = {model['k']}"
-                raise RejectedError(reason, int(small[0]) + 1)
-            continue
-        raise RejectedError(f"this checker does not know the model {model.get('model')!r}")
+            continue  # counted where the classes are
+        columns = columns_of(model, sensitive)
+        keys = sensitive.select(columns)
+        keys.columns = [str(j) for j in range(keys.width)]
+        table = Counter(keys.rows())
+        frame = keys.with_columns(pl.Series("class", classes)).with_row_index("row")
+        groups = frame.group_by("class", *keys.columns).agg(pl.len(), pl.col("row").min())
+        members: dict[int, Counter[Any]] = {}
+        first: dict[int, int] = {}
+        for name, *values, count, row in groups.rows():
+            members.setdefault(name, Counter())[tuple(values)] = count
+            first[name] = min(row, first.get(name, row))
+        seen: dict[frozenset[Any], bool] = {}
+        for name in sorted(members, key=first.__getitem__):
+            histogram = members[name]
+            key = frozenset(histogram.items())
+            if key not in seen:
+                seen[key] = lawful(model, histogram, table)
+            require(seen[key], f"its class breaks the model {described(model)}", first[name] + 1)
 
 
-def least_class(models: Sequence[Mapping[str, Any]], released: pl.DataFrame) -> int:
+def least_size(models: Sequence[Plain]) -> int:
+    """Return the k of the models that are k-anonymity."""
+    return int(
+        max(
+            (number(m, "k", True) for m in models if m.get("model") == "k-anonymity"),
+            default=Fraction(1),
+        )
+    )
+
+
+def columns_of(model: Plain, sensitive: pl.DataFrame) -> list[str]:
+    """Return the sensitive columns that the model looks at."""
+    columns = list(model.get("columns", [model["column"]] if "column" in model else []))
+    require(all(c in sensitive.columns for c in columns), "a model asks of no sensitive column")
+    require(bool(columns), "a model asks of no column")
+    return columns
+
+
+def described(model: Plain) -> str:
+    """Say which model it is, without what it lists of the table's values."""
+    return ", ".join(str(model[key]) for key in ("model", "k", "c", "l", "t") if key in model)
+
+
+def number(model: Plain, name: str, whole: bool = False) -> Fraction:
+    """Return a positive parameter: a whole number, or a fraction written as text."""
+    value = model.get(name)
+    fits = type(value) is int or (isinstance(value, str) and not whole)
+    require(fits, f"the model's {name} is not {'a whole number' if whole else 'an exact number'}")
+    exact = Fraction(value)  # type: ignore[arg-type]
+    require(exact > 0 or (exact == 0 and name == "t"), f"the model's {name} is not positive")
+    return exact
+
+
+def lawful(model: Plain, group: Histogram, table: Histogram) -> bool:
+    """Whether a class with these sensitive values (tuples, counted) obeys the model."""
+    kind, n = model.get("model"), sum(group.values())
+    falling = sorted(group.values(), reverse=True)
+    if kind == "t-closeness":
+        return work(model, group, table) <= number(model, "t")
+    l = number(model, "l", whole=kind != "entropy")  # noqa: E741
+    if kind == "distinct":
+        return len(group) >= l
+    if kind == "frequency":
+        return l * falling[0] <= n
+    if kind == "recursive":
+        return falling[0] < number(model, "c") * sum(falling[int(l) - 1 :])
+    if kind == "entropy":  # n^n ≥ l^n · Π x^x; integers decide where logarithms are too close
+        surplus = n * log(n / l) - sum(x * log(x) for x in falling)
+        if abs(surplus) > 1e-9 * n * log(n + 1):
+            return surplus > 0
+        power = l.numerator**n
+        for x in falling:
+            power *= x**x
+        return power <= n**n * l.denominator**n
+    if kind == "disjoint":
+        return all(mates(row, list(group), int(l)) for row in group)
+    raise RejectedError(f"the checker does not know the model {kind!r}")
+
+
+def mates(row: tuple[Any, ...], others: Sequence[tuple[Any, ...]], l: int) -> bool:  # noqa: E741
+    """Whether ``row`` and l−1 of the others differ pairwise in every attribute."""
+    left = [o for o in others if all(a != b for a, b in zip(row, o, strict=True))]
+    if l <= 1 or len(left) < l - 1:
+        return l <= 1
+    return any(mates(other, left[i + 1 :], l - 1) for i, other in enumerate(left))
+
+
+def work(model: Plain, group: Histogram, table: Histogram) -> Fraction:
+    """Earth Mover's Distance between a class and the table, both as shares."""
+    n, rows = sum(group.values()), sum(table.values())
+    surplus = {v[0]: group.get(v, 0) * rows - n * count for v, count in table.items()}
+    distance = model.get("distance")
+    if distance == "equal":
+        return Fraction(sum(s for s in surplus.values() if s > 0), n * rows)
+    order: Any = model.get("order")
+    require(isinstance(order, list), "the model does not list the values")
+    require(
+        set(order) == set(surplus) and len(order) == len(surplus), "the model lists other values"
+    )
+    falling = [surplus[v] for v in order]
+    if distance == "ordered":
+        total = sum(abs(int(s)) for s in np.cumsum(np.array(falling, object)))
+        return Fraction(total, n * rows * max(len(order) - 1, 1))
+    if distance == "hierarchical":
+        levels = split(model, len(order))
+        total = sum(s for at in levels for s in sums(at, falling) if s > 0)
+        return Fraction(total, n * rows * max(len(levels), 1))
+    require(distance == "metric", "the checker does not know the model's distance")
+    matrix = metric(model, len(order))
+    return least_work(falling, matrix) / (n * rows)
+
+
+def split(model: Plain, values: int) -> list[list[int]]:
+    """Return the levels of a hierarchy of values at which not all values are one."""
+    levels: Any = model.get("levels")
+    fine = isinstance(levels, list) and all(len(level) == values for level in levels)
+    require(fine and len(set(levels[0])) == values, "the model's hierarchy is no hierarchy")
+    for low, high in pairwise(levels):
+        require(len(set(zip(low, high, strict=True))) == len(set(low)), "it has two parents")
+    return [level for level in levels if len(set(level)) > 1]
+
+
+def sums(node: Iterable[int], surplus: Iterable[int]) -> list[int]:
+    """Add up the surplus at each node."""
+    total: Counter[int] = Counter()
+    for at, s in zip(node, surplus, strict=True):
+        total[at] += s
+    return list(total.values())
+
+
+def metric(model: Plain, values: int) -> list[list[Fraction]]:
+    """Return the distances of a model, or reject what is no metric of diameter at most 1."""
+    d = [[Fraction(x) for x in row] for row in model.get("matrix", [])]
+    fine = len(d) == values and all(len(row) == values for row in d)
+    require(fine and all(0 <= x <= 1 for row in d for x in row), "the distances fit no metric")
+    r = range(values)
+    same = all(d[i][i] == 0 for i in r) and all(d[i][j] == d[j][i] for i in r for j in r)
+    require(same, "the distances are not symmetric")
+    short = all(d[i][j] <= d[i][v] + d[v][j] for i in r for j in r for v in r)
+    require(short, "the distances break the triangle inequality")
+    return d
+
+
+def least_class(models: Sequence[Plain], sensitive: pl.DataFrame) -> int:
     """Return a number of rows that no lawful class falls below."""
-    return max(int(model["k"]) for model in models)
+    least = 1
+    for model in models:
+        kind = model.get("model")
+        if kind == "t-closeness":
+            table = Counter(sensitive[columns_of(model, sensitive)[0]].to_list())
+            least = max(least, least_close(model, table))
+        elif kind == "recursive":
+            # r₁ ≥ 1 and the l−1 largest counts are ≥ 1, so n > l − 1 + 1/c
+            c, l = number(model, "c"), number(model, "l", whole=True)  # noqa: E741
+            least = max(least, floor(l - 1 + 1 / c) + 1)
+        else:
+            least = max(least, ceil(number(model, "k" if kind == "k-anonymity" else "l")))
+    return least
+
+
+def least_close(model: Plain, table: Histogram) -> int:
+    """Return the least n for which the quotas n·C(v)/N, rounded, can be within t of the table."""
+    rows, t = sum(table.values()), number(model, "t")
+    distance, order = model.get("distance"), model.get("order", list(table))
+    counts = [table[v] for v in order]
+    if distance == "ordered":
+        cumulated = np.cumsum(counts).tolist()
+        for n in range(1, rows):
+            rests = [n * c % rows for c in cumulated]
+            if sum(min(r, rows - r) for r in rests) <= t * n * rows * max(len(order) - 1, 1):
+                return n
+        return max(rows, 1)
+    levels, factor = [list(range(len(counts)))], Fraction(1)
+    if distance == "hierarchical":
+        levels = split(model, len(counts)) or levels
+    if distance == "metric":
+        d = metric(model, len(counts))
+        factor = min((x for i, row in enumerate(d) for x in row[:i]), default=factor)
+    tables = [sums(node, counts) for node in levels]
+    for n in range(1, rows):
+        moved = sum(rounding(n, at, rows) for at in tables)
+        if factor * moved <= t * n * rows * len(tables):
+            return n
+    return max(rows, 1)
+
+
+def rounding(n: int, counts: Iterable[int], rows: int) -> int:
+    """Return the least Σ (x(v)·N − n·C(v))⁺ over whole numbers x(v) ≥ 0 that sum to n."""
+    rests = sorted((n * c % rows for c in counts), reverse=True)
+    return sum(rows - r for r in rests[: sum(rests) // rows])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.checker import files, inequality, oddsets
 from incrowd.checker.ladder import require_like_file, tables, validated
-from incrowd.checker.models import least_class
+from incrowd.checker.models import least_class, least_size
 from incrowd.checker.recheck import recheck, require_permutation
 from incrowd.checker.rejection import RejectedError, require
 
@@ -97,22 +97,15 @@ def proved(release: Path, original: Path, proof: files.Proof) -> dict[str, Any]:
     for c, ladder in ladders.items():
         flat = int(ladder["level"].n_unique()) <= 2
         require(flat or c in facts["hierarchies"], "the proof names no hierarchy for it", column=c)
-    classes = recheck(
-        text[0],
-        text[1],
-        ladders,
-        1,
-        cost,
-        origin=origin,
-        sensitive=after.select(roles["sensitive"]),
-        models=models,
-    )
+    sensitive = pl.DataFrame([files.as_text(after[c]) for c in roles["sensitive"]])
+    rest: dict[str, Any] = {"origin": origin, "sensitive": sensitive, "models": models}
+    classes = recheck(text[0], text[1], ladders, least_size(models), cost, **rest)
     wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy())
     require(
         not len(wrong), "its class is not the one stated", int(wrong[0]) + 1 if len(wrong) else 0
     )
     require(
-        k <= least_class(models, after), "the prices are for larger classes than the models ask"
+        k <= least_class(models, sensitive), "the prices are for larger classes than the models ask"
     )
     total = price_total(proof, text[0], ladders, origin, k, quantum)
     require(bound <= -(-total // quantum), f"the prices prove {-(-total // quantum)}, not {bound}")
