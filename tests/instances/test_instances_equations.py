@@ -217,6 +217,9 @@ def test_theorem_6_needs_another_definition():
     assert not (values[:, None] != values[None]).all(axis=2).any()
     literal = Spec(ModelSpec("l-diversity", l=2, l_kind="disjoint"))
     assert optimum(table.to_instance()[0], literal) is None
+    # Nor under the frequency definition: two of the three values 1, in each of three attributes.
+    frequency = Spec(ModelSpec("l-diversity", l=2, l_kind="frequency"))
+    assert optimum(table.to_instance()[0], frequency) is None
     assert brute(table) == family.cost_of(answer) < inf
 
 

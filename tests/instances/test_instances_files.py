@@ -267,6 +267,20 @@ def test_instance_is_the_table():
             assert (made.sensitive_codes[kind] == table.sensitive).all()
 
 
+def test_large_random_problems():
+    """Tests the generators' path for sizes at which not every edge or triple is listed."""
+    graph = make("triangles-or-stars", 0, False, vertices=300, parts=50)[0].graph
+    assert len(graph.edges) == 150 == len(set(graph.edges))
+    family, answer = make("three-dimensional-matching", 0, side=60, triples=100)
+    held = [len(family.triples.holding(e)) for e in range(180)]
+    assert len(family.triples.triples) == 100 and min(held) >= 1 and max(held) <= 3
+    table = family.to_table()
+    assert table.cost(family.source_to_solution(answer)) == family.cost_of(answer) == 26 * 180
+    family, answer = make("cubic-vertex-cover", 0, vertices=100)
+    cost = family.to_table().cost(family.source_to_solution(answer))
+    assert cost == 6 * 100 + 3 * 50 + 11 * 150 + 9
+
+
 def test_listing_families_is_light():
     """Tests that neither the families nor the command load solvers or frame libraries."""
     code = (

@@ -29,7 +29,7 @@ class Bisection:
     decision: ClassVar[bool] = False
     options: ClassVar[tuple[Option, ...]] = (
         Option("vertices", 8, "vertices of the graph, an even number"),
-        Option("edges", 14, "edges of a random graph; planted: those between two cliques"),
+        Option("edges", 14, "edges of a random graph; planted: between two cliques, n - 2 at most"),
     )
 
     def __post_init__(self) -> None:

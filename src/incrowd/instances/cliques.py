@@ -36,15 +36,18 @@ def find_clique(graph: Graph, size: int) -> Members | None:
     return grow((), frozenset(range(graph.order)))
 
 
-def plant_clique(rng: np.random.Generator, vertices: int, edges: int, size: int) -> Graph:
-    """A random graph of the given size that contains a clique."""
-    members = sorted(int(v) for v in rng.choice(vertices, size, replace=False))
+def plant_clique(
+    rng: np.random.Generator, vertices: int, edges: int, size: int
+) -> tuple[Graph, Members]:
+    """A random graph of the given size that contains a clique, and this clique."""
+    members = tuple(sorted(int(v) for v in rng.choice(vertices, size, replace=False)))
     inside = list(combinations(members, 2))
     outside: list[Edge] = sorted(set(combinations(range(vertices), 2)) - set(inside))
     if edges < len(inside):
         raise InputError(f"a clique of {size} vertices has {len(inside)} edges, not {edges}")
     every = inside + random_edges(rng, outside, edges - len(inside))
-    return Graph.of(names(vertices), [every[int(i)] for i in rng.permutation(len(every))])
+    mixed = [every[int(i)] for i in rng.permutation(len(every))]
+    return Graph.of(names(vertices), mixed), members
 
 
 def draw(
@@ -55,8 +58,7 @@ def draw(
         return random_graph(rng, vertices, edges), None
     if size > vertices:
         raise InputError(f"{vertices} vertices hold no clique of {size}")
-    graph = plant_clique(rng, vertices, edges, size)
-    return graph, find_clique(graph, size)
+    return plant_clique(rng, vertices, edges, size)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Splitting a graph's edges into triangles (and 4-stars): four tables with one row per edge."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +10,12 @@ from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, whole
 from incrowd.instances.exact_cover import exact_covers
 from incrowd.instances.graph import Graph, random_graph
-from incrowd.instances.planting import plant_parts, plant_tripartite, random_tripartite
+from incrowd.instances.planting import (
+    plant_parts,
+    plant_tripartite,
+    random_tripartite,
+    side_colours,
+)
 from incrowd.instances.table import HardTable, ModelSpec, Partition
 
 Parts = tuple[tuple[int, ...], ...]
@@ -212,17 +216,24 @@ class TripartiteTriangles:
     """What the two diversity families share: a tripartite graph and its incidence matrix.
 
     Not a family itself; they hold one and ask it.
+
+    Attributes
+    ----------
+    graph: every edge joins two sides.
+    side: 0, 1 or 2 for each vertex.
     """
 
     graph: Graph
+    side: tuple[int, ...]
 
     @classmethod
     def read(cls, text: str) -> "TripartiteTriangles":
         """Read an edge list; raises InputError unless the graph is tripartite."""
-        found = cls(graph_from(text))
-        if found.graph.colouring(3) is None:
+        graph = graph_from(text)
+        side = graph.colouring(3)
+        if side is None:
             raise InputError("the graph is not tripartite: its vertices need more than 3 colours")
-        return found
+        return cls(graph, side)
 
     @classmethod
     def make(
@@ -231,17 +242,14 @@ class TripartiteTriangles:
         """Draw a tripartite graph, made of triangles if planted."""
         side, parts = whole(options, "side", 1), whole(options, "parts", 1)
         if not planted:
-            return cls(random_tripartite(rng, side, parts)), None
-        graph, answer = plant_tripartite(rng, side, parts)
-        return cls(graph), answer
+            return cls(random_tripartite(rng, side, parts), side_colours(side)), None
+        graph, answer, sides = plant_tripartite(rng, side, parts)
+        return cls(graph, sides), answer
 
-    @cached_property
+    @property
     def missed(self) -> tuple[int, ...]:
         """For each edge, the one side that it does not touch."""
-        colour = self.graph.colouring(3)
-        if colour is None:
-            raise InputError("the graph is not tripartite")
-        return tuple(3 - colour[a] - colour[b] for a, b in self.graph.edges)
+        return tuple(3 - self.side[a] - self.side[b] for a, b in self.graph.edges)
 
     def table(
         self,

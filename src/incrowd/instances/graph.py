@@ -128,26 +128,26 @@ class Graph:
     def colouring(self, colours: int) -> tuple[int, ...] | None:
         """A proper colouring by backtracking on the most constrained vertex, or None."""
         colour: list[int] = [-1] * self.order
+        # Vertices in the order they were coloured, each with the colours still to try.
+        trail: list[tuple[int, list[int]]] = []
 
-        def free(v: int) -> list[int]:
+        def free(v: int, fresh: int) -> list[int]:
             used = {colour[w] for w in self.adjacency[v]}
             # Colours are interchangeable: of those not used anywhere yet, one is enough.
-            fresh = max(colour, default=-1) + 1
             return [c for c in range(min(colours, fresh + 1)) if c not in used]
 
-        def search() -> bool:
+        while len(trail) < self.order:
+            fresh = max(colour, default=-1) + 1
             left = [v for v in range(self.order) if colour[v] < 0]
-            if not left:
-                return True
-            v = min(left, key=lambda u: (len(free(u)), -len(self.adjacency[u])))
-            for c in free(v):
-                colour[v] = c
-                if search():
-                    return True
-            colour[v] = -1
-            return False
-
-        return tuple(colour) if search() else None
+            v = min(left, key=lambda u: (len(free(u, fresh)), -len(self.adjacency[u])))
+            trail.append((v, free(v, fresh)))
+            while trail and not trail[-1][1]:
+                colour[trail.pop()[0]] = -1
+            if not trail:
+                return None
+            last, choices = trail[-1]
+            colour[last] = choices.pop(0)
+        return tuple(colour)
 
 
 def _natural(name: str) -> list[str | int]:
@@ -167,8 +167,20 @@ def random_edges(rng: np.random.Generator, pool: list[Edge], size: int) -> list[
     return [pool[int(i)] for i in rng.choice(len(pool), size, replace=False)]
 
 
+def random_pairs(rng: np.random.Generator, vertices: int, size: int) -> list[Edge]:
+    """Draw pairs of vertices without repetition; raises InputError when there are too few."""
+    possible = vertices * (vertices - 1) // 2
+    if 3 * size > possible:
+        return random_edges(rng, list(combinations(range(vertices), 2)), size)
+    # Sparse: drawing again what was drawn before is cheaper than listing all pairs.
+    chosen: dict[Edge, None] = {}
+    while len(chosen) < size:
+        for a, b in rng.integers(vertices, size=(size - len(chosen), 2)).tolist():
+            if a != b:
+                chosen[min(a, b), max(a, b)] = None
+    return list(chosen)
+
+
 def random_graph(rng: np.random.Generator, vertices: int, edges: int) -> Graph:
     """A graph drawn evenly from those of this size."""
-    return Graph.of(
-        names(vertices), random_edges(rng, list(combinations(range(vertices), 2)), edges)
-    )
+    return Graph.of(names(vertices), random_pairs(rng, vertices, edges))

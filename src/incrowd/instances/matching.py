@@ -239,15 +239,14 @@ class ClosenessMatchingHalf:
         balanced(self.triples)
         if not Fraction(1, 3) <= self.t < Fraction(1, 2):
             raise InputError(f"t must be at least 1/3 and below 1/2, not {self.t}")
-        # With n' rounded down the fourth value's share falls below 2t; the proof needs two rows of
-        # different sets to stay unlawful.
-        share = 1 - Fraction(self.triples.size, self.rows)
-        if Fraction(1, 3) + share / 6 <= self.t:
-            raise InputError(f"t = {self.t} leaves too few whole rows; take more elements")
 
     @property
     def rows(self) -> int:
-        """n' = ⌊3n / (1 − 2t)⌋."""
+        """n' = ⌊3n / (1 − 2t)⌋.
+
+        Rounding down keeps the proof: with a the share of new rows, a class of old rows that lacks
+        a set is at distance a/2 + (1 − a)/3 at least, and 3n/n' ≤ (1 − 2t)·9/8 keeps that above t.
+        """
         return int(self.triples.size / (1 - 2 * self.t))
 
     @classmethod

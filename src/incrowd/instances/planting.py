@@ -33,17 +33,29 @@ def plant_parts(
     return _shuffled(rng, names(vertices), chosen, parts)
 
 
-def plant_tripartite(rng: np.random.Generator, side: int, parts: int) -> tuple[Graph, Triples]:
-    """A tripartite graph made of edge-disjoint triangles, ``side`` vertices on each side."""
+def plant_tripartite(
+    rng: np.random.Generator, side: int, parts: int
+) -> tuple[Graph, Triples, tuple[int, ...]]:
+    """A tripartite graph of edge-disjoint triangles, ``side`` vertices on each side.
+
+    Also returns the triangles and each vertex's side.  Triangles are the cells of a Latin square
+    with rows, columns and symbols renamed, so there is room for side² of them.
+    """
+    if parts > side * side:
+        raise InputError(f"{side} vertices a side hold at most {side * side} triangles")
+    rows, columns, symbols = (rng.permutation(side) for _ in range(3))
     chosen: list[list[Edge]] = []
-    used: set[Edge] = set()
-    corners = list(product(range(side), range(side, 2 * side), range(2 * side, 3 * side)))
-    for number in rng.permutation(len(corners)):
-        part = list(combinations(corners[int(number)], 2))
-        if len(chosen) < parts and not used.intersection(part):
-            used.update(part)
-            chosen.append(part)
-    return _shuffled(rng, side_names(side), chosen, parts)
+    for cell in rng.choice(side * side, parts, replace=False):
+        i, j = divmod(int(cell), side)
+        a, b, c = int(rows[i]), int(columns[j]), int(symbols[(i + j) % side])
+        chosen.append(list(combinations((a, side + b, 2 * side + c), 2)))
+    graph, triangles = _shuffled(rng, side_names(side), chosen, parts)
+    return graph, triangles, side_colours(side)
+
+
+def side_colours(side: int) -> tuple[int, ...]:
+    """The side of each vertex of a tripartite graph."""
+    return (0,) * side + (1,) * side + (2,) * side
 
 
 def random_tripartite(rng: np.random.Generator, side: int, parts: int) -> Graph:

@@ -1,6 +1,7 @@
 """Three-dimensional matching: triples over three disjoint sets."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from incrowd.instances.graph import names
 
 Chosen = tuple[int, ...]
 """An answer: numbers of pairwise disjoint triples."""
+
+
+Triple = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class Triples:
 
     sizes: tuple[int, int, int]
     elements: tuple[str, ...]
-    triples: tuple[tuple[int, int, int], ...]
+    triples: tuple[Triple, ...]
 
     @classmethod
     def parse(cls, text: str) -> "Triples":
@@ -79,7 +83,15 @@ class Triples:
 
     def holding(self, element: int) -> list[int]:
         """The triples that hold an element."""
-        return [t for t, triple in enumerate(self.triples) if element in triple]
+        return self._holding[element]
+
+    @cached_property
+    def _holding(self) -> list[list[int]]:
+        found: list[list[int]] = [[] for _ in self.elements]
+        for number, triple in enumerate(self.triples):
+            for element in triple:
+                found[element].append(number)
+        return found
 
     def largest_matching(self) -> Chosen:
         """As many pairwise disjoint triples as there can be, by exhaustive search."""
@@ -94,18 +106,29 @@ def random_triples(
     If planted, a perfect matching is among them.  Fewer triples than asked are given when the
     degree leaves no room.
     """
-    corners = [(a, side + b, 2 * side + c) for a, b, c in np.ndindex(side, side, side)]
-    start: list[tuple[int, int, int]] = []
+    start: list[Triple] = []
     if planted:
         second, third = rng.permutation(side), rng.permutation(side)
         start = [(i, side + int(second[i]), 2 * side + int(third[i])) for i in range(side)]
     load = np.zeros(3 * side, int)
-    chosen: list[tuple[int, int, int]] = []
-    for triple in start + [corners[int(i)] for i in rng.permutation(len(corners))]:
+    chosen: dict[Triple, None] = {}
+    for triple in [*start, *_draws(rng, side, triples)]:
         if len(chosen) < triples and triple not in chosen and load[list(triple)].max() < degree:
-            chosen.append(triple)
+            chosen[triple] = None
             load[list(triple)] += 1
-    mixed = tuple(chosen[int(i)] for i in rng.permutation(len(chosen)))
+    pool = list(chosen)
+    mixed = tuple(pool[int(i)] for i in rng.permutation(len(pool)))
     elements = names(side, "x") + names(side, "y") + names(side, "z")
-    answer = tuple(mixed.index(triple) for triple in start) if planted else None
+    place = {triple: number for number, triple in enumerate(mixed)}
+    answer = tuple(place[triple] for triple in start) if planted else None
     return Triples((side, side, side), elements, mixed), answer
+
+
+def _draws(rng: np.random.Generator, side: int, triples: int) -> list[Triple]:
+    """All triples in random order where they are few, else many random ones."""
+    offset = np.array([0, side, 2 * side])
+    if side**3 <= 20_000:
+        numbers = np.array(np.unravel_index(rng.permutation(side**3), (side,) * 3)).T
+    else:
+        numbers = rng.integers(side, size=(20 * triples, 3))
+    return [(a, b, c) for a, b, c in (numbers + offset).tolist()]
