@@ -1,6 +1,8 @@
 """All solvers: one tuple, from which every list of methods is derived."""
 
 from incrowd.errors import InputError, did_you_mean
+from incrowd.solvers.approx.forest import Forest
+from incrowd.solvers.approx.m_approximation import MApproximation
 from incrowd.solvers.base import Solver
 from incrowd.solvers.exact.split_recursion import SplitRecursion
 from incrowd.solvers.exact.subset_dp import SubsetDP
@@ -12,6 +14,8 @@ SOLVERS: tuple[Solver, ...] = (
     SplitRecursion(),
     PatternMILP(),
     ClosenessMILP(),
+    Forest(),
+    MApproximation(),
 )
 
 

@@ -16,6 +16,7 @@ and z are fixed, so only these need be declared whole.
 
 from dataclasses import dataclass, field
 from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +88,7 @@ def build(instance: Instance, patterns: Patterns, laws: Laws) -> tuple[Program, 
     columns = Columns(owner, row, x)
     number = len(patterns.cost)
     program.put(program.add_rows(instance.distinct, counts, counts)[row], x, 1)
-    implied = max([l for l, _ in laws.distinct + laws.frequency], default=1)
+    implied = max((law[0] for law in laws.distinct + laws.frequency), default=1)
     if laws.k > implied or laws.distinct:
         y = program.add_columns(np.zeros(number), 1, True)
         link = program.add_rows(len(x), -np.inf, 0)
@@ -226,7 +227,7 @@ def round_up(bound: float) -> int:
 def solve_program(
     program: Program, columns: Columns, context: Context
 ) -> tuple[Floats | None, float, bool]:
-    """Return the values (None: none found), the lower bound, and whether it was solved to the end."""
+    """Return the values (None: none found), the lower bound, and whether it ran to the end."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
 
@@ -236,11 +237,16 @@ def solve_program(
     rows = LinearConstraint(matrix, np.concatenate(program.least), np.concatenate(program.most))
     cost, upper = np.concatenate(program.cost), np.concatenate(program.upper)
     whole = np.concatenate(program.whole)
+    box: Any = Bounds  # its stubs know scalars only
     options: dict[str, float] = {"mip_rel_gap": 0.0}
     if context.stop.time_limit is not None:
         options["time_limit"] = max(context.stop.left(), 0.01)
     found = milp(
-        cost, integrality=whole, bounds=Bounds(0, upper), constraints=rows, options=options
+        cost,
+        integrality=whole,
+        bounds=box(np.zeros(len(upper)), upper),
+        constraints=rows,
+        options=options,
     )
     if found.status == 2:
         return None, 0.0, True
@@ -252,7 +258,7 @@ def solve_program(
         # With the whole variables fixed the rest is a flow: a vertex of it is whole.
         fixed = np.where(whole, np.rint(values), 0.0)
         ceiling = np.where(whole, fixed, upper)
-        vertex = milp(cost, bounds=Bounds(fixed, ceiling), constraints=rows)
+        vertex = milp(cost, bounds=box(fixed, ceiling), constraints=rows)
         values = vertex.x if vertex.x is not None else values
     return values, bound, found.status == 0
 

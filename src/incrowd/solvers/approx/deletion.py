@@ -1,0 +1,87 @@
+"""Row deletion (Aggarwal et al. 2005, §4): a row may leave its class with all cells suppressed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.instance import Instance
+from incrowd.solution import Solution
+
+
+@dataclass(frozen=True, eq=False)
+class WithDeletion:
+    """Classes of at least k rows, and rows that are deleted instead.
+
+    Attributes
+    ----------
+    solution: the classes before deletion.
+    deleted: bool, shape (rows,): copies that are deleted.
+    """
+
+    solution: Solution
+    deleted: NDArray[np.bool_]
+
+    @property
+    def cost(self) -> int:
+        """Cost of the classes without the deleted rows, and of suppressing those cell by cell."""
+        instance, kept = self.solution.instance, ~self.deleted
+        total = int(row_worst(instance)[instance.copies[self.deleted]].sum())
+        for number in np.unique(self.solution.classes[kept]):
+            rows = instance.copies[kept & (self.solution.classes == number)]
+            total += len(rows) * join_cost(instance, rows)
+        return total
+
+    def pooled(self, k: int) -> Solution:
+        """Return a lawful solution: the deleted rows as one class, or back if there are < k."""
+        if self.deleted.sum() < k:
+            return self.solution
+        classes = self.solution.classes.copy()
+        classes[self.deleted] = classes.max() + 1
+        pooled = Solution.of(self.solution.instance, classes)
+        return pooled if pooled.cost <= self.solution.cost else self.solution
+
+
+def row_worst(instance: Instance) -> NDArray[np.int64]:
+    """int64, shape (distinct,): cost of suppressing all cells of each row."""
+    worst = np.zeros(instance.distinct, np.int64)
+    for j, tree in enumerate(instance.trees):
+        worst += tree.cost[-1][instance.codes[:, j]]
+    return worst
+
+
+def join_cost(instance: Instance, rows: NDArray[np.int64]) -> int:
+    """Cost per row of the join of some distinct rows."""
+    total = 0
+    for j, tree in enumerate(instance.trees):
+        codes = instance.codes[rows, j]
+        low, high = codes.min(), codes.max()
+        level = 0
+        while tree.node[level, low] != tree.node[level, high]:
+            level += 1
+        total += int(tree.cost[level, low])
+    return total
+
+
+def delete_outliers(solution: Solution, k: int) -> WithDeletion:
+    """In each class of more than k rows delete rows while that lowers the cost."""
+    instance = solution.instance
+    worst = row_worst(instance)
+    deleted = np.zeros(instance.rows, bool)
+    order = np.argsort(solution.classes, kind="stable")
+    ends = np.cumsum(solution.sizes)
+    for number in np.flatnonzero((solution.sizes > k) & (solution.class_costs > 0)):
+        members = order[ends[number] - solution.sizes[number] : ends[number]]
+        while len(members) > k:
+            rows = instance.copies[members]
+            now = len(rows) * join_cost(instance, rows)
+            after = [
+                (len(rows) - 1) * join_cost(instance, np.delete(rows, i)) + int(worst[row])
+                for i, row in enumerate(rows)
+            ]
+            best = int(np.argmin(after))
+            if after[best] >= now:
+                break
+            deleted[members[best]] = True
+            members = np.delete(members, best)
+    return WithDeletion(solution, deleted)

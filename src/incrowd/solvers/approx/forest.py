@@ -1,0 +1,164 @@
+"""The forest algorithm (Aggarwal et al. 2005, §4): within max{2k−1, 3k−5} of the optimum."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.instance import Instance
+from incrowd.presolve.merge import MergeDuplicates
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.solution import Solution
+from incrowd.solvers.approx.deletion import delete_outliers
+from incrowd.solvers.base import Context, Outcome, Problem, Scope
+from incrowd.solvers.baseline.first import first_release
+
+Ints = NDArray[np.int64]
+PAIRS_PER_BLOCK = 50_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forest:
+    """Grow a forest of nearest neighbours, cut it into trees of k..max{2k−1, 3k−5} rows.
+
+    1. FOREST: while a component has fewer than k rows, its one row u without an outgoing edge
+       gets an edge to one of its k−1 nearest neighbours that lies outside.
+    2. Cut every edge that leaves k rows on both sides.
+    3. In a tree that is still too large all subtrees around some row are smaller than k: pack
+       them into bins of at least k rows.
+
+    Steps 2 and 3 replace the paper's DECOMPOSE-COMPONENT, whose cases B, C and D leave a Steiner
+    vertex that counts for nothing; a later step may pick that vertex as candidate and then lacks
+    the one row that its case C needs (k = 5, subtrees of 4, 4 and 3 rows around a Steiner vertex
+    have no split at all).  Here all edges are cut before any centre is split, so the centre is
+    always a row.
+
+    Each edge is at most what its row pays in any release: the forest's weight, and even the sum
+    over all rows of the distance to the (k−1)-st nearest neighbour (Lemma 3), which is reported,
+    is a lower bound.  Distances need only be a cost per pair that is a metric, as hierarchies and
+    weights give.  Deleting whole rows does not change the bound or the ratio.
+
+    Attributes
+    ----------
+    row_deletion: move outliers whose release with all cells suppressed costs less than what they
+        cost their class into one all-suppressed class, if at least k such rows are found.
+    """
+
+    row_deletion: bool = False
+
+    id = "forest"
+    guarantee = "max{2k−1, 3k−5}"
+    scope = Scope(models=("k-anonymity",), hierarchies=True, rows=None)
+    source = "Aggarwal et al. 2005, §4, Theorem 5"
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Refuse other models, and tables with too many pairs of distinct rows."""
+        if not isinstance(problem.model, KAnonymity):
+            return f"it serves k-anonymity, not {problem.model.name}; use mondrian or engine"
+        if problem.instance.distinct > 500_000:
+            return (
+                f"it compares all pairs of {problem.instance.distinct:,} distinct rows; "
+                "use m-approximation or engine"
+            )
+        return None
+
+    def run(self, problem: Problem, context: Context) -> Outcome:
+        """Return the release and the nearest-neighbour bound."""
+        assert isinstance(problem.model, KAnonymity)
+        k = problem.model.k
+        reduced = MergeDuplicates().apply(problem)
+        instance = reduced.problem.instance
+        if instance.rows < k:
+            return Outcome(None)
+        neighbours = Neighbours.of(instance, k - 1, context)
+        if neighbours is None:
+            return Outcome(first_release(problem), 0, context.stop.why())
+        solution, weight = plant(instance, neighbours, k)
+        bound = neighbours.bound(instance)
+        context.tell(f"forest of weight {weight}", solution.cost, bound)
+        if self.row_deletion:
+            solution = delete_outliers(solution, k).pooled(k)
+        return Outcome(reduced.lift(solution), bound)
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Nearest other rows of each row, enough to hold ``need`` further copies.
+
+    Attributes
+    ----------
+    row, distance: int32 and int64, shape (distinct, need): nearest first.
+    length: int32, shape (distinct,): entries filled.
+    """
+
+    row: NDArray[np.int32]
+    distance: Ints
+    length: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, instance: Instance, need: int, context: Context) -> "Neighbours | None":
+        """Compare all pairs, block by block; None when stopped."""
+        from incrowd.solvers.approx.neighbour_kernels import nearest_copies
+
+        distinct = instance.distinct
+        row = np.zeros((distinct, need), np.int32)
+        distance = np.zeros((distinct, need), np.int64)
+        length = np.zeros(distinct, np.int32)
+        tables = instance.tables
+        # Columns that tell most pairs apart first; distances do not depend on the order.
+        alike = [
+            np.square(np.bincount(column, instance.counts)).sum() for column in instance.codes.T
+        ]
+        order = np.argsort(alike, kind="stable")
+        codes = np.ascontiguousarray(instance.codes[:, order])
+        start, width = tables.start[order], tables.width[order]
+        block = max(1, PAIRS_PER_BLOCK // max(distinct, 1))
+        for first in range(0, distinct, block):
+            if context.stop.now():
+                return None
+            end = min(first + block, distinct)
+            nearest_copies(
+                codes,
+                instance.counts,
+                tables.node,
+                tables.cost,
+                start,
+                width,
+                need,
+                first,
+                end,
+                row,
+                distance,
+                length,
+            )
+            context.tell("nearest neighbours", share=end / distinct)
+        return cls(row, distance, length)
+
+    def bound(self, instance: Instance) -> int:
+        """Return Σ over all copies of the distance to the need-th nearest copy (Lemma 3)."""
+        filled = np.flatnonzero(self.length)
+        last = self.distance[filled, self.length[filled] - 1]
+        return int(np.dot(instance.counts[filled], last))
+
+
+def plant(instance: Instance, neighbours: Neighbours, k: int) -> tuple[Solution, int]:
+    """Grow the forest and cut it; return the solution and the forest's weight."""
+    from incrowd.solvers.approx import forest_kernels as kernels
+
+    rows = instance.distinct
+    most = max(2 * k - 1, 3 * k - 5)
+    # Of 2k copies and more, all but k form a class of their own: it costs nothing.
+    weight = np.where(instance.counts >= 2 * k, k, instance.counts)
+    target, below, top, centre, item = (np.empty(rows, np.int64) for _ in range(5))
+    total = kernels.grow_forest(
+        weight, neighbours.row, neighbours.distance, neighbours.length, k, target
+    )
+    order = kernels.leaves_first(target)
+    kernels.cut_edges(weight, target, order, k, below, top)
+    kernels.find_centres(target, order, below, top, k, most, centre, item)
+    label = np.full(instance.rows, -1, np.int64)
+    first_copy = instance.first_copy[:-1]
+    classes = kernels.label_copies(weight, first_copy, order, top, centre, item, k, most, label)
+    apart = label < 0
+    label[apart] = classes + instance.copies[apart]
+    return Solution.of(instance, label), int(total)
