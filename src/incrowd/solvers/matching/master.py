@@ -1,0 +1,204 @@
+"""The linear program over the pool's columns with odd-set cuts, kept warm between rounds.
+
+    minimise  Σ cost(e)·x(e)
+    subject to  Σ {x(e) : e holds u} = 1     for each node u
+                Σ {x(e) : |e ∩ U| odd} ≥ 1   for each odd set U in use
+                x ≥ 0
+
+It starts at the assignment's optimum without a single iteration: beside the permutation's pairs
+the basis holds, for each whole pair, one artificial column fixed at 0 whose cost is its node's
+price; that makes the assignment's prices the basis's duals, and they are feasible.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from incrowd.errors import MissingExtraError
+from incrowd.solvers.matching.assignment import Fractional, cycles
+from incrowd.solvers.matching.pool import Incidence, Pool
+
+
+def highs() -> Any:
+    """Return the highspy module.
+
+    Raises
+    ------
+    MissingExtraError: highspy is not installed.
+    """
+    try:
+        import highspy
+    except ImportError as error:
+        raise MissingExtraError("highspy", "solvers", "simplex matching") from error
+    return highspy
+
+
+def support(fractional: Fractional) -> tuple[NDArray[np.int32], NDArray[np.float64], list[int]]:
+    """The groups of the permutation, their values ½ or 1, and one node for each whole pair."""
+    groups: list[tuple[int, int, int]] = []
+    value: list[float] = []
+    even: list[int] = []
+    for cycle in cycles(fractional.mate):
+        k = len(cycle)
+        if k == 1:
+            groups.append((int(cycle[0]), -1, -1))
+            value.append(1.0)
+            continue
+        ahead = np.roll(cycle, -1)
+        step = 2 if k % 2 == 0 else 1
+        for u, v in zip(cycle[::step].tolist(), ahead[::step].tolist(), strict=True):
+            groups.append((min(u, v), max(u, v), -1))
+            value.append(1.0 if step == 2 else 0.5)
+        if step == 2:
+            even.extend(cycle[::2].tolist())
+    return np.array(groups, np.int32).reshape(-1, 3), np.array(value), even
+
+
+class Master:
+    """The linear program; ``x``, ``price``, ``weight`` and ``value`` are those of the last solve.
+
+    Attributes
+    ----------
+    cuts: the odd sets in use, int64 arrays of nodes, ascending.
+    x: float64, shape (columns,).  price: float64, shape (nodes,).  weight: float64, shape (cuts,).
+    """
+
+    def __init__(self, pool: Pool, fractional: Fractional) -> None:
+        self._highs = highs()
+        self._pool = pool
+        self._nodes = len(fractional.price)
+        self._model = self._highs.Highs()
+        self._model.setOptionValue("output_flag", False)
+        self._model.setOptionValue("threads", 1)
+        self.cuts: list[NDArray[np.int64]] = []
+        self._unit = 2.0 ** max(0, round(np.log2(max(1.0, float(fractional.price.mean())))))
+        groups, value, even = support(fractional)
+        pool.add(groups)
+        self._columns = len(pool)
+        self._artificial = np.array(even, np.int64)
+        self._load(fractional.price.astype(float))
+        self.x = np.zeros(self._columns)
+        places = pool.places(groups)
+        np.add.at(self.x, places, value)
+        self._start(places)
+        self.price = fractional.price.astype(float)
+        self.weight = np.zeros(0)
+        self.value = float(fractional.price.sum())
+
+    def _load(self, price: NDArray[np.float64]) -> None:
+        """Pass the model: artificial columns first, then the pool's."""
+        n = self._nodes
+        fixed = sparse.csc_matrix(
+            (np.ones(len(self._artificial)), (self._artificial, np.arange(len(self._artificial)))),
+            shape=(n, len(self._artificial)),
+        )
+        matrix = sparse.hstack([fixed, _incidence(self._pool.groups, n)]).tocsc()
+        lp = self._highs.HighsLp()
+        lp.num_row_, lp.num_col_ = matrix.shape
+        lp.col_cost_ = np.concatenate([price[self._artificial], self._pool.cost]) / self._unit
+        lp.col_lower_ = np.zeros(lp.num_col_)
+        upper = np.full(lp.num_col_, self._highs.kHighsInf)
+        upper[: len(self._artificial)] = 0
+        lp.col_upper_ = upper
+        lp.row_lower_ = lp.row_upper_ = np.ones(n)
+        lp.a_matrix_.format_ = self._highs.MatrixFormat.kColwise
+        lp.a_matrix_.start_ = matrix.indptr
+        lp.a_matrix_.index_ = matrix.indices
+        lp.a_matrix_.value_ = matrix.data
+        self._model.passModel(lp)
+
+    def _start(self, places: NDArray[np.int64]) -> None:
+        """Set the basis of the assignment."""
+        status = self._highs.HighsBasisStatus
+        basis = self._highs.HighsBasis()
+        offset = len(self._artificial)
+        columns = [status.kBasic] * offset + [status.kLower] * self._columns
+        for j in places.tolist():
+            columns[offset + j] = status.kBasic
+        basis.col_status, basis.row_status = columns, [status.kLower] * self._nodes
+        basis.valid = True
+        self._model.setBasis(basis)
+
+    def solve(self, seconds: float) -> bool:
+        """Solve to optimality; False when time ran out (then nothing changed)."""
+        self._model.setOptionValue(
+            "time_limit", self._model.getRunTime() + min(max(seconds, 0.0), 1e9)
+        )
+        self._model.run()
+        if self._model.getModelStatus() != self._highs.HighsModelStatus.kOptimal:
+            return False
+        solution = self._model.getSolution()
+        dual = np.array(solution.row_dual) * self._unit
+        n = self._nodes
+        self.x = np.array(solution.col_value)[len(self._artificial) :]
+        self.price, self.weight = dual[:n], np.maximum(dual[n:], 0.0)
+        self.value = self._model.getInfo().objective_function_value * self._unit
+        return True
+
+    def extend(self) -> None:
+        """Take the pool's new columns into the model."""
+        groups = self._pool.groups[self._columns :]
+        n = self._nodes
+        matrix = _incidence(groups, n)
+        if self.cuts:
+            member = _incidence_of_sets(self.cuts, n)
+            odd = (member @ matrix).tocsc()
+            odd.data %= 2
+            odd.eliminate_zeros()
+            matrix = sparse.vstack([matrix, odd]).tocsc()
+        cost = self._pool.cost[self._columns :] / self._unit
+        k = len(groups)
+        if k:
+            self._model.addCols(
+                k, cost, np.zeros(k), np.full(k, self._highs.kHighsInf), matrix.nnz,
+                matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32), matrix.data,
+            )  # fmt: skip
+        self._columns = len(self._pool)
+        self.x = np.concatenate([self.x, np.zeros(k)])
+
+    def cut(self, odd_sets: list[NDArray[np.int64]]) -> int:
+        """Add the cuts of the odd sets that are not in use yet; return how many."""
+        known = {tuple(s.tolist()) for s in self.cuts}
+        new = []
+        for s in odd_sets:
+            s = np.sort(s)
+            if tuple(s.tolist()) not in known:
+                known.add(tuple(s.tolist()))
+                new.append(s)
+        incidence = self._pool.incidence()
+        for s in new:
+            columns = odd_columns(incidence, s) + len(self._artificial)
+            self._model.addRow(
+                1.0, self._highs.kHighsInf, len(columns), columns.astype(np.int32),
+                np.ones(len(columns)),
+            )  # fmt: skip
+        self.cuts.extend(new)
+        self.weight = np.concatenate([self.weight, np.zeros(len(new))])
+        return len(new)
+
+
+def odd_columns(incidence: Incidence, odd_set: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The columns that meet the set in an odd number of nodes."""
+    touching = np.concatenate(
+        [incidence.column[incidence.start[u] : incidence.start[u + 1]] for u in odd_set]
+    )
+    columns, times = np.unique(touching, return_counts=True)
+    return columns[times % 2 == 1]
+
+
+def _incidence(groups: NDArray[np.int32], n: int) -> sparse.csc_matrix:
+    """Nodes × columns."""
+    member = groups.ravel()
+    column = np.repeat(np.arange(len(groups)), 3)
+    taken = member >= 0
+    ones = np.ones(int(taken.sum()))
+    return sparse.csc_matrix((ones, (member[taken], column[taken])), shape=(n, len(groups)))
+
+
+def _incidence_of_sets(sets: list[NDArray[np.int64]], n: int) -> sparse.csr_matrix:
+    """Sets × nodes."""
+    member = np.concatenate(sets)
+    owner = np.repeat(np.arange(len(sets)), [len(s) for s in sets])
+    return sparse.csr_matrix((np.ones(len(member)), (owner, member)), shape=(len(sets), n))

@@ -1,0 +1,260 @@
+"""Minimum-cost matching into pairs and triples, with a proof: round first, cut what resists.
+
+1. The linear program over pairs and triples as an assignment (``assignment``): integer prices, a
+   half-integral solution.
+2. Columns of reduced cost 0; around each fractional component a small integer program over them
+   (``rounding``).  All whole: done, the cost is the bound.
+3. Else cuts from the components that resisted (``separation``), the linear program again
+   (``master``), priced until no pair or triple violates the duals, and back to 2.
+4. What odd sets leave open is branched on (``branching``).
+
+Every bound is the sum of prices and weights in integers, checked by a complete search
+(``certificate``).  Whenever time ends: the best lawful groups and the best bound so far.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.solvers.base import Context
+from incrowd.solvers.matching.assignment import Fractional, cycles, relax
+from incrowd.solvers.matching.branching import branch
+from incrowd.solvers.matching.certificate import Certificate, certified, rounded, unit_for
+from incrowd.solvers.matching.master import Master
+from incrowd.solvers.matching.nodes import FAR, Nodes, costs_of
+from incrowd.solvers.matching.pool import Pool
+from incrowd.solvers.matching.rounding import Rounder
+from incrowd.solvers.matching.separation import WHOLE, violated_sets
+from incrowd.solvers.matching.walk import Walker, plain, slacks_of
+
+MIP_SECONDS = 30.0
+COMPLETE = 50
+ALL = 1 << 40
+
+
+@dataclass(frozen=True, eq=False)
+class Matching:
+    """What the pipeline found.
+
+    Attributes
+    ----------
+    groups: int32, shape (groups, 3): the best lawful groups, see ``Nodes``.
+    cost: their cost.  bound: no lawful groups cost less.  Both in units of 1/scale.
+    certificate: prices and odd sets; its own bound is lower than ``bound`` only after branching.
+    ended: see ``Outcome.ended``.
+    """
+
+    groups: NDArray[np.int32]
+    cost: int
+    bound: int
+    certificate: Certificate
+    ended: str
+
+
+@dataclass(eq=False)
+class Run:
+    """The state of one run."""
+
+    nodes: Nodes
+    walker: Walker
+    context: Context
+    groups: NDArray[np.int32]
+    rng: np.random.Generator
+    certificate: Certificate
+    cost: int = 0
+    bound: int = 0
+    closed: bool = False
+    pool: Pool = field(init=False)
+    near: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        self.pool = Pool(self.nodes.grid)
+        self.cost = int(costs_of(self.nodes.grid, self.groups).sum())
+
+    def offer(self, groups: NDArray[np.int32]) -> None:
+        """Keep lawful groups that cost less than the best."""
+        cost = int(costs_of(self.nodes.grid, groups).sum())
+        if cost < self.cost:
+            self.groups, self.cost = groups, cost
+
+    def prove(self, certificate: Certificate) -> None:
+        """Keep a certificate whose bound is at least the best."""
+        if certificate.bound >= self.bound:
+            self.certificate, self.bound = certificate, certificate.bound
+
+    @property
+    def over(self) -> bool:
+        """Whether the gap is small enough, or time is up."""
+        stop = self.context.stop
+        return stop.now() or stop.satisfied(self.cost, self.bound)
+
+    def matching(self) -> Matching:
+        """Return the result."""
+        if self.cost <= self.bound:
+            ended = "finished"
+        elif self.context.stop.now():
+            ended = self.context.stop.why()
+        elif self.context.stop.satisfied(self.cost, self.bound):
+            ended = "gap reached"
+        else:
+            ended = "stopped paying"
+        return Matching(self.groups, self.cost, self.bound, self.certificate, ended)
+
+
+def match(nodes: Nodes, groups: NDArray[np.int32], context: Context) -> Matching:
+    """Find the cheapest lawful groups; ``groups`` are any lawful ones.
+
+    Raises
+    ------
+    MissingExtraError: highspy is not installed, and the assignment alone does not settle it.
+    """
+    walker = Walker(nodes.grid, context.seed)
+    start = Certificate(np.zeros(nodes.size, np.int64), (), np.zeros(0, np.int64), 1)
+    run = Run(nodes, walker, context, groups, np.random.default_rng(context.seed), start)
+    context.tell("linear program", cost=run.cost)
+    fractional = relax(nodes, walker, groups, context)
+    run.prove(Certificate(fractional.price, (), np.zeros(0, np.int64), 1))
+    if fractional.proven:
+        run.offer(whole_cycles(fractional, nodes))
+        if not run.over:
+            close(run, fractional)
+    return run.matching()
+
+
+def whole_cycles(fractional: Fractional, nodes: Nodes) -> NDArray[np.int32]:
+    """Turn the permutation into groups: pairs around each cycle, one triple in an odd one.
+
+    Neighbours on a cycle have different colors; three in a row with three colors exist on every
+    odd cycle, because two colors cannot alternate on it.
+    """
+    color = nodes.grid.color
+    groups: list[list[int]] = []
+    for cycle in cycles(fractional.mate):
+        k = len(cycle)
+        if k == 1:
+            groups.append([int(cycle[0]), -1, -1])
+            continue
+        ring = cycle.tolist()
+        if k % 2:
+            at = next(i for i in range(k) if color[ring[i]] != color[ring[(i + 2) % k]])
+            ring = ring[at:] + ring[:at]
+            groups.append(sorted(ring[:3]))
+            ring = ring[3:]
+        groups.extend([min(p), max(p), -1] for p in zip(ring[::2], ring[1::2], strict=True))
+    return np.array(groups, np.int32).reshape(-1, 3)
+
+
+def close(run: Run, fractional: Fractional) -> None:
+    """Steps 2 to 4."""
+    hosted = np.flatnonzero(run.nodes.grid.home < FAR)
+    singles = np.full((len(hosted), 3), -1, np.int32)
+    singles[:, 0] = hosted
+    dual = plain(fractional.price)
+    slack = slacks_of(run.nodes.grid, dual, fractional.pairs)
+    margin = max(2, int(np.median(np.abs(fractional.price)))) if run.nodes.size else 0
+    for groups in (
+        singles, run.groups, fractional.pairs[slack <= margin],
+        run.walker.below(dual, max(1, margin // 3), 2, triples=True),
+    ):  # fmt: skip
+        run.pool.add(groups)
+    master = Master(run.pool, fractional)
+    unit = unit_for(run.nodes)
+    whole = master.x.copy()
+    first = True
+    while not run.over:
+        dual = rounded(master, unit).dual
+        run.pool.add(run.walker.below(dual, unit // 2, 2, triples=True))
+        master.extend()
+        slack = slacks_of(run.nodes.grid, dual, run.pool.groups) / unit
+        rounder = Rounder(run.pool, run.pool.incidence(), slack)
+        whole = round_all(run, rounder, master, whole, first)
+        first = False
+        if run.over:
+            return
+        if not (cut(run, rounder, master, whole) or cut(run, rounder, master, master.x)):
+            branch_out(run)
+            return
+        if not price_out(run, master, unit):
+            return
+        run.context.tell("odd sets", cost=run.cost, bound=run.bound)
+
+
+def round_all(
+    run: Run, rounder: Rounder, master: Master, before: NDArray[np.float64], first: bool
+) -> NDArray[np.float64]:
+    """Round the last whole solution again where the new prices disturb it, else the master's."""
+    count = len(rounder.pool)
+    if not first:
+        patched = np.concatenate([before, np.zeros(count - len(before))])
+        if rounder.patch(patched, 120, MIP_SECONDS, run.context.stop):
+            offer_whole(run, rounder, patched)
+            if run.over:
+                return patched
+    x = np.concatenate([master.x, np.zeros(count - len(master.x))])
+    for size, most in ((40, count), (120, count), (400, 40), (1500, 6)):
+        left = len(rounder.open_components(x))
+        if not left or left > most or run.context.stop.now():
+            break
+        rounder.round(x, size, 1e-6, 0, MIP_SECONDS, run.context.stop)
+    left = len(rounder.open_components(x))
+    if left == 0:
+        offer_whole(run, rounder, x)
+    elif first or left <= COMPLETE:
+        complete = x.copy()
+        for size in (40, 120):
+            rounder.round(complete, size, np.inf, np.inf, MIP_SECONDS, run.context.stop)
+        offer_whole(run, rounder, complete)
+    return x
+
+
+def offer_whole(run: Run, rounder: Rounder, x: NDArray[np.float64]) -> None:
+    """Offer a solution if it is whole."""
+    if not len(rounder.open_components(x)):
+        run.offer(rounder.pool.groups[x > 0.5])
+
+
+def cut(run: Run, rounder: Rounder, master: Master, x: NDArray[np.float64]) -> int:
+    """Add cuts from the components of ``x`` that are still fractional; return how many."""
+    sets: list[NDArray[np.int64]] = []
+    for nodes, columns in rounder.open_components(x):
+        sets += violated_sets(nodes, run.pool.groups[columns], x[columns], run.rng)
+    return master.cut(sets)
+
+
+def price_out(run: Run, master: Master, unit: int) -> bool:
+    """Solve the linear program over all pairs and triples; False when time ends first."""
+    while True:
+        if not master.solve(run.context.stop.left()) or run.context.stop.now():
+            return False
+        certificate = rounded(master, unit)
+        violated = run.walker.below(certificate.dual, -max(2, unit >> 20), 3, triples=True)
+        added = run.pool.add(violated)
+        if not added:
+            run.prove(certified(certificate, run.walker))
+            return True
+        master.extend()
+
+
+def branch_out(run: Run) -> None:
+    """Enumerate every column that a better solution may use, and branch over them."""
+    certificate = run.certificate
+    room = (run.cost - 1) * certificate.unit - certificate.total
+    walker = Walker(run.nodes.grid, run.context.seed, 1 << 22)
+    every = walker.below(certificate.dual, room + 1, ALL, triples=True)
+    if walker.full:
+        return
+    singles = run.pool.groups[run.pool.groups[:, 1] < 0]
+    groups = np.concatenate([singles, every])
+    groups = groups[slacks_of(run.nodes.grid, certificate.dual, groups) <= room]
+    proved, better = branch(
+        groups, costs_of(run.nodes.grid, groups), run.nodes.size, list(certificate.odd_sets),
+        run.cost, run.context.stop,
+    )  # fmt: skip
+    if better is not None:
+        run.offer(groups[better])
+    if proved:
+        run.bound = run.cost
+
+
+__all__ = ["WHOLE", "Matching", "match"]

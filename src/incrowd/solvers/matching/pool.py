@@ -1,0 +1,70 @@
+"""Columns of the linear program: groups of nodes, each at most once."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.solvers.matching.nodes import Grid, costs_of
+
+
+class Incidence(NamedTuple):
+    """The columns of each node as CSR: ``column[start[u]:start[u+1]]``."""
+
+    start: NDArray[np.int64]
+    column: NDArray[np.int64]
+
+
+class Pool:
+    """Groups in the order in which they came.
+
+    Attributes
+    ----------
+    groups: int32, shape (columns, 3), see ``Nodes``.
+    cost: int64, shape (columns,), in units of 1/scale.
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        self._nodes = grid.codes.shape[1]
+        self._keys = np.zeros(0, np.int64)
+        self.groups = np.zeros((0, 3), np.int32)
+        self.cost = np.zeros(0, np.int64)
+
+    def __len__(self) -> int:
+        return len(self.cost)
+
+    def add(self, groups: NDArray[np.int32]) -> int:
+        """Append the groups that are not there yet; return how many."""
+        keys, first = np.unique(self._key(groups), return_index=True)
+        place = np.searchsorted(self._keys, keys)
+        inside = place < len(self._keys)
+        inside[inside] = self._keys[place[inside]] == keys[inside]
+        new = np.sort(first[~inside])
+        if len(new):
+            fresh = np.ascontiguousarray(groups[new], dtype=np.int32)
+            self.groups = np.concatenate([self.groups, fresh])
+            self.cost = np.concatenate([self.cost, costs_of(self._grid, fresh)])
+            self._keys = np.sort(np.concatenate([self._keys, keys[~inside]]))
+        return len(new)
+
+    def places(self, groups: NDArray[np.int32]) -> NDArray[np.int64]:
+        """int64: the column of each group; all must be in the pool."""
+        keys = self._key(self.groups)
+        order = np.argsort(keys)
+        return order[np.searchsorted(keys[order], self._key(groups))]
+
+    def incidence(self) -> Incidence:
+        """The columns of each node."""
+        member = self.groups.ravel()
+        column = np.repeat(np.arange(len(self)), 3)
+        taken = member >= 0
+        member, column = member[taken], column[taken]
+        order = np.argsort(member, kind="stable")
+        start = np.concatenate([[0], np.cumsum(np.bincount(member, minlength=self._nodes))])
+        return Incidence(start.astype(np.int64), column[order])
+
+    def _key(self, groups: NDArray[np.int32]) -> NDArray[np.int64]:
+        radix = self._nodes + 1
+        g = np.asarray(groups, np.int64).reshape(-1, 3) + 1
+        return (g[:, 0] * radix + g[:, 1]) * radix + g[:, 2]

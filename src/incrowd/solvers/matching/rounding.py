@@ -1,0 +1,202 @@
+"""Whole solutions out of fractional ones: round first, cut only what cannot be rounded.
+
+Around each fractional component a region of nodes is grown over columns of reduced cost below a
+threshold; whole groups of the current solution come in whole.  A small integer program over the
+columns inside the region replaces the solution there when that costs no more than allowed.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from incrowd.solvers.matching.master import highs
+from incrowd.solvers.matching.pool import Incidence, Pool
+from incrowd.solvers.matching.separation import WHOLE, components, fractional_columns
+from incrowd.stop import Stop
+
+TIGHT = 1e-6
+
+
+@dataclass(eq=False)
+class Rounder:
+    """One pool at fixed prices.
+
+    Attributes
+    ----------
+    slack: float64, shape (columns,): reduced costs.
+    """
+
+    pool: Pool
+    incidence: Incidence
+    slack: NDArray[np.float64]
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.incidence.start) - 1
+
+    def open_components(
+        self, x: NDArray[np.float64]
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """The components of the fractional columns, small ones first."""
+        found = components(self.pool.groups, fractional_columns(x), self.nodes)
+        return sorted(found, key=lambda item: len(item[0]))
+
+    def round(
+        self,
+        x: NDArray[np.float64],
+        size: int,
+        threshold: float,
+        allowance: float,
+        seconds: float,
+        stop: Stop,
+    ) -> int:
+        """Try to make every component of ``x`` whole, in place; return how many stay fractional.
+
+        A region grows to ``size`` nodes beyond its component over columns of slack below
+        ``threshold``; its integer solution is taken when it costs at most ``allowance`` more.
+        """
+        failed = 0
+        for nodes, columns in self.open_components(x):
+            if not len(fractional_columns(x[columns])):
+                continue  # an earlier region took it in
+            if stop.now():
+                return failed + 1
+            region = self.grow(nodes, x, size, threshold)
+            limit = min(seconds, stop.left())
+            if not self._replace(region, x, threshold, allowance, limit):
+                failed += 1
+        return failed
+
+    def patch(self, x: NDArray[np.float64], size: int, seconds: float, stop: Stop) -> bool:
+        """Replace, in place, what is fractional or no longer tight; whether all of it could be.
+
+        ``x`` is a solution from before the prices changed.  Regions take only tight columns, so
+        that the result, if whole, meets the new prices as nearly as one patch after another can.
+        """
+        torn = np.flatnonzero((x > WHOLE) & ((x < 1 - WHOLE) | (self.slack > TIGHT)))
+        for nodes, columns in components(self.pool.groups, torn, self.nodes):
+            if not (((x[columns] < 1 - WHOLE) | (self.slack[columns] > TIGHT)) & (x[columns] > WHOLE)).any():
+                continue
+            if stop.now():
+                return False
+            region = self.grow(nodes, x, size, TIGHT)
+            if not self._replace(region, x, TIGHT, np.inf, min(seconds, stop.left())):
+                return False
+        return True
+
+    def grow(
+        self, seeds: NDArray[np.int64], x: NDArray[np.float64], size: int, threshold: float
+    ) -> NDArray[np.int64]:
+        """Nodes around the seeds, breadth first; the solution's groups are never torn."""
+        groups, incidence = self.pool.groups, self.incidence
+        region: set[int] = set()
+        queue: deque[int] = deque()
+
+        def take(u: int) -> None:
+            stack = [u]
+            while stack:
+                v = stack.pop()
+                if v in region:
+                    continue
+                region.add(v)
+                queue.append(v)
+                mine = incidence.column[incidence.start[v] : incidence.start[v + 1]]
+                for w in groups[mine[x[mine] > WHOLE]].ravel().tolist():
+                    if w >= 0 and w not in region:
+                        stack.append(w)
+
+        for u in seeds.tolist():
+            take(u)
+        limit = len(region) + size
+        while queue and len(region) < limit:
+            v = queue.popleft()
+            mine = incidence.column[incidence.start[v] : incidence.start[v + 1]]
+            for w in groups[mine[self.slack[mine] < threshold]].ravel().tolist():
+                if w >= 0 and w not in region:
+                    take(w)
+                    if len(region) >= limit:
+                        break
+        return np.array(sorted(region), np.int64)
+
+    def _replace(
+        self,
+        region: NDArray[np.int64],
+        x: NDArray[np.float64],
+        threshold: float,
+        allowance: float,
+        seconds: float,
+    ) -> bool:
+        """Solve the region in whole numbers; write it to ``x`` and return True when allowed."""
+        incidence, groups, cost = self.incidence, self.pool.groups, self.pool.cost
+        near = np.unique(
+            np.concatenate(
+                [incidence.column[incidence.start[u] : incidence.start[u + 1]] for u in region]
+            )
+        )
+        inside = np.zeros(self.nodes + 1, bool)
+        inside[region] = True
+        inside[-1] = True  # the padding
+        old = near[x[near] > WHOLE]
+        usable = near[(self.slack[near] < threshold) & inside[groups[near]].all(axis=1)]
+        paid = float(cost[old] @ x[old])
+        chosen = whole_program(
+            groups[usable], cost[usable], region, np.ceil(paid - 1e-6) + allowance,
+            seconds,
+        )  # fmt: skip
+        if chosen is None:
+            return False
+        x[old] = 0.0
+        x[usable[chosen]] = 1.0
+        return True
+
+
+def whole_program(
+    groups: NDArray[np.int32],
+    cost: NDArray[np.int64],
+    region: NDArray[np.int64],
+    at_most: float,
+    seconds: float,
+) -> NDArray[np.int64] | None:
+    """Indices of groups that partition the region at a cost of at most ``at_most``, or None."""
+    if not len(groups):
+        return None
+    module = highs()
+    place = np.full(int(region[-1]) + 1, -1)
+    place[region] = np.arange(len(region))
+    member = groups.ravel()
+    taken = member >= 0
+    column = np.repeat(np.arange(len(groups)), 3)[taken]
+    matrix = sparse.csc_matrix(
+        (np.ones(len(column)), (place[member[taken]], column)), shape=(len(region), len(groups))
+    )
+    lp = module.HighsLp()
+    lp.num_row_, lp.num_col_ = matrix.shape
+    lp.col_cost_ = cost.astype(float)
+    lp.col_lower_, lp.col_upper_ = np.zeros(len(groups)), np.ones(len(groups))
+    lp.row_lower_ = lp.row_upper_ = np.ones(len(region))
+    lp.a_matrix_.format_ = module.MatrixFormat.kColwise
+    lp.a_matrix_.start_, lp.a_matrix_.index_ = matrix.indptr, matrix.indices
+    lp.a_matrix_.value_ = matrix.data
+    lp.integrality_ = [module.HighsVarType.kInteger] * len(groups)
+    model = module.Highs()
+    for option, value in (
+        ("output_flag", False), ("threads", 1), ("time_limit", max(seconds, 0.01)),
+        ("mip_abs_gap", 0.99), ("mip_rel_gap", 0.0),
+    ):  # fmt: skip
+        model.setOptionValue(option, value)
+    if np.isfinite(at_most):
+        model.setOptionValue("objective_target", at_most + 0.5)
+    model.passModel(lp)
+    model.run()
+    solution = np.array(model.getSolution().col_value)
+    if len(solution) != len(groups):
+        return None
+    whole = np.round(solution)
+    covered = matrix @ whole
+    if (covered != 1).any() or cost @ whole > at_most + 0.5:
+        return None
+    return np.flatnonzero(whole > 0.5)

@@ -1,0 +1,136 @@
+"""The solver values: simplex matching for 2-anonymity, and for 2-diversity."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+
+from incrowd.privacy.all_of import parts
+from incrowd.privacy.disjoint_diversity import DisjointDiversity
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.solvers.base import Context, Outcome, Problem, Scope
+
+NO_HIGHS = "it needs the package 'highspy': pip install 'incrowd[solvers]'; or use engine"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimplexMatching:
+    """Proven optimum for k = 2: minimum-cost matching of rows into pairs and triples.
+
+    Serves suppression, column weights and hierarchies: all costs that grow with the class and
+    obey cost(u, v) ≤ cost(u, a) + cost(a, v), which all trees with free leaves do.
+    """
+
+    id = "simplex-matching"
+    guarantee = "exact"
+    scope = Scope(models=("2-anonymity",))
+    source = (
+        "Blocki and Williams 2010, Theorems 1 and 8; Anshelevich and Karagiozova 2011 (simplex "
+        "matching); odd-set cuts after Edmonds 1965"
+    )
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Refuse every model but 2-anonymity."""
+        if problem.model != KAnonymity(2):
+            return "it serves 2-anonymity alone; use engine, or subset-dp for small tables"
+        return None if find_spec("highspy") else NO_HIGHS
+
+    def run(self, problem: Problem, context: Context) -> Outcome:
+        """Match; bound = cost exactly when that is proven in integers.
+
+        Raises
+        ------
+        MissingExtraError: highspy is not installed.
+        """
+        from incrowd.proof.oddsets import symmetric
+        from incrowd.solvers.matching.pipeline import match
+        from incrowd.solvers.matching.reduction import any_groups, two_anonymous
+
+        instance = problem.instance
+        nodes = two_anonymous(instance, context.seed)
+        matching = match(nodes, any_groups(nodes), context)
+        certificate = matching.certificate
+        price = np.zeros(instance.rows, np.int64)
+        price[nodes.copy] = certificate.price
+        sets = [
+            (nodes.copy[odd_set], int(weight))
+            for odd_set, weight in zip(certificate.odd_sets, certificate.weight, strict=True)
+        ]
+        prices = symmetric(instance, price, sets, certificate.unit)
+        solution = nodes.solution(matching.groups)
+        return Outcome(solution, matching.bound, matching.ended, prices)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoDiversity:
+    """Proven optimum for frequency 2-diversity in one sensitive attribute.
+
+    Disjoint 2-diversity is NP-hard, with one sensitive attribute (explanation, Lemma 8) as with
+    three (Blocki and Williams 2010, Theorem 6): small tables go to the subset program, larger
+    ones are refused.
+    """
+
+    id = "two-diversity"
+    guarantee = "exact"
+    scope = Scope(
+        models=(
+            "frequency 2-diversity of one sensitive attribute",
+            "disjoint 2-diversity (small tables)",
+        )
+    )
+    source = "Liang and Yuan 2012, Lemma 2 and Theorem 11"
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Refuse other models, several attributes, and large NP-hard cases."""
+        if frequency_attribute(problem) is not None:
+            return None if find_spec("highspy") else NO_HIGHS
+        model = problem.model
+        if isinstance(model, DisjointDiversity | DistinctDiversity) and model.l == 2:
+            from incrowd.solvers.exact.subset_dp import SubsetDP
+
+            reason = SubsetDP().refuse(problem)
+            if reason is None:
+                return None
+            return f"{model.name} is NP-hard, so only small tables are solved exactly: {reason}"
+        return (
+            "it serves frequency 2-diversity of one sensitive attribute, and disjoint or distinct "
+            "2-diversity of small tables; use engine"
+        )
+
+    def run(self, problem: Problem, context: Context) -> Outcome:
+        """Match rows of different sensitive values; bound = cost exactly when that is proven.
+
+        Raises
+        ------
+        MissingExtraError: highspy is not installed.
+        """
+        attribute = frequency_attribute(problem)
+        if attribute is None:
+            from incrowd.solvers.exact.subset_dp import SubsetDP
+
+            return SubsetDP().run(problem, context)
+        from incrowd.solvers.matching.pipeline import match
+        from incrowd.solvers.matching.reduction import any_groups, two_diverse
+
+        nodes = two_diverse(problem.instance, attribute)
+        matching = match(nodes, any_groups(nodes), context)
+        return Outcome(nodes.solution(matching.groups), matching.bound, matching.ended)
+
+
+def frequency_attribute(problem: Problem) -> int | None:
+    """The sensitive attribute in which the model asks for frequency 2-diversity, and nothing else.
+
+    2-anonymity beside it changes nothing: no value fills half of a class of one row.
+    """
+    found: set[int | None] = set()
+    for part in parts(problem.model):
+        if isinstance(part, KAnonymity) and part.k <= 2:
+            continue
+        if not isinstance(part, FrequencyDiversity) or part.l != 2:
+            return None
+        found.add(part.attribute)
+    if problem.instance.sensitive_codes.shape[1] == 1:
+        found = {0 if a is None else a for a in found}
+    return found.pop() if len(found) == 1 else None
