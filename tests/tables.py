@@ -38,7 +38,7 @@ cells = st.one_of(
     st.text(st.characters(codec="utf-8", exclude_characters="\0*"), max_size=4),
 )
 names = st.one_of(
-    st.sampled_from(["k", "", "*", "a,b", "line\nbreak", "🙂", "--qi", "a=b", "id", " "]),
+    st.sampled_from(["k", "", "*", "^.*$", "a,b", "line\nbreak", "🙂", "--qi", "a=b", "id", " "]),
     st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=4),
 )
 

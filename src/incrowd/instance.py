@@ -120,7 +120,8 @@ def from_codes(
     -------
     the instance, and int64 of shape (n,): the copy that each table row became (a permutation).
     """
-    rows = np.asarray(rows, np.int32).reshape(len(rows), -1)
+    rows = np.asarray(rows, np.int32)
+    rows = rows if rows.ndim == 2 else rows.reshape(len(rows), 1)
     if trees is None:
         trees = tuple(
             Tree.suppression(f"q{j}", tuple(str(v) for v in range(int(c.max(initial=0)) + 1)))
@@ -128,7 +129,8 @@ def from_codes(
         )
     parts = rows
     if sensitive is not None:
-        sensitive = np.asarray(sensitive, np.int32).reshape(len(rows), -1)
+        sensitive = np.asarray(sensitive, np.int32)
+        sensitive = sensitive if sensitive.ndim == 2 else sensitive.reshape(len(rows), 1)
         parts = np.hstack([rows, sensitive])
     order = row_order(parts)
     ordered = parts[order]

@@ -182,8 +182,10 @@ class Release:
         """
         released = files.open_table(self.data)
         self._checked(texts(released if self.written is None else self._searched, self.roles.qi))
+        # made afresh, for what was handed out may share its memory with ``table``
+        promised = self.source.edited(self.written or self.edit)
         for name in (*self.roles.sensitive, *self.roles.keep):
-            if not texts(released, [name]).equals(texts(self.table, [name])):
+            if not texts(released, [name]).equals(texts(promised, [name])):
                 raise VerificationError(f"column {name!r} of the release is not the original one")
         return True
 
@@ -218,14 +220,25 @@ class Release:
         from incrowd.checker.rejection import RejectedError
         from incrowd.proof.ladders import ladders_of
 
+        # numbers for names: a column called "*" or "^a$" has a meaning of its own in polars
+        names = {name: str(j) for j, name in enumerate(self.roles.qi)}
         original = texts(self.source, self.roles.qi)
-        ladders = ladders_of(self.trees)
+        original.columns = released.columns = list(names.values())
+        ladders = {names[name]: ladder for name, ladder in ladders_of(self.trees).items()}
         try:
             return recheck(
-                original, released, ladders, self.k, self.cost_units, origin=self.edit.order
+                original,
+                released,
+                ladders,
+                self.k,
+                self.cost_units,
+                origin=self.edit.order,
             )
         except RejectedError as error:
-            raise VerificationError(f"the release failed its re-check: {error}") from None
+            place = "" if error.row is None else f"row {error.row}, "
+            if error.column is not None:
+                place += f"column {self.roles.qi[int(error.column)]!r}, "
+            raise VerificationError(f"the re-check of the release: {place}{error.reason}") from None
 
     def summary(self) -> str:
         """Say in a few lines what was done."""

@@ -191,3 +191,14 @@ def test_columns_merge_equal_values():
     column = Column.of(["b", None, "b", "a"], np.array([0, 1, 2, 3]))
     assert column.values == (None, "a", "b")
     assert column.codes.tolist() == [2, 0, 2, 1]
+
+
+@pytest.mark.parametrize("name", ["*", "^a$", "^.*$", "a b", ""])
+def test_names_that_mean_something_to_a_library(constructor, name):
+    """Tests that a column is found by its name alone."""
+    if name == "" and constructor.__name__ == "duckdb_relation":
+        pytest.skip("duckdb has no column without a name")
+    frame = constructor({"a": ["x", "y"], name: ["1", "2"], "z": ["p", "q"]})
+    star = Replacement(("*",), np.array([-1, 0], np.int32))
+    back = from_native(frame).edited(Edit((name, "z"), {name: star})).native()
+    assert plain(back) == {name: ["1", "*"], "z": ["p", "q"]}

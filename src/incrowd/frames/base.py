@@ -121,10 +121,10 @@ def texts(table: Table, columns: Sequence[str] | None = None) -> "pl.DataFrame":
     """Return columns of a table as a polars frame of text (null = missing)."""
     import polars as pl
 
-    series = {}  # by name, for a list of series would rename one without a name
+    series = {}  # named at the end: polars has a meaning of its own for "", "*" and "^a$"
     for name in table.columns if columns is None else columns:
         column = table.encode(name)
-        values = pl.Series(name, column.values, dtype=pl.String)
+        values = pl.Series("value", column.values, dtype=pl.String)
         series[name] = values.gather(column.codes) if len(column.values) else values
     return pl.DataFrame(series)
 

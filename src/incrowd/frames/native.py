@@ -1,6 +1,6 @@
 """Data frames of any library that narwhals accepts, as tables; the same type comes back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -47,28 +47,46 @@ class NativeTable:
         A column without changed cells keeps its type; others become text.  The index of a pandas
         frame is kept; with a new order it is numbered afresh, for it would tell the old one.
         """
-        frame = self._frame.select(*edit.columns)
+        texts = {}
         for name, replacement in edit.replacements.items():
             if replacement.changed:
                 vocabulary, index = replaced(self.encode(name), replacement)
-                texts = np.array([*vocabulary, None], dtype=object)[index].tolist()
-                frame = _with_texts(frame, name, texts)
+                texts[name] = np.array([*vocabulary, None], dtype=object)[index].tolist()
+        pandas_like = self._frame.implementation.is_pandas_like()
+        frame = (_edited_pandas if pandas_like else _edited)(self._frame, edit.columns, texts)
         if edit.order is not None:
             frame = frame[edit.order.tolist(), :]
-            if frame.implementation.is_pandas_like():
+            if pandas_like:
                 frame = nw.from_native(frame.to_native().reset_index(drop=True), eager_only=True)
         return NativeTable(frame, self._back)
 
 
-def _with_texts(frame: "nw.DataFrame[Any]", name: str, texts: list[str | None]) -> Any:
-    """Replace a column by text, in its place."""
-    if frame.implementation.is_pandas_like():
-        native = frame.to_native().copy(deep=False)
-        series = frame.implementation.to_native_namespace().Series
-        native[name] = series(texts, index=native.index, dtype=None if texts else object)
-        return nw.from_native(native, eager_only=True)
-    series = nw.new_series(name, texts, nw.String, backend=frame.implementation)
-    return frame.with_columns(series)
+Texts = Mapping[str, list[str | None]]
+
+
+def _edited(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) -> Any:
+    """Pick columns and replace some by text.
+
+    Column by column, for polars takes a name such as ``*`` or ``^a$`` for a pattern when it
+    selects.
+    """
+    backend = frame.implementation
+    kept = {
+        name: nw.new_series("column", texts[name], nw.String, backend=backend)
+        if name in texts
+        else frame.get_column(name)
+        for name in columns
+    }
+    return nw.from_dict(kept, backend=backend)
+
+
+def _edited_pandas(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) -> Any:
+    """The same for pandas and its kin, the index kept."""
+    native = frame.to_native()[list(columns)].copy(deep=False)
+    series = frame.implementation.to_native_namespace().Series
+    for name, cells in texts.items():
+        native[name] = series(cells, index=native.index)
+    return nw.from_native(native, eager_only=True)
 
 
 def _encode_pandas(series: Any, column: str) -> Column:
@@ -96,6 +114,7 @@ def encode_polars(series: Any, column: str) -> Column:
             f"column {column!r} is of type {dtype}, which has no text form; make it text, or "
             "leave it out of the quasi-identifiers"
         )
+    series = series.alias("value")  # for a name such as "^a$" has a meaning of its own
     if isinstance(dtype, pl.Categorical | pl.Enum):
         series = series.cast(pl.String)
     distinct = series.unique()

@@ -1,0 +1,159 @@
+"""``verify``, ``bound``, ``methods``, ``demo``, ``version``."""
+
+import json
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from incrowd import demo as data
+from incrowd.cli import cli
+from incrowd.cli.options import split_names, split_pairs
+from incrowd.cli.progress import Line
+from incrowd.errors import InputError, MissingExtraError
+from incrowd.events import Event
+
+
+def incrowd(*arguments):
+    """Run a command in this process."""
+    return CliRunner().invoke(cli, [str(a) for a in arguments])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a table and its release, and the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,x\n1,y\n2,z\n2,z\n")
+    assert incrowd("anonymize", "t.csv", "-o", "o.csv", "-k", 2).exit_code == 0
+    return tmp_path
+
+
+def test_verify(folder):
+    """Tests yes and no, in words and as JSON."""
+    yes = incrowd("verify", "o.csv", "--original", "t.csv", "-k", 2)
+    assert (yes.exit_code, yes.stdout) == (0, "")
+    assert yes.stderr.startswith("yes: 4 rows in 2 classes")
+    no = incrowd("verify", "o.csv", "--original", "t.csv", "-k", 3, "--json")
+    assert no.exit_code == 1
+    record = json.loads(no.stdout)
+    assert (record["lawful"], record["smallest_class"], record["k"]) == (False, 2, 3)
+    assert no.stderr.startswith("incrowd: no: the smallest class has 2 rows")
+    assert incrowd("verify", "t.csv", "--original", "t.csv", "-k", 2).exit_code == 1
+
+
+def test_bound(folder):
+    """Tests that the bound is proven: at most the optimum, which is 2 here."""
+    done = incrowd("bound", "t.csv", "-k", 2, "--json")
+    assert done.exit_code == 0, done.output
+    record = json.loads(done.stdout)
+    assert 0 < record["lower_bound"] <= 2
+    assert (record["rows"], record["cells"], record["models"]) == (4, 8, ["2-anonymity"])
+    plain = incrowd("bound", "t.csv", "-k", 2)
+    assert plain.stdout.strip() == str(record["lower_bound"])
+    too_large = incrowd("bound", "t.csv", "-k", 9)
+    assert (too_large.exit_code, too_large.stdout) == (1, "")
+    assert incrowd("bound", "t.csv", "-k", 1).stdout.strip() == "0"
+
+
+def test_methods():
+    """Tests that every solver of the catalog is listed with its guarantee and source."""
+    from incrowd.solvers.catalog import SOLVERS
+
+    record = json.loads(incrowd("methods", "--json").stdout)
+    assert [m["id"] for m in record["methods"]] == [solver.id for solver in SOLVERS]
+    plain = incrowd("methods").stdout
+    for solver in SOLVERS:
+        assert solver.id in plain and solver.source in plain
+
+
+def test_version():
+    """Tests that both ways say the same."""
+    assert incrowd("version").stdout == incrowd("--version").stdout
+
+
+def test_all_commands_load():
+    """Tests that each command that is listed can be shown."""
+    from incrowd.cli.group import COMMANDS
+
+    shown = incrowd("--help").stdout
+    for name in COMMANDS:
+        if f"\n  {name} " in shown:
+            assert incrowd(name, "--help").exit_code == 0, name
+
+
+def test_real_demo_data():
+    """Tests the size of the table and that its codes are spelled out."""
+    pytest.importorskip("causaldata", reason="needs the demo extra", exc_type=ImportError)
+    frame = data.nhefs()
+    assert frame.shape == (1566, 7)
+    assert frame.select(data.QI).is_unique().sum() == 1050
+    assert frame["income"].null_count() == 59
+    assert set(frame["sex"]) == {"male", "female"}
+
+
+def test_demo_without_its_package(monkeypatch):
+    """Tests that the line to type is told, and that the other table needs nothing."""
+    monkeypatch.setitem(sys.modules, "causaldata", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"--synthetic.*pip install 'incrowd\[demo\]'"):
+        data.nhefs()
+
+
+def test_synthetic_data():
+    """Tests that the table is the same for a seed, with missing values."""
+    frame = data.synthetic(300, seed=3)
+    assert frame.equals(data.synthetic(300, seed=3))
+    assert not frame.equals(data.synthetic(300, seed=4))
+    assert frame.columns == [*data.QI, *data.SENSITIVE]
+    assert frame["income"].null_count() > 0
+
+
+def test_demo(monkeypatch, tmp_path):
+    """Tests the story on a table small enough for any machine."""
+    small = data.synthetic(12, seed=1)
+    monkeypatch.setattr(data, "synthetic", lambda: small)
+    out = tmp_path / "o.csv"
+    done = incrowd("demo", "--synthetic", "-k", 2, "-o", out)
+    assert done.exit_code == 0, done.output
+    for part in ("before", "after", "12 people", "2-anonymity", "incrowd anonymize people.csv"):
+        assert part in done.stdout
+    assert out.exists()
+    record = json.loads(incrowd("demo", "--synthetic", "-k", 2, "--json").stdout)
+    assert (record["rows"], record["columns"]) == (12, 6)
+
+
+COLUMNS = ("a", "b", "a,b", " c", "d=e", "d")
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        (["a,b"], ["a,b"]),
+        (["a", "b"], ["a", "b"]),
+        (["b,a"], ["b", "a"]),
+        (['"a,b",d'], ["a,b", "d"]),
+        (["b, d"], ["b", "d"]),
+        ([" c,a"], ["c", "a"]),
+        (["x,y"], ["x", "y"]),
+    ],
+)
+def test_split_names(given, names):
+    """Tests lists of names; unknown ones are passed on, for the roles to refuse."""
+    assert split_names(given, COLUMNS) == names
+
+
+def test_split_pairs():
+    """Tests that the longest known name before a = counts."""
+    assert split_pairs("--w", ["d=e=2", "a=x=y"], COLUMNS) == {"d=e": "2", "a": "x=y"}
+    assert split_pairs("--w", ["d=2"], COLUMNS) == {"d": "2"}
+    with pytest.raises(InputError, match="no column is called 'x'"):
+        split_pairs("--w", ["x=1"], COLUMNS)
+
+
+def test_progress_line():
+    """Tests that what is known stays known, and that the gap and the time left are shown."""
+    line = Line(60.0)
+    assert str(line.after(Event("greedy"))).startswith("greedy · 0 s · 60 s left")
+    shown = str(line.after(Event("search", cost=200, bound=150, share=0.25)))
+    assert shown.startswith("search 25% · cost 200 · at least 150 · gap 25.00%")
+    assert "cost 200 · at least 150" in str(line.after(Event("polish", bound=100)))

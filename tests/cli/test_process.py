@@ -1,0 +1,128 @@
+"""incrowd as a process: pipes, exit codes, signals, speed of the help."""
+
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+
+from incrowd.frames import read, texts
+from programs import STUCK_IN_WRITING, WAITING, command, run, start
+
+TABLE = b"age;zip\r\n34;01234\r\n34;01234\r\n36;01235\r\n36;\r\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A small table."""
+    path = tmp_path / "in.csv"
+    path.write_bytes(TABLE)
+    return path
+
+
+def listed(folder):
+    """The names in a folder."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_pipe():
+    """Tests that - reads and writes, messages go elsewhere, and the form of the file stays."""
+    done = run("anonymize", "-", "-o", "-", "-k", "2", "--order", "keep", data=TABLE)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == b"age;zip\r\n34;01234\r\n34;01234\r\n36;*\r\n36;*\r\n"
+    assert b"4 in 2 classes" in done.stderr
+
+
+def test_a_reader_that_leaves(table):
+    """Tests that a closed pipe ends quietly."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        command("anonymize", table, "-o", "-", "-q"),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        timeout=120,
+    )
+    os.close(writing)
+    assert b"Traceback" not in done.stderr
+    assert done.returncode != 0
+
+
+def test_ctrl_c_writes_the_best_so_far(table, tmp_path):
+    """Tests that an interrupted search leaves a lawful release and says so with 130."""
+    out = tmp_path / "out.csv"
+    process = start(
+        "searching", "anonymize", table, "-o", out, "-k", "2", "--json", program=WAITING
+    )
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 130, stderr
+    assert json.loads(stdout)["smallest_class"] >= 2
+    assert texts(read(out)).height == 4
+    assert b"interrupted" in stderr
+    assert listed(tmp_path) == ["in.csv", "out.csv"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_killed_while_searching(table, tmp_path, number):
+    """Tests that nothing is left behind."""
+    arguments = ("anonymize", table, "-o", tmp_path / "o", "-k", "2")
+    process = start("searching", *arguments, program=WAITING)
+    process.send_signal(number)
+    # SIGTERM: the waiting search is Python, so it unwinds at once
+    process.communicate(timeout=120)
+    assert process.returncode in (143, -number)
+    assert listed(tmp_path) == ["in.csv"]
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+)
+def test_killed_while_writing(table, tmp_path, number, code):
+    """Tests that the old output stays and no half of a new one takes its name."""
+    out = tmp_path / "out.csv"
+    out.write_bytes(b"old")
+    arguments = ("anonymize", table, "-o", out, "-k", "2", "-q")
+    process = start("writing", *arguments, program=STUCK_IN_WRITING)
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=120)
+    assert process.returncode == code, stderr
+    assert out.read_bytes() == b"old"
+    if number != signal.SIGKILL:
+        assert listed(tmp_path) == ["in.csv", "out.csv"]
+        assert b"Traceback" not in stderr
+
+
+def test_time_limit(table, tmp_path):
+    """Tests that the budget ends the search with a lawful release and 0."""
+    arguments = ("anonymize", table, "-o", tmp_path / "o", "-k", "2", "--time-limit", "0.3")
+    done = subprocess.run(command(*arguments, program=WAITING), capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert b"time limit" in done.stderr
+
+
+def test_help_imports_nothing_heavy():
+    """Tests that the help of the program and of each command comes without the heavy libraries."""
+    program = """
+import sys
+from incrowd.cli import cli
+for arguments in ([], ["anonymize"], ["verify"], ["bound"], ["methods"], ["demo"], ["version"]):
+    assert cli.main([*arguments, "--help"], standalone_mode=False) == 0
+heavy = {"numba", "polars", "scipy", "pandas", "narwhals", "rich", "numpy"} & set(sys.modules)
+sys.exit(f"imported: {heavy}" if heavy else 0)
+"""
+    done = subprocess.run(command(program=program), capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert b"anonymize" in done.stdout
+
+
+def test_import_is_light():
+    """Tests that importing the package imports no heavy library."""
+    program = """
+import sys, incrowd
+heavy = {"numba", "polars", "scipy", "pandas", "narwhals", "numpy"} & set(sys.modules)
+sys.exit(f"imported: {heavy}" if heavy else 0)
+"""
+    done = subprocess.run(command(program=program), capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,82 @@
+"""Roles, and all that is asked of a release."""
+
+import pytest
+
+from incrowd.errors import HierarchyError, InputError
+from incrowd.policy import Policy, Roles, assign_roles
+
+COLUMNS = ("name", "age", "zip", "diagnosis")
+
+
+def test_without_qi_everything_else_is_one():
+    """Tests the default roles, in the table's order."""
+    assert assign_roles(COLUMNS) == Roles(qi=COLUMNS)
+    roles = assign_roles(COLUMNS, id=["name"], sensitive=["diagnosis"])
+    assert roles == Roles(qi=("age", "zip"), sensitive=("diagnosis",), id=("name",))
+    assert roles.published(COLUMNS) == ("age", "zip", "diagnosis")
+
+
+def test_with_qi_each_column_needs_a_role():
+    """Tests that a column without a role is listed, with the ways to name it."""
+    with pytest.raises(InputError) as caught:
+        assign_roles(COLUMNS, qi=["zip"], keep=["age"])
+    for part in ("2 columns have no role", "'name', 'diagnosis'", "--keep", "--id", "--sensitive"):
+        assert part in str(caught.value)
+    roles = assign_roles(COLUMNS, qi=["zip", "age"], id=["name"], keep=["diagnosis"])
+    assert roles.qi == ("age", "zip")
+
+
+BAD_ROLES = [
+    ({"qi": ["Age"]}, r"qi: no column is called 'Age'; did you mean 'age'\?"),
+    ({"sensitive": ["x"]}, "sensitive: no column is called 'x'; known: 'name', 'age'"),
+    ({"id": ["age"], "keep": ["age"]}, "'age' is named both id and keep"),
+    ({"keep": COLUMNS}, "no column is a quasi-identifier"),
+]
+
+
+@pytest.mark.parametrize(("roles", "message"), BAD_ROLES, ids=range(len(BAD_ROLES)))
+def test_refuses_roles(roles, message):
+    """Tests that wrong roles are named."""
+    with pytest.raises(InputError, match=message):
+        assign_roles(COLUMNS, **roles)
+
+
+BAD_POLICIES = [
+    ({"k": 0}, "k must be a whole number of at least 1, not 0"),
+    ({"k": 2.5}, "k must be a whole number"),
+    ({"k": True}, "k must be a whole number"),
+    ({"k": "5"}, "k must be a whole number"),
+    ({"seed": -1}, "seed must be a whole number of at least 0"),
+    ({"threads": 0}, "threads must be a whole number of at least 1"),
+    ({"time_limit": 0}, "time_limit must be seconds, more than 0"),
+    ({"time_limit": float("nan")}, "time_limit must be seconds"),
+    ({"gap": 1.5}, "gap must be a share from 0 to 1"),
+    ({"gap": "1%"}, "gap must be a share"),
+    ({"order": "shuffled"}, "order is 'shuffled'; did you mean 'shuffle'"),
+    ({"star": ""}, "star, the mark of a suppressed cell, must be"),
+    ({"qi": 3}, "qi takes a column name or a list of them"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD_POLICIES, ids=range(len(BAD_POLICIES)))
+def test_refuses_policies(given, message):
+    """Tests that a wrong parameter is named with what is allowed."""
+    with pytest.raises(InputError, match=message):
+        Policy(**given)
+
+
+def test_one_name_is_a_list_of_one():
+    """Tests that a column may be named without a list."""
+    policy = Policy(qi="age", sensitive="zip", id=None)
+    assert (policy.qi, policy.sensitive, policy.id) == (("age",), ("zip",), ())
+
+
+def test_hierarchies_by_specification(tmp_path):
+    """Tests rules, files and sources, and that neither is refused."""
+    (tmp_path / "h.csv").write_text("1;a;*\n")
+    source = Policy(hierarchies={"a": "interval:5"}).sources()["a"]
+    sources = Policy(hierarchies={"a": tmp_path / "h.csv", "b": source}).sources()
+    assert sources["b"] is source
+    assert sources["a"].build("a", ["1"]).labels[-1] == ("*",)
+    with pytest.raises(HierarchyError, match="neither a rule nor a file"):
+        Policy(hierarchies={"a": "intervall:5"}).sources()

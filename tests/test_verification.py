@@ -1,0 +1,141 @@
+"""Releases against originals, in any order, without a proof."""
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incrowd.anonymize import release_of
+from incrowd.frames import from_native
+from incrowd.policy import Policy
+from incrowd.verification import verify_release
+from tables import Sorter
+
+
+def verdict(original, released, **given):
+    """Verify one frame against another."""
+    return verify_release(from_native(original), from_native(released), Policy(**given))
+
+
+def lawful_by_force(original, released, ladder, qi):
+    """Whether some order of the released rows makes every cell lawful."""
+    for order in itertools.permutations(range(len(released))):
+        pairs = zip(original, (released[i] for i in order), strict=True)
+        if all(
+            new in ladder[old] if j < qi else new == old
+            for before, after in pairs
+            for j, (old, new) in enumerate(zip(before, after, strict=True))
+        ):
+            return True
+    return False
+
+
+LADDER = {
+    **{leaf: (leaf, "low", "*") for leaf in ("1", "2")},
+    **{leaf: (leaf, "high", "*") for leaf in ("3",)},
+}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_against_brute_force(data):
+    """Tests the answer on small tables that are often nearly right."""
+    rows = data.draw(st.integers(1, 5))
+    leaf = st.sampled_from(["1", "2", "3"])
+    row = st.tuples(leaf, leaf, st.sampled_from(["p", "q"]))
+    original = data.draw(st.lists(row, min_size=rows, max_size=rows))
+    released = []
+    for a, b, s in data.draw(st.permutations(original)):
+        up = [data.draw(st.sampled_from(LADDER[x])) for x in (a, b)]
+        released.append([*up, s])
+    if data.draw(st.booleans()):  # spoil one cell
+        i, j = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, 2))
+        released[i][j] = data.draw(st.sampled_from(["1", "3", "low", "*"] if j < 2 else ["p", "q"]))
+    names = ["a", "b", "s"]
+    before = pl.DataFrame(original, names, orient="row")
+    after = pl.DataFrame(released, names, orient="row")
+    from incrowd.hierarchy.file import HierarchyRows
+
+    tree = HierarchyRows([LADDER[x] for x in ("1", "2", "3")])
+    found = verdict(before, after, k=1, keep="s", hierarchies={"a": tree, "b": tree})
+    assert found.lawful == lawful_by_force(original, released, LADDER, 2)
+
+
+PEOPLE = pl.DataFrame(
+    {
+        "name": ["A", "B", "C", "D"],
+        "age": ["30", "30", "40", None],
+        "zip": ["1", "1", "2", "2"],
+        "ill": ["x", "y", "x", "y"],
+    }
+)
+GIVEN = {"k": 2, "id": "name", "keep": "ill"}
+
+
+def made(**more):
+    """A lawful release of the people."""
+    policy = Policy(**GIVEN, order="shuffle", method=Sorter(), **more)
+    return release_of(from_native(PEOPLE), policy).data
+
+
+def test_yes():
+    """Tests that what we release is accepted, with its figures."""
+    found = verdict(PEOPLE, made(), **GIVEN)
+    assert found.lawful
+    assert (found.rows, found.smallest_class) == (4, 2)
+    assert verdict(PEOPLE, made(star="#"), **GIVEN, star="#").lawful
+
+
+def spoiled(column, row, value):
+    """The release with one cell changed."""
+    frame = made()
+    cells = frame[column].to_list()
+    cells[row] = value
+    return frame.with_columns(pl.Series(column, cells))
+
+
+NO = [
+    (lambda: made().head(3), "the release has 3 rows, the original 4"),
+    (lambda: made().drop("ill"), r"lacks the columns 'ill' .*--id"),
+    (lambda: made().with_columns(name=pl.lit("A")), "should not have: 'name'"),
+    (lambda: spoiled("ill", 0, "SECRET"), "the columns 'ill' are not the original ones"),
+    (lambda: spoiled("zip", 0, "SECRET"), "column 'zip', released row 1: the cell is neither"),
+    (lambda: PEOPLE.drop("name"), r"smallest class has 1 rows, fewer than k = 2 \(2 of 3 "),
+    (
+        lambda: pl.DataFrame({"age": ["40"] * 4, "zip": ["2"] * 4, "ill": ["x", "y", "x", "y"]}),
+        "3 original rows have no released row of their own",
+    ),
+]
+
+
+@pytest.mark.parametrize(("release", "reason"), NO, ids=[case[1][:20] for case in NO])
+def test_no(release, reason):
+    """Tests that each kind of fault is told, without the cell."""
+    found = verdict(PEOPLE, release(), **GIVEN)
+    assert not found.lawful
+    text = "; ".join(found.reasons)
+    assert "SECRET" not in text
+    with pytest.raises(AssertionError, match=reason):
+        raise AssertionError(text)
+
+
+def test_no_rows():
+    """Tests that an empty release of an empty table is accepted."""
+    empty = pl.DataFrame({"a": pl.Series([], dtype=pl.String)})
+    assert verdict(empty, empty, k=5).lawful
+    assert not verdict(pl.DataFrame({"a": ["1"] * 5}), empty, k=5).lawful
+
+
+def test_a_thousand_rows():
+    """Tests a shuffled release too large to guess, and one that lies."""
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({c: rng.integers(0, 4, 1000).astype(str) for c in "abcd"})
+    policy = Policy(k=3, order="shuffle", seed=1, method=Sorter())
+    released = release_of(from_native(frame), policy).data
+    assert verdict(frame, released, k=3).lawful
+    # more cells now say 1 than rows of the original do
+    lie = released.with_columns(a=pl.col("a").replace("0", "1"))
+    assert not verdict(frame, lie, k=1).lawful
