@@ -4,6 +4,10 @@ from incrowd.errors import InputError, did_you_mean
 from incrowd.solvers.approx.forest import Forest
 from incrowd.solvers.approx.m_approximation import MApproximation
 from incrowd.solvers.base import Solver
+from incrowd.solvers.baseline.datafly import Datafly
+from incrowd.solvers.baseline.incognito import Incognito
+from incrowd.solvers.baseline.k_member import KMember
+from incrowd.solvers.baseline.mondrian import Mondrian
 from incrowd.solvers.exact.split_recursion import SplitRecursion
 from incrowd.solvers.exact.subset_dp import SubsetDP
 from incrowd.solvers.fpt.closeness_milp import ClosenessMILP
@@ -16,6 +20,10 @@ SOLVERS: tuple[Solver, ...] = (
     ClosenessMILP(),
     Forest(),
     MApproximation(),
+    Mondrian(),
+    KMember(),
+    Datafly(),
+    Incognito(),
 )
 
 

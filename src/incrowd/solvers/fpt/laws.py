@@ -64,7 +64,7 @@ def take_apart(model: Model, table: Group) -> Laws | str:
     return Laws(k, tuple(distinct), tuple(frequency), tuple(closeness))
 
 
-def ground_matrix(distance: object, values: int) -> NDArray[np.float64] | None | str:
+def ground_matrix(distance: object, values: int) -> NDArray[np.float64] | str | None:
     """Return the distances between values; None for the equal distance; a text when unknown."""
     if isinstance(distance, Equal):
         return None

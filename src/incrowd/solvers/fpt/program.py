@@ -9,9 +9,9 @@ Variables: x(r, p), how many copies of row r are released as pattern p; y(p), wh
     Σ_{r: v} x(r, p) ≤ z(p),  Σ_r x(r, p) ≥ l·z(p)     frequency l-diversity, z whole
 
 t-closeness is Liang and Yuan's Theorem 9: g(p, i, j) moves the class's mass to the table's,
-scaled by the size of the class and with the balances subtracted.  For equal distances their Fact 1 needs only one variable per
-value, the surplus.  Without t-closeness and with one sensitive attribute, x is a flow once w, y
-and z are fixed, so only these need be declared whole.
+scaled by the size of the class and with the balances subtracted.  For equal distances their
+Fact 1 needs only one variable per value, the surplus.  Without t-closeness and with one sensitive
+attribute, x is a flow once w, y and z are fixed, so only these need be declared whole.
 """
 
 from dataclasses import dataclass, field
@@ -231,13 +231,15 @@ def solve_program(
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
 
+    box: Any = Bounds  # the stubs of both know scalars only
+    between: Any = LinearConstraint
+
     row, column, value = (np.concatenate(part) for part in zip(*program.entries, strict=True))
     matrix = coo_array((value, (row, column)), (program.rows, program.columns)).tocsr()
     matrix.eliminate_zeros()
-    rows = LinearConstraint(matrix, np.concatenate(program.least), np.concatenate(program.most))
+    rows = between(matrix, np.concatenate(program.least), np.concatenate(program.most))
     cost, upper = np.concatenate(program.cost), np.concatenate(program.upper)
     whole = np.concatenate(program.whole)
-    box: Any = Bounds  # its stubs know scalars only
     options: dict[str, float] = {"mip_rel_gap": 0.0}
     if context.stop.time_limit is not None:
         options["time_limit"] = max(context.stop.left(), 0.01)

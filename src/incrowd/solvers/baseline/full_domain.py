@@ -1,0 +1,79 @@
+"""Full-domain recoding: one level per column for the whole table, and a few suppressed rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.privacy.all_of import lawful_classes
+from incrowd.privacy.base import Group
+from incrowd.privacy.classes import Classes
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.solution import Solution
+from incrowd.solvers.base import Problem
+
+Levels = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FullDomain:
+    """A problem seen through level vectors.
+
+    Attributes
+    ----------
+    suppression: the largest share of rows that may be suppressed whole, 0..1.
+    """
+
+    problem: Problem
+    suppression: float
+    table: Group
+
+    @classmethod
+    def of(cls, problem: Problem, suppression: float) -> "FullDomain":
+        """Work out once what does not change."""
+        return cls(problem, suppression, problem.table)
+
+    def groups(self, columns: tuple[int, ...], levels: Levels) -> NDArray[np.int64]:
+        """int64, shape (distinct,): dense ids of the rows' groups on some columns."""
+        instance = self.problem.instance
+        ids = np.zeros(instance.distinct, np.int64)
+        for j, level in zip(columns, levels, strict=True):
+            node = instance.trees[j].node[level]
+            key = ids * (int(node.max()) + 1) + node[instance.codes[:, j]]
+            ids = np.unique(key, return_inverse=True)[1].ravel().astype(np.int64)
+        return ids
+
+    def lawful_groups(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """bool, shape (groups,): which groups are lawful classes."""
+        instance, model = self.problem.instance, self.problem.model
+        if isinstance(model, KAnonymity):
+            return np.bincount(ids, weights=instance.counts) >= model.k
+        return lawful_classes(model, Classes(ids[instance.copies], self.table))
+
+    def holds(self, columns: tuple[int, ...], levels: Levels) -> bool:
+        """Whether the rows outside lawful groups are few enough to suppress."""
+        instance = self.problem.instance
+        ids = self.groups(columns, levels)
+        outside = ~self.lawful_groups(ids)[ids]
+        return int(instance.counts[outside].sum()) <= self.suppression * instance.rows
+
+    def release(self, levels: Levels) -> Solution:
+        """Return the lawful groups as classes and the other rows as one class.
+
+        Should the suppressed rows be no lawful class of their own, the smallest lawful groups
+        are suppressed with them until they are.  Classes are released at their joins, which lie
+        at or below ``levels``.
+        """
+        problem, instance = self.problem, self.problem.instance
+        ids = self.groups(tuple(range(instance.columns)), levels)
+        lawful = self.lawful_groups(ids)
+        suppressed = ~lawful[ids]
+        if suppressed.any():
+            size = np.bincount(ids, weights=instance.counts)
+            for group in np.flatnonzero(lawful)[np.argsort(size[lawful], kind="stable")]:
+                copies = np.flatnonzero(suppressed[instance.copies])
+                if problem.model.lawful(problem.group(copies), self.table):
+                    break
+                suppressed |= ids == group
+        ids = np.where(suppressed, len(lawful), ids)
+        return Solution.of(instance, ids[instance.copies])

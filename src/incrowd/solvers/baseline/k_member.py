@@ -1,0 +1,128 @@
+"""k-member clustering: grow classes of k rows greedily (Byun, Kamra, Bertino, Li 2007)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from incrowd.instance import Instance
+from incrowd.presolve.merge import MergeDuplicates
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.solution import Solution
+from incrowd.solvers.base import Context, Outcome, Problem, Scope
+
+
+@dataclass(frozen=True, kw_only=True)
+class KMember:
+    """Start at the row farthest from the last start, add the cheapest row until there are k.
+
+    Rows left over at the end, fewer than k, join the classes that they cost least.
+    """
+
+    id = "k-member"
+    guarantee = "none"
+    scope = Scope(models=("k-anonymity",), hierarchies=True, rows=100_000)
+    source = "Byun, Kamra, Bertino & Li 2007"
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Refuse other models and large tables."""
+        if not isinstance(problem.model, KAnonymity):
+            return f"it serves k-anonymity, not {problem.model.name}; use mondrian or engine"
+        if problem.instance.distinct > 100_000:
+            return (
+                f"its time grows with the square of the {problem.instance.distinct:,} distinct "
+                "rows, 100,000 at most; use mondrian or engine"
+            )
+        return None
+
+    def run(self, problem: Problem, context: Context) -> Outcome:
+        """Grow classes; when stopped, the rows left form one class (or join the last)."""
+        assert isinstance(problem.model, KAnonymity)
+        reduced = MergeDuplicates().apply(problem)
+        instance = reduced.problem.instance
+        if instance.rows < problem.model.k:
+            return Outcome(None)
+        growth = Growth(instance, problem.model.k, context.seed)
+        while growth.remaining >= problem.model.k and not context.stop.now():
+            growth.one_class()
+            context.tell("growing classes", share=1 - growth.remaining / instance.rows)
+        stopped = growth.remaining >= problem.model.k
+        growth.finish(together=stopped)
+        ended = context.stop.why() if stopped else "finished"
+        return Outcome(reduced.lift(Solution.of(instance, growth.classes)), 0, ended)
+
+
+class Growth:
+    """The classes so far: of each its first row, its join's levels, its size."""
+
+    def __init__(self, instance: Instance, k: int, seed: int) -> None:
+        self.instance = instance
+        self.k = k
+        self.left = instance.counts.copy()
+        self.remaining = instance.rows
+        self.classes = np.full(instance.rows, -1, np.int64)
+        self.seeds: list[int] = []
+        self.levels: list[np.ndarray] = []
+        self.sizes: list[int] = []
+        self.last = int(np.random.default_rng(seed).integers(instance.distinct))
+
+    def take(self, row: int, number: int, into: int) -> None:
+        """Put copies of a row into a class."""
+        first = int(self.instance.first_copy[row + 1] - self.left[row])
+        self.classes[first : first + number] = into
+        self.left[row] -= number
+        self.remaining -= number
+        self.sizes[into] += number
+
+    def one_class(self) -> None:
+        """Grow the next class to k rows."""
+        from incrowd.solvers.baseline import member_kernels as kernels
+
+        instance, tables = self.instance, self.instance.tables
+        level = np.zeros(instance.columns, np.int64)
+        seed = kernels.cheapest_member(
+            instance.codes, self.left, *tables[:4], self.last, level.copy(), True
+        )
+        into = len(self.seeds)
+        self.seeds.append(seed)
+        self.levels.append(level)
+        self.sizes.append(0)
+        self.take(seed, min(int(self.left[seed]), self.k), into)
+        while self.sizes[into] < self.k:
+            row = kernels.cheapest_member(
+                instance.codes, self.left, *tables[:4], seed, level, False
+            )
+            kernels.raise_levels(
+                instance.codes, tables.node, tables.start, tables.width, seed, row, level
+            )
+            self.take(row, min(int(self.left[row]), self.k - self.sizes[into]), into)
+        self.last = seed
+
+    def finish(self, together: bool) -> None:
+        """Place what is left: as one class, or each copy where it costs least."""
+        from incrowd.solvers.baseline import member_kernels as kernels
+
+        instance, tables = self.instance, self.instance.tables
+        if together:
+            self.classes[self.classes < 0] = len(self.seeds)
+            return
+        seeds, levels = np.array(self.seeds, np.int64), np.array(self.levels, np.int64)
+        for row in np.flatnonzero(self.left):
+            while self.left[row]:
+                into = kernels.cheapest_class(
+                    instance.codes,
+                    *tables[:4],
+                    seeds,
+                    levels,
+                    np.array(self.sizes, np.int64),
+                    int(row),
+                )
+                kernels.raise_levels(
+                    instance.codes,
+                    tables.node,
+                    tables.start,
+                    tables.width,
+                    int(seeds[into]),
+                    int(row),
+                    levels[into],
+                )
+                self.take(int(row), 1, into)
