@@ -6,8 +6,13 @@ kernel, no bound, no reader of files is shared with the code whose work it check
     rejection.py  why something is rejected: a row number, a column, never a cell
     ladder.py     what a value may become, and at what price; validated as a tree
     recheck.py    truth of every cell, lawfulness of every class, the cost
-    models.py     the privacy models, in their plainest form
     inequality.py the price inequality, for every pattern, in exact integers
-    files.py      reading tables and proof files
     verify.py     all of it: release, original, proof → verdict
+
+These five are enough for k-anonymity.  Around them:
+
+    files.py      reading tables and proof files
+    models.py     the privacy models beyond k, from their definitions; transport.py for one of them
+    oddsets.py    odd-set terms
+    published.py  comparing hierarchies with their files and the statement with the proof
 """

@@ -15,6 +15,7 @@ import polars as pl
 from incrowd.checker.rejection import RejectedError, require
 
 VERSION = 1
+NUMBER = r"^'[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
 PARTS = {
     "rows.parquet": ["original", "class", "price"],
     "ladders.parquet": ["column", "leaf", "level", "label", "cost"],
@@ -129,3 +130,9 @@ def as_text(column: pl.Series) -> pl.Series:
     else:
         texts = [str(v) for v in values]
     return column.replace_strict(kinds, texts, default=None, return_dtype=pl.String)
+
+
+def undone(column: pl.Series) -> pl.Series:
+    """Take away the apostrophe that keeps spreadsheets from running a cell."""
+    marked = column.str.contains(r"^'[=+\-@\t\r]") & ~column.str.contains(NUMBER)
+    return column.str.slice(1).zip_with(marked.fill_null(False), column).rename(column.name)

@@ -8,10 +8,6 @@ A ladder is a plain polars frame with one row per rung:
     cost   integer                  what the cell then pays, in units of 1/scale
 """
 
-import csv
-import io
-from collections.abc import Iterable
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -81,26 +77,3 @@ def tables(ladder: pl.DataFrame) -> tuple[pl.Series, NDArray[np.int64], NDArray[
     shape = (-1, max(1, len(leaves)))
     node = ladder["label"].rank("dense").fill_null(0).cast(pl.Int64).to_numpy().reshape(shape)
     return leaves, node, ladder["cost"].to_numpy().reshape(shape)
-
-
-def require_like_file(ladder: pl.DataFrame, data: bytes, column: str) -> None:
-    """Reject a validated ladder that differs from its file, one line ``leaf;level1;…;*`` a leaf.
-
-    Compared are the labels below the root, repetitions left out.  A missing value without a line
-    (an empty leaf) may become the root only.
-    """
-    steps = ladder.filter(pl.col("level") < pl.col("level").max())
-    paths = steps.group_by("leaf").agg(pl.col("label").sort_by("level")).rows()
-    text = data.decode("utf-8-sig", errors="replace")
-    for delimiter in ";\t|,":
-        lines: dict[str, list[str]] = {}
-        for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
-            lines.setdefault((line or [""])[0], _groups(line))
-        lines.setdefault("", [])
-        if all(_groups(path) == lines.get(leaf or "") for leaf, path in paths):
-            return
-    require(False, "the hierarchy differs from its file", column=column)
-
-
-def _groups(labels: Iterable[str | None]) -> list[str]:
-    return list(dict.fromkeys(label for label in labels if label and label != "*"))

@@ -10,12 +10,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.checker import files, inequality, oddsets
-from incrowd.checker.ladder import require_like_file, tables, validated
+from incrowd.checker.ladder import tables, validated
 from incrowd.checker.models import least_class, least_size
+from incrowd.checker.published import require_hierarchy, require_statement
 from incrowd.checker.recheck import recheck, require_permutation
 from incrowd.checker.rejection import RejectedError, require
 
-NUMBER = r"^'[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
 MASK = (1 << 32) - 1
 
 
@@ -42,11 +42,12 @@ def check(
     original: str | Path,
     proof: str | Path,
     hierarchies: Mapping[str, str | Path] | None = None,
+    statement: str | Path | None = None,
 ) -> Verdict:
     """Check a release and its proof against the original table, trusting none of them.
 
     Truth and cost are those of the proof's own hierarchies; ``hierarchies`` (column → file) has
-    them compared with files.
+    them compared with files, ``statement`` has the public statement compared with the proof.
 
     Raises
     ------
@@ -56,13 +57,10 @@ def check(
         read = files.read_proof(proof)
         facts = proved(Path(release), Path(original), read)
         for column, path in (hierarchies or {}).items():
-            ladder = read.ladders.filter(pl.col("column") == column).drop("column")
-            data, stated = Path(path).read_bytes(), read.facts["hierarchies"].get(column, {})
-            same = stated.get("sha256") == files.sha256(data)
-            require(
-                same, "the hierarchy is not the file whose hash the proof states", column=column
-            )
-            require_like_file(validated(ladder, column), data, column)
+            require_hierarchy(read, column, Path(path).read_bytes())
+        if statement is not None:
+            hash_of_proof = files.sha256(Path(proof).read_bytes())
+            require_statement(Path(statement).read_bytes(), read, hash_of_proof)
         return Verdict(True, facts=facts)
     except RejectedError as no:
         return Verdict(False, str(no), no.row, no.column)
@@ -87,11 +85,10 @@ def proved(release: Path, original: Path, proof: files.Proof) -> dict[str, Any]:
     before, after = (files.read_table(part, facts.get("csv") or {}) for part in data)
     origin = proof.rows["original"].cast(pl.Int64).to_numpy()
     require_permutation(origin, before.height)
-    require_columns(before, after, origin, roles)
-    qi = roles["qi"]
-    safe = facts.get("spreadsheet_safe") is True
-    text = [pl.DataFrame([files.as_text(before[c]) for c in qi])]
-    text += [pl.DataFrame([undone(files.as_text(after[c]), safe) for c in qi])]
+    qi, safe = roles["qi"], facts.get("spreadsheet_safe") is True
+    require_columns(before, after, origin, roles, safe)
+    text = [pl.DataFrame([files.as_text(frame[c]) for c in qi]) for frame in (before, after)]
+    text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
     ladders = {c: proof.ladders.filter(pl.col("column") == c).drop("column") for c in qi}
     ladders = {c: validated(ladder, c) for c, ladder in ladders.items()}
     for c, ladder in ladders.items():
@@ -135,6 +132,7 @@ def require_columns(
     after: pl.DataFrame,
     origin: NDArray[np.int64],
     roles: dict[str, list[str]],
+    safe: bool,
 ) -> None:
     """Every column has one role, identifiers are gone, sensitive and kept columns unchanged."""
     named = [c for names in roles.values() for c in names]
@@ -151,21 +149,13 @@ def require_columns(
         old, new = before[column].gather(origin), after[column]
         if old.dtype != new.dtype:
             old, new = files.as_text(old), files.as_text(new)
-        wrong = old.ne_missing(new).arg_true()
+        wrong = old.ne_missing(new)
+        if safe and new.dtype == pl.String:
+            wrong &= old.ne_missing(files.undone(new))
+        wrong = wrong.arg_true()
         require(
             not len(wrong), "the cell was changed", int(wrong[0]) + 1 if len(wrong) else 0, column
         )
-
-
-def undone(column: pl.Series, safe: bool) -> pl.Series:
-    """Take away the apostrophe that keeps spreadsheets from running a cell."""
-    if not safe:
-        return column
-    marked = column.str.contains(r"^'[=+\-@\t\r]") & ~column.str.contains(NUMBER)
-    frame = pl.DataFrame({"cell": column, "marked": marked.fill_null(False)})
-    return frame.select(
-        pl.when("marked").then(pl.col("cell").str.slice(1)).otherwise("cell")
-    ).to_series()
 
 
 def price_total(

@@ -1,0 +1,74 @@
+"""What others can hold against a proof: the hierarchies' files and the public statement."""
+
+import csv
+import hashlib
+import hmac
+import io
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from incrowd.checker.files import Proof, sha256
+from incrowd.checker.ladder import validated
+from incrowd.checker.rejection import RejectedError, require
+
+
+def require_hierarchy(proof: Proof, column: str, data: bytes) -> None:
+    """Reject a proof whose hierarchy of a column is not that of a file, hash and content."""
+    stated = proof.facts["hierarchies"].get(column, {}).get("sha256")
+    same = stated == sha256(data)
+    require(same, "the hierarchy is not the file whose hash the proof states", column=column)
+    ladder = proof.ladders.filter(pl.col("column") == column).drop("column")
+    require_like_file(validated(ladder, column), data, column)
+
+
+def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
+    """Reject a statement that says anything else than the proof does."""
+    try:
+        stated = json.loads(text)
+    except ValueError:
+        raise RejectedError("the statement is no JSON") from None
+    facts = proof.facts
+    salt, original = bytes.fromhex(facts["salt"]), facts["original"]["sha256"].encode()
+    private = ("order", "levels", "matrix")
+    expected: dict[str, Any] = {
+        "format": "incrowd-statement",
+        "release_sha256": facts["release"]["sha256"],
+        "original_commitment": hmac.new(salt, original, hashlib.sha256).hexdigest(),
+        "proof_sha256": proof_sha256,
+        "quasi_identifiers": facts["roles"]["qi"],
+        "models": [{k: v for k, v in m.items() if k not in private} for m in facts["models"]],
+        "hierarchies": facts["hierarchies"],
+        "optimal": facts["cost"] == facts["bound"],
+        "gap": (facts["cost"] - facts["bound"]) / facts["cost"] if facts["cost"] else 0.0,
+        **{name: facts[name] for name in ("version", "incrowd", "scale", "cost", "bound")},
+    }
+    require(isinstance(stated, Mapping), "the statement is no JSON object")
+    for name in sorted({*expected, *stated}):
+        same = name in stated and name in expected and stated[name] == expected[name]
+        require(same, f"the statement's {name} is not the proof's")
+
+
+def require_like_file(ladder: pl.DataFrame, data: bytes, column: str) -> None:
+    """Reject a validated ladder that differs from its file, one line ``leaf;level1;…;*`` a leaf.
+
+    Compared are the labels below the root, repetitions left out.  A missing value without a line
+    (an empty leaf) may become the root only.
+    """
+    steps = ladder.filter(pl.col("level") < pl.col("level").max())
+    paths = steps.group_by("leaf").agg(pl.col("label").sort_by("level")).rows()
+    text = data.decode("utf-8-sig", errors="replace")
+    for delimiter in ";\t|,":
+        lines: dict[str, list[str]] = {}
+        for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+            lines.setdefault((line or [""])[0], _groups(line))
+        lines.setdefault("", [])
+        if all(_groups(path) == lines.get(leaf or "") for leaf, path in paths):
+            return
+    require(False, "the hierarchy differs from its file", column=column)
+
+
+def _groups(labels: Iterable[str | None]) -> list[str]:
+    return list(dict.fromkeys(label for label in labels if label and label != "*"))

@@ -1,0 +1,203 @@
+"""Tests from a release on disk to its proof, its statement and the checker's verdict."""
+
+import datetime
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from incrowd.anonymize import anonymize
+from incrowd.checker.verify import Verdict, check
+from incrowd.errors import OutOfScopeError
+from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.proof.prove import prove, write_statement
+from incrowd.solution import Solution
+from incrowd.solvers.base import Context, Outcome, Problem, Scope
+
+ROWS = 60
+DAYS = datetime.date(2000, 1, 1), datetime.date(1999, 12, 31)
+SCOPE = Scope()
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Two classes, so that nothing depends on what the real solvers find."""
+
+    id: str = "halves"
+    guarantee: str = "none"
+    scope: Scope = SCOPE
+    source: str = "this test"
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Serve all."""
+        return None
+
+    def run(self, problem: Problem, context: Context) -> Outcome:
+        """Cut the copies in two."""
+        classes = np.arange(problem.instance.rows) >= problem.instance.rows // 2
+        return Outcome(Solution.of(problem.instance, classes))
+
+
+def table() -> pl.DataFrame:
+    """Awkward cells of many types."""
+    rng = np.random.default_rng(5)
+    return pl.DataFrame(
+        {
+            "zip; code": [f"{z:03}" for z in rng.integers(0, 30, ROWS)],
+            "age": pl.Series([None if a == 0 else int(a) for a in rng.integers(0, 9, ROWS)]),
+            "odd": rng.choice(['a"b', "", "x;y", "two\nlines", "=1+1", "-3"], ROWS).tolist(),
+            "weight": rng.choice([1.0, 2.5, 1e20, -0.0], ROWS),
+            "whole": rng.choice([1.0, 2.0], ROWS),
+            "born": [DAYS[d] for d in rng.integers(0, 2, ROWS)],
+            "yes": rng.choice([True, False], ROWS),
+            "ill": rng.choice(["flu", "cold", "none"], ROWS).tolist(),
+            "name": [f"person {i}" for i in range(ROWS)],
+            "score": rng.random(ROWS),
+        }
+    )
+
+
+def proven(folder: Path, form: str, out: str, **options: Any) -> tuple[Verdict, list[Path]]:
+    """Anonymize a file, write release, proof and statement, check them."""
+    paths = [folder / f"out.{out}", folder / f"in.{form}", folder / "p.proof", folder / "p.json"]
+    if form == "csv":
+        table().write_csv(paths[1], separator=";")
+    elif form == "parquet":
+        table().write_parquet(paths[1])
+    else:
+        table().write_ipc(paths[1])
+    roles: dict[str, Any] = {"id": "name", "keep": "score", "sensitive": "ill"}
+    release = anonymize(
+        str(paths[1]), 4, **roles, method=Halves(), order="shuffle",
+        hierarchies={"zip; code": "prefix:1,2"}, weights={"age": 2}, **options,
+    )  # fmt: skip
+    release.write(paths[0])
+    facts = prove(release, paths[1], paths[0], paths[2])
+    with paths[3].open("wb") as file:
+        write_statement(facts, paths[2], file)
+    return check(*paths[:3], statement=paths[3]), paths
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Release, original, proof and statement, all honest."""
+    verdict, paths = proven(tmp_path_factory.mktemp("honest"), "csv", "csv")
+    assert verdict.accepted
+    return paths
+
+
+FORMATS = ["csv-csv", "csv-parquet", "parquet-csv", "parquet-parquet", "arrow-csv", "arrow-arrow"]
+
+
+@pytest.mark.parametrize(
+    ("form", "out"),
+    [tuple(pair.split("-")) for pair in FORMATS],
+)
+def test_formats(form: str, out: str, tmp_path: Path) -> None:
+    """Tests that an honest release is accepted whatever its format and its original's."""
+    verdict, _ = proven(tmp_path, form, out)
+    assert verdict.accepted, verdict
+    assert 0 < verdict.facts["bound"] <= verdict.facts["cost"]
+
+
+def test_star_and_models(tmp_path: Path) -> None:
+    """Tests another mark of suppression, and a sensitive model."""
+    verdict, _ = proven(tmp_path, "csv", "csv", star="#", models=[DistinctDiversity(2)])
+    assert verdict.accepted, verdict
+    assert {"model": "distinct", "l": 2, "column": "ill"} in verdict.facts["models"]
+
+
+def test_model_that_the_checker_lacks(tmp_path: Path) -> None:
+    """Tests that no proof is written for a model that nobody could check."""
+    with pytest.raises(OutOfScopeError, match="checker"):
+        proven(tmp_path, "csv", "csv", models=[AlphaK("0.9", 2)])
+    assert not (tmp_path / "p.proof").exists()
+
+
+@pytest.mark.parametrize("safe", [True, False])
+def test_spreadsheet_safe(safe: bool, tmp_path: Path) -> None:
+    """Tests that the apostrophes of a spreadsheet-safe release are told to the checker."""
+    source, out, proof = (tmp_path / n for n in ("in.csv", "out.csv", "x.proof"))
+    source.write_text("a,ill\n=1+1,@x\n=1+1,-5\n-3,=2\n-3,'-4\n")
+    release = anonymize(str(source), 2, sensitive="ill", method=Halves())
+    release.write(out)
+    cells = {"=1+1": "'=1+1", "@x": "'@x", "=2": "'=2"}
+    text = out.read_text()
+    for cell, quoted in cells.items():
+        assert cell in text
+        text = text.replace(cell, quoted)
+    out.write_text(text)
+    prove(release, source, out, proof, spreadsheet_safe=safe)
+    assert check(out, source, proof).accepted == safe
+
+
+def test_statement_tells_no_secret(tmp_path: Path) -> None:
+    """Tests that no cell, no seed and no plain hash of the original stands in the statement."""
+    _, paths = proven(tmp_path, "csv", "csv", seed=987654321)
+    text = paths[3].read_text()
+    stated = json.loads(text)
+    assert "seed" not in text and "987654321" not in text and "person" not in text
+    from incrowd.proof.writing import sha256_of
+
+    assert sha256_of(paths[1]) not in text
+    assert stated["cost"] >= stated["bound"]
+    again, others = proven(tmp_path, "csv", "csv")
+    assert again.accepted
+    other = json.loads(others[3].read_text())
+    assert other["original_commitment"] != stated["original_commitment"]  # a fresh salt
+
+
+CHANGES = {"cost": 1, "bound": 1, "gap": -0.01, "scale": 1, "version": 1}
+
+
+@pytest.mark.parametrize("name", [*CHANGES, "models", "optimal", "release_sha256", "extra"])
+def test_forged_statements_are_rejected(name: str, honest: list[Path], tmp_path: Path) -> None:
+    """Tests that each line of the statement is held against the proof."""
+    stated = json.loads(honest[3].read_text())
+    stated[name] = stated[name] + CHANGES[name] if name in CHANGES else "other"
+    forged = tmp_path / "forged.json"
+    forged.write_text(json.dumps(stated))
+    verdict = check(*honest[:3], statement=forged)
+    assert not verdict.accepted and name in str(verdict.reason)
+
+
+def test_hierarchy_file_can_be_held_against_the_proof(tmp_path: Path) -> None:
+    """Tests a hierarchy from a file, all the way."""
+    source, out, proof = (tmp_path / n for n in ("in.csv", "out.csv", "x.proof"))
+    source.write_text("a\n1\n2\n\n4\n\n2\n")
+    tree = tmp_path / "a.csv"
+    tree.write_text("1;low;*\n2;low;*\n3;high;*\n4;high;*\n")
+    release = anonymize(str(source), 2, hierarchies={"a": str(tree)}, method=Halves())
+    release.write(out)
+    facts = prove(release, source, out, proof)
+    assert facts["hierarchies"]["a"]["origin"] == "a.csv"  # the bare name, no folder
+    assert check(out, source, proof, {"a": tree}).accepted
+    other = tmp_path / "b.csv"
+    other.write_text("1;low;*\n2;high;*\n3;high;*\n4;high;*\n")
+    assert not check(out, source, proof, {"a": other}).accepted
+
+
+def test_writes_into_a_stream(tmp_path: Path) -> None:
+    """Tests that the proof can go into an open file, for one that appears whole or not at all."""
+    _, paths = proven(tmp_path, "csv", "csv")
+    release = anonymize(
+        str(paths[1]), 4, id="name", keep="score", sensitive="ill", method=Halves(),
+        hierarchies={"zip; code": "prefix:1,2"}, weights={"age": 2},
+    )  # fmt: skip
+    release.write(paths[0])
+    stream = io.BytesIO()
+    prove(release, paths[1], paths[0], stream)
+    paths[2].write_bytes(stream.getvalue())
+    assert check(*paths[:3]).accepted
+
+
+def test_missing_files_are_told_apart_from_rejection(tmp_path: Path) -> None:
+    """Tests that a file that is not there is an error, not a verdict."""
+    with pytest.raises(FileNotFoundError):
+        check(tmp_path / "a", tmp_path / "b", tmp_path / "c")
