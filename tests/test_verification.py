@@ -139,3 +139,14 @@ def test_a_thousand_rows():
     # more cells now say 1 than rows of the original do
     lie = released.with_columns(a=pl.col("a").replace("0", "1"))
     assert not verdict(frame, lie, k=1).lawful
+
+
+def test_models_of_the_sensitive_column():
+    """Tests that a class without enough values is found, and one with enough is not."""
+    frame = pl.DataFrame({"a": ["1", "1", "2", "2"], "s": ["x", "y", "x", "x"]})
+    assert verdict(frame, frame, k=2, sensitive="s").lawful
+    found = verdict(frame, frame, k=2, sensitive="s", l=2)
+    assert "1 of 2 classes break 2-anonymity and distinct 2-diversity" in found.reasons[0]
+    starred = frame.with_columns(a=pl.lit("*"))
+    assert verdict(frame, starred, k=2, sensitive="s", l=2, t=0).lawful
+    assert not verdict(frame, frame, k=2, sensitive="s", t=0.1).lawful

@@ -14,7 +14,6 @@ from incrowd.frames.base import Source
 from incrowd.frames.files import open_table
 from incrowd.policy import Policy
 from incrowd.privacy.base import Model
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.release import Release
 from incrowd.solve import solve
 from incrowd.solvers.base import Context, Problem, Solver
@@ -32,6 +31,11 @@ def anonymize(
     sensitive: str | Sequence[str] = (),
     id: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
+    l: Any = None,  # noqa: E741 (the field's own letter)
+    l_kind: str = "distinct",
+    c: Any = None,
+    t: Any = None,
+    distance: str = "equal",
     models: Model | Sequence[Model] = (),
     hierarchies: "Mapping[str, str | Path | Hierarchy] | None" = None,
     weights: Mapping[str, Any] | None = None,
@@ -54,6 +58,10 @@ def anonymize(
     k: least number of rows that agree on all quasi-identifiers.
     qi, sensitive, id, keep: columns by role: changed where needed, published unchanged (twice),
         left out.  Without ``qi`` every column not named otherwise is a quasi-identifier.
+    l, l_kind, c: l-diversity of each sensitive column: ``"distinct"``, ``"frequency"``,
+        ``"entropy"``, ``"recursive"`` (with c) or ``"disjoint"``.
+    t, distance: t-closeness of each sensitive column; its values are ``"equal"``ly far apart,
+        ``"ordered"``, in a ``"hierarchy"``, or as a file says.
     models: further privacy models on the sensitive columns.
     hierarchies: column → ``"interval:5,10"``, ``"prefix:1"``, ``"date"``, a file, or a source.
     weights: column → factor on what a change of its cells costs.
@@ -79,6 +87,7 @@ def anonymize(
     stop = Stop(time_limit, gap)
     policy = Policy(
         k=k, qi=qi, sensitive=sensitive, id=id, keep=keep,
+        l=l, l_kind=l_kind, c=c, t=t, distance=distance,
         models=tuple(models) if isinstance(models, Sequence) else (models,),
         hierarchies=hierarchies or {}, weights=weights or {}, cost=cost, method=method,
         time_limit=time_limit, gap=gap, seed=seed, threads=threads, order=order, star=star,
@@ -102,6 +111,7 @@ def release_of(
         source=source,
         edit=edit_for(table, solved.solution, published, order),
         policy=policy,
+        model=table.model,
         roles=table.roles,
         trees=table.instance.trees,
         scale=table.instance.scale,
@@ -119,13 +129,8 @@ def release_of(
 
 
 def problem_of(table: Coded, policy: Policy) -> Problem:
-    """Return the problem that a policy sets on an encoded table."""
-    model: Model = KAnonymity(int(policy.k))
-    if policy.models:
-        from incrowd.privacy.all_of import AllOf
-
-        model = AllOf((model, *policy.models))
-    return Problem(table.instance, model)
+    """Return the problem that a policy sets on a table encoded under it."""
+    return Problem(table.instance, table.model)
 
 
 @contextlib.contextmanager

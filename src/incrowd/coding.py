@@ -10,7 +10,9 @@ from incrowd.frames.base import Column, Edit, Replacement, Source
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.tree import Tree
 from incrowd.instance import Instance, from_codes
+from incrowd.models import asks_of_sensitive, model_of
 from incrowd.policy import Policy, Roles
+from incrowd.privacy.base import Model
 from incrowd.solution import Solution
 
 
@@ -24,12 +26,14 @@ class Coded:
     instance: distinct rows of the quasi-identifiers.
     leaves: int32, shape (rows, quasi-identifiers): leaf code of each cell.
     copy_of_row: int64, shape (rows,): the instance's copy that each row became.
+    model: what every class has to obey.
     """
 
     roles: Roles
     instance: Instance
     leaves: NDArray[np.int32]
     copy_of_row: NDArray[np.int64]
+    model: Model
 
 
 def coded(source: Source, policy: Policy) -> Coded:
@@ -47,20 +51,21 @@ def coded(source: Source, policy: Policy) -> Coded:
         require_no_star(name, column.values, policy.star)
     trees, scale = build_trees(
         {name: column.values for name, column in columns.items()},
-        sources,
+        {name: origin for name, origin in sources.items() if name not in roles.sensitive},
         policy.cost,
         policy.weights,
     )
     leaves = np.empty((source.rows, len(trees)), np.int32)
     for j, tree in enumerate(trees):
         leaves[:, j] = _leaf_codes(columns[tree.column], tree)
-    sensitive = None
-    if policy.models:  # models see codes in text order; k-anonymity needs none
-        coded_columns = [source.encode(name).codes for name in roles.sensitive]
-        sensitive = np.column_stack(coded_columns) if coded_columns else None
+    secret, codes = {}, None
+    if asks_of_sensitive(policy):  # k-anonymity needs none; models take codes in text order
+        secret = {name: source.encode(name) for name in roles.sensitive}
+        codes = np.column_stack([c.codes for c in secret.values()]) if secret else None
+    model = model_of(policy, secret, sources)
     trees = tuple(_with_star(tree, policy.star) for tree in trees)
-    instance, copy_of_row = from_codes(leaves, trees, sensitive, scale)
-    return Coded(roles, instance, leaves, copy_of_row)
+    instance, copy_of_row = from_codes(leaves, trees, codes, scale)
+    return Coded(roles, instance, leaves, copy_of_row, model)
 
 
 def _leaf_codes(column: Column, tree: Tree) -> NDArray[np.int32]:

@@ -97,6 +97,10 @@ class Policy:
     ----------
     k: least size of a class.
     qi, sensitive, id, keep: names of columns, see ``Roles``; ``qi`` None: all not named otherwise.
+    l, l_kind, c: l-diversity of each sensitive column: ``"distinct"``, ``"frequency"``,
+        ``"entropy"``, ``"recursive"`` (with c) or ``"disjoint"`` (of all columns at once).
+    t, distance: t-closeness of each sensitive column; the distance of its values is ``"equal"``,
+        ``"ordered"``, ``"hierarchy"`` or a file, see ``incrowd.models.distance_of``.
     models: further privacy models that every class has to obey.
     hierarchies: column → specification (``interval:5,10``, ``prefix:1``, ``date``, ``none``), path
         of a hierarchy file, or a source; columns not named are suppressed whole.
@@ -114,6 +118,11 @@ class Policy:
     sensitive: Sequence[str] = ()
     id: Sequence[str] = ()
     keep: Sequence[str] = ()
+    l: Any = None  # noqa: E741 (the field's own letter)
+    l_kind: str = "distinct"
+    c: Any = None
+    t: Any = None
+    distance: str = "equal"
     models: Sequence["Model"] = ()
     hierarchies: Mapping[str, "str | Path | Hierarchy"] = field(default_factory=dict)
     weights: Mapping[str, Any] = field(default_factory=dict)

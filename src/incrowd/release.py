@@ -1,5 +1,6 @@
 """A release: the table that may be published, and what is known about it."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import VerificationError
+from incrowd.errors import OutOfScopeError, VerificationError
 from incrowd.frames import files
 from incrowd.frames.base import Edit, Source, Table, texts
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy import Policy, Roles
+from incrowd.privacy.base import Model
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,7 +40,7 @@ class Release:
     Attributes
     ----------
     source: the original table; edit: what changes in it.
-    policy, roles: what was asked.
+    policy, roles, model: what was asked, and what every class obeys.
     trees, scale: the hierarchies, and the unit 1/scale of integer costs.
     cost_units, bound_units, worst_units: integers in that unit: the release, the proven lower
         bound, and the release in which every cell is a star.
@@ -53,6 +55,7 @@ class Release:
     edit: Edit
     policy: Policy
     roles: Roles
+    model: Model
     trees: tuple[Tree, ...]
     scale: int
     cost_units: int
@@ -93,7 +96,9 @@ class Release:
     @property
     def models(self) -> tuple[str, ...]:
         """Names of the privacy models that every class obeys."""
-        return (f"{self.k}-anonymity", *(model.name for model in self.policy.models))
+        from incrowd.privacy.all_of import parts
+
+        return tuple(model.name for model in parts(self.model))
 
     @property
     def rows(self) -> int:
@@ -233,12 +238,31 @@ class Release:
                 self.k,
                 self.cost_units,
                 origin=self.edit.order,
+                sensitive=self._sensitive(),
+                models=self._plain_models(),
             )
         except RejectedError as error:
             place = "" if error.row is None else f"row {error.row}, "
             if error.column is not None:
                 place += f"column {self.roles.qi[int(error.column)]!r}, "
             raise VerificationError(f"the re-check of the release: {place}{error.reason}") from None
+
+    def _sensitive(self) -> "pl.DataFrame | None":
+        """The sensitive columns as they are released, for models that look at them."""
+        return texts(self._searched, self.roles.sensitive) if len(self.models) > 1 else None
+
+    def _plain_models(self) -> list[dict[str, Any]]:
+        """The models as plain data, without those that the checker does not know."""
+        from incrowd.privacy.all_of import parts
+        from incrowd.proof.models import plain_models
+
+        plain: list[dict[str, Any]] = []
+        if len(self.models) > 1:
+            values = {name: self.source.encode(name).values for name in self.roles.sensitive}
+            for model in parts(self.model):
+                with contextlib.suppress(OutOfScopeError):
+                    plain += plain_models(model, values)
+        return plain
 
     def summary(self) -> str:
         """Say in a few lines what was done."""

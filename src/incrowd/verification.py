@@ -17,7 +17,11 @@ from incrowd.coding import Coded, coded
 from incrowd.frames.base import Column, Source
 from incrowd.frames.spreadsheet import undone
 from incrowd.hierarchy.tree import Tree
+from incrowd.models import asks_of_sensitive
 from incrowd.policy import Policy
+from incrowd.privacy.all_of import lawful_classes
+from incrowd.privacy.base import Group
+from incrowd.privacy.classes import Classes
 
 Ints = NDArray[np.int64]
 
@@ -77,6 +81,8 @@ def verify_release(
         reasons.append(f"the release has {released.rows} rows, the original {original.rows}")
     else:
         reasons += _rows_differ(original, table, columns)
+    if not reasons and released.rows and asks_of_sensitive(policy):
+        reasons += _models_broken(original, table, columns, pattern)
     return Verdict(tuple(reasons), released.rows, len(sizes), smallest)
 
 
@@ -90,6 +96,22 @@ def _columns_differ(expected: Sequence[str], found: Sequence[str]) -> Iterator[s
         )
     if new:
         yield f"the release has columns it should not have: {', '.join(map(repr, new))}"
+
+
+def _models_broken(
+    original: Source, table: Coded, columns: dict[str, Column], pattern: NDArray[np.int32]
+) -> Iterator[str]:
+    """Yield why some class breaks the models; the sensitive columns are known to agree."""
+    secret = []
+    for name in table.roles.sensitive:  # codes as in the original, which the models are about
+        place = {text: code for code, text in enumerate(original.encode(name).values)}
+        codes = [place[text] for text in columns[name].values]
+        secret.append(np.array(codes, np.int32)[columns[name].codes])
+    _, member = np.unique(pattern, axis=0, return_inverse=True)
+    group = Group(np.column_stack(secret), table.instance.sensitive_sizes)
+    broken = ~lawful_classes(table.model, Classes(member.ravel(), group))
+    if broken.any():
+        yield f"{int(broken.sum())} of {len(broken)} classes break {table.model.name}"
 
 
 def _rows_differ(original: Source, table: Coded, columns: dict[str, Column]) -> Iterator[str]:

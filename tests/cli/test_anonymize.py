@@ -248,3 +248,47 @@ def test_any_table(tmp_path_factory, table, delimiter, k):
     out = (folder / "o.csv").read_bytes()
     assert out.split(b"\r\n")[0] == csv_bytes(header, [], delimiter, "\r\n").split(b"\r\n")[0]
     assert smallest_class(parsed(out, delimiter)[1:]) >= k
+
+
+def test_models_of_sensitive_columns(folder):
+    """Tests that l and t are asked for, obeyed in the file, and verified."""
+    given = ("--qi", "age,zip", "--id", "name", "--sensitive", "ill", "-k", 2, "--l", 2)
+    done = incrowd("anonymize", "in.csv", "-o", "o.csv", *given, "--json")
+    assert json.loads(done.stdout)["models"] == ["2-anonymity", "distinct 2-diversity"]
+    lines = parsed((folder / "o.csv").read_bytes())[1:]
+    classes = {
+        tuple(line[:2]): {other[2] for other in lines if other[:2] == line[:2]} for line in lines
+    }
+    assert min(map(len, classes.values())) >= 2
+    check = ("verify", "o.csv", "--original", "in.csv", *given)
+    assert incrowd(*check).exit_code == 0
+    assert incrowd(*check, "--t", "0.0001").exit_code == 1
+    none = incrowd("anonymize", "in.csv", "-o", "no.csv", *given[:-1], 9)
+    assert none.exit_code == 1 and "9-diversity" in none.stderr
+
+
+def test_proof(folder):
+    """Tests that a proof is written beside the release and convinces the checker."""
+    done = incrowd(
+        "anonymize",
+        "in.csv",
+        "-o",
+        "o.csv",
+        "-k",
+        2,
+        "--id",
+        "name",
+        "--proof",
+        "o.proof",
+        "--json",
+    )
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["proof"] == "o.proof"
+    check = ("verify", "o.csv", "--original", "in.csv", "--proof", "o.proof")
+    assert incrowd(*check).exit_code == 0
+    assert json.loads(incrowd(*check, "--json").stdout)["lawful"] is True
+    (folder / "o.csv").write_bytes((folder / "o.csv").read_bytes().replace(b"34", b"36"))
+    no = incrowd(*check)
+    assert (no.exit_code, no.stderr[:12]) == (1, "incrowd: no:")
+    wrong = incrowd("verify", "o.csv", "--original", "in.csv", "--proof", "nothing")
+    assert (wrong.exit_code, wrong.stderr.count("\n")) == (2, 1)

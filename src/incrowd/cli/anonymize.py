@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", required=True, metavar="OUT", help="The release; - for a pipe.")
 @options.k_option
 @options.role_options
+@options.model_options
 @options.hierarchy_options
 @options.search_options
 @click.option(

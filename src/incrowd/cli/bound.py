@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 @click.argument("table", metavar="IN")
 @options.k_option
 @options.role_options
+@options.model_options
 @options.hierarchy_options
 @click.option("--time-limit", type=float, metavar="S", help="Wall seconds at most, about.")
 @options.reading_options

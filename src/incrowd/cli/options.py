@@ -84,6 +84,26 @@ k_option = click.option(
     "-k", "k", type=int, default=5, show_default=True, help="Least number of rows alike."
 )
 
+model_options = together(
+    click.option("--l", "l", metavar="L", help="Also l-diversity of each sensitive column."),
+    click.option(
+        "--l-kind",
+        type=click.Choice(["distinct", "frequency", "entropy", "recursive", "disjoint"]),
+        default="distinct",
+        show_default=True,
+        help="Which l-diversity.",
+    ),
+    click.option("--c", "c", metavar="X", help="The c of recursive (c, l)-diversity."),
+    click.option("--t", "t", metavar="X", help="Also t-closeness of each sensitive column."),
+    click.option(
+        "--distance",
+        default="equal",
+        show_default=True,
+        metavar="equal|ordered|hierarchy|FILE",
+        help="How far apart sensitive values are, for t-closeness.",
+    ),
+)
+
 search_options = together(
     click.option("--method", default="auto", show_default=True, help="See incrowd methods."),
     click.option("--time-limit", type=float, metavar="S", help="Wall seconds to search at most."),
@@ -141,13 +161,15 @@ def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> di
     return pairs
 
 
+ASKED = (
+    *("k", "l", "l_kind", "c", "t", "distance", "cost", "star"),
+    *("method", "time_limit", "gap", "seed", "threads", "order"),
+)
+
+
 def policy_arguments(columns: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
     """Turn the shared options into the arguments of ``Policy``."""
-    arguments = {
-        name: options[name]
-        for name in ("k", "cost", "star", "method", "time_limit", "gap", "seed", "threads", "order")
-        if name in options
-    }
+    arguments = {name: options[name] for name in ASKED if name in options}
     for role in ("sensitive", "id", "keep"):
         arguments[role] = split_names(options[role], columns)
     arguments["qi"] = split_names(options["qi"], columns) if options["qi"] else None

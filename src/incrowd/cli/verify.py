@@ -15,6 +15,7 @@ from incrowd.errors import InputError
 @click.option("--proof", metavar="FILE", help="Its proof; then the bound is checked too.")
 @options.k_option
 @options.role_options
+@options.model_options
 @options.hierarchy_options
 @options.reading_options
 @click.option("--spreadsheet-safe", is_flag=True, help="It was made with --spreadsheet-safe.")

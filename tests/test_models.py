@@ -1,0 +1,95 @@
+"""l, t and distances asked for by name."""
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import incrowd as ic
+
+FRAME = pl.DataFrame(
+    {
+        "a": ["1", "1", "2", "2", "3", "3"],
+        "s": ["x", "x", "y", "x", "z", "y"],
+        "n": [1, 5, 2, 9, 1, 3],
+    }
+)
+
+ASKED = [
+    # parameters, name of the model
+    ({"l": 2}, "distinct 2-diversity"),
+    ({"l": "2", "l_kind": "frequency"}, "frequency 2-diversity"),
+    ({"l": 1.5, "l_kind": "entropy"}, "entropy 1.5-diversity"),
+    ({"l": 2, "l_kind": "recursive", "c": 2}, "recursive (2, 2)-diversity"),
+    ({"l": 3, "l_kind": "disjoint"}, "disjoint 3-diversity"),
+    ({"t": "0.4"}, "0.4-closeness (equal distance) of sensitive attribute 1"),
+]
+
+
+@pytest.mark.parametrize(("asked", "name"), ASKED, ids=[case[1] for case in ASKED])
+def test_models_by_name(asked, name):
+    """Tests that each model is asked for and obeyed: the first class {x, x} cannot stay."""
+    release = ic.anonymize(FRAME, k=2, sensitive="s", keep="n", **asked)
+    assert release.models == ("2-anonymity", name)
+    assert release.cost >= 4
+    assert release.verify()
+    again = ic.anonymize(FRAME, k=2, sensitive="s", keep="n", models=release.model.models[1:])
+    assert again.cost == release.cost
+
+
+def test_distances(tmp_path):
+    """Tests ordered numbers, hierarchies, orders and metrics from files."""
+
+    def cost(**asked):
+        return ic.anonymize(FRAME, k=2, **asked).cost
+
+    numbers = {"sensitive": "n", "keep": "s", "t": 0.25}
+    assert cost(**numbers, distance="ordered") < cost(**numbers, distance="equal")
+    words = {"sensitive": "s", "keep": "n", "t": 0.25}
+    (tmp_path / "h.csv").write_text("x;some;*\ny;some;*\nz;other;*\n")
+    (tmp_path / "order").write_text("x\ny\nz\n")
+    (tmp_path / "metric").write_text("x;y;0\nx;z;1\ny;z;1\n")
+    plain = cost(**words)
+    assert cost(**words, distance="hierarchy", hierarchies={"s": tmp_path / "h.csv"}) <= plain
+    assert cost(**words, distance=str(tmp_path / "order")) <= plain
+    assert cost(**words, distance=str(tmp_path / "metric")) <= plain
+
+
+BAD = [
+    ({"l": 2, "sensitive": ()}, "name them with --sensitive"),
+    ({"l": 2, "c": 2}, "recursive l-diversity takes c"),
+    ({"l": 2, "l_kind": "recursive"}, "recursive l-diversity takes c"),
+    ({"l": 2, "l_kind": "distnct"}, "did you mean 'distinct'"),
+    ({"l": "x"}, "l must be a whole number"),
+    ({"l": 0}, "l must be a whole number"),
+    ({"t": 2}, "t must be at most 1"),
+    ({"t": 0.3, "distance": "orderd"}, "did you mean 'ordered'"),
+    ({"t": 0.3, "distance": "ordered"}, "have no order that the table knows"),
+    ({"t": 0.3, "distance": "hierarchy"}, "needs a hierarchy of 's'"),
+]
+
+
+@pytest.mark.parametrize(("asked", "message"), BAD, ids=range(len(BAD)))
+def test_refuses(asked, message):
+    """Tests that a wrong or lacking parameter is named."""
+    with pytest.raises(ic.InputError, match=message):
+        ic.anonymize(FRAME.drop("n"), k=2, **{"sensitive": "s", **asked})
+
+
+def test_no_release_at_all():
+    """Tests that a table which breaks the model as a whole is refused."""
+    with pytest.raises(ic.NoLawfulReleaseError, match="distinct 5-diversity"):
+        ic.anonymize(FRAME, k=2, sensitive="s", keep="n", l=5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("12"), st.sampled_from("xyz")), min_size=2, max_size=7))
+def test_diversity_counted_on_the_release(rows):
+    """Tests that every class of the released frame holds two values."""
+    frame = pl.DataFrame(rows, ["a", "s"], orient="row")
+    if frame["s"].n_unique() < 2:
+        return
+    release = ic.anonymize(frame, k=1, sensitive="s", l=2)
+    kinds = release.data.group_by("a").agg(pl.col("s").n_unique())
+    assert kinds["s"].min() >= 2
+    assert release.data["s"].equals(frame["s"])
