@@ -1,24 +1,34 @@
 """All solvers: one tuple, from which every list of methods is derived."""
 
 from incrowd.errors import InputError, did_you_mean
+from incrowd.solvers.approx.factor_1_2 import Factor12
 from incrowd.solvers.approx.forest import Forest
 from incrowd.solvers.approx.m_approximation import MApproximation
+from incrowd.solvers.approx.two_factor import TwoFactor
 from incrowd.solvers.base import Solver
 from incrowd.solvers.baseline.datafly import Datafly
 from incrowd.solvers.baseline.incognito import Incognito
 from incrowd.solvers.baseline.k_member import KMember
 from incrowd.solvers.baseline.mondrian import Mondrian
+from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.exact.split_recursion import SplitRecursion
 from incrowd.solvers.exact.subset_dp import SubsetDP
 from incrowd.solvers.fpt.closeness_milp import ClosenessMILP
+from incrowd.solvers.fpt.kernel import Kernel
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
+from incrowd.solvers.fpt.resolution_vectors import ResolutionVectors
 
 SOLVERS: tuple[Solver, ...] = (
+    Engine(),
     SubsetDP(),
     SplitRecursion(),
+    Kernel(),
+    ResolutionVectors(),
     PatternMILP(),
     ClosenessMILP(),
     Forest(),
+    Factor12(),
+    TwoFactor(),
     MApproximation(),
     Mondrian(),
     KMember(),

@@ -71,7 +71,7 @@ class Mondrian:
         width = np.array([np.count_nonzero(h) for h in histograms])
         for j in np.argsort(-(width / values), kind="stable"):
             if width[j] < 2:
-                break
+                continue
             upto = np.cumsum(histograms[j])
             # The cut nearest to the middle that leaves something on both sides.
             present = np.flatnonzero(histograms[j])[:-1]

@@ -25,6 +25,7 @@ from incrowd.instance import Instance
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Problem
 from incrowd.solvers.baseline.first import first_release
+from incrowd.solvers.fpt.highs import standard_output_kept_clean
 from incrowd.solvers.fpt.laws import Closeness, Laws
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
 
@@ -243,13 +244,14 @@ def solve_program(
     options: dict[str, float] = {"mip_rel_gap": 0.0}
     if context.stop.time_limit is not None:
         options["time_limit"] = max(context.stop.left(), 0.01)
-    found = milp(
-        cost,
-        integrality=whole,
-        bounds=box(np.zeros(len(upper)), upper),
-        constraints=rows,
-        options=options,
-    )
+    with standard_output_kept_clean():
+        found = milp(
+            cost,
+            integrality=whole,
+            bounds=box(np.zeros(len(upper)), upper),
+            constraints=rows,
+            options=options,
+        )
     if found.status == 2:
         return None, 0.0, True
     bound = found.mip_dual_bound if found.mip_dual_bound is not None else 0.0
@@ -260,7 +262,8 @@ def solve_program(
         # With the whole variables fixed the rest is a flow: a vertex of it is whole.
         fixed = np.where(whole, np.rint(values), 0.0)
         ceiling = np.where(whole, fixed, upper)
-        vertex = milp(cost, bounds=box(fixed, ceiling), constraints=rows)
+        with standard_output_kept_clean():
+            vertex = milp(cost, bounds=box(fixed, ceiling), constraints=rows)
         values = vertex.x if vertex.x is not None else values
     return values, bound, found.status == 0
 

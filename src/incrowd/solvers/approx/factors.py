@@ -1,0 +1,45 @@
+"""What factor-1-2 and two-factor share: scope, bounds, and from subgraphs to classes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.instance import Instance
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.solution import Solution
+from incrowd.solvers.base import Problem
+
+MOST_ROWS = 1_500
+
+
+def refuse_factor(problem: Problem, rows: int, k: int, instead: str) -> str | None:
+    """Say why a factor method does not serve the problem; ``rows`` are those after presolve."""
+    model = problem.model
+    if not isinstance(model, KAnonymity) or model.k != k:
+        return f"it serves {k}-anonymity, not {model.name}; use {instead}"
+    if rows > MOST_ROWS:
+        return f"it weighs all pairs of {rows:,} rows, {MOST_ROWS:,} at most; use {instead}"
+    return None
+
+
+def is_binary(instance: Instance) -> bool:
+    """Whether every column holds at most two values, so that a median row exists."""
+    return all(len(np.unique(column)) <= 2 for column in instance.codes.T)
+
+
+def adjacency(rows: int, tail: NDArray[np.int64], head: NDArray[np.int64]) -> list[list[int]]:
+    """Return the neighbours of each vertex."""
+    near: list[list[int]] = [[] for _ in range(rows)]
+    for u, v in zip(tail.tolist(), head.tolist(), strict=True):
+        near[u].append(v)
+        near[v].append(u)
+    return near
+
+
+def from_classes(instance: Instance, classes: Sequence[Sequence[int]]) -> Solution:
+    """Build a solution from lists of copies."""
+    label = np.full(instance.rows, -1, np.int64)
+    for number, members in enumerate(classes):
+        label[list(members)] = number
+    return Solution.of(instance, label)

@@ -1,0 +1,35 @@
+"""HiGHS through scipy, kept from writing on standard output."""
+
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+_lock = threading.Lock()
+
+
+@contextmanager
+def standard_output_kept_clean() -> Iterator[None]:
+    """Send what C++ code prints to standard error instead.
+
+    HiGHS prints single lines past its own log switch, and standard output may be a table or
+    JSON.  Python's own buffer is flushed first, so nothing of it is lost or moved.
+    """
+    with _lock:
+        sys.stdout.flush()
+        try:
+            kept = os.dup(1)
+        except OSError:  # no standard output at all
+            yield
+            return
+        try:
+            with suppress(OSError):
+                os.dup2(2, 1)
+            yield
+        finally:
+            with suppress(OSError, AttributeError):
+                ctypes.CDLL(None).fflush(None)
+            os.dup2(kept, 1)
+            os.close(kept)
