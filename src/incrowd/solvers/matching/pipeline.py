@@ -24,12 +24,11 @@ from incrowd.solvers.matching.certificate import Certificate, certified, rounded
 from incrowd.solvers.matching.master import Master
 from incrowd.solvers.matching.nodes import FAR, Nodes, costs_of
 from incrowd.solvers.matching.pool import Pool
-from incrowd.solvers.matching.rounding import Rounder
-from incrowd.solvers.matching.separation import WHOLE, violated_sets
+from incrowd.solvers.matching.rounding import TIGHT, Rounder
+from incrowd.solvers.matching.separation import violated_sets
 from incrowd.solvers.matching.walk import Walker, plain, slacks_of
 
 MIP_SECONDS = 30.0
-COMPLETE = 50
 ALL = 1 << 40
 
 
@@ -112,6 +111,8 @@ def match(nodes: Nodes, groups: NDArray[np.int32], context: Context) -> Matching
     walker = Walker(nodes.grid, context.seed)
     start = Certificate(np.zeros(nodes.size, np.int64), (), np.zeros(0, np.int64), 1)
     run = Run(nodes, walker, context, groups, np.random.default_rng(context.seed), start)
+    if not nodes.size:
+        return run.matching()
     context.tell("linear program", cost=run.cost)
     fractional = relax(nodes, walker, groups, context)
     run.prove(Certificate(fractional.price, (), np.zeros(0, np.int64), 1))
@@ -183,29 +184,43 @@ def close(run: Run, fractional: Fractional) -> None:
 def round_all(
     run: Run, rounder: Rounder, master: Master, before: NDArray[np.float64], first: bool
 ) -> NDArray[np.float64]:
-    """Round the last whole solution again where the new prices disturb it, else the master's."""
+    """Round the master's solution, keeping what was rounded before where that is still tight.
+
+    Returns the solution with what resisted still fractional.
+    """
     count = len(rounder.pool)
+    now = np.concatenate([master.x, np.zeros(count - len(master.x))])
     if not first:
-        patched = np.concatenate([before, np.zeros(count - len(before))])
-        if rounder.patch(patched, 120, MIP_SECONDS, run.context.stop):
-            offer_whole(run, rounder, patched)
-            if run.over:
-                return patched
-    x = np.concatenate([master.x, np.zeros(count - len(master.x))])
+        x = rounder.merge(np.concatenate([before, np.zeros(count - len(before))]), now)
+        if round_open(run, rounder, x) or run.over:
+            return x
+        if len(rounder.open_components(x)):
+            complete(run, rounder, x)
+            return x
+    x = now.copy()
+    if not round_open(run, rounder, x):
+        complete(run, rounder, x)
+    return x
+
+
+def round_open(run: Run, rounder: Rounder, x: NDArray[np.float64]) -> bool:
+    """Round ``x`` at reduced cost 0, in place; whether it is whole and meets the bound."""
+    count = len(x)
     for size, most in ((40, count), (120, count), (400, 40), (1500, 6)):
         left = len(rounder.open_components(x))
         if not left or left > most or run.context.stop.now():
             break
-        rounder.round(x, size, 1e-6, 0, MIP_SECONDS, run.context.stop)
-    left = len(rounder.open_components(x))
-    if left == 0:
-        offer_whole(run, rounder, x)
-    elif first or left <= COMPLETE:
-        complete = x.copy()
-        for size in (40, 120):
-            rounder.round(complete, size, np.inf, np.inf, MIP_SECONDS, run.context.stop)
-        offer_whole(run, rounder, complete)
-    return x
+        rounder.round(x, size, TIGHT, 0, MIP_SECONDS, run.context.stop)
+    offer_whole(run, rounder, x)
+    return run.cost <= run.bound
+
+
+def complete(run: Run, rounder: Rounder, x: NDArray[np.float64]) -> None:
+    """Offer what becomes of ``x`` when its open components are made whole at any cost."""
+    whole = x.copy()
+    for size in (40, 120):
+        rounder.round(whole, size, np.inf, np.inf, MIP_SECONDS, run.context.stop)
+    offer_whole(run, rounder, whole)
 
 
 def offer_whole(run: Run, rounder: Rounder, x: NDArray[np.float64]) -> None:
@@ -256,5 +271,3 @@ def branch_out(run: Run) -> None:
     if proved:
         run.bound = run.cost
 
-
-__all__ = ["WHOLE", "Matching", "match"]

@@ -71,22 +71,20 @@ class Rounder:
                 failed += 1
         return failed
 
-    def patch(self, x: NDArray[np.float64], size: int, seconds: float, stop: Stop) -> bool:
-        """Replace, in place, what is fractional or no longer tight; whether all of it could be.
+    def merge(self, before: NDArray[np.float64], now: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Keep the last rounded solution where the new prices do not disturb it.
 
-        ``x`` is a solution from before the prices changed.  Regions take only tight columns, so
-        that the result, if whole, meets the new prices as nearly as one patch after another can.
+        Where the two solutions differ, their groups form connected pieces; each piece can take
+        either side.  It takes ``now`` if ``before`` is fractional there or has a group of
+        positive reduced cost.
         """
-        torn = np.flatnonzero((x > WHOLE) & ((x < 1 - WHOLE) | (self.slack > TIGHT)))
-        for nodes, columns in components(self.pool.groups, torn, self.nodes):
-            if not (((x[columns] < 1 - WHOLE) | (self.slack[columns] > TIGHT)) & (x[columns] > WHOLE)).any():
-                continue
-            if stop.now():
-                return False
-            region = self.grow(nodes, x, size, TIGHT)
-            if not self._replace(region, x, TIGHT, np.inf, min(seconds, stop.left())):
-                return False
-        return True
+        differ = np.flatnonzero(np.abs(before - now) > WHOLE)
+        disturbed = (before > WHOLE) & ((before < 1 - WHOLE) | (self.slack > TIGHT))
+        merged = before.copy()
+        for _, columns in components(self.pool.groups, differ, self.nodes):
+            if disturbed[columns].any():
+                merged[columns] = now[columns]
+        return merged
 
     def grow(
         self, seeds: NDArray[np.int64], x: NDArray[np.float64], size: int, threshold: float
