@@ -369,3 +369,23 @@ def test_names_row_and_column(honest: Path, tmp_path: Path) -> None:
     forger.cell("release", "sex", 2, lambda v: "m")
     verdict = forger.save()
     assert (verdict.row, verdict.column) == (3, "sex")
+
+
+ODD_VALUES = [None, True, 0, -1, 1.5, 2**70, "", "x", [], [1], {}, {"": 1}, [None], [{}], {"a": []}]
+HARMLESS = {"csv", "spreadsheet_safe", "scale"}  # change nothing about this release
+KEYS = ["format", "version", "original", "release", "csv", "roles", "hierarchies", "models"]
+KEYS += ["scale", "quantum", "price_k", "cost", "bound", "spreadsheet_safe", "parts"]
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_odd_facts_are_rejected_in_words(name: str, honest: Path, tmp_path: Path) -> None:
+    """Tests that facts of a wrong kind lead to a verdict, never to an exception."""
+    forger = Forger(honest, tmp_path)
+    right = forger.facts[name]
+    with zipfile.ZipFile(honest / NAMES[2]) as archive:
+        parts = {n: archive.read(n) for n in archive.namelist() if n != "proof.json"}
+    for value in ODD_VALUES:
+        forger.facts[name] = value
+        pack(forger.paths[2], forger.facts, parts)
+        humbler = name == "bound" and type(value) is int and value < right
+        assert not check(*forger.paths).accepted or name in HARMLESS or humbler

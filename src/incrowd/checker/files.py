@@ -47,7 +47,9 @@ def read_proof(path: str | Path) -> Proof:
         ) from None
     require(isinstance(facts, dict), "the proof file's first part is no JSON object")
     require(facts.get("format") == "incrowd-proof", "this is no incrowd proof file")
-    require(facts.get("version") == VERSION, f"the proof file is not of version {VERSION}")
+    version = facts.get("version")
+    known = type(version) is int and version == VERSION
+    require(known, f"the proof file is not of version {VERSION}")
     for (name, columns), part, table in zip(PARTS.items(), data.values(), tables, strict=True):
         stated = facts.get("parts", {}).get(name)
         require(stated == sha256(part), f"{name} is not the part whose hash the proof states")
