@@ -112,6 +112,18 @@ def test_closed_under_union(model: Model, parts: list[list[int]]) -> None:
         assert model.lawful(group([v for part in lawful for v in part]), table)
 
 
+def test_what_is_not_closed_under_union() -> None:
+    """Tests the counterexample of docs/explanation/models.md: evenness."""
+
+    def evenness(part: list[int]) -> float:
+        """Entropy over the logarithm of the number of values held."""
+        counts = np.bincount(part)
+        return log(EntropyDiversity(1).value(counts, counts)) / log((counts > 0).sum())
+
+    assert evenness([0, 1]) == evenness([0, 2]) == pytest.approx(1)
+    assert evenness([0, 1, 0, 2]) < 0.95
+
+
 @pytest.mark.parametrize("model", MODELS, ids=IDS)
 @settings(max_examples=30, deadline=None)
 @given(table=st.lists(st.integers(0, 3), min_size=1, max_size=9))

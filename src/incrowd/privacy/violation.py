@@ -1,0 +1,176 @@
+"""How badly a class breaks the laws, also after one row more or less: kernels for a search.
+
+The answer is in 1/1024 of a row: 0 exactly when the class is lawful, else at least 1, and
+smaller the nearer the class is.  Integers decide, except for entropy, which within 10⁻⁹ of its
+threshold is lawful only as l or more equal shares: no double admits an unlawful class.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.jit import kernel
+from incrowd.privacy.laws import (
+    CUMULATED,
+    DISTINCT,
+    ENTROPY,
+    EQUAL,
+    NODES,
+    RECURSIVE,
+    SHARES,
+    Laws,
+)
+
+ROW = 1024
+
+
+@kernel
+def violation(laws: Laws, hist: NDArray[np.int64], rows: int) -> int:
+    """Sum of the laws' violations by a class.
+
+    hist: int64, shape (places,), the attributes' histograms one after the other; rows ≥ 0 (a
+    class without rows breaks nothing: it is none).
+    """
+    if rows == 0:
+        return 0
+    total = max(0, laws.least[0] - rows) * ROW
+    for i in range(len(laws.kind)):
+        kind = laws.kind[i]
+        part = hist[laws.place[i] : laws.place[i] + laws.width[i]]
+        data = laws.data[laws.first[i] :]
+        if kind == SHARES:
+            total += shares_broken(part, rows, data)
+        elif kind == DISTINCT:
+            total += distinct_broken(part, data)
+        elif kind == EQUAL:
+            total += equal_broken(part, rows, data)
+        elif kind == CUMULATED:
+            total += cumulated_broken(part, rows, data)
+        elif kind == NODES:
+            total += nodes_broken(part, rows, data)
+        elif kind == ENTROPY:
+            total += entropy_broken(part, rows, data)
+        elif kind == RECURSIVE:
+            total += recursive_broken(part, rows, data)
+    return total
+
+
+@kernel
+def violation_after(
+    laws: Laws, hist: NDArray[np.int64], rows: int, places: NDArray[np.int64], change: int
+) -> int:
+    """``violation`` after ``change`` (±1) rows of values at ``places``, shape (attributes,).
+
+    ``hist`` is changed on the way and put back.
+    """
+    for a in range(len(places)):
+        hist[places[a]] += change
+    found = violation(laws, hist, rows + change)
+    for a in range(len(places)):
+        hist[places[a]] -= change
+    return found
+
+
+@kernel
+def in_rows(surplus: int, unit: int) -> int:
+    """surplus/unit in 1/1024 of a row, at least 1 for any surplus above 0."""
+    if surplus <= 0:
+        return 0
+    whole = surplus // unit
+    rest = surplus - whole * unit
+    share = rest * ROW // unit if unit < 2**52 else rest // (unit // ROW)
+    return max(1, whole * ROW + share)
+
+
+@kernel
+def shares_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
+    """Σ (D·h − x·n)⁺ + (y·n − D·h)⁺."""
+    unit, values = data[0], len(part)
+    surplus = 0
+    for v in range(values):
+        held = unit * part[v]
+        surplus += max(0, held - data[1 + v] * rows)
+        surplus += max(0, data[1 + values + v] * rows - held)
+    return in_rows(surplus, unit)
+
+
+@kernel
+def distinct_broken(part: NDArray[np.int64], data: NDArray[np.int64]) -> int:
+    """Values that are lacking."""
+    held = 0
+    for v in range(len(part)):
+        if part[v] > 0:
+            held += 1
+    return max(0, data[0] - held) * ROW
+
+
+@kernel
+def equal_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
+    """td·Σ(h·N − n·C)⁺ − tn·n·N."""
+    table_rows = data[2]
+    surplus = 0
+    for v in range(len(part)):
+        surplus += max(0, part[v] * table_rows - rows * data[3 + v])
+    return in_rows(data[1] * surplus - data[0] * rows * table_rows, data[1] * table_rows)
+
+
+@kernel
+def cumulated_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
+    """td·Σ|cumulated (h·N − n·C)| − tn·(V − 1)·n·N."""
+    table_rows, values = data[2], len(part)
+    moved = cumulated = 0
+    for i in range(values):
+        v = data[3 + values + i]
+        cumulated += part[v] * table_rows - rows * data[3 + v]
+        moved += abs(cumulated)
+    unit = data[1] * table_rows * max(values - 1, 1)
+    return in_rows(data[1] * moved - data[0] * rows * table_rows, unit)
+
+
+@kernel
+def nodes_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
+    """td·Σ over levels and nodes of (h·N − n·C)⁺ − tn·levels·n·N."""
+    table_rows, levels, values = data[2], data[3], len(part)
+    surplus = 0
+    at = 4
+    for _ in range(levels):
+        nodes = data[at]
+        held = np.zeros(nodes, np.int64)
+        for v in range(values):
+            held[data[at + 1 + v]] += part[v]
+        for node in range(nodes):
+            surplus += max(0, held[node] * table_rows - rows * data[at + 1 + values + node])
+        at += 1 + values + nodes
+    unit = data[1] * table_rows * max(levels, 1)
+    return in_rows(data[1] * surplus - data[0] * rows * table_rows, unit)
+
+
+@kernel
+def entropy_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
+    """n·(ln l − entropy), by doubles; within 10⁻⁹ a row lawful only as l equal shares."""
+    total = 0.0
+    largest = held = 0
+    for v in range(len(part)):
+        if part[v] > 0:
+            held += 1
+            largest = max(largest, part[v])
+            total += part[v] * np.log(part[v])
+    surplus = rows * np.log(data[0] / data[1]) - (rows * np.log(rows) - total)
+    if surplus < -1e-9 * rows:
+        return 0
+    if surplus < 1e-9 * rows and held * largest == rows and held * data[1] >= data[0]:
+        return 0
+    return max(1, int(surplus * ROW))
+
+
+@kernel
+def recursive_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
+    """cd·r₁ − cn·(r_l + r_{l+1} + …), which must be below 0."""
+    top = np.zeros(data[2], np.int64)  # the l largest counts, descending
+    for v in range(len(part)):
+        count = part[v]
+        for i in range(len(top)):
+            if count > top[i]:
+                top[i], count = count, top[i]
+    tail = rows - top[:-1].sum()
+    surplus = data[1] * top[0] - data[0] * tail
+    return in_rows(surplus + 1, data[1])

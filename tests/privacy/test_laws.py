@@ -1,0 +1,132 @@
+"""Tests that the search's integer laws say lawful exactly where the definitions do."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incrowd.errors import OutOfScopeError
+from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.base import Group, Model
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
+from incrowd.privacy.disjoint_diversity import DisjointDiversity
+from incrowd.privacy.distance import Hierarchical, Ordered
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.entropy_diversity import EntropyDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.laws import laws_of
+from incrowd.privacy.metric import Metric
+from incrowd.privacy.recursive_diversity import RecursiveDiversity
+from incrowd.privacy.t_closeness import TCloseness
+from incrowd.privacy.violation import violation, violation_after
+
+SIZES = (4, 3)
+TREE = Hierarchical(((0, 1, 2, 3), (0, 0, 1, 1), (0, 0, 0, 0)))
+MODELS: list[Model] = [
+    KAnonymity(3),
+    DistinctDiversity(2),
+    FrequencyDiversity(2, attribute=1),
+    FrequencyDiversity(3, attribute=0),
+    EntropyDiversity(2),
+    EntropyDiversity("2.5", attribute=0),
+    RecursiveDiversity(2, 2),
+    RecursiveDiversity("0.7", 3, attribute=0),
+    RecursiveDiversity("0.5", 1),
+    AlphaK("0.6", 2),
+    AlphaK("0.3", 2, attribute=0, values=(1, 2)),
+    BasicBetaLikeness("0.5"),
+    BasicBetaLikeness("3.7"),
+    EnhancedBetaLikeness("0.4"),
+    EnhancedBetaLikeness(100),
+    DeltaDisclosure("0.7"),
+    DeltaDisclosure(50),
+    TCloseness("0.2"),
+    TCloseness(0),
+    TCloseness("1/3", Ordered((2, 0, 3, 1)), attribute=0),
+    TCloseness("0.3", TREE, attribute=0),
+    KAnonymity(2) & FrequencyDiversity(2) & TCloseness("0.4", attribute=1),
+]
+
+rows_of = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=10)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@settings(max_examples=50, deadline=None)
+@given(part=rows_of, rest=rows_of)
+def test_lawful_exactly_where_defined(model: Model, part: list, rest: list) -> None:
+    """Tests violation 0 = lawful, for a class and after each row leaves or comes."""
+    table = group(part + rest)
+    laws = laws_of(model, table)
+    hist = np.concatenate(group(part).histograms)
+    assert (violation(laws, hist, len(part)) == 0) == model.lawful(group(part), table)
+    before = hist.copy()
+    for i, row in enumerate(part):
+        left = part[:i] + part[i + 1 :]
+        found = violation_after(laws, hist, len(part), places(row), -1)
+        assert (found == 0) == (not left or model.lawful(group(left), table))
+    for row in rest:
+        found = violation_after(laws, hist, len(part), places(row), 1)
+        assert (found == 0) == model.lawful(group([*part, row]), table)
+    assert (hist == before).all()
+
+
+def group(rows: list[tuple[int, int]]) -> Group:
+    return Group(np.array(rows, np.int32).reshape(len(rows), 2), SIZES)
+
+
+def places(row: tuple[int, int]) -> np.ndarray:
+    return np.array([row[0], SIZES[0] + row[1]], np.int64)
+
+
+def test_nearer_is_smaller() -> None:
+    """Tests that repairing a class step by step lowers its violation step by step."""
+    table = Group(np.repeat(np.arange(4), 25).astype(np.int32)[:, None], (4,))
+    for model in (FrequencyDiversity(2), TCloseness("0.1"), DistinctDiversity(4), KAnonymity(8)):
+        laws = laws_of(model, table)
+        hist = np.array([4, 0, 0, 0])
+        last = violation(laws, hist, 4)
+        for v in (1, 2, 3, 1, 2, 3):
+            hist[v] += 1
+            now = violation(laws, hist, int(hist.sum()))
+            assert now <= last
+            last = now
+        assert violation(laws, np.array([4, 4, 4, 4]), 16) == 0
+
+
+def test_large_tables() -> None:
+    """Tests numbers near 64 bits: a million rows, awkward shares, the exact edge of t and of β."""
+    rng = np.random.default_rng(0)
+    counts = rng.integers(1, 200_000, 14)
+    counts[0] = 10**6 - counts[1:].sum() if counts[1:].sum() < 10**6 else 7
+    table = Group(np.repeat(np.arange(14), counts).astype(np.int32)[:, None], (14,))
+    models = (
+        TCloseness("0.2"),
+        TCloseness("0.1234"),
+        TCloseness("0.05", Ordered()),
+        BasicBetaLikeness("0.123456"),
+        EnhancedBetaLikeness("2.5"),
+        DeltaDisclosure("0.9"),
+        FrequencyDiversity(5),
+        AlphaK("0.1234567"),
+    )
+    for model in models:
+        laws = laws_of(model, table)
+        for n in (1, 10, 1000, 10**5, int(counts.sum())):
+            quota = np.maximum(1, n * counts // counts.sum())
+            for hist in (quota, quota + rng.integers(0, 1 + n // 50, 14)):
+                expected = model.fits(hist, table.histograms[0])
+                assert (violation(laws, hist, int(hist.sum())) == 0) == expected
+
+
+def test_out_of_scope() -> None:
+    """Tests that what has no law over histograms says so, and so do numbers that do not fit."""
+    table = Group(np.repeat(np.arange(2), 10**6).astype(np.int32)[:, None], (2,))
+    for model in (DisjointDiversity(2), TCloseness(0, Metric.of([[0, 1], [1, 0]]))):
+        with pytest.raises(OutOfScopeError, match="no law over histograms"):
+            laws_of(model, table)
+    with pytest.raises(OutOfScopeError, match="fewer digits"):
+        laws_of(TCloseness(Fraction(1, 10**9 + 7)), table)
