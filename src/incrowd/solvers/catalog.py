@@ -17,11 +17,14 @@ from incrowd.solvers.fpt.closeness_milp import ClosenessMILP
 from incrowd.solvers.fpt.kernel import Kernel
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
 from incrowd.solvers.fpt.resolution_vectors import ResolutionVectors
+from incrowd.solvers.matching.solver import SimplexMatching, TwoDiversity
 
 SOLVERS: tuple[Solver, ...] = (
     Engine(),
     SubsetDP(),
     SplitRecursion(),
+    SimplexMatching(),
+    TwoDiversity(),
     Kernel(),
     ResolutionVectors(),
     PatternMILP(),
