@@ -7,6 +7,7 @@ from incrowd.solvers.approx.factor import minimum_factor, pair_costs
 from incrowd.solvers.approx.factors import adjacency, from_classes, is_binary, refuse_factor
 from incrowd.solvers.base import Context, Outcome, Problem, Scope
 from incrowd.solvers.baseline.first import first_release
+from incrowd.solvers.fpt.highs import why_ended
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +23,7 @@ class Factor12:
     reductions: Level = "all"
 
     id = "factor-1-2"
-    guarantee = "2; 3/2 when every column has two values"
+    guarantee = "2 (3/2 with two values a column)"
     scope = Scope(models=("2-anonymity",), hierarchies=True, rows=1_500)
     source = "Aggarwal et al. 2005, §5, Theorem 6"
 
@@ -39,7 +40,7 @@ class Factor12:
             return Outcome(None)
         factor = minimum_factor(pair_costs(instance), 1, 2, context)
         bound = 2 * factor.bound if is_binary(instance) else -(-3 * factor.bound // 2)
-        ended = "finished" if factor.finished else context.stop.why()
+        ended = why_ended(factor.finished, context.stop)
         if factor.tail is None or factor.head is None:
             return Outcome(first_release(problem), bound, ended)
         near = adjacency(instance.rows, factor.tail, factor.head)

@@ -48,7 +48,7 @@ class Forest:
 
     id = "forest"
     guarantee = "max{2k−1, 3k−5}"
-    scope = Scope(models=("k-anonymity",), hierarchies=True, rows=None)
+    scope = Scope(models=("k-anonymity",), hierarchies=True, rows=500_000)
     source = "Aggarwal et al. 2005, §4, Theorem 5"
 
     def refuse(self, problem: Problem) -> str | None:

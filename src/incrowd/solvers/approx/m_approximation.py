@@ -31,7 +31,7 @@ class MApproximation:
     """
 
     id = "m-approximation"
-    guarantee = "m (suppression, equal weights); optimal for m = 1"
+    guarantee = "m = number of columns (with equal weights)"
     scope = Scope(models=("k-anonymity",), hierarchies=True, rows=None)
     source = "Liang & Yuan 2012, Theorem 10"
 

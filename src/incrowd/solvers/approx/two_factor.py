@@ -12,6 +12,7 @@ from incrowd.solvers.approx.factor import minimum_factor, pair_costs
 from incrowd.solvers.approx.factors import adjacency, from_classes, is_binary, refuse_factor
 from incrowd.solvers.base import Context, Outcome, Problem, Scope
 from incrowd.solvers.baseline.first import first_release
+from incrowd.solvers.fpt.highs import why_ended
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +31,7 @@ class TwoFactor:
     reductions: Level = "all"
 
     id = "two-factor"
-    guarantee = "3; 2 when every column has two values"
+    guarantee = "3 (2 with two values a column)"
     scope = Scope(models=("3-anonymity",), hierarchies=True, rows=1_500)
     source = "Aggarwal et al. 2005, §6, Lemmas 10 and 11"
 
@@ -47,7 +48,7 @@ class TwoFactor:
             return Outcome(None)
         factor = minimum_factor(pair_costs(instance), 2, 2, context)
         bound = -(-3 * factor.bound // 2) if is_binary(instance) else factor.bound
-        ended = "finished" if factor.finished else context.stop.why()
+        ended = why_ended(factor.finished, context.stop)
         if factor.tail is None or factor.head is None:
             return Outcome(first_release(problem), bound, ended)
         near = adjacency(instance.rows, factor.tail, factor.head)

@@ -28,7 +28,7 @@ class SplitRecursion:
 
     id = "split-recursion"
     guarantee = "exact"
-    scope = Scope(models=("any",), hierarchies=True, rows=18)
+    scope = Scope(models=("any",), hierarchies=True, rows=19)
     source = "Blocki & Williams 2010, Theorem 3; Liang & Yuan 2012, Theorem 8"
 
     def refuse(self, problem: Problem) -> str | None:
@@ -36,7 +36,7 @@ class SplitRecursion:
         if too_big(presolve(problem, self.reductions).problem.instance):
             return (
                 f"its time is exponential in the {problem.instance.distinct} distinct rows, and "
-                "about 18 can be done; use pattern-milp or engine"
+                "about 19 can be done; use pattern-milp or engine"
             )
         return None
 
@@ -45,7 +45,9 @@ class SplitRecursion:
         from incrowd.solvers.exact.submultiset_kernels import balanced_split_dp
 
         reduced = presolve(problem, self.reductions)
-        parts = enumerate_submultisets(reduced.problem)
+        parts = enumerate_submultisets(reduced.problem, context.stop)
+        if parts is None:
+            return Outcome(first_release(problem), 0, context.stop.why())
         number = len(parts.size)
         best = np.full(number, -1, np.int64)
         choice = np.zeros(number, np.int64)

@@ -16,6 +16,7 @@ from incrowd.privacy.base import Group, Model
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solution import Solution
 from incrowd.solvers.base import Problem
+from incrowd.stop import Stop
 
 MOST_STATES = 1 << 22
 MOST_WORK = 2_000_000_000
@@ -56,8 +57,8 @@ def too_big(instance: Instance) -> bool:
     return states(instance) > MOST_STATES or work(instance) > MOST_WORK
 
 
-def enumerate_submultisets(problem: Problem) -> SubMultisets:
-    """Price all sub-multisets of the problem's table."""
+def enumerate_submultisets(problem: Problem, stop: Stop) -> SubMultisets | None:
+    """Price all sub-multisets of the problem's table; None when stopped."""
     from incrowd.solvers.exact.submultiset_kernels import price_all, weigh_all
 
     instance = problem.instance
@@ -77,7 +78,9 @@ def enumerate_submultisets(problem: Problem) -> SubMultisets:
         key = np.zeros(number, np.int64)
         weigh_all(instance.counts, place, weight, key)
         found, where = np.unique(key, return_inverse=True)
-        law = lawful_keys(model, problem.table, groups, found)
+        law = lawful_keys(model, problem.table, groups, found, stop)
+        if law is None:
+            return None
         price[~law[where.ravel()]] = -1
     price[0] = -1
     return SubMultisets(instance.counts, place, size, price)
@@ -108,12 +111,15 @@ def lawful_keys(
     table: Group,
     groups: list[tuple[NDArray[np.int32], int, int]],
     keys: NDArray[np.int64],
-) -> NDArray[np.bool_]:
-    """Ask the model about each histogram, once."""
+    stop: Stop,
+) -> NDArray[np.bool_] | None:
+    """Ask the model about each histogram, once; None when stopped."""
     values = np.array([group[0] for group in groups], np.int32).reshape(len(groups), -1)
     law = np.zeros(len(keys), bool)
     smallest = model.smallest_class(table)
     for i, key in enumerate(keys):
+        if i % 256 == 0 and stop.now():
+            return None
         counts = [int(key) // place % radix for _, place, radix in groups]
         if sum(counts) >= max(smallest, 1):
             law[i] = model.lawful(Group(np.repeat(values, counts, axis=0), table.sizes), table)

@@ -43,7 +43,9 @@ class SubsetDP:
 
         reduced = presolve(problem, self.reductions)
         context.tell("pricing subsets")
-        parts = enumerate_submultisets(reduced.problem)
+        parts = enumerate_submultisets(reduced.problem, context.stop)
+        if parts is None:
+            return Outcome(first_release(problem), 0, context.stop.why())
         number = len(parts.size)
         best = np.full(number, -1, np.int64)
         choice = np.zeros(number, np.int64)

@@ -1,4 +1,4 @@
-"""HiGHS through scipy, kept from writing on standard output."""
+"""HiGHS through scipy: kept from writing on standard output, and why it ended."""
 
 import ctypes
 import os
@@ -6,6 +6,8 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+
+from incrowd.stop import Stop
 
 _lock = threading.Lock()
 
@@ -33,3 +35,12 @@ def standard_output_kept_clean() -> Iterator[None]:
                 ctypes.CDLL(None).fflush(None)
             os.dup2(kept, 1)
             os.close(kept)
+
+
+def why_ended(finished: bool, stop: Stop) -> str:
+    """Say why HiGHS ended; without a limit it can only have given up on its own."""
+    if finished:
+        return "finished"
+    if stop.time_limit is None and not stop.interrupted:
+        return "stopped paying"
+    return stop.why()

@@ -25,7 +25,7 @@ from incrowd.instance import Instance
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Problem
 from incrowd.solvers.baseline.first import first_release
-from incrowd.solvers.fpt.highs import standard_output_kept_clean
+from incrowd.solvers.fpt.highs import standard_output_kept_clean, why_ended
 from incrowd.solvers.fpt.laws import Closeness, Laws
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
 
@@ -206,16 +206,13 @@ def optimise(problem: Problem, laws: Laws, context: Context) -> Outcome:
         solution = read_off(problem, columns, np.rint(values[columns.x]).astype(np.int64))
     if solution is None:
         # None at all, or one that is lawful only within the solver's tolerance.
-        ended = "finished" if finished else context.stop.why()
+        ended = why_ended(finished, context.stop)
         return Outcome(first_release(problem), round_up(bound) * unit, ended)
     cost = solution.cost
     if finished and cost - bound * unit < 0.5 * unit:
         return Outcome(solution, cost)
-    return Outcome(
-        solution,
-        min(round_up(bound) * unit, cost),
-        "finished" if finished else context.stop.why(),
-    )
+    bounded = min(round_up(bound) * unit, cost)
+    return Outcome(solution, bounded, why_ended(finished, context.stop))
 
 
 def round_up(bound: float) -> int:

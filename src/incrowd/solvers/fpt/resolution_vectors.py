@@ -64,7 +64,9 @@ class ResolutionVectors:
         search.descend(0, [])
         stopped = context.stop.now() and not search.complete
         if search.best is None:
-            return Outcome(first_release(problem) if stopped else None, 0, context.stop.why())
+            if not stopped:
+                return Outcome(None)
+            return Outcome(first_release(problem), 0, context.stop.why())
         solution = reduced.lift(Solution.of(instance, search.best))
         if stopped:
             return Outcome(solution, 0, context.stop.why())
