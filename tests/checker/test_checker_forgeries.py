@@ -348,6 +348,15 @@ def test_stated_hashes_must_match(name: str, honest: Path, tmp_path: Path) -> No
     assert not forger.save(rehash=False).accepted
 
 
+def test_names_the_cell_rather_than_the_hash(honest: Path, tmp_path: Path) -> None:
+    """Tests that a changed file is told by the place of the change, and by its hash as well."""
+    forger = Forger(honest, tmp_path)
+    forger.cell("release", "sex", 2, lambda v: "m")
+    verdict = forger.save(rehash=False)
+    assert (verdict.row, verdict.column) == (3, "sex")
+    assert "the release is not the file" in str(verdict.reason)
+
+
 def test_a_part_must_have_its_hash(honest: Path, tmp_path: Path) -> None:
     """Tests a price changed without mending the hash of its part."""
     forger = Forger(honest, tmp_path)

@@ -183,6 +183,17 @@ def test_hierarchy_file_can_be_held_against_the_proof(tmp_path: Path) -> None:
     assert not check(out, source, proof, {"a": other}).accepted
 
 
+@pytest.mark.parametrize("text", ["a,b\n", "a,b\n1,2\n", 'a\n1\n\n""\n'])
+def test_tiny_tables(text: str, tmp_path: Path) -> None:
+    """Tests tables of no row, of one row, and of a missing cell beside an empty text."""
+    source, out, proof = (tmp_path / n for n in ("in.csv", "out.csv", "x.proof"))
+    source.write_text(text)
+    release = anonymize(str(source), 1, method=Halves())
+    release.write(out)
+    prove(release, source, out, proof)
+    assert check(out, source, proof).accepted
+
+
 def test_writes_into_a_stream(tmp_path: Path) -> None:
     """Tests that the proof can go into an open file, for one that appears whole or not at all."""
     _, paths = proven(tmp_path, "csv", "csv")

@@ -15,7 +15,8 @@ import polars as pl
 from incrowd.checker.rejection import RejectedError, require
 
 VERSION = 1
-NUMBER = r"^'[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
+PLAIN = r"^'[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
+NUMBERS = ("scale", "quantum", "price_k", "cost", "bound")
 PARTS = {
     "rows.parquet": ["original", "class", "price"],
     "ladders.parquet": ["column", "leaf", "level", "label", "cost"],
@@ -65,6 +66,25 @@ def read_proof(path: str | Path) -> Proof:
 
 def _no_number(constant: str) -> NoReturn:
     raise ValueError(constant)
+
+
+def shaped(facts: dict[str, Any]) -> tuple[dict[str, list[str]], list[dict[str, Any]]]:
+    """Return the proof's roles and models; reject facts of a wrong kind."""
+    for name in NUMBERS:
+        require(type(facts.get(name)) is int, f"the proof's {name} is not a whole number")
+    small = min(facts[name] for name in NUMBERS[:3])
+    require(small >= 1, "the proof's scale, quantum or price_k is not positive")
+    roles: Any = facts.get("roles")
+    models: Any = facts.get("models")
+    fine = isinstance(roles, dict) and set(roles) == {"qi", "sensitive", "id", "keep"}
+    fine = fine and all(isinstance(c, str) for names in roles.values() for c in names)
+    require(fine, "the proof does not say each column's role")
+    fine = isinstance(models, list) and bool(models) and all(isinstance(m, dict) for m in models)
+    require(fine, "the proof names no privacy model")
+    known = facts.get("hierarchies")
+    fine = isinstance(known, dict) and all(isinstance(h, dict) for h in known.values())
+    require(fine, "the proof does not say where its hierarchies come from")
+    return roles, models
 
 
 def sha256(data: bytes) -> str:
@@ -136,5 +156,5 @@ def as_text(column: pl.Series) -> pl.Series:
 
 def undone(column: pl.Series) -> pl.Series:
     """Take away the apostrophe that keeps spreadsheets from running a cell."""
-    marked = column.str.contains(r"^'[=+\-@\t\r]") & ~column.str.contains(NUMBER)
+    marked = column.str.contains(r"^'[=+\-@\t\r]") & ~column.str.contains(PLAIN)
     return column.str.slice(1).zip_with(marked.fill_null(False), column).rename(column.name)

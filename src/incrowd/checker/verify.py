@@ -72,16 +72,27 @@ def check(
 
 def proved(release: Path, original: Path, proof: files.Proof) -> dict[str, Any]:
     """Return what the proof proves, or reject it."""
-    facts, names = proof.facts, ("scale", "quantum", "price_k", "cost", "bound")
-    for name in names:
-        require(type(facts.get(name)) is int, f"the proof's {name} is not a whole number")
-    scale, quantum, k, cost, bound = (facts[name] for name in names)
-    require(min(scale, quantum, k) >= 1, "the proof's scale, quantum or price_k is not positive")
-    roles, models = shaped(facts)
+    facts = proof.facts
+    roles, models = files.shaped(facts)
     data = [path.read_bytes() for path in (original, release)]
-    for part, name in zip(data, ("original", "release"), strict=True):
-        same = files.sha256(part) == facts.get(name, {}).get("sha256")
-        require(same, f"the {name} is not the file whose hash the proof states")
+    stated = [(facts.get(name) or {}).get("sha256") for name in ("original", "release")]
+    hashes = zip(("original", "release"), stated, map(files.sha256, data), strict=True)
+    other = [name for name, said, hashed in hashes if said != hashed]
+    strange = f"the {' and the '.join(other)} is not the file whose hash the proof states"
+    try:
+        found = compared(data, proof, roles, models)
+    except RejectedError as no:  # where it is says more than that the file is another one
+        raise RejectedError(f"{no.reason}; {strange}", no.row, no.column) if other else no from None
+    require(not other, strange)
+    return found
+
+
+def compared(
+    data: list[bytes], proof: files.Proof, roles: dict[str, list[str]], models: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return what the tables' content proves together with the proof, or reject it."""
+    facts = proof.facts
+    scale, quantum, k, cost, bound = (facts[name] for name in files.NUMBERS)
     before, after = (files.read_table(part, facts.get("csv") or {}) for part in data)
     origin = proof.rows["original"].cast(pl.Int64).to_numpy()
     require_permutation(origin, before.height)
@@ -94,7 +105,7 @@ def proved(release: Path, original: Path, proof: files.Proof) -> dict[str, Any]:
     for c, ladder in ladders.items():
         flat = int(ladder["level"].n_unique()) <= 2
         require(flat or c in facts["hierarchies"], "the proof names no hierarchy for it", column=c)
-    sensitive = pl.DataFrame([files.as_text(after[c]) for c in roles["sensitive"]])
+    sensitive = pl.DataFrame([files.as_text(before[c]).gather(origin) for c in roles["sensitive"]])
     rest: dict[str, Any] = {"origin": origin, "sensitive": sensitive, "models": models}
     classes = recheck(text[0], text[1], ladders, least_size(models), cost, **rest)
     wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy())
@@ -110,21 +121,6 @@ def proved(release: Path, original: Path, proof: files.Proof) -> dict[str, Any]:
     gap = (cost - bound) / cost if cost else 0.0
     keys = {"rows": before.height, "models": models, "cost": cost, "bound": bound, "scale": scale}
     return {**keys, "gap": gap, "optimal": cost == bound}
-
-
-def shaped(facts: dict[str, Any]) -> tuple[dict[str, list[str]], list[dict[str, Any]]]:
-    """Return the proof's roles and models, or reject ones that have no sense."""
-    roles: Any = facts.get("roles")
-    models: Any = facts.get("models")
-    fine = isinstance(roles, dict) and set(roles) == {"qi", "sensitive", "id", "keep"}
-    fine = fine and all(isinstance(c, str) for names in roles.values() for c in names)
-    require(fine, "the proof does not say each column's role")
-    fine = isinstance(models, list) and bool(models) and all(isinstance(m, dict) for m in models)
-    require(fine, "the proof names no privacy model")
-    known = facts.get("hierarchies")
-    fine = isinstance(known, dict) and all(isinstance(h, dict) for h in known.values())
-    require(fine, "the proof does not say where its hierarchies come from")
-    return roles, models
 
 
 def require_columns(

@@ -103,7 +103,7 @@ def write_proof(
         "scale": instance.scale,
         "quantum": evidence.prices.quantum,
         "price_k": evidence.price_k,
-        "cost": evidence.solution.cost,
+        "cost": evidence.solution.cost if instance.rows else 0,
         "bound": bound,
         "spreadsheet_safe": evidence.spreadsheet_safe,
         "parts": {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()},
