@@ -1,0 +1,1 @@
+"""Closed patterns: the one enumeration that bounds and search share."""

@@ -1,0 +1,1 @@
+"""The main engine: any k, suppression and hierarchies, weights; see ``engine.Engine``."""

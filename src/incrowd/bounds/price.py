@@ -1,0 +1,294 @@
+"""The price bound: the strongest one linear programming over lawful classes can give.
+
+Claim.  Let every distinct row r have a price u_r such that for every pattern p matched by at
+least k copies the k highest prices among them sum to at most k·cost(p).  Then no k-anonymous
+release costs less than Σ counts_r·u_r.
+
+Argument.  A class with join p has n ≥ k rows; the mean of all their prices is at most the mean of
+the k highest, which is at most cost(p), so the prices of the class sum to at most n·cost(p), its
+cost.  Sum over classes.  These inequalities are the dual of the set-partitioning LP over lawful
+classes, so the best prices reach the value of that LP.
+
+Method.  F(u) = Σ counts_r·(u_r − max over p∋r of (mean of top k − cost)⁺) is concave, and u minus
+that reduction is feasible: each evaluation is a bound.  Supergradient ascent with Adam scaling
+inside a box around the centre; only patterns that a point of the box could violate are kept
+(trust-region rounds: enumerate, ascend, re-centre, shrink).  At the end the prices are rounded
+down to integers and every remaining violation is repaired exactly, in integers.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.instance import Instance
+from incrowd.jit import kernel
+from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Sink, Slack
+from incrowd.patterns.topk import top_k, top_k_buffers
+from incrowd.solvers.base import Prices
+
+
+@kernel
+def reductions(
+    u: Any,
+    offset: Any,
+    rows: Any,
+    cost: Any,
+    patterns: int,
+    counts: Any,
+    k: int,
+    cut: Any,
+    cutter: Any,
+    value: Any,
+    weight: Any,
+    member: Any,
+) -> None:
+    """Fill ``cut[r]``, the largest excess of a pattern over r, and ``cutter[r]``, that pattern."""
+    cut[:] = 0.0
+    cutter[:] = -1
+    for p in range(patterns):
+        c = cost[p]
+        begin = offset[p]
+        end = offset[p + 1]
+        # cheap tests first: without a price above the cost, or with too little above to make up
+        # for the best of the rest, the mean of the k highest cannot exceed the cost
+        gain = 0.0
+        copies = 0
+        rest = -1e300
+        for i in range(begin, end):
+            d = u[rows[i]] - c
+            if d > 0:
+                n = counts[rows[i]]
+                gain += d * min(n, k)
+                copies += n
+            elif d > rest:
+                rest = d
+        if copies == 0 or (copies < k and gain + (k - copies) * rest <= 0):
+            continue
+        total, _ = top_k(rows, begin, end, u, counts, k, value, weight, member)
+        excess = total / k - c
+        if excess <= 1e-12 * max(1.0, c):
+            continue
+        for i in range(begin, end):
+            r = rows[i]
+            if excess > cut[r]:
+                cut[r] = excess
+                cutter[r] = p
+
+
+@kernel
+def supergradient(
+    u: Any,
+    offset: Any,
+    rows: Any,
+    counts: Any,
+    k: int,
+    cut: Any,
+    cutter: Any,
+    load: Any,
+    gradient: Any,
+    value: Any,
+    weight: Any,
+    member: Any,
+) -> float:
+    """Return F(u) and fill its supergradient; ``load`` (per pattern) must come and goes zeroed."""
+    bound = 0.0
+    for r in range(u.size):
+        bound += counts[r] * (u[r] - cut[r])
+        gradient[r] = counts[r]
+        if cutter[r] >= 0:
+            load[cutter[r]] += counts[r]
+    for r in range(u.size):
+        p = cutter[r]
+        if p < 0 or load[p] == 0.0:
+            continue
+        share = load[p] / k
+        load[p] = 0.0
+        _, entries = top_k(rows, offset[p], offset[p + 1], u, counts, k, value, weight, member)
+        for j in range(entries):
+            gradient[member[j]] -= share * weight[j]
+    return bound
+
+
+@kernel
+def adam_step(
+    u: Any,
+    gradient: Any,
+    counts: Any,
+    mean: Any,
+    square: Any,
+    rate: float,
+    eps: float,
+    low: Any,
+    high: Any,
+) -> None:
+    """Move u along the supergradient per copy, scaled as Adam does, clipped to the box."""
+    for r in range(u.size):
+        g = gradient[r] / counts[r]
+        mean[r] = 0.8 * mean[r] + 0.2 * g
+        square[r] = 0.95 * square[r] + 0.05 * g * g
+        x = u[r] + rate * mean[r] / (np.sqrt(square[r]) + eps)
+        u[r] = min(max(x, low[r]), high[r])
+
+
+@dataclass
+class Ascent:
+    """Patterns to respect, and the state of the ascent within one box."""
+
+    offset: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    cost: NDArray[np.int64]
+    patterns: int
+    counts: NDArray[np.int64]
+    k: int
+
+    def run(
+        self,
+        centre: NDArray[np.float64],
+        half_width: float,
+        iterations: int,
+        rate: tuple[float, float],
+        stop: Callable[[], bool],
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Return the best F seen and its feasible point (for the patterns at hand)."""
+        distinct = len(centre)
+        cut, cutter = np.zeros(distinct), np.zeros(distinct, np.int64)
+        gradient, load = np.zeros(distinct), np.zeros(self.patterns + 1)
+        mean, square = np.zeros(distinct), np.zeros(distinct)
+        buffers = top_k_buffers(self.k, np.float64)
+        low, high = np.maximum(centre - half_width, 0.0), centre + half_width
+        u, best, best_u = centre.copy(), -np.inf, centre
+        for i in range(iterations):
+            reductions(
+                u,
+                self.offset,
+                self.rows,
+                self.cost,
+                self.patterns,
+                self.counts,
+                self.k,
+                cut,
+                cutter,
+                *buffers,
+            )
+            bound = supergradient(
+                u,
+                self.offset,
+                self.rows,
+                self.counts,
+                self.k,
+                cut,
+                cutter,
+                load,
+                gradient,
+                *buffers,
+            )
+            if bound > best:
+                best, best_u = bound, u - cut
+            elif i % 25 == 24 and bound < best - 0.0005 * abs(best):
+                u = best_u.copy()
+                mean[:] = 0
+                continue
+            if stop():
+                break
+            step = rate[0] * (rate[1] / rate[0]) ** (i / iterations)
+            adam_step(u, gradient, self.counts, mean, square, step, 1e-2, low, high)
+        return best, best_u
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceBound:
+    """Trust-region rounds for the price bound.
+
+    Attributes
+    ----------
+    rounds, iterations: rounds of enumeration, and ascent steps within each.
+    margin: half-width of the first and last box, in mean prices.
+    rate: first and last step, in mean prices.
+    pairs: budget of (row, pattern) pairs kept in memory per round.
+    """
+
+    rounds: int = 12
+    iterations: int = 60
+    margin: tuple[float, float] = (1.0, 0.01)
+    rate: tuple[float, float] = (0.1, 0.0005)
+    pairs: int = 4_000_000
+    patterns: int = 1_500_000
+
+    @classmethod
+    def suited(cls, instance: Instance) -> "PriceBound":
+        """Return a schedule for this table.
+
+        With real hierarchies the support bound starts far below the best prices, so the first
+        boxes must be wide; under suppression it starts close, and wide boxes waste time.
+        """
+        if all(tree.levels <= 2 for tree in instance.trees):
+            return cls()
+        return cls(margin=(4.0, 0.02), rate=(0.2, 0.001))
+
+    def ascend(
+        self,
+        tree: PrefixTree,
+        k: int,
+        start: NDArray[np.float64],
+        stop: Callable[[], bool] = lambda: False,
+        report: Callable[[float, float], None] = lambda bound, share: None,
+    ) -> NDArray[np.float64]:
+        """Improve prices ``start`` (float64, distinct); the result may need ``certify``."""
+        instance = tree.instance
+        mean = max(float(start @ instance.counts) / instance.rows, 1e-9)
+        sink = Sink(
+            np.empty(self.patterns, np.int64),
+            np.zeros(self.patterns + 1, np.int64),
+            np.empty(self.pairs, np.int32),
+        )
+        u = start.astype(np.float64)
+        width = self.margin[0] * mean
+        for n in range(self.rounds):
+            if stop():
+                break
+            planned = fade(self.margin, n / max(1, self.rounds - 1)) * mean
+            width, state = emit_within(tree, k, u, min(width, planned), sink)
+            ascent = Ascent(sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts, k)
+            first = min(fade(self.rate, n / self.rounds) * mean, width / 4)
+            last = min(fade(self.rate, (n + 1) / self.rounds) * mean, width / 8)
+            bound, u = ascent.run(u, width, self.iterations, (first, last), stop)
+            report(bound, (n + 1) / self.rounds)
+        return u
+
+
+def fade(ends: tuple[float, float], share: float) -> float:
+    """Interpolate geometrically between two ends."""
+    return ends[0] * (ends[1] / ends[0]) ** share
+
+
+def emit_within(
+    tree: PrefixTree, k: int, u: NDArray[np.float64], width: float, sink: Sink
+) -> tuple[float, NDArray[np.int64]]:
+    """List all patterns that some point within ``width`` of u violates, shrinking it to fit."""
+    while True:
+        state = tree.run(EMIT, k, u, slack=Slack(width, 0.0, False), sink=sink)
+        if state[3] != OVERFLOW:
+            return width, state
+        width *= 0.6
+
+
+def certify(tree: PrefixTree, k: int, u: NDArray[np.float64]) -> Prices:
+    """Round prices down to multiples of 1/quantum and repair every violation exactly.
+
+    The quantum is a power of ten that gives the mean price about six digits, so that rounding
+    costs about a millionth of the bound.
+    """
+    mean = max(float(u @ tree.instance.counts) / tree.instance.rows, 1e-6)
+    quantum = 10 ** max(0, 6 - round(np.log10(mean)))
+    price = np.floor(np.maximum(u, 0.0) * quantum).astype(np.int64)
+    tree.run(REPAIR, k, price, unit=quantum)
+    return Prices(price, quantum)
+
+
+def bound_of(prices: Prices, counts: NDArray[np.int64]) -> int:
+    """Return the certified bound ⌈Σ counts·price / quantum⌉, exactly, in units of 1/scale."""
+    total = int(np.sum(prices.price.astype(object) * counts))
+    return -(-total // prices.quantum)

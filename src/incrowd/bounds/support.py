@@ -1,0 +1,54 @@
+"""The support bound: each row pays at least its cheapest pattern with support ≥ k.
+
+Claim.  In a lawful release, a row's class has a join that at least k rows match, so the row pays
+at least the cheapest such pattern.  The row prices found here are a price certificate: among the
+rows that match a pattern p with support ≥ k nobody's price exceeds cost(p), so neither does the
+mean of the k highest.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.patterns.prefix_tree import SUPPORT, UNLIMITED, PrefixTree
+
+
+def support_prices(
+    tree: PrefixTree, k: int, visits: int = UNLIMITED
+) -> tuple[NDArray[np.int64], bool]:
+    """Return each distinct row's cheapest supported pattern cost, and whether the search finished.
+
+    Returns
+    -------
+    int64, shape (distinct,), in units of 1/scale.  When the search ran out of visits the prices
+    are upper bounds on the support prices only, and prove nothing.
+    """
+    instance = tree.instance
+    price = np.zeros(instance.distinct, np.int64)
+    for j, column in enumerate(instance.trees):
+        price += column.cost[-1][instance.codes[:, j]]
+    price[instance.counts >= k] = 0
+    state = tree.run(SUPPORT, k, price, visits=visits)
+    return price, state[3] == 0
+
+
+def uniqueness_prices(tree: PrefixTree, k: int) -> NDArray[np.int64]:
+    """Return the weakest bound that always holds: a row with fewer than k copies changes a cell.
+
+    Such a row pays at least its cheapest single step up, in any column.
+
+    Returns
+    -------
+    int64, shape (distinct,), in units of 1/scale.
+    """
+    instance = tree.instance
+    step = np.full(instance.distinct, np.iinfo(np.int64).max)
+    for j, column in enumerate(instance.trees):
+        code = instance.codes[:, j]
+        cheapest = np.full(len(column.leaves), np.iinfo(np.int64).max)
+        # the lowest level whose node holds more than this leaf is the first real step
+        for level in range(column.levels - 1, 0, -1):
+            members = np.bincount(column.node[level])[column.node[level]]
+            cheapest[members > 1] = column.cost[level][members > 1]
+        step = np.minimum(step, cheapest[code])
+    step[step == np.iinfo(np.int64).max] = 0
+    return np.where(instance.counts >= k, 0, step)

@@ -1,0 +1,158 @@
+"""Annealing over the moves: a kernel for a slice of moves, and the loop that cools it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.jit import kernel
+from incrowd.solvers.engine.candidates import Candidates
+from incrowd.solvers.engine.crowd import Crowd, below, draw, new_crowd, new_pad, total_cost
+from incrowd.solvers.engine.moves import NONE, regroup, relocate, shift
+from incrowd.solvers.engine.pull import pull
+
+
+@kernel
+def anneal_slice(
+    first: int,
+    last: int,
+    total: int,
+    heat0: float,
+    heat1: float,
+    k: int,
+    unit: int,
+    shifts: float,
+    regroups: float,
+    cheaper: float,
+    most_support: int,
+    crowd: Any,
+    pad: Any,
+    c: Any,
+    rng: Any,
+    active: Any,
+    focus: float,
+) -> int:
+    """Run moves first..last−1 of ``total``; return the change of cost.
+
+    A share ``focus`` of the moves starts at a copy of the list ``active``.
+    """
+    copies = crowd.pattern.size
+    change = 0
+    ratio = np.log(heat1 / heat0)
+    for number in range(first, last):
+        heat = heat0 * np.exp(ratio * number / total)
+        if active.size and draw(rng) < focus:
+            i = active[below(rng, active.size)]
+        else:
+            i = below(rng, copies)
+        q = crowd.pattern[i]
+        if c.cost[q] == 0:
+            continue
+        if crowd.size[q] > k:
+            delta = relocate(i, k, heat, crowd, pad, c, rng)
+            if delta != NONE:
+                change += delta
+                continue
+        elif draw(rng) < shifts:
+            delta = shift(i, k, heat, crowd, c, rng)
+            if delta != NONE:
+                change += delta
+            continue
+        elif draw(rng) < regroups:
+            delta = regroup(i, number, k, unit, heat, crowd, pad, c, rng)
+            if delta != NONE:
+                change += delta
+            continue
+        delta = pull(i, number, k, unit, heat, cheaper, most_support, crowd, pad, c, rng)
+        if delta != NONE:
+            change += delta
+    return change
+
+
+def above_price(
+    crowd: Crowd, c: Candidates, price: NDArray[np.float64], least: float
+) -> NDArray[np.int64]:
+    """List the copies whose class pays more than ``least`` above the prices of its rows."""
+    pattern = crowd.pattern
+    worth = np.bincount(pattern, weights=price[c.row_of], minlength=len(c.cost))
+    return np.flatnonzero((crowd.size * c.cost - worth)[pattern] > least)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annealing:
+    """A cooling schedule; heats are in mean prices, moves per copy.
+
+    Attributes
+    ----------
+    moves: moves per copy of the table.
+    heat: first and last temperature.
+    shifts, regroups: shares of those moves where they apply.
+    cheaper: share of pulls that aim at a strictly cheaper pattern.
+    most_support: widest pattern that a pull may open.
+    """
+
+    moves: float = 400
+    heat: tuple[float, float] = (2.6, 0.2)
+    shifts: float = 0.3
+    regroups: float = 0.4
+    cheaper: float = 0.05
+    most_support: int = 5000
+    focus: float = 0.0
+
+    def run(
+        self,
+        candidates: Candidates,
+        pattern: NDArray[np.int64],
+        k: int,
+        mean: float,
+        seed: int,
+        stop: Callable[[], bool] = lambda: False,
+        report: Callable[[int, float], None] = lambda cost, share: None,
+        price: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.int64]:
+        """Improve an assignment (int64, copies → patterns); return the best one met at a rest.
+
+        ``mean`` is the mean price per copy, the natural unit of temperature.
+        """
+        crowd = new_crowd(candidates, pattern)
+        pad = new_pad(candidates, k, self.most_support)
+        rng = np.array([seed * 0x9E3779B9 + 12345], np.uint64)
+        copies = len(pattern)
+        total = int(self.moves * copies)
+        cost = best = total_cost(crowd, candidates)
+        best_pattern = pattern.copy()
+        unit = max(1, round(mean))
+        length = max(1, min(200_000, total // 40))
+        active = np.empty(0, np.int64)
+        for first in range(0, total, length):
+            last = min(first + length, total)
+            if self.focus and price is not None:
+                active = above_price(crowd, candidates, price, 0.02 * mean)
+            cost += anneal_slice(
+                first,
+                last,
+                total,
+                self.heat[0] * mean,
+                self.heat[1] * mean,
+                k,
+                unit,
+                self.shifts,
+                self.regroups,
+                self.cheaper,
+                self.most_support,
+                crowd,
+                pad,
+                candidates,
+                rng,
+                active,
+                self.focus,
+            )
+            if cost < best:
+                best = cost
+                best_pattern[:] = crowd.pattern
+            report(best, last / total)
+            if stop():
+                break
+        return best_pattern

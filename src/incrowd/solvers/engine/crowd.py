@@ -1,0 +1,181 @@
+"""The state of the search: which candidate pattern each copy is released as.
+
+A pattern is *open* when copies are assigned to it; lawful states have at least k on every open
+pattern.  A copy on an open pattern with more than k is *surplus*: it may leave freely.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.jit import kernel
+from incrowd.solvers.engine.candidates import Candidates
+
+MOST_TOUCHED = 4096
+
+
+class Crowd(NamedTuple):
+    """pattern: int64 (copies,).  size, head: int64 (patterns,).  next, prev: int64 (copies,)."""
+
+    pattern: NDArray[np.int64]
+    size: NDArray[np.int64]
+    head: NDArray[np.int64]
+    next: NDArray[np.int64]
+    prev: NDArray[np.int64]
+
+
+class Pad(NamedTuple):
+    """Scratch space of the moves; stamps compare with the number of the move."""
+
+    stamp: NDArray[np.int64]
+    slot: NDArray[np.int64]
+    dying: NDArray[np.bool_]
+    mark: NDArray[np.int64]
+    touched: NDArray[np.int64]
+    within: NDArray[np.int64]
+    take: NDArray[np.int64]
+    dissolve: NDArray[np.bool_]
+    may_dissolve: NDArray[np.bool_]
+    dissolve_cost: NDArray[np.int64]
+    found: NDArray[np.int64]
+    moved: NDArray[np.int64]
+    origin: NDArray[np.int64]
+    left: NDArray[np.int64]
+    left_to: NDArray[np.int64]
+    core: NDArray[np.int64]
+
+
+def new_crowd(candidates: Candidates, pattern: NDArray[np.int64]) -> Crowd:
+    """Link up an assignment (int64, copies)."""
+    patterns, copies = len(candidates.cost), len(pattern)
+    crowd = Crowd(
+        np.full(copies, -1, np.int64),
+        np.zeros(patterns, np.int64),
+        np.full(patterns, -1, np.int64),
+        np.full(copies, -1, np.int64),
+        np.full(copies, -1, np.int64),
+    )
+    link_all(crowd, pattern)
+    return crowd
+
+
+def new_pad(candidates: Candidates, k: int, most_support: int) -> Pad:
+    """Allocate scratch for moves that open patterns of at most ``most_support`` copies."""
+    patterns, copies = len(candidates.cost), len(candidates.row_of)
+    t, left = MOST_TOUCHED, 64 * k + 64
+
+    def ints(n: int) -> NDArray[np.int64]:
+        return np.zeros(n, np.int64)
+
+    return Pad(
+        np.full(patterns, -1, np.int64),
+        ints(patterns),
+        np.zeros(patterns, np.bool_),
+        np.full(copies, -1, np.int64),
+        ints(t),
+        ints(t),
+        ints(t),
+        np.zeros(t, np.bool_),
+        np.zeros(t, np.bool_),
+        ints(t),
+        ints(max(most_support, 8 * k) + k + 1),
+        ints(copies + 1),
+        ints(copies + 1),
+        ints(left),
+        ints(left),
+        ints(left),
+    )
+
+
+@kernel
+def draw(rng: Any) -> float:
+    """Uniform in [0, 1); ``rng`` is one uint64 of state (splitmix64, Steele et al. 2014)."""
+    rng[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = rng[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel
+def below(rng: Any, n: int) -> int:
+    """Uniform in 0..n−1."""
+    return min(int(draw(rng) * n), n - 1)
+
+
+@kernel
+def unlink(crowd: Any, i: int) -> None:
+    """Take copy i out of its pattern."""
+    p = crowd.pattern[i]
+    before = crowd.prev[i]
+    after = crowd.next[i]
+    if before >= 0:
+        crowd.next[before] = after
+    else:
+        crowd.head[p] = after
+    if after >= 0:
+        crowd.prev[after] = before
+    crowd.size[p] -= 1
+
+
+@kernel
+def link(crowd: Any, i: int, p: int) -> None:
+    """Put copy i on pattern p."""
+    first = crowd.head[p]
+    crowd.next[i] = first
+    crowd.prev[i] = -1
+    if first >= 0:
+        crowd.prev[first] = i
+    crowd.head[p] = i
+    crowd.pattern[i] = p
+    crowd.size[p] += 1
+
+
+@kernel
+def move(crowd: Any, i: int, p: int) -> None:
+    """Move copy i to pattern p."""
+    unlink(crowd, i)
+    link(crowd, i, p)
+
+
+@kernel
+def link_all(crowd: Any, pattern: Any) -> None:
+    """Link every copy."""
+    for i in range(pattern.size):
+        link(crowd, i, pattern[i])
+
+
+@kernel
+def cheapest_open(row: int, besides: int, k: int, crowd: Any, pad: Any, c: Any) -> int:
+    """Return the row's cheapest pattern that is open, not dying and not ``besides``, or −1."""
+    for x in range(c.row_offset[row], c.row_offset[row + 1]):
+        p = c.row_patterns[x]
+        if p != besides and crowd.size[p] >= k and not pad.dying[p]:
+            return p
+    return -1
+
+
+@kernel
+def patterns_up_to(row: int, limit: int, c: Any) -> int:
+    """Count the row's patterns that cost at most ``limit``."""
+    low = c.row_offset[row]
+    high = c.row_offset[row + 1]
+    begin = low
+    while low < high:
+        middle = (low + high) >> 1
+        if c.cost[c.row_patterns[middle]] <= limit:
+            low = middle + 1
+        else:
+            high = middle
+    return low - begin
+
+
+@kernel
+def total_cost(crowd: Any, c: Any) -> int:
+    """Cost of the state, by candidate costs (joins can only be cheaper)."""
+    total = 0
+    for p in range(c.cost.size):
+        total += crowd.size[p] * c.cost[p]
+    return total

@@ -1,0 +1,225 @@
+"""The main engine: prices first, then candidates, annealing and large neighbourhoods.
+
+1. A lawful release at once (stretches of the sorted table), and the support bound.
+2. Prices by trust-region rounds: the certified bound, and the guide of everything after.
+3. Candidates: the (row, pattern) pairs whose reduced cost is small; greedy; annealing.
+4. Blocks around rows that pay above their price, re-solved exactly, until that stops paying.
+5. On small tables: everything as one block over all pairs a better release could use; when that
+   finds nothing better, the release is optimal.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from incrowd.bounds.price import PriceBound, bound_of, certify
+from incrowd.bounds.support import support_prices, uniqueness_prices
+from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, Sink, Slack
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.solution import Solution
+from incrowd.solvers.base import Context, Outcome, Prices, Problem, Scope
+from incrowd.solvers.engine.anneal import Annealing
+from incrowd.solvers.engine.candidates import build_candidates
+from incrowd.solvers.engine.greedy import greedy
+from incrowd.solvers.engine.neighbourhood import Neighbourhoods
+from incrowd.solvers.engine.prove import prove
+from incrowd.solvers.engine.warm import with_solution
+from incrowd.solvers.engine.windows import sorted_classes, window_emission
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine:
+    """Improve until it stops paying; the best lawful release so far is always at hand.
+
+    Attributes
+    ----------
+    prices: how the bound is sought; None for the schedule suited to the table.
+    annealing, neighbourhoods: how the release is sought.
+    slack: reduced cost of a class, in mean prices plus a share of its cost, up to which its
+        (row, pattern) pairs are candidates.
+    visits: nodes of the prefix tree that one enumeration may touch before the table counts as
+        too wide and windows take over.
+    pairs: (row, pattern) pairs that may be kept.
+    """
+
+    prices: PriceBound | None = None
+    annealing: Annealing = field(default_factory=Annealing)
+    neighbourhoods: Neighbourhoods = field(default_factory=Neighbourhoods)
+    slack: tuple[float, float] = (2.0, 0.0)
+    visits: int = 30_000_000
+    pairs: int = 6_000_000
+
+    id = "engine"
+    guarantee = "none; the gap it reports is proven"
+    scope = Scope(models=("k-anonymity",), hierarchies=True)
+    source = "this project; prices: duals of the set-partitioning LP over lawful classes"
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Say no to models other than k-anonymity."""
+        if isinstance(problem.model, KAnonymity):
+            return None
+        return f"it serves k-anonymity, not {problem.model.name}; see `incrowd methods`"
+
+    def run(self, problem: Problem, context: Context) -> Outcome:
+        """Run all stages within the budget."""
+        assert isinstance(problem.model, KAnonymity)
+        return Run(self, problem, problem.model.k, context).outcome()
+
+
+class Run:
+    """One run of the engine: the best so far, and the stages."""
+
+    def __init__(self, engine: Engine, problem: Problem, k: int, context: Context) -> None:
+        self.engine, self.k, self.context = engine, k, context
+        self.instance = problem.instance
+        self.stop = context.stop
+        self.best = Solution.of(self.instance, sorted_classes(self.instance, k))
+        self.tree = PrefixTree(self.instance)
+        self.certificate = Prices(np.zeros(self.instance.distinct, np.int64), 1)
+        self.bound = 0
+        self.proven = False
+
+    def outcome(self) -> Outcome:
+        """Go through the stages; stop as soon as the budget says so."""
+        stages = (self.bound_by_support, self.bound_by_prices, self.search, self.finish)
+        ended = "finished"
+        for stage in stages:
+            stage()
+            if self.proven or self.best.cost <= self.bound:
+                ended = "finished"
+                break
+            if self.stop.satisfied(self.best.cost, self.bound):
+                ended = "gap reached"
+                break
+            if self.stop.now():
+                ended = self.stop.why()
+                break
+            ended = "stopped paying"
+        return Outcome(self.best, self.bound, ended, self.certificate)
+
+    def tell(self, stage: str, share: float | None = None, cost: int | None = None) -> None:
+        """Report progress with the best cost and bound so far."""
+        best = self.best.cost if cost is None else min(cost, self.best.cost)
+        self.context.tell(stage, best, self.bound, share)
+
+    def offer(self, solution: Solution) -> None:
+        """Keep the solution if it is the best so far."""
+        if solution.cost < self.best.cost:
+            self.best = solution
+
+    def done(self) -> bool:
+        """Whether time is up or the gap is small enough."""
+        return self.stop.now() or self.stop.satisfied(self.best.cost, self.bound)
+
+    def bound_by_support(self) -> None:
+        """Find the support bound; on a table too wide for that, the uniqueness bound."""
+        self.tell("support bound")
+        price, complete = support_prices(self.tree, self.k, self.engine.visits)
+        self.wide = not complete
+        if self.wide:
+            price = uniqueness_prices(self.tree, self.k)
+        self.certificate = Prices(price, 1)
+        self.bound = bound_of(self.certificate, self.instance.counts)
+        self.price = price.astype(np.float64)
+
+    def bound_by_prices(self) -> None:
+        """Raise the prices; keep the certificate if it is better."""
+        if self.wide or self.bound == 0:
+            return
+        best_seen = self.bound
+
+        def report(bound: float, share: float) -> None:
+            nonlocal best_seen
+            best_seen = max(best_seen, int(bound))
+            self.tell("prices", share)
+
+        schedule = self.engine.prices or PriceBound.suited(self.instance)
+        u = schedule.ascend(self.tree, self.k, self.price, self.stop.now, report)
+        certificate = certify(self.tree, self.k, u)
+        bound = bound_of(certificate, self.instance.counts)
+        if bound > self.bound:
+            self.bound, self.certificate = bound, certificate
+            self.price = certificate.price / certificate.quantum
+
+    @property
+    def mean(self) -> float:
+        """The mean price per copy, the natural unit of costs here."""
+        return max(self.bound / self.instance.rows, 0.05)
+
+    def emission(self) -> Emission:
+        """List the candidate pairs."""
+        if self.wide:
+            return window_emission(self.instance, self.k, 6, self.context.seed)
+        absolute, relative = self.engine.slack
+        pairs = self.engine.pairs
+        sink = Sink(
+            np.empty(pairs // 3, np.int64),
+            np.zeros(pairs // 3 + 1, np.int64),
+            np.empty(pairs, np.int32),
+        )
+        while True:
+            slack = Slack(absolute * self.mean / self.k, relative, True)
+            state = self.tree.run(EMIT, self.k, self.price, slack=slack, sink=sink)
+            if state[3] != OVERFLOW:
+                break
+            absolute, relative = 0.7 * absolute, 0.7 * relative
+        p, z = int(state[0]), int(state[1])
+        return Emission(sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy())
+
+    def search(self) -> None:
+        """Greedy, annealing, then blocks over candidates that contain the best so far."""
+        self.tell("candidates")
+        emission = self.emission()
+        candidates = build_candidates(self.instance, emission)
+        pattern = greedy(candidates, self.k, max(1, int(self.mean / 10)))
+        self.offer(Solution.of(self.instance, pattern))
+        self.tell("annealing", 0.0)
+        copies = self.instance.rows
+        annealing = self.engine.annealing
+        pattern = annealing.run(
+            candidates,
+            pattern,
+            self.k,
+            self.mean,
+            self.context.seed,
+            self.done,
+            lambda cost, share: self.tell("annealing", share, cost),
+        )
+        self.offer(Solution.of(self.instance, pattern))
+        del candidates
+        if self.wide or self.done() or copies <= 2 * self.k:
+            return
+        self.improve(emission)
+
+    def improve(self, emission: Emission) -> None:
+        """Re-solve blocks until a round of them stops paying."""
+        candidates, pattern = with_solution(emission, self.best)
+        limited = self.stop.time_limit is not None or self.stop.gap is not None
+        rounds = 0
+        while not self.done():
+            before = self.best.cost
+            pattern = self.engine.neighbourhoods.run(
+                candidates,
+                pattern,
+                self.price,
+                self.k,
+                self.mean,
+                self.context.seed + rounds,
+                self.done,
+                lambda cost, share: self.tell("blocks", share, cost),
+            )
+            self.offer(Solution.of(self.instance, pattern))
+            rounds += 1
+            if not limited and before - self.best.cost < 0.0003 * before:
+                return
+
+    def finish(self) -> None:
+        """Try to prove the best so far optimal, on tables where that is within reach."""
+        if self.wide:
+            return
+        self.tell("proof")
+        solution, bound = prove(
+            self.tree, self.best, self.price, self.bound, self.k, self.stop.left()
+        )
+        self.offer(solution)
+        self.bound = max(self.bound, bound)

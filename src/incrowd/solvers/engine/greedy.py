@@ -1,0 +1,106 @@
+"""The first release: patterns from cheap to dear, each taking every copy still free."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.jit import kernel
+from incrowd.solvers.engine.candidates import Candidates
+
+
+@kernel
+def free_copies(p: int, pattern: Any, c: Any) -> int:
+    """Count the unassigned copies that match p."""
+    total = 0
+    for x in range(c.offset[p], c.offset[p + 1]):
+        r = c.rows[x]
+        for i in range(c.first_copy[r], c.first_copy[r + 1]):
+            if pattern[i] < 0:
+                total += 1
+    return total
+
+
+@kernel
+def sweep_level(begin: int, end: int, k: int, pattern: Any, c: Any) -> None:
+    """Open the patterns begin..end−1, those with most free copies first."""
+    free = np.empty(end - begin, np.int64)
+    for p in range(begin, end):
+        free[p - begin] = free_copies(p, pattern, c)
+    order = np.argsort(-free, kind="mergesort")
+    for o in order:
+        if free[o] < k:
+            break
+        p = begin + o
+        if free_copies(p, pattern, c) < k:
+            continue
+        for x in range(c.offset[p], c.offset[p + 1]):
+            r = c.rows[x]
+            for i in range(c.first_copy[r], c.first_copy[r + 1]):
+                if pattern[i] < 0:
+                    pattern[i] = p
+
+
+@kernel
+def place_leftovers(k: int, pattern: Any, size: Any, c: Any) -> int:
+    """Put unassigned copies on their cheapest open pattern; return how many have none."""
+    stranded = 0
+    for i in range(pattern.size):
+        if pattern[i] >= 0:
+            continue
+        r = c.row_of[i]
+        for x in range(c.row_offset[r], c.row_offset[r + 1]):
+            p = c.row_patterns[x]
+            if size[p] >= k:
+                pattern[i] = p
+                size[p] += 1
+                break
+        if pattern[i] < 0:
+            stranded += 1
+    return stranded
+
+
+def greedy(candidates: Candidates, k: int, step: int) -> NDArray[np.int64]:
+    """Return a lawful assignment (int64, copies → patterns); needs at least k copies.
+
+    Patterns are taken in cost bands of width ``step``.
+    """
+    cost = candidates.cost
+    root = len(cost) - 1
+    pattern = np.full(len(candidates.row_of), -1, np.int64)
+    band = cost // max(1, step)
+    edges = np.flatnonzero(np.diff(band, prepend=-1, append=-1))
+    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+        # the root takes leftovers only; it is placed last of all
+        sweep_level(int(begin), min(int(end), root), k, pattern, candidates)
+    size = np.bincount(pattern[pattern >= 0], minlength=len(cost)).astype(np.int64)
+    if place_leftovers(k, pattern, size, candidates):
+        strand_at_root(candidates, k, pattern, size)
+    return pattern
+
+
+def strand_at_root(
+    candidates: Candidates, k: int, pattern: NDArray[np.int64], size: NDArray[np.int64]
+) -> None:
+    """Put the copies left over at the root and fill it up to k with the dearest others."""
+    root = len(candidates.cost) - 1
+    stranded = np.flatnonzero(pattern < 0)
+    pattern[stranded] = root
+    size[root] += len(stranded)
+    dearest = np.argsort(-candidates.cost[pattern], kind="stable")
+    for i in dearest:  # surplus copies first: their classes stay lawful
+        if size[root] >= k:
+            return
+        p = pattern[i]
+        if p != root and size[p] > k:
+            size[p] -= 1
+            pattern[i] = root
+            size[root] += 1
+    for i in dearest:  # then whole classes
+        if size[root] >= k:
+            return
+        p = pattern[i]
+        if p != root:
+            pattern[pattern == p] = root
+            size[root] += size[p]
+            size[p] = 0

@@ -1,0 +1,242 @@
+"""Small moves: relocate a surplus copy, shift with refill, regroup around a new class.
+
+Every move looks at copy i, which sits on a pattern q that is not free.  It returns the change of
+cost, or ``NONE`` when it did nothing.  Lawfulness (size 0 or ≥ k) holds before and after.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from incrowd.jit import kernel
+from incrowd.solvers.engine.candidates import find_join
+from incrowd.solvers.engine.crowd import below, cheapest_open, draw, move, patterns_up_to
+
+NONE = 1 << 62
+FAR = 1 << 60
+LONGEST_SCAN = 400
+MOST_GROUPS = 12
+WIDEST_REGROUP = 400
+
+
+@kernel
+def accepts(gain: float, heat: float, rng: Any) -> bool:
+    """Metropolis: take a loss with probability exp(gain / heat)."""
+    if gain >= 0:
+        return True
+    return gain >= heat * np.log(draw(rng) + 1e-300)
+
+
+@kernel
+def relocate(i: int, k: int, heat: float, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
+    """Move a surplus copy to its cheapest open pattern (sideways now and then)."""
+    q = crowd.pattern[i]
+    p = cheapest_open(c.row_of[i], q, k, crowd, pad, c)
+    if p < 0:
+        return NONE
+    if c.cost[p] < c.cost[q] or (c.cost[p] == c.cost[q] and draw(rng) < 0.2):
+        move(crowd, i, p)
+        return c.cost[p] - c.cost[q]
+    return NONE
+
+
+@kernel
+def refill_for(q: int, p: int, i: int, k: int, crowd: Any, c: Any, rng: Any) -> int:
+    """Find the dearest surplus copy (or one on p) that could take i's place on q, or −1."""
+    begin = c.offset[q]
+    length = c.offset[q + 1] - begin
+    if length <= 0:
+        return -1
+    at = below(rng, length)
+    best = -1
+    best_cost = np.int64(-1)
+    for _ in range(min(length, LONGEST_SCAN)):
+        r = c.rows[begin + at]
+        at += 1
+        if at == length:
+            at = 0
+        for j in range(c.first_copy[r], c.first_copy[r + 1]):
+            s = crowd.pattern[j]
+            if s != q and j != i and (crowd.size[s] > k or s == p) and c.cost[s] > best_cost:
+                best_cost = c.cost[s]
+                best = j
+    return best
+
+
+@kernel
+def shift(i: int, k: int, heat: float, crowd: Any, c: Any, rng: Any) -> int:
+    """Move i to an open cheaper pattern, and refill its class with a copy that is surplus."""
+    q = crowd.pattern[i]
+    r = c.row_of[i]
+    limit = c.cost[q] - 1 if draw(rng) < 0.8 else c.cost[q]
+    choices = patterns_up_to(r, limit, c)
+    if choices <= 0:
+        return NONE
+    p = -1
+    for _ in range(4):
+        x = c.row_patterns[c.row_offset[r] + below(rng, choices)]
+        if x != q and crowd.size[x] >= k:
+            p = x
+            break
+    if p < 0:
+        return NONE
+    j = refill_for(q, p, i, k, crowd, c, rng)
+    if j < 0:
+        return NONE
+    s = crowd.pattern[j]
+    gain = c.cost[q] - c.cost[p] + c.cost[s] - c.cost[q]
+    if not accepts(gain, heat, rng):
+        return NONE
+    move(crowd, i, p)
+    move(crowd, j, q)
+    return -gain
+
+
+@kernel
+def gather_for_regroup(
+    i: int,
+    p: int,
+    need: int,
+    number: int,
+    k: int,
+    unit: int,
+    crowd: Any,
+    pad: Any,
+    c: Any,
+    rng: Any,
+) -> Any:
+    """Collect ``need`` copies for p from few classes; return (copies, classes) or (−1, 0).
+
+    First pass: copies whose class is broken already; second pass: open up further classes.
+    """
+    q0 = crowd.pattern[i]
+    pad.touched[0] = q0
+    pad.within[0] = 1
+    pad.stamp[q0] = number
+    pad.slot[q0] = 0
+    pad.found[0] = i
+    pad.mark[i] = number
+    got = 1
+    classes = 1
+    begin = c.offset[p]
+    length = c.offset[p + 1] - begin
+    for phase in range(2):
+        at = below(rng, length)
+        for _ in range(length):
+            if got >= need and phase == 1:
+                break
+            r = c.rows[begin + at]
+            at += 1
+            if at == length:
+                at = 0
+            for j in range(c.first_copy[r], c.first_copy[r + 1]):
+                q = crowd.pattern[j]
+                if q == p or pad.mark[j] == number or got >= pad.found.size:
+                    continue
+                known = pad.stamp[q] == number
+                if phase == 0:
+                    if not known or c.cost[q] < c.cost[p]:
+                        continue
+                    if crowd.size[q] - pad.within[pad.slot[q]] > k:
+                        continue
+                else:
+                    if got >= need:
+                        break
+                    if c.cost[q] + unit < c.cost[p]:
+                        continue
+                    if known:
+                        if crowd.size[q] > k and crowd.size[q] - pad.within[pad.slot[q]] - 1 < k:
+                            continue
+                    else:
+                        if classes >= MOST_GROUPS:
+                            continue
+                        pad.stamp[q] = number
+                        pad.slot[q] = classes
+                        pad.touched[classes] = q
+                        pad.within[classes] = 0
+                        classes += 1
+                pad.within[pad.slot[q]] += 1
+                pad.found[got] = j
+                pad.mark[j] = number
+                got += 1
+    if got < need:
+        return -1, 0
+    return got, classes
+
+
+@kernel
+def place_left(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
+    """Choose where the copies of broken classes go: open patterns, or one class of their own.
+
+    Returns (loss, pattern of the class of their own or −1); ``pad.left_to`` holds targets.
+    """
+    to_open = np.int64(0)
+    for z in range(left):
+        i = pad.left[z]
+        b = cheapest_open(c.row_of[i], p, k, crowd, pad, c)
+        pad.left_to[z] = b
+        if b < 0:
+            to_open = FAR
+            break
+        to_open += c.cost[b] - c.cost[crowd.pattern[i]]
+    if left < k or left > 3 * k:
+        return to_open, -1
+    for z in range(left):
+        pad.core[z] = c.row_of[pad.left[z]]
+    own = find_join(pad.core, left, c.codes, c.tables, c.table_key, c.table_pattern)
+    if own < 0 or pad.dying[own] or own == p:
+        return to_open, -1
+    together = np.int64(0)
+    for z in range(left):
+        together += c.cost[own] - c.cost[crowd.pattern[pad.left[z]]]
+    if together <= to_open:
+        return together, own
+    return to_open, -1
+
+
+@kernel
+def regroup(
+    i: int, number: int, k: int, unit: int, heat: float, crowd: Any, pad: Any, c: Any, rng: Any
+) -> int:
+    """Open a cheaper pattern for i and others; the classes this breaks form one new class."""
+    q0 = crowd.pattern[i]
+    r = c.row_of[i]
+    limit = c.cost[q0] - 1 if draw(rng) < 0.8 else c.cost[q0]
+    choices = patterns_up_to(r, limit, c)
+    if choices <= 0:
+        return NONE
+    p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
+    if p == q0 or c.support[p] > WIDEST_REGROUP:
+        return NONE
+    need = max(1, k - crowd.size[p])
+    got, classes = gather_for_regroup(i, p, need, number, k, unit, crowd, pad, c, rng)
+    if got < 0:
+        return NONE
+    gain = np.int64(0)
+    for z in range(got):
+        gain += c.cost[crowd.pattern[pad.found[z]]] - c.cost[p]
+    left = 0
+    for t in range(classes):
+        q = pad.touched[t]
+        rest = crowd.size[q] - pad.within[t]
+        if 0 < rest < k:
+            pad.dying[q] = True
+            j = crowd.head[q]
+            while j >= 0:
+                if pad.mark[j] != number:
+                    pad.left[left] = j
+                    left += 1
+                j = crowd.next[j]
+    loss = np.int64(0)
+    own = -1
+    if left > 0:
+        loss, own = place_left(p, left, k, crowd, pad, c)
+    for t in range(classes):
+        pad.dying[pad.touched[t]] = False
+    if loss >= FAR or not accepts(gain - loss, heat, rng):
+        return NONE
+    for z in range(got):
+        move(crowd, pad.found[z], p)
+    for z in range(left):
+        move(crowd, pad.left[z], own if own >= 0 else pad.left_to[z])
+    return loss - gain

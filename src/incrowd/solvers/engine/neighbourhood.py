@@ -1,0 +1,218 @@
+"""Large neighbourhoods: blocks of classes re-solved exactly by mixed-integer programming."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.solvers.engine.block import Block, BlockMaker
+from incrowd.solvers.engine.candidates import Candidates
+from incrowd.solvers.engine.crowd import Crowd, link, new_crowd, total_cost, unlink
+
+
+def solve_block(
+    block: Block,
+    k: int,
+    outside: NDArray[np.bool_],
+    crowd: Crowd,
+    nodes: int,
+    seconds: float = 1e9,
+) -> tuple[NDArray[np.int64] | None, int]:
+    """Find a strictly cheaper solution of the block.
+
+    Returns
+    -------
+    how many copies take each choice (int64, choices), or None when nothing cheaper was found; and
+    a lower bound on the block's cost, as far as the branch and bound came.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csc_array
+
+    n = len(block.row)
+    inside = ~outside[block.pattern]
+    patterns, at = np.unique(block.pattern[inside], return_inverse=True)
+    y = np.full(n, -1)
+    y[inside] = at
+    x = np.arange(n) + len(patterns)
+    own, loan = block.row >= 0, block.lender >= 0
+    lenders, lender_at = np.unique(block.lender[loan], return_inverse=True)
+    sources, source_at = np.unique(
+        np.stack([block.lender[loan], block.lent_row[loan]]), axis=1, return_inverse=True
+    )
+    held = np.zeros(sources.shape[1], np.int64)
+    np.maximum.at(held, source_at.ravel(), block.most[loan])
+    r0 = 0
+    r1 = r0 + len(block.rows)
+    r2 = r1 + len(patterns)
+    r3 = r2 + len(lenders)
+    r4 = r3 + sources.shape[1]
+    links = int(inside.sum())
+    entry = np.concatenate(
+        [
+            r0 + block.row[own],  # every loose copy goes somewhere
+            r1 + np.arange(len(patterns)),
+            r1 + y[inside],  # an opened pattern gets at least k
+            r2 + lender_at.ravel(),
+            r3 + source_at.ravel(),  # nobody lends more than he has
+            r4 + np.arange(links),
+            r4 + np.arange(links),  # only opened patterns receive
+        ]
+    )
+    column = np.concatenate(
+        [
+            x[own],
+            np.arange(len(patterns)),
+            x[inside],
+            x[loan],
+            x[loan],
+            x[inside],
+            y[inside],
+        ]
+    )
+    value = np.concatenate(
+        [
+            np.ones(own.sum()),
+            np.full(len(patterns), -k),
+            np.ones(links),
+            np.ones(loan.sum()),
+            np.ones(loan.sum()),
+            np.ones(links),
+            -block.most[inside],
+        ]
+    ).astype(float)
+    total = r4 + links
+    low = np.full(total, -np.inf)
+    high = np.zeros(total)
+    low[:r1] = high[:r1] = block.free
+    low[r1:r2], high[r1:r2] = 0, np.inf
+    high[r2:r3] = crowd.size[lenders] - k
+    high[r3:r4] = held
+    cost = np.concatenate([np.zeros(len(patterns)), block.cost]).astype(float)
+    upper = np.concatenate([np.ones(len(patterns)), block.most]).astype(float)
+    result = milp(
+        cost,
+        integrality=np.ones(len(cost)),
+        bounds=Bounds(0, upper),
+        constraints=LinearConstraint(csc_array((value, (entry, column))), low, high),
+        options={
+            "node_limit": nodes,
+            "time_limit": seconds,
+            "mip_rel_gap": 0.5 / max(1, block.pays),
+        },
+    )
+    bound = -1
+    if result.mip_dual_bound is not None and np.isfinite(result.mip_dual_bound):
+        bound = math.ceil(result.mip_dual_bound - 1e-6 * max(1.0, abs(result.mip_dual_bound)))
+    if result.x is None or result.fun > block.pays - 0.5:
+        return None, bound
+    return np.rint(result.x[len(patterns) :]).astype(np.int64), bound
+
+
+def apply_block(
+    block: Block,
+    taken: NDArray[np.int64],
+    torn: NDArray[np.int64],
+    k: int,
+    crowd: Crowd,
+    c: Candidates,
+) -> int:
+    """Carry out a solution; return the change of cost, 0 if it was not lawful after all."""
+    loose: dict[int, list[int]] = {}
+    for q in torn:
+        i = int(crowd.head[q])
+        while i >= 0:
+            loose.setdefault(int(c.row_of[i]), []).append(i)
+            i = int(crowd.next[i])
+    moves: list[tuple[int, int]] = []
+    for z in np.flatnonzero(taken):
+        r, p, number = int(block.lent_row[z]), int(block.pattern[z]), int(taken[z])
+        if block.row[z] >= 0:
+            moves += [(loose[r].pop(), p) for _ in range(number)]
+        else:
+            held = range(c.first_copy[r], c.first_copy[r + 1])
+            moved = {i for i, _ in moves}
+            lender = int(block.lender[z])
+            ready = [i for i in held if crowd.pattern[i] == lender and i not in moved]
+            moves += [(i, p) for i in ready[:number]]
+    back = [(i, int(crowd.pattern[i])) for i, _ in moves]
+    change = 0
+    for i, p in moves:
+        change += int(c.cost[p] - c.cost[crowd.pattern[i]])
+        unlink(crowd, i)
+        link(crowd, i, p)
+    concerned = np.unique([p for _, p in moves] + [p for _, p in back])
+    size = crowd.size[concerned]
+    if change < 0 and bool(((size == 0) | (size >= k)).all()):
+        return change
+    for i, p in reversed(back):
+        unlink(crowd, i)
+        link(crowd, i, p)
+    return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbourhoods:
+    """Re-solve blocks around rows that pay above their price.
+
+    Attributes
+    ----------
+    size: copies per block.
+    nodes: branch-and-bound nodes per block: a limit that does not depend on the clock.
+    blocks: blocks per round.
+    """
+
+    size: int = 200
+    nodes: int = 50
+    blocks: int = 40
+
+    def run(
+        self,
+        candidates: Candidates,
+        pattern: NDArray[np.int64],
+        price: NDArray[np.float64],
+        k: int,
+        mean: float,
+        seed: int,
+        stop: Callable[[], bool] = lambda: False,
+        report: Callable[[int, float], None] = lambda cost, share: None,
+    ) -> NDArray[np.int64]:
+        """Improve an assignment (int64, copies → patterns) by one round of blocks."""
+        c = candidates
+        crowd = new_crowd(c, pattern)
+        maker = BlockMaker(c)
+        rng = np.random.default_rng([seed, 7])
+        dice = np.array([seed * 0x2545F491 + 99], np.uint64)
+        cost = total_cost(crowd, c)
+        visited = np.zeros(len(pattern))
+        unit = max(1, round(mean))
+        for n in range(self.blocks):
+            if stop():
+                break
+            over = np.maximum(c.cost[crowd.pattern] - price[c.row_of], 0)
+            weight = over / (1.0 + visited) ** 2
+            if not weight.any():
+                break
+            start = int(rng.choice(len(weight), p=weight / weight.sum()))
+            torn = maker.grow(int(crowd.pattern[start]), self.size, crowd, dice)
+            visited[start] += 1
+            if len(torn):
+                visited[np.isin(crowd.pattern, torn)] += 1
+                cost += self.resolve(maker, torn, k, unit, crowd)
+            report(cost, (n + 1) / self.blocks)
+        return crowd.pattern.copy()
+
+    def resolve(
+        self, maker: BlockMaker, torn: NDArray[np.int64], k: int, unit: int, crowd: Crowd
+    ) -> int:
+        """Re-solve one block; return the change of cost."""
+        block = maker.make(torn, k, unit, 4 * unit, crowd)
+        if block is None:
+            return 0
+        outside = crowd.size >= k
+        outside[torn] = False
+        taken, _ = solve_block(block, k, outside, crowd, self.nodes)
+        if taken is None:
+            return 0
+        return apply_block(block, taken, torn, k, crowd, maker.candidates)

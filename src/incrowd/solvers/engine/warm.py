@@ -1,0 +1,42 @@
+"""Candidates that contain a given solution, so that the search can go on from it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.patterns.prefix_tree import Emission
+from incrowd.solution import Solution
+from incrowd.solvers.engine.candidates import Candidates, build_candidates, find_join
+
+
+def with_solution(emission: Emission, solution: Solution) -> tuple[Candidates, NDArray[np.int64]]:
+    """Return candidates for ``emission`` plus the classes of ``solution``, and its assignment.
+
+    A class whose join was not emitted becomes a pattern that only its own rows match.
+    """
+    instance = solution.instance
+    order = np.argsort(solution.classes, kind="stable")
+    rows = instance.copies[order]
+    starts = np.concatenate([[0], np.cumsum(solution.sizes)]).astype(np.int64)
+    member = np.ones(len(rows), bool)
+    member[1:] = rows[1:] != rows[:-1]
+    member[starts[:-1]] = True
+    class_offset = np.concatenate([[0], np.cumsum(np.add.reduceat(member, starts[:-1]))])
+    extended = Emission(
+        np.concatenate([emission.cost, solution.class_costs]),
+        np.concatenate([emission.offset, emission.offset[-1] + class_offset[1:]]).astype(np.int64),
+        np.concatenate([emission.rows, rows[member].astype(np.int32)]),
+    )
+    candidates = build_candidates(instance, extended)
+    pattern = np.empty(instance.rows, np.int64)
+    for begin, end in zip(starts[:-1], starts[1:], strict=True):
+        members = np.unique(rows[begin:end])
+        found = find_join(
+            members,
+            len(members),
+            candidates.codes,
+            candidates.tables,
+            candidates.table_key,
+            candidates.table_pattern,
+        )
+        pattern[order[begin:end]] = found if found >= 0 else len(candidates.cost) - 1
+    return candidates, pattern
