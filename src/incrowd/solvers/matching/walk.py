@@ -508,7 +508,10 @@ class Walker:
         return self._walk(EMIT, dual, slack, triples, per, self._no_reach)
 
     def least_slack(self, dual: Dual) -> int:
-        """Return the least reduced cost of any lawful group, or 0 if none is negative."""
+        """Return the least reduced cost of any lawful group, or 0 if none is negative.
+
+        Without odd sets triples are left out: when all pairs obey the prices, triples do.
+        """
         home = self.grid.home
         at_home = np.where(home < FAR, home * dual.unit - dual.hat, 0)
         triples = len(dual.weight) > 0

@@ -1,0 +1,130 @@
+"""Tests of the pipeline's parts: separation, regional rounding, branching, the reference."""
+
+import random
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from brute import all_groups, padded, partition_cost
+from tiny import random_table
+
+from incrowd.solvers.base import Context
+from incrowd.solvers.matching import pipeline
+from incrowd.solvers.matching.blossom import perfect_matching
+from incrowd.solvers.matching.reduction import any_groups, two_anonymous
+from incrowd.solvers.matching.reference import is_simplex, simplex_matching
+from incrowd.solvers.matching.separation import components, violated_sets
+from incrowd.stop import Stop
+
+KINDS = ("suppression", "weights", "hierarchies")
+
+
+@pytest.mark.parametrize("extra", [0, 20])
+def test_separation_finds_violated_sets(extra: int) -> None:
+    """Tests that odd cycles of halves are cut, exactly on few nodes, by descent on many."""
+    k = 5 + extra
+    pairs = padded([tuple(sorted((i, (i + 1) % k))) for i in range(k)])
+    found = violated_sets(np.arange(k), pairs, np.full(k, 0.5), np.random.default_rng(0))
+    assert found
+    for odd_set in found:
+        assert len(odd_set) % 2 == 1
+        crossing = sum(0.5 for p in pairs if len({*p.tolist()} & {*odd_set.tolist()}) % 2)
+        assert crossing < 1
+
+
+def test_components_split_columns() -> None:
+    """Tests that groups are split into connected pieces, singles included."""
+    groups = padded([(0, 1), (1, 2), (3, 4, 5), (6,)])
+    pieces = components(groups, np.arange(4), 7)
+    assert sorted((p.tolist(), c.tolist()) for p, c in pieces) == [
+        ([0, 1, 2], [0, 1]), ([3, 4, 5], [2]), ([6], [3]),
+    ]  # fmt: skip
+
+
+def test_branching_closes_what_cuts_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests the last resort by taking the cuts away."""
+    pytest.importorskip("highspy")
+    calls = []
+    branch_out = pipeline.branch_out
+    monkeypatch.setattr(pipeline, "cut", lambda *_: 0)
+    monkeypatch.setattr(pipeline, "round_open", lambda *_: False)
+    monkeypatch.setattr(pipeline, "complete", lambda *_: None)
+    monkeypatch.setattr(
+        pipeline, "branch_out", lambda run: (calls.append(run), branch_out(run))[1]
+    )
+    rng = np.random.default_rng(0)
+    for case in range(200):
+        instance, _ = random_table(rng, KINDS[case % 3], 11)
+        nodes = two_anonymous(instance, case)
+        matching = pipeline.match(nodes, any_groups(nodes), Context(seed=case))
+        assert matching.cost == matching.bound == partition_cost(nodes.size, all_groups(nodes))
+        assert matching.certificate.bound <= matching.bound
+    assert len(calls) > 10
+
+
+def test_branching_stops() -> None:
+    """Tests that an unfinished search claims nothing."""
+    pytest.importorskip("highspy")
+    from incrowd.solvers.matching.branching import branch
+
+    groups = padded([(0, 1), (1, 2), (0, 2), (0, 1, 2)])
+    cost = np.array([2, 2, 2, 6])
+    proved, better = branch(groups, cost, 3, [], 7, Stop())
+    assert proved
+    assert better is not None
+    assert groups[better].tolist() == [[0, 1, 2]]
+    assert branch(groups, cost, 3, [], 7, Stop(time_limit=0.0)) == (False, None)
+    assert branch(groups, cost, 3, [], 6, Stop()) == (True, None)
+
+
+def test_perfect_matching_is_cheapest() -> None:
+    """Tests the blossom algorithm against networkx."""
+    choose = random.Random(1)
+    for _ in range(200):
+        n = choose.choice([2, 4, 6, 8, 10])
+        most = choose.choice([2, 5, 1000])
+        cost = [[0] * n for _ in range(n)]
+        graph = nx.Graph()
+        for u, v in combinations(range(n), 2):
+            cost[u][v] = cost[v][u] = choose.randint(0, most)
+            graph.add_edge(u, v, weight=-cost[u][v])
+        mate = perfect_matching(cost)
+        assert all(mate[mate[u]] == u != mate[u] for u in range(n))
+        expected = sum(cost[u][v] for u, v in nx.max_weight_matching(graph, maxcardinality=True))
+        assert sum(cost[u][v] for u, v in enumerate(mate)) == 2 * expected
+
+
+def test_reference_is_optimal() -> None:
+    """Tests Theorem 7 against brute force on hypergraphs that meet the simplex condition."""
+    choose = random.Random(2)
+    infeasible = 0
+    for _ in range(400):
+        n, most = choose.randint(3, 9), choose.choice([1, 3, 10, 100])
+        pairs, triples = choose.choice([0.5, 0.8, 1.0]), choose.choice([0.1, 0.3, 1.0])
+        cost = {
+            pair: choose.randint(0, most)
+            for pair in combinations(range(n), 2)
+            if choose.random() < pairs
+        }
+        for triple in combinations(range(n), 3):
+            inside = list(combinations(triple, 2))
+            if all(pair in cost for pair in inside) and choose.random() < triples:
+                half = -(-sum(cost[pair] for pair in inside) // 2)
+                cost[triple] = half + choose.choice([0, 0, 0, 1, 3])
+        expected = partition_cost(n, cost)
+        found = simplex_matching(n, cost)
+        infeasible += expected is None
+        assert (found[0] if found else None) == expected
+        if found:
+            assert sorted(v for group in found[1] for v in group) == list(range(n))
+            assert sum(cost[group] for group in map(tuple, map(sorted, found[1]))) == found[0]
+    assert 0 < infeasible < 400
+
+
+def test_reference_wants_the_simplex_condition() -> None:
+    """Tests that other costs are refused."""
+    cost = {(0, 1): 5, (1, 2): 5, (0, 2): 5, (0, 1, 2): 7}
+    assert not is_simplex(cost)
+    with pytest.raises(ValueError, match="simplex"):
+        simplex_matching(3, cost)
