@@ -16,6 +16,8 @@ from tables import Sorter
 class Waiter(Sorter):
     def run(self, problem, context):
         outcome = super().run(problem, context)
+        import ctypes
+        ctypes.CDLL(None).puts(b"a solver's chatter")
         print("searching", file=sys.stderr, flush=True)
         while not context.stop.now():
             time.sleep(0.01)

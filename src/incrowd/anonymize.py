@@ -4,17 +4,18 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from incrowd.coding import Coded, coded, edit_for, shuffled
-from incrowd.events import Listener, silent
+from incrowd.events import Event, Listener, silent
 from incrowd.frames.base import Source
 from incrowd.frames.files import open_table
 from incrowd.policy import Policy
 from incrowd.privacy.base import Model
-from incrowd.release import Release
+from incrowd.release import Release, in_units
 from incrowd.solve import solve
 from incrowd.solvers.base import Context, Problem, Solver
 from incrowd.stop import Stop
@@ -71,7 +72,7 @@ def anonymize(
     seed: of all randomness; threads: at most so many, without influence on the result.
     order: ``"keep"`` the rows' order or ``"shuffle"`` it.
     star: what is written for a suppressed cell.
-    progress: called with each ``incrowd.events.Event``.
+    progress: called with each ``incrowd.events.Event``; its costs are in the user's units.
 
     Returns
     -------
@@ -102,6 +103,7 @@ def release_of(
     stop = stop or Stop(policy.time_limit, policy.gap)
     table = coded(source, policy)
     problem = problem_of(table, policy)
+    listener = in_user_units(listener, table.instance.scale)
     context = Context(policy.seed, stop, listener, policy.threads)
     with interruptible(stop):
         solved = solve(problem, policy.method, context)
@@ -131,6 +133,21 @@ def release_of(
 def problem_of(table: Coded, policy: Policy) -> Problem:
     """Return the problem that a policy sets on a table encoded under it."""
     return Problem(table.instance, table.model)
+
+
+def in_user_units(listener: Listener, scale: int) -> Listener:
+    """Return a listener for the search's events, whose costs are in units of 1/scale."""
+    if listener is silent:
+        return silent
+
+    def listen(event: Event) -> None:
+        cost, bound = (
+            None if units is None else cast(int, in_units(units, scale))
+            for units in (event.cost, event.bound)
+        )
+        listener(replace(event, cost=cost, bound=bound))
+
+    return listen
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, release_record, say
+from incrowd.cli.output import print_json, release_record, say, standard_output_kept
 from incrowd.errors import InputError, StoppedError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     source = read(table, given["delimiter"], given["encoding"])
     policy = Policy(**options.policy_arguments(source.columns, given))
     try:
-        with progress(quiet, given["time_limit"]) as listener:
+        with standard_output_kept(), progress(quiet, given["time_limit"]) as listener:
             release = release_of(source, policy, listener, stop)
     except StoppedError:
         if stop.interrupted:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, say
+from incrowd.cli.output import print_json, say, standard_output_kept
 
 if TYPE_CHECKING:
     from incrowd.solvers.base import Context, Problem
@@ -27,7 +27,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
 
     The bound is proven by a price for every row; no release is made.
     """
-    from incrowd.anonymize import interruptible, problem_of
+    from incrowd.anonymize import in_user_units, interruptible, problem_of
     from incrowd.cli.progress import progress
     from incrowd.coding import coded
     from incrowd.frames.files import read
@@ -43,9 +43,14 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     problem = problem_of(coded(source, policy), policy)
     if problem.instance.rows:
         require_lawful_table(problem)
-    with progress(quiet, given["time_limit"]) as listener, interruptible(stop):
-        least = price_bound(problem, Context(stop=stop, listener=listener))
     instance = problem.instance
+    with (
+        standard_output_kept(),
+        progress(quiet, given["time_limit"]) as listener,
+        interruptible(stop),
+    ):
+        listener = in_user_units(listener, instance.scale)
+        least = price_bound(problem, Context(stop=stop, listener=listener))
     worst = instance.worst_cost
     record = {
         "rows": instance.rows,

@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, release_record
+from incrowd.cli.output import print_json, release_record, standard_output_kept
 
 if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.release import Release
 
-SHOWN = 8
+SHOWN = 8  # rows before and after
+ENOUGH = 8.0  # seconds; a demo should not keep people waiting for the last proof
 
 
 @click.command("demo")
@@ -28,7 +29,8 @@ def demo(
     """Make the survey answers of 1,566 people safe to publish (NHEFS, from causaldata).
 
     Two thirds of them are the only one with their sex, age, race, education, income and marital
-    status. Prints some rows before and after, and what was done.
+    status. Prints some rows before and after, and what was done. Searches for 8 seconds at most
+    unless --time-limit says otherwise.
     """
     from incrowd import demo as data
     from incrowd.anonymize import release_of
@@ -36,9 +38,11 @@ def demo(
     from incrowd.frames.native import from_native
     from incrowd.policy import Policy
 
+    if given["time_limit"] is None:
+        given["time_limit"] = ENOUGH
     table = data.synthetic() if synthetic else data.nhefs()
     policy = Policy(k=k, qi=data.QI, sensitive=data.SENSITIVE, **given)
-    with progress(quiet, given["time_limit"]) as listener:
+    with standard_output_kept(), progress(quiet, given["time_limit"]) as listener:
         release = release_of(from_native(table), policy, listener)
     if output is not None:
         release.write(output)

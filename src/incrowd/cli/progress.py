@@ -35,12 +35,14 @@ class Line:
     def __init__(self, time_limit: float | None) -> None:
         self._limit = time_limit
         self._start = time.monotonic()
-        self._cost: int | None = None
-        self._bound: int | None = None
+        self._cost: float | None = None
+        self._bound: float | None = None
 
     def after(self, event: Event) -> Any:
         """Return the line once ``event`` is known."""
         from rich.text import Text
+
+        from incrowd.release import shown
 
         self._cost = event.cost if event.cost is not None else self._cost
         if event.bound is not None:
@@ -49,14 +51,14 @@ class Line:
         if event.share is not None:
             parts[0] += f" {event.share:.0%}"
         if self._cost is not None:
-            parts.append(f"cost {self._cost:,}")
+            parts.append(f"cost {shown(self._cost)}")
         if self._bound is not None:
-            parts.append(f"at least {self._bound:,}")
+            parts.append(f"at least {shown(self._bound)}")
         if self._cost and self._bound is not None:
             parts.append(f"gap {(self._cost - self._bound) / self._cost:.2%}")
         spent = time.monotonic() - self._start
         parts.append(f"{spent:.0f} s")
         if self._limit is not None:
             parts.append(f"{max(0.0, self._limit - spent):.0f} s left")
-        parts.append("Ctrl-C takes the best so far")
-        return Text(" · ".join(parts))
+        parts.append("Ctrl-C: take the best so far")
+        return Text(" · ".join(parts), no_wrap=True, overflow="ellipsis")
