@@ -1,11 +1,12 @@
 """Minimum-weight subgraphs of the complete graph on the rows, with degrees between two limits.
 
 The linear relaxation is solved on the nearest pairs, the duals price all other pairs, and the
-pairs that could still improve join; then the integer program is solved on those that can occur in
-a better subgraph.  So the result is optimal over all pairs.
+pairs that could still improve join, as do the odd-set inequalities that the relaxation violates;
+then the integer program is solved on the pairs that can occur in a better subgraph.  So the result
+is optimal over all pairs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from incrowd.solvers.fpt.highs import standard_output_kept_clean
 
 Ints = NDArray[np.int64]
 START = 6  # nearest pairs of each row to start with
+IDLE_ROUNDS = 3  # rounds of inequalities that do not raise the bound, before branching
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,115 +61,164 @@ def minimum_factor(weight: Ints, low: int, high: int, context: Context) -> Facto
     weight: int64, shape (n, n), symmetric, nonnegative.
     """
     n = len(weight)
-    tail, head = np.triu_indices(n, 1)
-    cost = weight[tail, head]
     near = np.argsort(weight + np.diag(np.full(n, weight.max() + 1)), axis=1, kind="stable")
     use = np.zeros((n, n), bool)
     use[np.arange(n)[:, None], near[:, : min(START + high, n - 1)]] = True
-    use |= use.T
-    chosen = use[tail, head]
+    tail, head = np.triu_indices(n, 1)
+    pairs = Pairs(n, tail, head, weight[tail, head], low, high, (use | use.T)[tail, head])
+    bound, idle = 0, 0
     while True:
-        if context.stop.now():
-            return Factor(None, None, 0, False)
-        value, reduced = relax(n, tail, head, cost, chosen, low, high, context)
-        if value is None:
-            if chosen.all():
-                return Factor(None, None, 0, False)
-            chosen[:] = True
+        relaxed = None if context.stop.now() else relax(pairs, context)
+        if relaxed is None:
+            if context.stop.now() or pairs.chosen.all():
+                return Factor(None, None, bound, False)
+            pairs.chosen[:] = True  # no subgraph on these pairs: allow all
             continue
-        violated = ~chosen & (reduced < -1e-7)
-        if not violated.any():
+        value, reduced, share = relaxed
+        violated = ~pairs.chosen & (reduced < -1e-7)
+        if violated.any():
+            pairs.chosen |= violated
+            continue
+        # Dual feasible for all pairs.  Cut while that still raises the bound.
+        proven = max(0, int(np.ceil(value - 1e-6 * max(1.0, abs(value)))))
+        idle = 0 if proven > bound else idle + 1
+        bound = max(bound, proven)
+        if idle >= IDLE_ROUNDS or not separate(pairs, share):
             break
-        chosen |= violated
-    bound = max(0, int(np.ceil(value - 1e-6 * max(1.0, abs(value)))))
     while True:
-        edges, proven, finished = whole_factor(n, tail, head, cost, chosen, low, high, context)
+        edges, weighs, finished = whole_factor(pairs, context)
         if edges is None:
-            if finished and not chosen.all():  # none on these pairs: allow all
-                chosen[:] = True
+            if finished and not pairs.chosen.all():
+                pairs.chosen[:] = True
                 continue
             return Factor(None, None, bound, False)
         if not finished:
             # Other pairs were priced out by the relaxation only: its bound holds for all.
             return Factor(tail[edges], head[edges], bound, False)
         # A pair outside that occurs in a better subgraph has reduced cost below the gap.
-        missing = ~chosen & (reduced < proven - value + 1e-6)
-        if proven <= bound or not missing.any():
-            return Factor(tail[edges], head[edges], proven, True)
-        chosen |= missing
+        missing = ~pairs.chosen & (reduced < weighs - value + 1e-6)
+        if weighs <= bound or not missing.any():
+            return Factor(tail[edges], head[edges], weighs, True)
+        pairs.chosen |= missing
 
 
-def degree_rows(n: int, tail: Ints, head: Ints) -> Any:
-    """Return the sparse incidence matrix, vertices × pairs."""
+@dataclass(eq=False)
+class Pairs:
+    """All pairs of vertices, those in use, and the odd-set inequalities found so far.
+
+    For a set U of odd size at least (|U| + 1)/2 edges touch U when every vertex has an edge and
+    ``low`` is 1: each edge serves two vertices of U at most.
+    """
+
+    n: int
+    tail: Ints
+    head: Ints
+    cost: Ints
+    low: int
+    high: int
+    chosen: NDArray[np.bool_]
+    cuts: list[NDArray[np.bool_]] = field(default_factory=list)
+
+    def touches(self, cut: NDArray[np.bool_], which: NDArray[np.bool_] | None = None) -> Any:
+        """bool: which pairs (all, or some) have an end in the set."""
+        tail, head = (
+            (self.tail, self.head) if which is None else (self.tail[which], self.head[which])
+        )
+        return cut[tail] | cut[head]
+
+    def rows(self) -> tuple[Any, Any, Any]:
+        """Return the constraints on the chosen pairs: sparse matrix, least, most."""
+        from scipy.sparse import coo_array, vstack
+
+        tail, head = self.tail[self.chosen], self.head[self.chosen]
+        edges = np.arange(len(tail))
+        places = (np.concatenate([tail, head]), np.concatenate([edges, edges]))
+        matrix: Any = coo_array((np.ones(2 * len(tail)), places), (self.n, len(tail)))
+        if self.cuts:
+            odd = np.array([self.touches(cut, self.chosen) for cut in self.cuts], np.float64)
+            matrix = vstack([matrix, coo_array(odd)])
+        halves = np.array([(int(cut.sum()) + 1) // 2 for cut in self.cuts], np.float64)
+        least = np.concatenate([np.full(self.n, self.low), halves])
+        most = np.concatenate([np.full(self.n, self.high), np.full(len(halves), np.inf)])
+        return matrix.tocsr(), least, most
+
+
+def separate(pairs: Pairs, share: NDArray[np.float64]) -> bool:
+    """Add the odd components of the fractional edges whose inequality is violated."""
     from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    edges = np.arange(len(tail))
-    ones = np.ones(2 * len(tail))
-    places = (np.concatenate([tail, head]), np.concatenate([edges, edges]))
-    return coo_array((ones, places), (n, len(tail))).tocsr()
+    if pairs.low != 1:
+        return False
+    between = (share > 1e-6) & (share < 1 - 1e-6)
+    tail, head = pairs.tail[between], pairs.head[between]
+    graph = coo_array((np.ones(len(tail)), (tail, head)), (pairs.n, pairs.n))
+    number, part = connected_components(graph, directed=False)
+    size = np.bincount(part, minlength=number)
+    found = False
+    for odd in np.flatnonzero((size > 1) & (size % 2 == 1)):
+        cut = part == odd
+        if share[pairs.touches(cut)].sum() < (size[odd] + 1) // 2 - 1e-6:
+            pairs.cuts.append(cut)
+            found = True
+    return found
+
+
+def limits(context: Context) -> dict[str, float]:
+    """Return HiGHS's time limit as options."""
+    if context.stop.time_limit is None:
+        return {}
+    return {"time_limit": max(context.stop.left(), 0.01)}
 
 
 def relax(
-    n: int,
-    tail: Ints,
-    head: Ints,
-    cost: Ints,
-    chosen: NDArray[np.bool_],
-    low: int,
-    high: int,
-    context: Context,
-) -> tuple[float | None, NDArray[np.float64]]:
-    """Solve the relaxation on the chosen pairs; return its value and all pairs' reduced costs."""
+    pairs: Pairs, context: Context
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]] | None:
+    """Solve the relaxation on the chosen pairs: value, all pairs' reduced costs and shares."""
     from scipy.optimize import linprog
     from scipy.sparse import vstack
 
-    incidence = degree_rows(n, tail[chosen], head[chosen])
-    options = {}
-    if context.stop.time_limit is not None:
-        options["time_limit"] = max(context.stop.left(), 0.01)
+    matrix, least, most = pairs.rows()
+    capped = matrix[: pairs.n]
     with standard_output_kept_clean():
         found = linprog(
-            cost[chosen].astype(np.float64),
-            A_ub=vstack([-incidence, incidence]).tocsr(),
-            b_ub=np.concatenate([np.full(n, -low), np.full(n, high)]),
+            pairs.cost[pairs.chosen].astype(np.float64),
+            A_ub=vstack([-matrix, capped]).tocsr(),
+            b_ub=np.concatenate([-least, most[: pairs.n]]),
             bounds=(0, 1),
             method="highs-ds",
-            options=options,
+            options=limits(context),
         )
     if found.status != 0:
-        return None, np.zeros(len(cost))
+        return None
     marginals = found.ineqlin.marginals
-    dual = marginals[n:] - marginals[:n]
-    return float(found.fun), cost - dual[tail] - dual[head]
+    dual = marginals[len(least) :] - marginals[: pairs.n]
+    reduced = pairs.cost - dual[pairs.tail] - dual[pairs.head]
+    for cut, marginal in zip(pairs.cuts, -marginals[pairs.n : len(least)], strict=True):
+        if marginal > 0:
+            reduced = reduced - marginal * pairs.touches(cut)
+    share = np.zeros(len(pairs.cost))
+    share[pairs.chosen] = found.x
+    return float(found.fun), reduced, share
 
 
-def whole_factor(
-    n: int,
-    tail: Ints,
-    head: Ints,
-    cost: Ints,
-    chosen: NDArray[np.bool_],
-    low: int,
-    high: int,
-    context: Context,
-) -> tuple[Ints | None, int, bool]:
+def whole_factor(pairs: Pairs, context: Context) -> tuple[Ints | None, int, bool]:
     """Solve the integer program on the chosen pairs: edges, their weight, whether it finished."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     between: Any = LinearConstraint
-    number = np.flatnonzero(chosen)
-    options: dict[str, float] = {"mip_rel_gap": 0.0}
-    if context.stop.time_limit is not None:
-        options["time_limit"] = max(context.stop.left(), 0.01)
+    number = np.flatnonzero(pairs.chosen)
+    matrix, least, most = pairs.rows()
+    options: dict[str, float] = {"mip_rel_gap": 0.0, **limits(context)}
     with standard_output_kept_clean():
         found = milp(
-            cost[chosen].astype(np.float64),
+            pairs.cost[pairs.chosen].astype(np.float64),
             integrality=np.ones(len(number)),
             bounds=Bounds(0, 1),
-            constraints=between(degree_rows(n, tail[chosen], head[chosen]), low, high),
+            constraints=between(matrix, least, most),
             options=options,
         )
     if found.x is None:
         return None, 0, found.status == 2
     edges = number[found.x > 0.5]
-    return edges, int(cost[edges].sum()), found.status == 0
+    return edges, int(pairs.cost[edges].sum()), found.status == 0
