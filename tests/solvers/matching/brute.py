@@ -5,11 +5,11 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
-from oracle import join_cost
 from scipy.optimize import linprog
 
 from incrowd.instance import Instance
 from incrowd.solvers.matching.nodes import FAR, Nodes
+from oracle import join_cost
 
 Group = tuple[int, ...]
 
@@ -37,7 +37,7 @@ def partition_cost(nodes: int, cost: Mapping[Group, int]) -> int | None:
 def all_groups(nodes: Nodes) -> dict[Group, int]:
     """Every lawful group of nodes and its cost, from the oracle's own join."""
     color, home = nodes.grid.color, nodes.grid.home
-    cost = {(u,): int(home[u]) for u in range(nodes.size) if home[u] < FAR}
+    cost: dict[Group, int] = {(u,): int(home[u]) for u in range(nodes.size) if home[u] < FAR}
     for size in (2, 3):
         for group in combinations(range(nodes.size), size):
             if len({int(color[u]) for u in group}) == size:

@@ -7,7 +7,6 @@ import pytest
 from brute import all_groups, classes_of, padded, partition_cost, relaxation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import join_cost, optimum
 from tiny import random_table
 
 from incrowd.instance import from_codes
@@ -16,9 +15,11 @@ from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solvers.base import Context, Problem
 from incrowd.solvers.matching.assignment import cycles, relax
+from incrowd.solvers.matching.dual import slacks_of, with_odd_sets
 from incrowd.solvers.matching.nodes import Nodes
 from incrowd.solvers.matching.reduction import any_groups, two_anonymous, two_diverse
-from incrowd.solvers.matching.walk import Walker, slacks_of, with_odd_sets
+from incrowd.solvers.matching.walk import Walker
+from oracle import join_cost, optimum
 
 KINDS = ("suppression", "weights", "hierarchies")
 seeds = st.integers(0, 10**6)
@@ -129,9 +130,7 @@ def test_pricing_finds_every_group(
     dual = with_odd_sets(price, odd_sets, weight, unit)
     slack = {}
     for group, paid in all_groups(nodes).items():
-        odd = sum(
-            int(w) for s, w in zip(odd_sets, weight, strict=True) if len({*group} & {*s}) % 2
-        )
+        odd = sum(int(w) for s, w in zip(odd_sets, weight, strict=True) if len({*group} & {*s}) % 2)
         slack[group] = paid * unit - int(price[list(group)].sum()) - odd
     for limit in (-2, 0, 1, 5):
         wanted = {g for g, s in slack.items() if s < limit and len(g) > 1}

@@ -50,9 +50,7 @@ def test_branching_closes_what_cuts_leave(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(pipeline, "cut", lambda *_: 0)
     monkeypatch.setattr(pipeline, "round_open", lambda *_: False)
     monkeypatch.setattr(pipeline, "complete", lambda *_: None)
-    monkeypatch.setattr(
-        pipeline, "branch_out", lambda run: (calls.append(run), branch_out(run))[1]
-    )
+    monkeypatch.setattr(pipeline, "branch_out", lambda run: (calls.append(run), branch_out(run))[1])
     rng = np.random.default_rng(0)
     for case in range(200):
         instance, _ = random_table(rng, KINDS[case % 3], 11)
@@ -102,7 +100,7 @@ def test_reference_is_optimal() -> None:
     for _ in range(400):
         n, most = choose.randint(3, 9), choose.choice([1, 3, 10, 100])
         pairs, triples = choose.choice([0.5, 0.8, 1.0]), choose.choice([0.1, 0.3, 1.0])
-        cost = {
+        cost: dict[tuple[int, ...], int] = {
             pair: choose.randint(0, most)
             for pair in combinations(range(n), 2)
             if choose.random() < pairs

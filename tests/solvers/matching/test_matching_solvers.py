@@ -5,7 +5,6 @@ import sys
 import numpy as np
 import pytest
 from brute import all_groups
-from oracle import optimum
 from tiny import random_table
 
 from incrowd.errors import MissingExtraError
@@ -17,10 +16,11 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solve import solve
 from incrowd.solvers.base import Context, Problem
 from incrowd.solvers.matching.nodes import Nodes
-from incrowd.solvers.matching.reference import simplex_matching
 from incrowd.solvers.matching.reduction import two_diverse
+from incrowd.solvers.matching.reference import simplex_matching
 from incrowd.solvers.matching.solver import SimplexMatching, TwoDiversity
 from incrowd.stop import Stop
+from oracle import optimum
 
 pytest.importorskip("highspy")
 
@@ -143,7 +143,7 @@ def test_disjoint_diversity_of_small_tables() -> None:
 def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a missing highspy is said before, and raised during, a run."""
     from incrowd.solvers.matching import solver
-    from incrowd.solvers.matching.master import highs
+    from incrowd.solvers.matching.highs import highs
 
     monkeypatch.setattr(solver, "find_spec", lambda name: None)
     problem = Problem(from_codes(np.eye(4, dtype=int))[0], KAnonymity(2))

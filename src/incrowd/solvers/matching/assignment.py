@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from incrowd.jit import kernel
 from incrowd.solvers.base import Context
+from incrowd.solvers.matching.dual import plain, slacks_of
 from incrowd.solvers.matching.nodes import FAR, Nodes, costs_of
-from incrowd.solvers.matching.walk import Walker, distinct_groups, plain, slacks_of
+from incrowd.solvers.matching.walk import Walker, distinct_groups
 
 NEW_ARCS = 3
 
@@ -87,7 +88,14 @@ def settle(start: Any, head: Any, cost: Any, a: Any, b: Any, mate: Any, mate_of:
 
 @kernel
 def augment(
-    start: Any, head: Any, cost: Any, a: Any, b: Any, mate: Any, mate_of: Any, first: int,
+    start: Any,
+    head: Any,
+    cost: Any,
+    a: Any,
+    b: Any,
+    mate: Any,
+    mate_of: Any,
+    first: int,
     searches: int,
 ) -> int:
     """Match unmatched tails by shortest paths, from tail ``first`` on, at most ``searches``.
@@ -99,7 +107,6 @@ def augment(
     far = np.full(n, FAR)
     final = np.zeros(n, np.bool_)
     parent = np.empty(n, np.int64)
-    near = np.zeros(n, np.int64)
     tails = np.empty(n, np.int64)
     tail_at = np.empty(n, np.int64)
     touched = np.empty(n, np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from incrowd.solvers.matching.master import highs
+from incrowd.solvers.matching.highs import highs, model_of
 from incrowd.solvers.matching.separation import WHOLE
 from incrowd.stop import Stop
 
@@ -84,24 +84,11 @@ def relax(
     alone[:, 0] = np.arange(nodes)
     matrix = rows_of(np.concatenate([groups, alone]), nodes, odd_sets)
     price = np.concatenate([cost, np.full(nodes, 4 * best + 4)])
-    module = highs()
-    lp = module.HighsLp()
-    lp.num_row_, lp.num_col_ = matrix.shape
-    lp.col_cost_ = price.astype(float)
-    lp.col_lower_ = np.zeros(len(price))
-    lp.col_upper_ = np.full(len(price), module.kHighsInf)
-    upper = np.full(matrix.shape[0], module.kHighsInf)
-    upper[:nodes] = 1
-    lp.row_lower_, lp.row_upper_ = np.ones(matrix.shape[0]), upper
-    lp.a_matrix_.format_ = module.MatrixFormat.kColwise
-    lp.a_matrix_.start_, lp.a_matrix_.index_ = matrix.indptr, matrix.indices
-    lp.a_matrix_.value_ = matrix.data
-    model = module.Highs()
-    model.setOptionValue("output_flag", False)
-    model.setOptionValue("threads", 1)
-    model.passModel(lp)
+    infinite = np.full(len(price) + len(odd_sets) + nodes, highs().kHighsInf)
+    row_upper = np.concatenate([np.ones(nodes), infinite[: len(odd_sets)]])
+    model = model_of(matrix, price, infinite[: len(price)], row_upper)
     model.run()
-    if model.getModelStatus() != module.HighsModelStatus.kOptimal:
+    if model.getModelStatus() != highs().HighsModelStatus.kOptimal:
         return None
     solution = model.getSolution()
     dual = np.round(np.array(solution.row_dual) * UNIT).astype(np.int64)
@@ -126,7 +113,7 @@ def rows_of(
     for i, odd_set in enumerate(odd_sets):
         inside[i, odd_set] = 1
     odd = sparse.csc_matrix((inside @ cover) % 2)
-    return sparse.vstack([cover, odd]).tocsc()
+    return sparse.csc_matrix(sparse.vstack([cover, odd]))
 
 
 def pair_to_split(groups: NDArray[np.int32], x: NDArray[np.float64]) -> tuple[int, int] | None:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.solvers.matching.dual import Dual, with_odd_sets
 from incrowd.solvers.matching.master import Master
 from incrowd.solvers.matching.nodes import FAR, Nodes
-from incrowd.solvers.matching.walk import Dual, Walker, with_odd_sets
+from incrowd.solvers.matching.walk import Walker
 
 FINEST = 1 << 20
 
@@ -52,7 +53,7 @@ def unit_for(nodes: Nodes) -> int:
             nodes.grid.tables.start, nodes.grid.tables.width, nodes.grid.tables.levels, strict=True
         )
     )
-    return max(1, min(FINEST, (1 << 54) // max(1, dearest * max(1, nodes.size))))
+    return max(1, min(FINEST, (1 << 60) // max(1, 4 * dearest * max(1, nodes.size))))
 
 
 def rounded(master: Master, unit: int) -> Certificate:
@@ -60,6 +61,21 @@ def rounded(master: Master, unit: int) -> Certificate:
     price = np.round(master.price * unit).astype(np.int64)
     weight = np.round(master.weight * unit).astype(np.int64)
     return Certificate(price, tuple(master.cuts), weight, unit)
+
+
+def best_certified(master: Master, walker: Walker, unit: int) -> Certificate:
+    """The best certificate that the master's duals give.
+
+    Exact duals of integer costs are nearly always multiples of ½ or of ⅓, so coarse units come
+    first: rounding to them takes the floating error away instead of carrying it on.
+    """
+    found: list[Certificate] = []
+    for coarse in sorted({1, 2, 12, unit}):
+        certificate = certified(rounded(master, coarse), walker)
+        found.append(certificate)
+        if certificate.total >= coarse * (master.value - 1e-6 * max(1.0, abs(master.value) * 1e-6)):
+            break
+    return max(found, key=lambda c: c.total / c.unit)
 
 
 def certified(certificate: Certificate, walker: Walker) -> Certificate:

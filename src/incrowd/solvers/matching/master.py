@@ -16,23 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from incrowd.errors import MissingExtraError
 from incrowd.solvers.matching.assignment import Fractional, cycles
+from incrowd.solvers.matching.highs import highs, model_of
 from incrowd.solvers.matching.pool import Incidence, Pool
-
-
-def highs() -> Any:
-    """Return the highspy module.
-
-    Raises
-    ------
-    MissingExtraError: highspy is not installed.
-    """
-    try:
-        import highspy
-    except ImportError as error:
-        raise MissingExtraError("highspy", "solvers", "simplex matching") from error
-    return highspy
 
 
 def support(fractional: Fractional) -> tuple[NDArray[np.int32], NDArray[np.float64], list[int]]:
@@ -69,16 +55,13 @@ class Master:
         self._highs = highs()
         self._pool = pool
         self._nodes = len(fractional.price)
-        self._model = self._highs.Highs()
-        self._model.setOptionValue("output_flag", False)
-        self._model.setOptionValue("threads", 1)
         self.cuts: list[NDArray[np.int64]] = []
         self._unit = 2.0 ** max(0, round(np.log2(max(1.0, float(fractional.price.mean())))))
         groups, value, even = support(fractional)
         pool.add(groups)
         self._columns = len(pool)
         self._artificial = np.array(even, np.int64)
-        self._load(fractional.price.astype(float))
+        self._model = self._load(fractional.price.astype(float))
         self.x = np.zeros(self._columns)
         places = pool.places(groups)
         np.add.at(self.x, places, value)
@@ -87,27 +70,15 @@ class Master:
         self.weight = np.zeros(0)
         self.value = float(fractional.price.sum())
 
-    def _load(self, price: NDArray[np.float64]) -> None:
-        """Pass the model: artificial columns first, then the pool's."""
-        n = self._nodes
-        fixed = sparse.csc_matrix(
-            (np.ones(len(self._artificial)), (self._artificial, np.arange(len(self._artificial)))),
-            shape=(n, len(self._artificial)),
-        )
-        matrix = sparse.hstack([fixed, _incidence(self._pool.groups, n)]).tocsc()
-        lp = self._highs.HighsLp()
-        lp.num_row_, lp.num_col_ = matrix.shape
-        lp.col_cost_ = np.concatenate([price[self._artificial], self._pool.cost]) / self._unit
-        lp.col_lower_ = np.zeros(lp.num_col_)
-        upper = np.full(lp.num_col_, self._highs.kHighsInf)
-        upper[: len(self._artificial)] = 0
-        lp.col_upper_ = upper
-        lp.row_lower_ = lp.row_upper_ = np.ones(n)
-        lp.a_matrix_.format_ = self._highs.MatrixFormat.kColwise
-        lp.a_matrix_.start_ = matrix.indptr
-        lp.a_matrix_.index_ = matrix.indices
-        lp.a_matrix_.value_ = matrix.data
-        self._model.passModel(lp)
+    def _load(self, price: NDArray[np.float64]) -> Any:
+        """Build the model: artificial columns first, then the pool's."""
+        n, k = self._nodes, len(self._artificial)
+        fixed = sparse.csc_matrix((np.ones(k), (self._artificial, np.arange(k))), shape=(n, k))
+        matrix = sparse.csc_matrix(sparse.hstack([fixed, _incidence(self._pool.groups, n)]))
+        cost = np.concatenate([price[self._artificial], self._pool.cost]) / self._unit
+        upper = np.full(len(cost), self._highs.kHighsInf)
+        upper[:k] = 0
+        return model_of(matrix, cost, upper, np.ones(n))
 
     def _start(self, places: NDArray[np.int64]) -> None:
         """Set the basis of the assignment."""
@@ -151,10 +122,10 @@ class Master:
         matrix = _incidence(groups, n)
         if self.cuts:
             member = _incidence_of_sets(self.cuts, n)
-            odd = (member @ matrix).tocsc()
+            odd = sparse.csc_matrix(member @ matrix)
             odd.data %= 2
             odd.eliminate_zeros()
-            matrix = sparse.vstack([matrix, odd]).tocsc()
+            matrix = sparse.csc_matrix(sparse.vstack([matrix, odd]))
         cost = self._pool.cost[self._columns :] / self._unit
         k = len(groups)
         if k:

@@ -10,7 +10,6 @@ from incrowd.instance import Instance, NodeTables
 from incrowd.jit import kernel
 from incrowd.solution import Solution
 
-
 FAR = 1 << 60
 
 

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching.assignment import Fractional, cycles, relax
 from incrowd.solvers.matching.branching import branch
-from incrowd.solvers.matching.certificate import Certificate, certified, rounded, unit_for
+from incrowd.solvers.matching.certificate import Certificate, best_certified, rounded, unit_for
+from incrowd.solvers.matching.dual import plain, slacks_of
 from incrowd.solvers.matching.master import Master
 from incrowd.solvers.matching.nodes import FAR, Nodes, costs_of
 from incrowd.solvers.matching.pool import Pool
 from incrowd.solvers.matching.rounding import TIGHT, Rounder
 from incrowd.solvers.matching.separation import violated_sets
-from incrowd.solvers.matching.walk import Walker, plain, slacks_of
+from incrowd.solvers.matching.walk import Walker
 
 MIP_SECONDS = 30.0
 ALL = 1 << 40
@@ -246,7 +247,7 @@ def price_out(run: Run, master: Master, unit: int) -> bool:
         violated = run.walker.below(certificate.dual, -max(2, unit >> 20), 3, triples=True)
         added = run.pool.add(violated)
         if not added:
-            run.prove(certified(certificate, run.walker))
+            run.prove(best_certified(master, run.walker, unit))
             return True
         master.extend()
 
@@ -270,4 +271,3 @@ def branch_out(run: Run) -> None:
         run.offer(groups[better])
     if proved:
         run.bound = run.cost
-

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from incrowd.solvers.matching.master import highs
+from incrowd.solvers.matching.highs import model_of
 from incrowd.solvers.matching.pool import Incidence, Pool
 from incrowd.solvers.matching.separation import WHOLE, components, fractional_columns
 from incrowd.stop import Stop
@@ -162,7 +162,6 @@ def whole_program(
     """Indices of groups that partition the region at a cost of at most ``at_most``, or None."""
     if not len(groups):
         return None
-    module = highs()
     place = np.full(int(region[-1]) + 1, -1)
     place[region] = np.arange(len(region))
     member = groups.ravel()
@@ -171,30 +170,18 @@ def whole_program(
     matrix = sparse.csc_matrix(
         (np.ones(len(column)), (place[member[taken]], column)), shape=(len(region), len(groups))
     )
-    lp = module.HighsLp()
-    lp.num_row_, lp.num_col_ = matrix.shape
-    lp.col_cost_ = cost.astype(float)
-    lp.col_lower_, lp.col_upper_ = np.zeros(len(groups)), np.ones(len(groups))
-    lp.row_lower_ = lp.row_upper_ = np.ones(len(region))
-    lp.a_matrix_.format_ = module.MatrixFormat.kColwise
-    lp.a_matrix_.start_, lp.a_matrix_.index_ = matrix.indptr, matrix.indices
-    lp.a_matrix_.value_ = matrix.data
-    lp.integrality_ = [module.HighsVarType.kInteger] * len(groups)
-    model = module.Highs()
-    for option, value in (
-        ("output_flag", False), ("threads", 1), ("time_limit", max(seconds, 0.01)),
-        ("mip_abs_gap", 0.99), ("mip_rel_gap", 0.0),
-    ):  # fmt: skip
-        model.setOptionValue(option, value)
+    model = model_of(matrix, cost, np.ones(len(groups)), np.ones(len(region)), whole=True)
+    model.setOptionValue("time_limit", max(seconds, 0.01))
+    model.setOptionValue("mip_abs_gap", 0.99)
+    model.setOptionValue("mip_rel_gap", 0.0)
     if np.isfinite(at_most):
         model.setOptionValue("objective_target", at_most + 0.5)
-    model.passModel(lp)
     model.run()
     solution = np.array(model.getSolution().col_value)
     if len(solution) != len(groups):
         return None
     whole = np.round(solution)
     covered = matrix @ whole
-    if (covered != 1).any() or cost @ whole > at_most + 0.5:
+    if np.any(covered != 1) or cost @ whole > at_most + 0.5:
         return None
     return np.flatnonzero(whole > 0.5)

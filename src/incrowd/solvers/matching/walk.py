@@ -10,139 +10,26 @@ Every pair (triple) is met at least in the pattern that is its own join, because
 skipped when all its nodes lie in one child of the chosen node.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.jit import kernel
 from incrowd.patterns.prefix_tree import Buffers, sort_rows
-from incrowd.solvers.matching.nodes import FAR, Grid, pair_cost, triple_cost
+from incrowd.solvers.matching.dual import Dual, plain
+from incrowd.solvers.matching.emission import (
+    Sink,
+    check,
+    emit_neighbors,
+    emit_pairs,
+    emit_triples,
+    nearest,
+    shuffle_and_sort,
+)
+from incrowd.solvers.matching.nodes import FAR, Grid
 
 NEAREST, NEIGHBORS, EMIT, CHECK = 0, 1, 2, 3
-
-
-class Dual(NamedTuple):
-    """Prices and odd sets in integers, in units of 1/(scale·unit).
-
-    Attributes
-    ----------
-    price: int64, shape (nodes,).
-    hat: int64, shape (nodes,): price plus the weights of the odd sets that hold the node.
-    start, sets: the odd sets of each node as CSR, ascending.
-    weight: int64, shape (sets,), nonnegative.
-    unit: how many price units make one cost unit.
-    """
-
-    price: NDArray[np.int64]
-    hat: NDArray[np.int64]
-    start: NDArray[np.int64]
-    sets: NDArray[np.int64]
-    weight: NDArray[np.int64]
-    unit: int
-
-
-class Sink(NamedTuple):
-    """Where groups go: ``groups`` int32 (capacity, 3), ``state`` int64 (2,) = (used, least slack)."""
-
-    groups: NDArray[np.int32]
-    state: NDArray[np.int64]
-
-
-def plain(price: NDArray[np.integer], unit: int = 1) -> Dual:
-    """Prices without odd sets."""
-    price = np.ascontiguousarray(price, dtype=np.int64)
-    none = np.zeros(0, np.int64)
-    return Dual(price, price, np.zeros(len(price) + 1, np.int64), none, none, unit)
-
-
-def with_odd_sets(
-    price: NDArray[np.integer],
-    odd_sets: list[NDArray[np.int64]],
-    weight: NDArray[np.integer],
-    unit: int,
-) -> Dual:
-    """Prices with odd sets of nonnegative weight; sets of weight zero are left out."""
-    kept = [(np.asarray(s, np.int64), int(w)) for s, w in zip(odd_sets, weight, strict=True) if w]
-    n = len(price)
-    member = np.concatenate([s for s, _ in kept]) if kept else np.zeros(0, np.int64)
-    owner = np.repeat(np.arange(len(kept)), [len(s) for s, _ in kept]) if kept else member
-    weights = np.array([w for _, w in kept], np.int64)
-    order = np.lexsort((owner, member))
-    start = np.concatenate([[0], np.cumsum(np.bincount(member, minlength=n))]).astype(np.int64)
-    hat = np.asarray(price, np.int64).copy()
-    np.add.at(hat, member, weights[owner])
-    sets = np.ascontiguousarray(owner[order], dtype=np.int64)
-    return Dual(np.asarray(price, np.int64), hat, start, sets, weights, unit)
-
-
-@kernel
-def shared(dual: Any, u: int, v: int) -> int:
-    """Total weight of the odd sets that hold both nodes."""
-    total = 0
-    i = dual.start[u]
-    j = dual.start[v]
-    while i < dual.start[u + 1] and j < dual.start[v + 1]:
-        if dual.sets[i] == dual.sets[j]:
-            total += dual.weight[dual.sets[i]]
-            i += 1
-            j += 1
-        elif dual.sets[i] < dual.sets[j]:
-            i += 1
-        else:
-            j += 1
-    return total
-
-
-@kernel
-def shared_by_three(dual: Any, u: int, v: int, w: int) -> int:
-    """Total weight of the odd sets that hold all three nodes."""
-    total = 0
-    for i in range(dual.start[u], dual.start[u + 1]):
-        q = dual.sets[i]
-        by_v = False
-        by_w = False
-        for j in range(dual.start[v], dual.start[v + 1]):
-            by_v = by_v or dual.sets[j] == q
-        for j in range(dual.start[w], dual.start[w + 1]):
-            by_w = by_w or dual.sets[j] == q
-        if by_v and by_w:
-            total += dual.weight[q]
-    return total
-
-
-@kernel
-def pair_slack(dual: Any, u: int, v: int, cost: int) -> int:
-    """2·cost − prices − weights of the odd sets that hold exactly one of the two."""
-    return 2 * cost * dual.unit - dual.hat[u] - dual.hat[v] + 2 * shared(dual, u, v)
-
-
-@kernel
-def triple_slack(dual: Any, u: int, v: int, w: int, cost: int) -> int:
-    """3·cost − prices − weights of the odd sets that hold one or all of the three."""
-    both = shared(dual, u, v) + shared(dual, u, w) + shared(dual, v, w)
-    total = 3 * cost * dual.unit - dual.hat[u] - dual.hat[v] - dual.hat[w]
-    return total + 2 * both - 4 * shared_by_three(dual, u, v, w)
-
-
-@kernel
-def slacks(grid: Any, dual: Any, groups: Any, out: Any) -> None:
-    """Write the reduced cost of each group to ``out``, in price units (FAR for a missing host)."""
-    for i in range(groups.shape[0]):
-        u, v, w = groups[i, 0], groups[i, 1], groups[i, 2]
-        if v < 0:
-            out[i] = grid.home[u] * dual.unit - dual.hat[u] if grid.home[u] < FAR else FAR
-        elif w < 0:
-            out[i] = pair_slack(dual, u, v, pair_cost(grid, u, v))
-        else:
-            out[i] = triple_slack(dual, u, v, w, triple_cost(grid, u, v, w))
-
-
-def slacks_of(grid: Grid, dual: Dual, groups: NDArray[np.int32]) -> NDArray[np.int64]:
-    """int64, shape (groups,): reduced costs, in units of 1/(scale·unit)."""
-    out = np.zeros(len(groups), np.int64)
-    slacks(grid, dual, groups, out)
-    return out
 
 
 @kernel
@@ -180,8 +67,17 @@ def best_colors(rows: Any, begin: int, end: int, hat: Any, color: Any, top: Any,
 
 @kernel
 def survivors(
-    rows: Any, begin: int, end: int, cost: int, grid: Any, dual: Any, slack: int, triples: bool,
-    top: Any, of: Any, out: Any,
+    rows: Any,
+    begin: int,
+    end: int,
+    cost: int,
+    grid: Any,
+    dual: Any,
+    slack: int,
+    triples: bool,
+    top: Any,
+    of: Any,
+    out: Any,
 ) -> int:
     """Copy to ``out`` the nodes that some pair (or triple) of slack < ``slack`` may hold."""
     best_colors(rows, begin, end, dual.hat, grid.color, top, of)
@@ -209,162 +105,20 @@ def survivors(
 
 
 @kernel
-def shuffle_and_sort(rows: Any, n: int, hat: Any, random: Any) -> None:
-    """Order nodes by falling price, equals at random."""
-    for i in range(n - 1, 0, -1):
-        random[0] = (random[0] * 1103515245 + 12345) & 0x7FFFFFFF
-        j = (random[0] >> 8) % (i + 1)
-        rows[i], rows[j] = rows[j], rows[i]
-    if n <= 40:
-        for i in range(1, n):
-            row = rows[i]
-            h = hat[row]
-            j = i - 1
-            while j >= 0 and hat[rows[j]] < h:
-                rows[j + 1] = rows[j]
-                j -= 1
-            rows[j + 1] = row
-        return
-    key = np.empty(n, np.int64)
-    old = rows[:n].copy()
-    for i in range(n):
-        key[i] = -hat[old[i]]
-    order = np.argsort(key, kind="mergesort")
-    for i in range(n):
-        rows[i] = old[order[i]]
-
-
-@kernel
-def put(sink: Any, u: int, v: int, w: int) -> bool:
-    """Append one group, nodes ascending; False when the sink is full."""
-    used = sink.state[0]
-    if used >= sink.groups.shape[0]:
-        return False
-    low, high = min(u, v), max(u, v)
-    if w < 0:
-        sink.groups[used, 0], sink.groups[used, 1], sink.groups[used, 2] = low, high, -1
-    else:
-        sink.groups[used, 0] = min(low, w)
-        sink.groups[used, 1] = max(low, min(high, w))
-        sink.groups[used, 2] = max(high, w)
-    sink.state[0] = used + 1
-    return True
-
-
-@kernel
-def emit_pairs(
-    rows: Any, n: int, cost: int, grid: Any, dual: Any, slack: int, limit: int, sink: Any
-) -> None:
-    """Append pairs of slack < ``slack`` whose join is this pattern, at most ``limit``."""
-    two = 2 * cost * dual.unit - slack
-    hat = dual.hat
-    given = 0
-    for d in range(1, n):
-        if hat[rows[0]] + hat[rows[d]] <= two:
-            return
-        for i in range(n - d):
-            u, v = rows[i], rows[i + d]
-            if hat[u] + hat[v] <= two:
-                break
-            if grid.color[u] == grid.color[v]:
-                continue
-            if pair_slack(dual, u, v, cost) < slack and pair_cost(grid, u, v) == cost:
-                if given >= limit or not put(sink, u, v, -1):
-                    return
-                given += 1
-
-
-@kernel
-def emit_triples(
-    rows: Any, n: int, cost: int, grid: Any, dual: Any, slack: int, limit: int, sink: Any
-) -> None:
-    """Append triples of slack < ``slack`` whose join is this pattern, at most ``limit``."""
-    three = 3 * cost * dual.unit - slack
-    hat = dual.hat
-    color = grid.color
-    given = 0
-    for span in range(2, n):
-        if hat[rows[0]] + hat[rows[1]] + hat[rows[span]] <= three:
-            return
-        for i in range(n - span):
-            u, w = rows[i], rows[i + span]
-            if hat[u] + hat[rows[i + 1]] + hat[w] <= three:
-                break
-            for j in range(i + 1, i + span):
-                v = rows[j]
-                if hat[u] + hat[v] + hat[w] <= three:
-                    break
-                if color[u] == color[v] or color[u] == color[w] or color[v] == color[w]:
-                    continue
-                if triple_slack(dual, u, v, w, cost) < slack:
-                    if triple_cost(grid, u, v, w) != cost:
-                        continue
-                    if given >= limit or not put(sink, u, v, w):
-                        return
-                    given += 1
-
-
-@kernel
-def emit_neighbors(
-    rows: Any, n: int, cost: int, grid: Any, reach: Any, per: int, sink: Any, random: Any
-) -> None:
-    """Append up to ``per`` random partners at this cost for each node whose reach allows it."""
-    for i in range(n):
-        u = rows[i]
-        if reach[u] < cost:
-            continue
-        given = 0
-        for _ in range(3 * per):
-            random[0] = (random[0] * 1103515245 + 12345) & 0x7FFFFFFF
-            v = rows[(random[0] >> 8) % n]
-            if grid.color[u] != grid.color[v] and pair_cost(grid, u, v) == cost:
-                put(sink, u, v, -1)
-                given += 1
-                if given == per:
-                    break
-
-
-@kernel
-def check(rows: Any, n: int, cost: int, grid: Any, dual: Any, triples: bool, sink: Any) -> None:
-    """Lower ``sink.state[1]`` to the least slack of any pair or triple that could be negative."""
-    hat = dual.hat
-    color = grid.color
-    for i in range(n):
-        u = rows[i]
-        for j in range(i + 1, n):
-            v = rows[j]
-            pair = hat[u] + hat[v]
-            if pair <= 2 * cost * dual.unit:
-                if not triples or pair + hat[v] <= 3 * cost * dual.unit:
-                    break
-            if color[u] == color[v]:
-                continue
-            if pair > 2 * cost * dual.unit:
-                sink.state[1] = min(sink.state[1], pair_slack(dual, u, v, cost))
-            if not triples or pair + hat[v] <= 3 * cost * dual.unit:
-                continue
-            for k in range(j + 1, n):
-                w = rows[k]
-                if pair + hat[w] <= 3 * cost * dual.unit:
-                    break
-                if color[u] != color[w] and color[v] != color[w]:
-                    sink.state[1] = min(sink.state[1], triple_slack(dual, u, v, w, cost))
-
-
-@kernel
-def nearest(rows: Any, n: int, cost: int, color: Any, reach: Any) -> None:
-    """Lower the reach of each node that has a partner in this pattern to its cost."""
-    for i in range(1, n):
-        if color[rows[i]] != color[rows[0]]:
-            for j in range(n):
-                reach[rows[j]] = min(reach[rows[j]], cost)
-            return
-
-
-@kernel
 def pass_on(
-    mode: int, rows: Any, begin: int, end: int, cost: int, grid: Any, dual: Any, slack: int,
-    triples: bool, reach: Any, top: Any, of: Any, out: Any,
+    mode: int,
+    rows: Any,
+    begin: int,
+    end: int,
+    cost: int,
+    grid: Any,
+    dual: Any,
+    slack: int,
+    triples: bool,
+    reach: Any,
+    top: Any,
+    of: Any,
+    out: Any,
 ) -> int:
     """Copy to ``out`` the nodes of a run that still matter; return how many (< 2: leave it)."""
     if mode >= EMIT:
@@ -384,8 +138,18 @@ def pass_on(
 
 @kernel
 def finish(
-    mode: int, rows: Any, n: int, cost: int, grid: Any, dual: Any, slack: int, triples: bool,
-    per: int, reach: Any, sink: Any, random: Any,
+    mode: int,
+    rows: Any,
+    n: int,
+    cost: int,
+    grid: Any,
+    dual: Any,
+    slack: int,
+    triples: bool,
+    per: int,
+    reach: Any,
+    sink: Any,
+    random: Any,
 ) -> None:
     """Do what the mode does with a complete pattern."""
     if mode == NEAREST:
@@ -404,8 +168,16 @@ def finish(
 
 @kernel
 def walk(
-    mode: int, grid: Any, dual: Any, slack: int, triples: bool, per: int, reach: Any, sink: Any,
-    buffers: Any, random: Any,
+    mode: int,
+    grid: Any,
+    dual: Any,
+    slack: int,
+    triples: bool,
+    per: int,
+    reach: Any,
+    sink: Any,
+    buffers: Any,
+    random: Any,
 ) -> None:
     """Visit every pattern that matters to the mode."""
     tables = grid.tables
@@ -419,7 +191,9 @@ def walk(
     for i in range(nodes):
         buffers.rows[0, i] = i
     if columns == 0:
-        finish(mode, buffers.rows[0], nodes, 0, grid, dual, slack, triples, per, reach, sink, random)
+        finish(
+            mode, buffers.rows[0], nodes, 0, grid, dual, slack, triples, per, reach, sink, random
+        )
         return
     size[0] = nodes
     sort_rows(buffers.rows[0], nodes, grid.codes[0], buffers)
@@ -449,9 +223,7 @@ def walk(
                 continue
         cost = paid[depth] + tables.cost[base + code[rows[begin]]]
         out = buffers.rows[depth + 1]
-        m = pass_on(
-            mode, rows, begin, end, cost, grid, dual, slack, triples, reach, top, of, out
-        )
+        m = pass_on(mode, rows, begin, end, cost, grid, dual, slack, triples, reach, top, of, out)
         if m < 2:
             continue
         if depth + 1 == columns:
@@ -522,9 +294,7 @@ class Walker:
         self, mode: int, dual: Dual, slack: int, triples: bool, per: int, reach: NDArray[np.int64]
     ) -> NDArray[np.int32]:
         sink = Sink(self._groups, np.zeros(2, np.int64))
-        walk(
-            mode, self.grid, dual, slack, triples, per, reach, sink, self._buffers, self._random
-        )
+        walk(mode, self.grid, dual, slack, triples, per, reach, sink, self._buffers, self._random)
         used, self._least = sink.state.tolist()
         self.full = used == len(self._groups)
         return distinct_groups(self._groups[:used])
