@@ -16,7 +16,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solvers.base import Context, Problem
 from incrowd.solvers.matching.assignment import cycles, relax
 from incrowd.solvers.matching.dual import slacks_of, with_odd_sets
-from incrowd.solvers.matching.nodes import Nodes
+from incrowd.solvers.matching.nodes import FAR, Nodes
 from incrowd.solvers.matching.reduction import any_groups, two_anonymous, two_diverse
 from incrowd.solvers.matching.walk import Walker
 from oracle import join_cost, optimum
@@ -114,11 +114,11 @@ def test_relaxation_is_an_assignment(seed: int, kind: str, rows: int, diverse: b
 
 
 @settings(deadline=None, max_examples=150)
-@given(seeds, kinds, st.integers(3, 10), st.booleans(), st.integers(0, 3))
+@given(seeds, kinds, st.integers(3, 10), st.booleans(), st.integers(0, 3), st.booleans())
 def test_pricing_finds_every_group(
-    seed: int, kind: str, rows: int, diverse: bool, sets: int
+    seed: int, kind: str, rows: int, diverse: bool, sets: int, by_pairs: bool
 ) -> None:
-    """Lemma 4: the walk finds exactly the pairs and triples of small reduced cost."""
+    """Lemma 4: walk and scan find exactly the pairs and triples of small reduced cost."""
     rng = np.random.default_rng(seed)
     nodes = some_nodes(rng, kind, rows, diverse)
     if nodes.size < 3:
@@ -128,16 +128,22 @@ def test_pricing_finds_every_group(
     price = rng.integers(-2, 8, nodes.size)
     unit = int(rng.integers(1, 3))
     dual = with_odd_sets(price, odd_sets, weight, unit)
+    walker = Walker(nodes.grid, seed, by_pairs=by_pairs)
+    reach = [
+        min((c // 2 for g, c in all_groups(nodes).items() if len(g) == 2 and u in g), default=FAR)
+        for u in range(nodes.size)
+    ]
+    assert walker.nearest().tolist() == reach
     slack = {}
     for group, paid in all_groups(nodes).items():
         odd = sum(int(w) for s, w in zip(odd_sets, weight, strict=True) if len({*group} & {*s}) % 2)
         slack[group] = paid * unit - int(price[list(group)].sum()) - odd
     for limit in (-2, 0, 1, 5):
         wanted = {g for g, s in slack.items() if s < limit and len(g) > 1}
-        found = Walker(nodes.grid, seed).below(dual, limit, 10**6, triples=True)
+        found = walker.below(dual, limit, 10**6, triples=True)
         assert {tuple(int(u) for u in g if u >= 0) for g in found} == wanted
     searched = [s for g, s in slack.items() if len(g) < 3 or weight.any()]
-    assert Walker(nodes.grid, seed).least_slack(dual) == min(0, *searched)
+    assert walker.least_slack(dual) == min(0, *searched)
     assert (min(searched) < 0) == (min(slack.values()) < 0)
     groups = list(slack)
     assert slacks_of(nodes.grid, dual, padded(groups)).tolist() == [slack[g] for g in groups]

@@ -31,7 +31,7 @@ KINDS = ("suppression", "weights", "hierarchies")
 def test_two_anonymity_is_optimal(kind: str) -> None:
     """Tests that cost = bound = the optimum on tables with many duplicates and ties."""
     rng = np.random.default_rng(KINDS.index(kind))
-    for case in range(350):
+    for case in range(220):
         instance, _ = random_table(rng, kind, int(rng.integers(2, 10)))
         solved = solve(Problem(instance, KAnonymity(2)), SimplexMatching(), Context(seed=case))
         assert solved.cost == optimum(instance, KAnonymity(2))
@@ -44,7 +44,7 @@ def test_two_diversity_is_optimal(kind: str, model: Model) -> None:
     """Tests the same for frequency 2-diversity in one attribute."""
     rng = np.random.default_rng(10 + KINDS.index(kind))
     served = 0
-    for case in range(250):
+    for case in range(150):
         instance, _ = random_table(
             rng, kind, int(rng.integers(2, 10)), sensitive=int(rng.integers(2, 6))
         )
@@ -54,7 +54,7 @@ def test_two_diversity_is_optimal(kind: str, model: Model) -> None:
         served += 1
         solved = solve(Problem(instance, model), TwoDiversity(), Context(seed=case))
         assert (solved.cost, solved.status) == (best, "optimal")
-    assert served > 100
+    assert served > 60
 
 
 def test_agrees_with_the_reference() -> None:
@@ -84,6 +84,18 @@ def test_larger_tables_close() -> None:
             assert solved.status == "optimal"
             costs.append(solved.cost)
         assert costs[0] == costs[1]
+
+
+def test_many_columns() -> None:
+    """Tests tables whose patterns are too many to walk through."""
+    rng = np.random.default_rng(35)
+    codes = rng.integers(0, 3, (60, 40))
+    codes[30:] = codes[:30]
+    codes[30:, :6] = rng.integers(0, 3, (30, 6))
+    problem = Problem(from_codes(codes)[0], KAnonymity(2))
+    solved = solve(problem, SimplexMatching())
+    assert solved.status == "optimal"
+    assert solved.cost <= 2 * int((codes[30:] != codes[:30]).sum())
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.02, 0.1])

@@ -10,6 +10,7 @@ Every pair (triple) is met at least in the pattern that is its own join, because
 skipped when all its nodes lie in one child of the chosen node.
 """
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,12 @@ from incrowd.solvers.matching.emission import (
     shuffle_and_sort,
 )
 from incrowd.solvers.matching.nodes import FAR, Grid
+from incrowd.solvers.matching.scan import (
+    scan_below,
+    scan_check,
+    scan_nearest,
+    scan_neighbors,
+)
 
 NEAREST, NEIGHBORS, EMIT, CHECK = 0, 1, 2, 3
 
@@ -240,11 +247,16 @@ def walk(
 class Walker:
     """The searches over one set of nodes, with their scratch space.
 
-    ``full`` says whether the last search found more groups than it could hold.
+    ``full`` says whether the last search found more groups than it could hold.  ``by_pairs``:
+    whether to go through all pairs instead of the patterns; chosen by what is fewer.
     """
 
-    def __init__(self, grid: Grid, seed: int, capacity: int = 1 << 21) -> None:
+    def __init__(
+        self, grid: Grid, seed: int, capacity: int = 1 << 21, by_pairs: bool | None = None
+    ) -> None:
         columns, nodes = grid.codes.shape
+        patterns = prod(grid.tables.levels.tolist())
+        self.by_pairs = patterns > columns * nodes if by_pairs is None else by_pairs
         widest = int(grid.tables.width.max(initial=1))
         self.grid = grid
         self._buffers = Buffers(
@@ -294,10 +306,28 @@ class Walker:
         self, mode: int, dual: Dual, slack: int, triples: bool, per: int, reach: NDArray[np.int64]
     ) -> NDArray[np.int32]:
         sink = Sink(self._groups, np.zeros(2, np.int64))
-        walk(mode, self.grid, dual, slack, triples, per, reach, sink, self._buffers, self._random)
+        if self.by_pairs:
+            self._scan(mode, dual, slack, triples, per, reach, sink)
+        else:
+            walk(
+                mode, self.grid, dual, slack, triples, per, reach, sink, self._buffers, self._random
+            )  # fmt: skip
         used, self._least = sink.state.tolist()
         self.full = used == len(self._groups)
         return distinct_groups(self._groups[:used])
+
+    def _scan(
+        self, mode: int, dual: Dual, slack: int, triples: bool, per: int, reach: Any, sink: Sink
+    ) -> None:
+        order = np.argsort(-dual.hat, kind="stable")
+        if mode == NEAREST:
+            scan_nearest(self.grid, reach)
+        elif mode == NEIGHBORS:
+            scan_neighbors(self.grid, reach, per, sink, self._random)
+        elif mode == EMIT:
+            scan_below(self.grid, dual, order, slack, triples, per, sink)
+        else:
+            scan_check(self.grid, dual, order, triples, sink)
 
 
 def distinct_groups(groups: NDArray[np.int32]) -> NDArray[np.int32]:
