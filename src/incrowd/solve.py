@@ -82,7 +82,7 @@ def choose(problem: Problem, method: str | Solver) -> Solver:
 
     if method != "auto":
         return by_id(method)
-    for candidate in ("subset-dp", "simplex-matching", "engine"):
+    for candidate in ("subset-dp", "simplex-matching", "engine", "sensitive-engine", "mondrian"):
         solver = by_id(candidate)
         if is_cheap_here(problem, candidate) and solver.refuse(problem) is None:
             return solver

@@ -18,9 +18,11 @@ from incrowd.solvers.fpt.kernel import Kernel
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
 from incrowd.solvers.fpt.resolution_vectors import ResolutionVectors
 from incrowd.solvers.matching.solver import SimplexMatching, TwoDiversity
+from incrowd.solvers.sensitive.engine import SensitiveEngine
 
 SOLVERS: tuple[Solver, ...] = (
     Engine(),
+    SensitiveEngine(),
     SubsetDP(),
     SplitRecursion(),
     SimplexMatching(),

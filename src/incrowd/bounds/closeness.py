@@ -1,0 +1,224 @@
+"""The dearest mean price that a t-close class can have among the rows of a pattern.
+
+Write q for the table's distribution, z for the class's, u for the rows' prices, and let every
+lawful class have at least K rows.  Each kernel returns μ ≥ the mean price of every such class.
+
+Equal distance.  A class of n ≥ K rows gives each of its copies the weight 1/n ≤ 1/K; its weights
+sum to 1, and Σ (z − q)⁺ ≤ t.  Maximising over these weights is a transport between two lists: the
+copies that fill the quota K·qᵥ of each value, and those beyond it.  Start from full quotas, replace
+what is lacking by the dearest copies beyond, then exchange the cheapest of the first list for the
+dearest of the second while that pays and the distance allows.
+
+Any metric D.  For a potential g with |g(a) − g(b)| ≤ λ·D(a, b), Kantorovich and Rubinstein's
+duality gives z·g ≤ q·g + λt, so the mean of u over the class is at most the mean of u − g over it
+plus q·g + λt, and the first mean is at most that of the K dearest copies by u − g.  Any g will do;
+ours is the optimal one for classes without a size: gᵢ = max over values j present of (Mⱼ − λ·Dᵢⱼ),
+Mⱼ the dearest price of value j.
+"""
+
+from typing import Any
+
+from incrowd.bounds.diversity import IMPOSSIBLE, keep_dearest
+from incrowd.bounds.tops import fill_tops, sort_pieces
+from incrowd.jit import kernel
+
+
+@kernel
+def list_quota(k: float, t: float, quota: Any, start: Any, pad: Any) -> Any:
+    """Fill the two lists for classes of ≥ k rows; return (in quota, beyond, lacking)."""
+    inside = 0
+    beyond = 0
+    lacking = k
+    for x in range(pad.state[0]):
+        v = pad.present[x]
+        at = start[v]
+        full = quota[v] * k
+        lacking -= min(full, float(pad.filled[v]))
+        for z in range(pad.filled[v]):
+            kept = min(z + 1.0, full) - z
+            if kept > 0:
+                pad.low_price[inside] = pad.top[at + z]
+                pad.low_amount[inside] = kept
+                pad.low_row[inside] = pad.top_row[at + z]
+                inside += 1
+            extra = min(z + 1.0, full + t * k) - max(float(z), full)
+            if extra > 1e-15:
+                pad.price[beyond] = pad.top[at + z]
+                pad.amount[beyond] = extra
+                pad.row[beyond] = pad.top_row[at + z]
+                beyond += 1
+    return inside, beyond, max(lacking, 0.0)
+
+
+@kernel
+def variation(
+    rows: Any,
+    begin: int,
+    end: int,
+    u: Any,
+    counts: Any,
+    value: Any,
+    start: Any,
+    data: Any,
+    enough: float,
+    pad: Any,
+) -> Any:
+    """Return (dearest mean within total variation t, number of weights); ``data`` = k, t, q…."""
+    k = data[0]
+    t = data[1]
+    fill_tops(rows, begin, end, u, counts, value, start, pad)
+    inside, beyond, lacking = list_quota(k, t, data[2:], start, pad)
+    budget = t * k
+    if lacking > budget + 1e-7:
+        return IMPOSSIBLE, 0
+    sort_pieces(pad.price, pad.amount, pad.row, beyond, False)
+    out = 0
+    total = 0.0
+    need = lacking
+    x = 0
+    while need > 1e-12 and x < beyond:
+        amount = min(need, pad.amount[x])
+        total += amount * pad.price[x]
+        pad.out_row[out] = pad.row[x]
+        pad.out_weight[out] = amount / k
+        out += 1
+        need -= amount
+        pad.amount[x] -= amount
+        if pad.amount[x] <= 1e-12:
+            x += 1
+    if need > 1e-6:
+        return IMPOSSIBLE, 0
+    sort_pieces(pad.low_price, pad.low_amount, pad.low_row, inside, True)
+    left = budget - lacking
+    y = 0
+    while left > 1e-12 and x < beyond and y < inside and pad.price[x] > pad.low_price[y]:
+        amount = min(left, min(pad.amount[x], pad.low_amount[y]))
+        total += amount * pad.price[x]
+        pad.out_row[out] = pad.row[x]
+        pad.out_weight[out] = amount / k
+        out += 1
+        left -= amount
+        pad.amount[x] -= amount
+        pad.low_amount[y] -= amount
+        if pad.amount[x] <= 1e-12:
+            x += 1
+        if pad.low_amount[y] <= 1e-12:
+            y += 1
+    for z in range(y, inside):
+        total += pad.low_amount[z] * pad.low_price[z]
+        pad.out_row[out] = pad.low_row[z]
+        pad.out_weight[out] = pad.low_amount[z] / k
+        out += 1
+    return total / k, out
+
+
+@kernel
+def potential_value(slope: float, quota: Any, distance: Any, values: int, pad: Any, at: int) -> Any:
+    """Fill the plan at ``at``: the best value j for each i; return (q·g, cost of the plan)."""
+    worth = 0.0
+    cost = 0.0
+    for i in range(values):
+        if quota[i] <= 0:
+            pad.plan[at + i] = -1
+            continue
+        best = IMPOSSIBLE
+        best_j = -1
+        for x in range(pad.state[0]):
+            j = pad.present[x]
+            g = pad.mass[j] - slope * distance[i * values + j]
+            if g > best or (g == best and distance[i * values + j] < distance[i * values + best_j]):
+                best = g
+                best_j = j
+        pad.plan[at + i] = best_j
+        worth += quota[i] * best
+        cost += quota[i] * distance[i * values + best_j]
+    return worth, cost
+
+
+@kernel
+def best_slope(t: float, quota: Any, distance: Any, values: int, pad: Any) -> float:
+    """Return the λ ≥ 0 that minimises q·g + λt, or −1 when no class comes within t."""
+    worth0, cost0 = potential_value(0.0, quota, distance, values, pad, 0)
+    if cost0 <= t:
+        return 0.0
+    spread = 1.0
+    for x in range(pad.state[0]):
+        for y in range(pad.state[0]):
+            spread = max(spread, pad.mass[pad.present[x]] - pad.mass[pad.present[y]])
+    high = 1e6 * spread
+    worth1, cost1 = potential_value(high, quota, distance, values, pad, 0)
+    if cost1 > t + 1e-5:  # the plan may be this far from the cheapest one
+        return -1.0
+    low = 0.0
+    slope = 0.0
+    for _ in range(60):
+        line0 = worth0 + low * cost0
+        line1 = worth1 + high * cost1
+        if cost0 - cost1 < 1e-12:
+            break
+        slope = (line0 - line1) / (cost0 - cost1)
+        worth, cost = potential_value(slope, quota, distance, values, pad, 0)
+        if worth <= line0 - slope * cost0 + 1e-10 * spread:
+            break
+        if cost > t:
+            low, worth0, cost0 = slope, worth, cost
+        else:
+            high, worth1, cost1 = slope, worth, cost
+    return slope
+
+
+@kernel
+def potential(
+    rows: Any,
+    begin: int,
+    end: int,
+    u: Any,
+    counts: Any,
+    value: Any,
+    start: Any,
+    data: Any,
+    enough: float,
+    pad: Any,
+) -> Any:
+    """Return (dearest mean within distance t of the table, number of weights).
+
+    ``data`` = k, t, q…, then the distances row by row.
+    """
+    values = start.size - 1
+    k = int(data[0])
+    t = data[1]
+    quota = data[2 : 2 + values]
+    distance = data[2 + values :]
+    fill_tops(rows, begin, end, u, counts, value, start, pad)
+    if pad.state[0] == 0:
+        return IMPOSSIBLE, 0
+    for x in range(pad.state[0]):
+        v = pad.present[x]
+        pad.mass[v] = pad.top[start[v]]
+    slope = best_slope(t, quota, distance, values, pad)
+    if slope < 0:
+        return IMPOSSIBLE, 0
+    base = slope * t
+    for i in range(values):
+        g = IMPOSSIBLE
+        for x in range(pad.state[0]):
+            j = pad.present[x]
+            g = max(g, pad.mass[j] - slope * distance[i * values + j])
+        pad.mass[values + i] = g
+        base += quota[i] * g
+    held = 0
+    for i in range(begin, end):
+        r = rows[i]
+        shifted = u[r] - pad.mass[values + value[r]]
+        for _ in range(min(counts[r], k)):
+            if held >= k and shifted <= pad.price[held - 1]:
+                break
+            held = keep_dearest(pad.price, pad.row, held, k, shifted, r)
+    if held < k:
+        return IMPOSSIBLE, 0
+    total = 0.0
+    for j in range(k):
+        total += pad.price[j]
+        pad.out_row[j] = pad.row[j]
+        pad.out_weight[j] = 1.0 / k
+    return base + total / k, k

@@ -1,0 +1,268 @@
+"""The dearest mean price that a class of a diversity model can have among the rows of a pattern.
+
+Write u for the rows' prices and C for a lawful class of n ≥ K rows, all of which match p.  Each
+kernel returns μ ≥ (Σ over C of u)/n for all such C, with the weights that attain it.
+
+Caps (frequency diversity, (α,k)-anonymity, likeness, disclosure; as a relaxation entropy and
+recursive diversity).  The law says lowᵥ·n ≤ h(v) ≤ capᵥ·n.
+
+- *Frequency l, exact.*  A lawful class splits into lawful classes of k rows with at most ⌊k/l⌋ of
+  a value, or of l⌈k/l⌉ rows with at most ⌈k/l⌉ of a value; the dearest part's mean is at least
+  the class's own.  For k ≤ l: list the class by value and deal its rows round-robin to ⌊n/l⌋ hands.
+- *Any caps.*  A class of exactly s rows holds at most ⌊capᵥ·s⌋ copies of v.  A class of at least s
+  rows gives each copy a weight of at most 1/s, and each value at most capᵥ.  Both are solved by
+  taking the dearest copies first.
+
+Distinct l with k, exact.  The class holds l different values and k rows; any further row above
+the mean raises it.  So: the l values with the dearest copies, the k − l dearest further copies, and
+then everything above the mean, which rises until nothing is left above it.
+"""
+
+from typing import Any
+
+from incrowd.bounds.tops import fill_tops, sort_pieces
+from incrowd.jit import kernel
+
+IMPOSSIBLE = -1e300
+
+
+@kernel
+def capped_of_size(size: float, caps: Any, lows: Any, must: int, start: Any, pad: Any) -> Any:
+    """Return (sum of the dearest ``size`` copies within the caps, number of weights).
+
+    ``caps`` and ``lows`` are copies of each value, possibly fractional; ``must`` is the number of
+    values with a low above 0.  ``IMPOSSIBLE`` when no class of this size fits in.
+    """
+    pieces = 0
+    out = 0
+    have = 0.0
+    room = 0.0
+    total = 0.0
+    for x in range(pad.state[0]):
+        v = pad.present[x]
+        at = start[v]
+        low = lows[v]
+        if low > 0:
+            must -= 1
+            if low > pad.filled[v] + 1e-9:
+                return IMPOSSIBLE, 0
+        cap = min(caps[v], float(pad.filled[v]))
+        z = 0
+        while z < cap:
+            amount = min(1.0, cap - z)
+            forced = max(0.0, min(amount, low - z))
+            if forced > 0:
+                total += forced * pad.top[at + z]
+                have += forced
+                pad.out_row[out] = pad.top_row[at + z]
+                pad.out_weight[out] = forced / size
+                out += 1
+            if amount > forced:
+                pad.price[pieces] = pad.top[at + z]
+                pad.amount[pieces] = amount - forced
+                pad.row[pieces] = pad.top_row[at + z]
+                room += amount - forced
+                pieces += 1
+            z += 1
+    if must > 0 or have + room < size - 1e-6 or have > size + 1e-6:
+        return IMPOSSIBLE, 0
+    sort_pieces(pad.price, pad.amount, pad.row, pieces, False)
+    i = 0
+    while have < size - 1e-12 and i < pieces:
+        amount = min(pad.amount[i], size - have)
+        total += amount * pad.price[i]
+        have += amount
+        pad.out_row[out] = pad.row[i]
+        pad.out_weight[out] = amount / size
+        out += 1
+        i += 1
+    return total, out
+
+
+@kernel
+def capped(
+    rows: Any,
+    begin: int,
+    end: int,
+    u: Any,
+    counts: Any,
+    value: Any,
+    start: Any,
+    data: Any,
+    enough: float,
+    pad: Any,
+) -> Any:
+    """Return (dearest mean under caps, number of weights).
+
+    ``data`` = number of sizes, whether the first is a relaxation of all others, number of values
+    with lows, then per size: the size, all caps, all lows.  A relaxation that does not exceed
+    ``enough`` is answer enough.
+    """
+    values = start.size - 1
+    fill_tops(rows, begin, end, u, counts, value, start, pad)
+    sizes = int(data[0])
+    first = 0
+    step = 1 + 2 * values
+    if data[1] > 0:
+        total, out = capped_of_size(
+            data[3], data[4 : 4 + values], data[4 + values : 3 + step], int(data[2]), start, pad
+        )
+        if total == IMPOSSIBLE or total / data[3] <= enough or sizes == 1:
+            return (IMPOSSIBLE if total == IMPOSSIBLE else total / data[3]), out
+        first = 1
+    best = IMPOSSIBLE
+    best_size = -1
+    out = 0
+    for z in range(first, sizes):
+        at = 3 + z * step
+        total, out = capped_of_size(
+            data[at],
+            data[at + 1 : at + 1 + values],
+            data[at + 1 + values : at + step],
+            int(data[2]),
+            start,
+            pad,
+        )
+        if total != IMPOSSIBLE and total / data[at] > best:
+            best = total / data[at]
+            best_size = z
+    if best_size >= 0 and best_size != sizes - 1:
+        at = 3 + best_size * step
+        total, out = capped_of_size(
+            data[at],
+            data[at + 1 : at + 1 + values],
+            data[at + 1 + values : at + step],
+            int(data[2]),
+            start,
+            pad,
+        )
+    return best, out
+
+
+@kernel
+def distinct(
+    rows: Any,
+    begin: int,
+    end: int,
+    u: Any,
+    counts: Any,
+    value: Any,
+    start: Any,
+    data: Any,
+    enough: float,
+    pad: Any,
+) -> Any:
+    """Return (dearest mean with l values and k rows, number of weights); ``data`` = l, k."""
+    l = int(data[0])  # noqa: E741
+    k = int(data[1])
+    fill_tops(rows, begin, end, u, counts, value, start, pad)
+    held = pad.state[0]
+    if held < l:
+        return IMPOSSIBLE, 0
+    base = 0
+    for x in range(held):
+        at = start[pad.present[x]]
+        base = keep_dearest(pad.price, pad.row, base, l, pad.top[at], pad.top_row[at])
+    total = 0.0
+    for j in range(l):
+        total += pad.price[j]
+        pad.used[pad.row[j]] += 1
+    more = 0
+    if k > l:
+        for i in range(begin, end):
+            r = rows[i]
+            for _ in range(min(counts[r] - pad.used[r], k - l)):
+                if more >= k - l and u[r] <= pad.low_price[more - 1]:
+                    break
+                more = keep_dearest(pad.low_price, pad.low_row, more, k - l, u[r], r)
+        for j in range(more):
+            total += pad.low_price[j]
+            pad.used[pad.low_row[j]] += 1
+    n = l + more
+    if n < k:
+        for j in range(l):
+            pad.used[pad.row[j]] = 0
+        for j in range(more):
+            pad.used[pad.low_row[j]] = 0
+        return IMPOSSIBLE, 0
+    mean, n = rise(rows, begin, end, u, counts, total, n, pad)
+    out = write_distinct(rows, begin, end, u, counts, mean, n, l, more, pad)
+    return mean, out
+
+
+@kernel
+def keep_dearest(price: Any, row: Any, held: int, most: int, p: float, r: int) -> int:
+    """Insert a copy into a falling list of at most ``most``; return the list's length."""
+    if held >= most and p <= price[held - 1]:
+        return held
+    j = held if held < most else most - 1
+    while j > 0 and price[j - 1] < p:
+        price[j] = price[j - 1]
+        row[j] = row[j - 1]
+        j -= 1
+    price[j] = p
+    row[j] = r
+    return held + 1 if held < most else held
+
+
+@kernel
+def rise(
+    rows: Any, begin: int, end: int, u: Any, counts: Any, total: float, n: int, pad: Any
+) -> Any:
+    """Add all copies above the mean until none is left; return (mean, rows)."""
+    mean = total / n
+    size = n
+    for _ in range(100):
+        now = total
+        size = n
+        for i in range(begin, end):
+            r = rows[i]
+            if u[r] > mean:
+                copies = counts[r] - pad.used[r]
+                now += copies * u[r]
+                size += copies
+        higher = now / size
+        if higher <= mean:
+            break
+        mean = higher
+    return mean, size
+
+
+@kernel
+def write_distinct(
+    rows: Any,
+    begin: int,
+    end: int,
+    u: Any,
+    counts: Any,
+    mean: float,
+    n: int,
+    base: int,
+    more: int,
+    pad: Any,
+) -> int:
+    """Write the weights of the base and of all copies above the mean; clear ``used``."""
+    out = 0
+    n = base + more
+    for i in range(begin, end):
+        r = rows[i]
+        if u[r] > mean:
+            copies = counts[r] - pad.used[r]
+            if copies > 0:
+                pad.out_row[out] = r
+                pad.out_weight[out] = copies
+                n += copies
+                out += 1
+    for j in range(base):
+        pad.out_row[out] = pad.row[j]
+        pad.out_weight[out] = 1.0
+        pad.used[pad.row[j]] = 0
+        out += 1
+    for j in range(more):
+        pad.out_row[out] = pad.low_row[j]
+        pad.out_weight[out] = 1.0
+        pad.used[pad.low_row[j]] = 0
+        out += 1
+    for j in range(out):
+        pad.out_weight[j] /= n
+    return out

@@ -1,0 +1,252 @@
+"""The price bound of any sensitive model: prices of which no lawful class holds too much.
+
+Claim.  Let u be any prices, and let μ_p ≥ the mean of u over every lawful class whose rows match
+pattern p.  Then no lawful release costs less than
+F(u) = Σ counts_r·(u_r − max over p ∋ r of (μ_p − cost(p))⁺).
+
+Argument.  Lower every price by its maximum.  In a class C with join p each price falls by at
+least (μ_p − cost(p))⁺, so the lowered prices of C sum to at most |C|·cost(p), its cost.  Sum over
+classes.
+
+With μ_p the maximum of u over a fixed set of weight vectors, F is concave and the maximising
+weights make its supergradient; ascent is as in ``incrowd.bounds.price``.  The bound that is
+reported comes from one last search over *all* patterns, at prices rounded down, with
+every excess raised by more than floating-point sums can lose.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.lawful_tree import EMIT, MEASURE, SUPPORT, LawfulTree
+from incrowd.bounds.price import adam_step, fade
+from incrowd.bounds.pricing import Pricing, answer, dearest
+from incrowd.bounds.tops import Pad
+from incrowd.jit import kernel
+from incrowd.patterns.prefix_tree import OVERFLOW, UNLIMITED, Sink
+
+
+@kernel
+def reductions(
+    u: Any,
+    offset: Any,
+    rows: Any,
+    cost: Any,
+    patterns: int,
+    counts: Any,
+    pr: Any,
+    pad: Any,
+    cut: Any,
+    cutter: Any,
+    problem: Any,
+) -> None:
+    """Fill ``cut[r]``, the largest excess of a pattern over r, and ``cutter[r]``, that pattern.
+
+    ``problem[p]`` is the pricing problem that decided pattern p.
+    """
+    cut[:] = 0.0
+    cutter[:] = -1
+    for p in range(patterns):
+        c = float(cost[p])
+        begin = offset[p]
+        end = offset[p + 1]
+        high = False
+        for i in range(begin, end):
+            if u[rows[i]] > c:
+                high = True
+                break
+        if not high:
+            continue
+        mean, which = dearest(rows, begin, end, u, counts, c, pr, pad)
+        excess = mean - c
+        if excess <= 1e-12 * max(1.0, c):
+            continue
+        problem[p] = which
+        for i in range(begin, end):
+            r = rows[i]
+            if excess > cut[r]:
+                cut[r] = excess
+                cutter[r] = p
+
+
+@kernel
+def supergradient(
+    u: Any,
+    offset: Any,
+    rows: Any,
+    counts: Any,
+    pr: Any,
+    pad: Any,
+    cut: Any,
+    cutter: Any,
+    problem: Any,
+    load: Any,
+    gradient: Any,
+) -> float:
+    """Return F(u) and fill its supergradient; ``load`` (per pattern) must come and goes zeroed."""
+    bound = 0.0
+    for r in range(u.size):
+        bound += counts[r] * (u[r] - cut[r])
+        gradient[r] = counts[r]
+        if cutter[r] >= 0:
+            load[cutter[r]] += counts[r]
+    for r in range(u.size):
+        p = cutter[r]
+        if p < 0 or load[p] == 0.0:
+            continue
+        share = load[p]
+        load[p] = 0.0
+        _, out = answer(problem[p], rows, offset[p], offset[p + 1], u, counts, -1e300, pr, pad)
+        for j in range(out):
+            gradient[pad.out_row[j]] -= share * pad.out_weight[j]
+    return bound
+
+
+@dataclass
+class LawfulAscent:
+    """Patterns to respect, and the ascent within one box around a centre."""
+
+    offset: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    cost: NDArray[np.int64]
+    patterns: int
+    counts: NDArray[np.int64]
+    pricing: Pricing
+    pad: Pad
+
+    def run(
+        self,
+        centre: NDArray[np.float64],
+        half_width: float,
+        iterations: int,
+        rate: tuple[float, float],
+        stop: Callable[[], bool],
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Return the best F seen and its feasible point (for the patterns at hand)."""
+        distinct = len(centre)
+        cut, cutter = np.zeros(distinct), np.zeros(distinct, np.int64)
+        gradient, load = np.zeros(distinct), np.zeros(self.patterns + 1)
+        problem = np.zeros(self.patterns + 1, np.int64)
+        mean, square = np.zeros(distinct), np.zeros(distinct)
+        low, high = centre - half_width, centre + half_width
+        u, best, best_u = centre.copy(), -np.inf, centre
+        lists = (self.offset, self.rows)
+        for i in range(iterations):
+            reductions(
+                u, *lists, self.cost, self.patterns, self.counts, self.pricing, self.pad, cut,
+                cutter, problem,
+            )  # fmt: skip
+            bound = supergradient(
+                u, *lists, self.counts, self.pricing, self.pad, cut, cutter, problem, load, gradient
+            )
+            if bound > best:
+                best, best_u = bound, u - cut
+            elif i % 25 == 24 and bound < best - 0.0005 * abs(best):
+                u = best_u.copy()
+                mean[:] = 0
+                continue
+            if stop():
+                break
+            step = rate[0] * (rate[1] / rate[0]) ** (i / iterations)
+            adam_step(u, gradient, self.counts, mean, square, step, 1e-2, low, high)
+        return best, best_u
+
+
+@dataclass(frozen=True, kw_only=True)
+class LawfulPriceBound:
+    """Trust-region rounds for the price bound of a sensitive model.
+
+    Attributes
+    ----------
+    rounds, iterations: rounds of enumeration, and ascent steps within each.
+    margin: half-width of the first and last box, in mean prices.
+    rate: first and last step, in mean prices.
+    pairs, patterns: budget of (row, pattern) pairs and patterns kept in memory per round.
+    """
+
+    rounds: int = 10
+    iterations: int = 60
+    margin: tuple[float, float] = (1.0, 0.02)
+    rate: tuple[float, float] = (0.15, 0.001)
+    pairs: int = 12_000_000
+    patterns: int = 2_000_000
+
+    def ascend(
+        self,
+        tree: LawfulTree,
+        start: NDArray[np.float64],
+        stop: Callable[[], bool] = lambda: False,
+        report: Callable[[float, float], None] = lambda bound, share: None,
+    ) -> NDArray[np.float64]:
+        """Improve prices ``start`` (float64, distinct); ``safe_bound`` says what they prove."""
+        instance = tree.instance
+        sink = Sink(
+            np.empty(self.patterns, np.int64),
+            np.zeros(self.patterns + 1, np.int64),
+            np.empty(self.pairs, np.int32),
+        )
+        u, width = start.astype(np.float64), np.inf
+        for n in range(self.rounds):
+            if stop():
+                break
+            mean = max(float(u @ instance.counts) / instance.rows, 1e-9)
+            planned = fade(self.margin, n / max(1, self.rounds - 1)) * mean
+            width, state = emit_within(tree, u, min(width, planned), sink)
+            ascent = LawfulAscent(
+                sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts,
+                tree.pricing, tree.pad,
+            )  # fmt: skip
+            first = min(fade(self.rate, n / self.rounds) * mean, width / 4)
+            last = min(fade(self.rate, (n + 1) / self.rounds) * mean, width / 8)
+            bound, u = ascent.run(u, width, self.iterations, (first, last), stop)
+            report(bound, (n + 1) / self.rounds)
+        return u
+
+
+def emit_within(
+    tree: LawfulTree, u: NDArray[np.float64], width: float, sink: Sink
+) -> tuple[float, NDArray[np.int64]]:
+    """List all patterns that some point within ``width`` of u violates, shrinking it to fit."""
+    while True:
+        state = tree.run(EMIT, u, margin=width, sink=sink)
+        if state[3] != OVERFLOW:
+            return width, state
+        width *= 0.6
+
+
+def first_prices(tree: LawfulTree, visits: int = UNLIMITED) -> tuple[NDArray[np.float64], bool]:
+    """Return each row's cheapest pattern that may hold a lawful class, and whether that is all.
+
+    float64, shape (distinct,), in units of 1/scale.
+    """
+    instance = tree.instance
+    price = np.zeros(instance.distinct)
+    for j, column in enumerate(instance.trees):
+        price += column.cost[-1][instance.codes[:, j]]
+    state = tree.run(SUPPORT, price, visits=visits)
+    return price, state[3] == 0
+
+
+def safe_bound(tree: LawfulTree, u: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
+    """Return a proven lower bound in units of 1/scale, and prices that prove it.
+
+    The prices are rounded down to multiples of 2⁻³⁰ of the largest, exact in doubles; means of at
+    most n of them err by less than (n + 9)·2⁻⁵² of the largest, which every excess is raised by
+    many times over; the sum is taken in integers.
+    """
+    instance = tree.instance
+    largest = max(float(np.abs(u).max(initial=0.0)), 1.0)
+    quantum = 2.0 ** (np.floor(np.log2(largest)) - 30)
+    price = np.floor(u / quantum) * quantum
+    worst = largest + float(sum(int(t.cost[-1].max()) for t in instance.trees))
+    extra = (instance.rows + 4096) * 2.0**-44 * worst
+    cut = np.zeros(instance.distinct)
+    tree.run(MEASURE, price, margin=extra, extra=extra, cut=cut)
+    kept = np.floor((price - cut) / quantum).astype(np.int64) - (cut > 0)
+    total = Fraction(int(np.sum(kept.astype(object) * instance.counts))) * Fraction(quantum)
+    return max(0, ceil(total)), kept * quantum

@@ -1,0 +1,127 @@
+"""The dearest copies of each sensitive value among the rows of a pattern."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.jit import kernel
+
+
+class Pad(NamedTuple):
+    """Scratch of the pricing kernels; one caller at a time.
+
+    top, top_row: prices and rows of each value's dearest copies, falling.  filled: how many there
+    are, per value.  present: the values met; ``state[0]`` of them.  price, amount, row: pieces to
+    choose from.  low_price, low_amount, low_row: a second list of pieces.  out_row, out_weight:
+    the maximising weights, which sum to 1.  used: copies taken, per distinct row, zero between
+    calls.  mass, plan: per value, for metrics.
+    """
+
+    top: NDArray[np.float64]
+    top_row: NDArray[np.int64]
+    filled: NDArray[np.int64]
+    present: NDArray[np.int64]
+    state: NDArray[np.int64]
+    price: NDArray[np.float64]
+    amount: NDArray[np.float64]
+    row: NDArray[np.int64]
+    low_price: NDArray[np.float64]
+    low_amount: NDArray[np.float64]
+    low_row: NDArray[np.int64]
+    out_row: NDArray[np.int64]
+    out_weight: NDArray[np.float64]
+    used: NDArray[np.int64]
+    mass: NDArray[np.float64]
+    plan: NDArray[np.int64]
+
+
+def new_pad(distinct: int, values: int, depth: int, least: int) -> Pad:
+    """Allocate for a table with so many distinct rows, values and copies kept over all values."""
+    pieces = 2 * depth + 2 * values + least + 8
+    out = max(distinct + 2 * least, 4 * pieces) + 8
+
+    def floats(n: int) -> NDArray[np.float64]:
+        return np.zeros(n, np.float64)
+
+    def ints(n: int) -> NDArray[np.int64]:
+        return np.zeros(n, np.int64)
+
+    return Pad(
+        floats(depth + 1),
+        ints(depth + 1),
+        ints(values + 1),
+        ints(values + 1),
+        ints(4),
+        floats(pieces),
+        floats(pieces),
+        ints(pieces),
+        floats(pieces),
+        floats(pieces),
+        ints(pieces),
+        ints(out),
+        floats(out),
+        ints(distinct + 1),
+        floats(4 * values + 4),
+        ints(4 * values + 4),
+    )
+
+
+@kernel
+def fill_tops(
+    rows: Any, begin: int, end: int, u: Any, counts: Any, value: Any, start: Any, pad: Any
+) -> None:
+    """Collect the dearest copies of every value, at most ``start[v + 1] − start[v]`` of v."""
+    for x in range(pad.state[0]):
+        pad.filled[pad.present[x]] = 0
+    met = 0
+    for i in range(begin, end):
+        r = rows[i]
+        v = value[r]
+        at = start[v]
+        depth = start[v + 1] - at
+        held = pad.filled[v]
+        p = u[r]
+        if held >= depth and (depth == 0 or p <= pad.top[at + held - 1]):
+            continue
+        if held == 0:
+            pad.present[met] = v
+            met += 1
+        copies = min(counts[r], depth)
+        j = held
+        while j > 0 and pad.top[at + j - 1] < p:
+            j -= 1
+        size = min(depth, held + copies)
+        for x in range(size - 1, j + copies - 1, -1):
+            pad.top[at + x] = pad.top[at + x - copies]
+            pad.top_row[at + x] = pad.top_row[at + x - copies]
+        for x in range(j, min(depth, j + copies)):
+            pad.top[at + x] = p
+            pad.top_row[at + x] = r
+        pad.filled[v] = size
+    pad.state[0] = met
+
+
+@kernel
+def sort_pieces(price: Any, amount: Any, row: Any, n: int, rising: bool) -> None:
+    """Sort ``n`` pieces by price, falling unless ``rising``."""
+    sign = 1.0 if rising else -1.0
+    if n > 48:
+        order = np.argsort(sign * price[:n])
+        a, b, c = price[:n].copy(), amount[:n].copy(), row[:n].copy()
+        for i in range(n):
+            price[i] = a[order[i]]
+            amount[i] = b[order[i]]
+            row[i] = c[order[i]]
+        return
+    for i in range(1, n):
+        p, a1, r = price[i], amount[i], row[i]
+        j = i - 1
+        while j >= 0 and sign * price[j] > sign * p:
+            price[j + 1] = price[j]
+            amount[j + 1] = amount[j]
+            row[j + 1] = row[j]
+            j -= 1
+        price[j + 1] = p
+        amount[j + 1] = a1
+        row[j + 1] = r

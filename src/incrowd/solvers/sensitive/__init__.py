@@ -1,0 +1,1 @@
+"""The engine for sensitive models: search by integer laws, bounds by lawful classes' prices."""

@@ -1,0 +1,106 @@
+"""Annealing over the moves: a kernel for a slice of moves, and the loop that cools it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.jit import kernel
+from incrowd.solvers.engine.candidates import Candidates
+from incrowd.solvers.engine.crowd import below
+from incrowd.solvers.sensitive.crowd import Rules, new_crowd, total_cost
+from incrowd.solvers.sensitive.moves import NONE, new_pad, one_move
+
+
+@kernel
+def anneal_slice(
+    first: int,
+    last: int,
+    total: int,
+    heat0: float,
+    heat1: float,
+    unit: int,
+    shifts: float,
+    doom: float,
+    largest: int,
+    crowd: Any,
+    pad: Any,
+    rules: Any,
+    c: Any,
+    rng: Any,
+) -> int:
+    """Run moves first..last−1 of ``total``; return the change of cost."""
+    copies = crowd.pattern.size
+    change = 0
+    ratio = np.log(heat1 / heat0)
+    for number in range(first, last):
+        i = below(rng, copies)
+        if c.cost[crowd.pattern[i]] == 0:
+            continue
+        heat = heat0 * np.exp(ratio * number / total)
+        delta = one_move(i, number, heat, unit, shifts, doom, largest, crowd, pad, rules, c, rng)
+        if delta != NONE:
+            change += delta
+    return change
+
+
+@dataclass(frozen=True, kw_only=True)
+class LawfulAnnealing:
+    """A cooling schedule.
+
+    Attributes
+    ----------
+    moves: moves per copy of the table.
+    heat: first temperature, in units (one step up in one column) and in mean prices, added up.
+    cooling: last temperature over first.
+    shifts: share of shifts among the moves that open or widen.
+    doom: share of pulls that may break one further class, and then have to dissolve or refill it.
+    """
+
+    moves: float = 400
+    heat: tuple[float, float] = (1.0, 1.0)
+    cooling: float = 0.08
+    shifts: float = 0.05
+    doom: float = 0.7
+
+    def run(
+        self,
+        c: Candidates,
+        rules: Rules,
+        places: int,
+        pattern: NDArray[np.int64],
+        unit: int,
+        mean: float,
+        warmth: float,
+        seed: int,
+        stop: Callable[[], bool] = lambda: False,
+        report: Callable[[int, float], None] = lambda cost, share: None,
+    ) -> NDArray[np.int64]:
+        """Improve a lawful assignment (int64, copies → patterns); return the best met at a rest.
+
+        ``warmth`` scales the schedule's temperatures.
+        """
+        crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules)
+        rng = np.array([(seed * 0x9E3779B9 + 777) & 0xFFFFFFFFFFFF], np.uint64)
+        copies = len(pattern)
+        total = max(1, int(self.moves * copies))
+        cost = best = total_cost(crowd, c)
+        best_pattern = pattern.copy()
+        heat = warmth * (self.heat[0] * unit + self.heat[1] * mean)
+        largest = max(60, 3 * int(rules.least[0]))
+        length = max(1, min(100_000, total // 40))
+        for first in range(0, total, length):
+            last = min(first + length, total)
+            cost += anneal_slice(
+                first, last, total, heat, heat * self.cooling, unit, self.shifts, self.doom,
+                largest, crowd, pad, rules, c, rng,
+            )  # fmt: skip
+            if cost < best:
+                best = cost
+                best_pattern[:] = crowd.pattern
+            report(best, last / total)
+            if stop():
+                break
+        return best_pattern

@@ -1,0 +1,233 @@
+"""The engine for sensitive models: prices of lawful classes first, then annealing by laws.
+
+1. A lawful release at once (the table as one class, then a sweep over windows of the sorted table).
+2. Prices: the cheapest pattern with a lawful class, the k-anonymity prices for the smallest class,
+   then prices of lawful classes by trust-region rounds.
+3. Candidates of small reduced cost; a sweep; annealing, and again while that pays.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound
+from incrowd.bounds.lawful_tree import EMIT, LawfulTree
+from incrowd.bounds.price import PriceBound, bound_of, certify
+from incrowd.bounds.pricing import pricing_of
+from incrowd.bounds.support import uniqueness_prices
+from incrowd.errors import OutOfScopeError
+from incrowd.patterns.prefix_tree import OVERFLOW, Emission, PrefixTree, Sink
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.violation import violation
+from incrowd.solution import Solution
+from incrowd.solvers.base import Context, Outcome, Prices, Problem, Scope
+from incrowd.solvers.engine.candidates import build_candidates
+from incrowd.solvers.engine.warm import with_solution
+from incrowd.solvers.engine.windows import window_emission
+from incrowd.solvers.sensitive.anneal import LawfulAnnealing
+from incrowd.solvers.sensitive.rules import rules_of
+from incrowd.solvers.sensitive.start import greedy
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensitiveEngine:
+    """Improve until it stops paying; the best lawful release so far is always at hand.
+
+    Attributes
+    ----------
+    prices, annealing: how the bound and the release are sought.
+    k_prices: the k-anonymity bound that the bound may never fall below; None for the schedule
+        suited to the table.
+    slack: reduced cost of a class of the smallest size, in mean prices, and of a row, in units plus
+        mean prices, up to which (row, pattern) pairs are candidates.
+    visits: nodes of the prefix tree that one enumeration may touch before the table counts as
+        too wide and windows take over.
+    pairs: (row, pattern) pairs that may be kept.
+    """
+
+    prices: LawfulPriceBound = field(default_factory=LawfulPriceBound)
+    k_prices: PriceBound | None = None
+    annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
+    slack: tuple[float, float] = (2.5, 1.5)
+    visits: int = 20_000_000
+    pairs: int = 8_000_000
+
+    id = "sensitive-engine"
+    guarantee = "none; the gap it reports is proven"
+    scope = Scope(models=("any of ours, with or without k",), hierarchies=True)
+    source = "this project; prices: duals of the set-partitioning LP over lawful classes"
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Say no to plain k-anonymity, and to parameters that no integer law can hold."""
+        if isinstance(problem.model, KAnonymity):
+            return "plain k-anonymity is served better elsewhere; use engine"
+        try:
+            rules_of(problem)
+        except OutOfScopeError as reason:
+            return f"{reason}; use mondrian"
+        return None
+
+    def run(self, problem: Problem, context: Context) -> Outcome:
+        """Run all stages within the budget; no solution when no release is lawful."""
+        if not problem.model.lawful(problem.table, problem.table):
+            return Outcome(None)
+        return Run(self, problem, context).outcome()
+
+
+class Run:
+    """One run: the best so far, and the stages."""
+
+    def __init__(self, engine: SensitiveEngine, problem: Problem, context: Context) -> None:
+        self.engine, self.problem, self.context = engine, problem, context
+        self.instance, self.stop = problem.instance, context.stop
+        self.k = problem.smallest_class
+        self.rules, self.places = rules_of(problem)
+        instance = self.instance
+        self.best = Solution.of(instance, np.zeros(instance.rows, np.int64))
+        self.bound = 0
+        self.certificate: Prices | None = None
+        self.price = np.zeros(instance.distinct)
+        self.wide = False
+        self.unit = max(1, sum(int(t.cost[-1].max()) for t in instance.trees) // instance.columns)
+        whole = np.bincount(np.repeat(self.rules.places, instance.counts, axis=0).ravel())
+        hist = np.zeros(max(1, self.places), np.int64)
+        hist[: len(whole)] = whole
+        self.searchable = violation(self.rules.laws, hist, instance.rows) == 0
+
+    def outcome(self) -> Outcome:
+        """Go through the stages; stop as soon as the budget says so."""
+        ended = "finished"
+        for stage in (self.first_release, self.bound_by_classes, self.bound_by_k, self.raise_prices,
+                      self.search):  # fmt: skip
+            stage()
+            if self.best.cost <= self.bound:
+                ended = "finished"
+                break
+            if self.stop.satisfied(self.best.cost, self.bound):
+                ended = "gap reached"
+                break
+            if self.stop.now():
+                ended = self.stop.why()
+                break
+            ended = "stopped paying"
+        return Outcome(self.best, self.bound, ended, self.certificate)
+
+    def tell(self, stage: str, share: float | None = None, cost: int | None = None) -> None:
+        """Report progress with the best cost and bound so far."""
+        best = self.best.cost if cost is None else min(cost, self.best.cost)
+        self.context.tell(stage, best, self.bound, share)
+
+    def offer(self, solution: Solution) -> None:
+        """Keep the solution if it is the best so far."""
+        if solution.cost < self.best.cost:
+            self.best = solution
+
+    def done(self) -> bool:
+        """Whether time is up or the gap is small enough."""
+        return self.stop.now() or self.stop.satisfied(self.best.cost, self.bound)
+
+    def first_release(self) -> None:
+        """Sweep over windows of the sorted table; the table as one class is there already."""
+        self.tell("first release")
+        if self.searchable and not self.stop.now():
+            self.sweep(window_emission(self.instance, self.k, 2, self.context.seed))
+
+    def sweep(self, emission: Emission) -> None:
+        """Offer the greedy release over these candidates."""
+        candidates = build_candidates(self.instance, emission)
+        pattern = greedy(candidates, self.rules, self.places, self.unit, self.context.seed)
+        self.offer(Solution.of(self.instance, pattern))
+
+    def bound_by_classes(self) -> None:
+        """Each row pays at least its cheapest pattern that may hold a lawful class."""
+        self.tell("support bound")
+        self.tree = LawfulTree(self.instance, *pricing_of(self.problem))
+        price, complete = first_prices(self.tree, self.engine.visits)
+        self.wide = not complete
+        if self.wide:
+            self.certificate = Prices(uniqueness_prices(PrefixTree(self.instance), self.k), 1)
+            self.bound = bound_of(self.certificate, self.instance.counts)
+            self.price = self.certificate.price.astype(np.float64)
+        else:
+            self.bound, self.price = safe_bound(self.tree, price)
+
+    def bound_by_k(self) -> None:
+        """The k-anonymity bound for the smallest lawful class: what sensitive prices start from."""
+        if self.wide or self.k < 2:
+            return
+        stage = "k-anonymity prices"
+        self.tell(stage, 0.0)
+        tree = PrefixTree(self.instance)
+        schedule = self.engine.k_prices or PriceBound.suited(self.instance)
+        start = np.maximum(self.price, 0.0)
+        u = schedule.ascend(
+            tree,
+            self.k,
+            start,
+            self.stop.now,
+            lambda _, share: self.tell(stage, share),
+        )
+        certificate = certify(tree, self.k, u)
+        bound = bound_of(certificate, self.instance.counts)
+        if bound > self.bound:
+            self.bound, self.certificate = bound, certificate
+            self.price = certificate.price / certificate.quantum
+
+    def raise_prices(self) -> None:
+        """Raise the prices as far as lawful classes allow."""
+        if self.wide:
+            return
+        u = self.engine.prices.ascend(
+            self.tree, self.price, self.stop.now, lambda _, share: self.tell("prices", share)
+        )
+        bound, price = safe_bound(self.tree, u)
+        if bound > self.bound:
+            self.bound, self.price, self.certificate = bound, price, None
+
+    @property
+    def mean(self) -> float:
+        """The mean price per copy, the natural unit of costs here."""
+        return max(self.bound / self.instance.rows, 0.05)
+
+    def emission(self) -> Emission:
+        """List the candidate pairs."""
+        if self.wide:
+            return window_emission(self.instance, self.k, 6, self.context.seed)
+        pairs = self.engine.pairs
+        sink = Sink(
+            np.empty(pairs // 3, np.int64),
+            np.zeros(pairs // 3 + 1, np.int64),
+            np.empty(pairs, np.int32),
+        )
+        margin = self.engine.slack[0] * self.mean / self.k
+        reach = self.engine.slack[1] * (self.unit + self.mean)
+        while True:
+            state = self.tree.run(EMIT, self.price, margin=margin, reach=reach, sink=sink)
+            if state[3] != OVERFLOW:
+                break
+            margin, reach = 0.7 * margin, 0.85 * reach
+        p, z = int(state[0]), int(state[1])
+        return Emission(sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy())
+
+    def search(self) -> None:
+        """Sweep and annealing over the candidates, again and again while that pays."""
+        if not self.searchable:
+            return
+        self.tell("candidates")
+        emission = self.emission()
+        self.sweep(emission)
+        limited = self.stop.time_limit is not None or self.stop.gap is not None
+        rounds, heat = 0, 1.0
+        while not self.done():
+            before = self.best.cost
+            candidates, pattern = with_solution(emission, self.best)
+            found = self.engine.annealing.run(
+                candidates, self.rules, self.places, pattern, self.unit, self.mean, heat,
+                self.context.seed + rounds, self.done,
+                lambda cost, share: self.tell("annealing", share, cost),
+            )  # fmt: skip
+            self.offer(Solution.of(self.instance, found))
+            rounds += 1
+            heat = 0.5
+            if not limited and before - self.best.cost < 0.003 * before:
+                return

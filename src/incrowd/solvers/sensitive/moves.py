@@ -1,0 +1,413 @@
+"""The moves: relocate, shift with refill, pull with repair, refill and dissolve.
+
+A compound move is a journal of single moves, kept or rolled back as a whole.  Classes are lawful
+before and after; in between they may be broken, and every class touched is asked again at the end.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.jit import kernel
+from incrowd.solvers.engine.candidates import Candidates
+from incrowd.solvers.engine.crowd import below, draw, patterns_up_to
+from incrowd.solvers.sensitive.crowd import (
+    Rules,
+    broken,
+    broken_after,
+    cheapest_open,
+    link,
+    unlink,
+)
+
+TICK, JOURNAL, TOUCHED, FOUND, DELTA, NUMBER = range(6)
+NONE = 1 << 62
+LONGEST_REFILL = 150
+MOST_STEPS = 200
+
+
+class Pad(NamedTuple):
+    """Scratch of the moves; ``n`` holds the counters named above."""
+
+    n: NDArray[np.int64]
+    dying: NDArray[np.bool_]
+    stamp: NDArray[np.int64]
+    touched: NDArray[np.int64]
+    found: NDArray[np.int64]
+    moved: NDArray[np.int64]
+    origin: NDArray[np.int64]
+    worth: NDArray[np.int64]
+    known: NDArray[np.int64]
+
+
+def new_pad(c: Candidates, rules: Rules) -> Pad:
+    """Allocate scratch for a table."""
+    patterns, copies = len(c.cost), len(c.row_of)
+    least = int(rules.least[0])
+    found = max(300, 6 * least)
+    journal = 8 * (found + copies) + 64
+    return Pad(
+        np.zeros(8, np.int64),
+        np.zeros(patterns, np.bool_),
+        np.full(patterns, -1, np.int64),
+        np.zeros(journal, np.int64),
+        np.zeros(found, np.int64),
+        np.zeros(journal, np.int64),
+        np.zeros(journal, np.int64),
+        np.zeros(len(rules.sample), np.int64),
+        np.full(len(rules.sample), -1, np.int64),
+    )
+
+
+@kernel
+def touch(q: int, pad: Any) -> None:
+    """Remember that q has lost a copy."""
+    if pad.stamp[q] != pad.n[NUMBER]:
+        pad.stamp[q] = pad.n[NUMBER]
+        pad.touched[pad.n[TOUCHED]] = q
+        pad.n[TOUCHED] += 1
+
+
+@kernel
+def step(i: int, p: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
+    """Move copy i to p and note it in the journal."""
+    q = crowd.pattern[i]
+    pad.moved[pad.n[JOURNAL]] = i
+    pad.origin[pad.n[JOURNAL]] = q
+    pad.n[JOURNAL] += 1
+    pad.n[DELTA] += c.cost[p] - c.cost[q]
+    touch(q, pad)
+    unlink(i, crowd, rules, c)
+    link(i, p, crowd, rules, c)
+
+
+@kernel
+def roll_back(crowd: Any, pad: Any, rules: Any, c: Any) -> None:
+    """Undo the journal."""
+    for z in range(pad.n[JOURNAL] - 1, -1, -1):
+        i = pad.moved[z]
+        unlink(i, crowd, rules, c)
+        link(i, pad.origin[z], crowd, rules, c)
+    pad.n[JOURNAL] = 0
+
+
+@kernel
+def worth_of(p: int, r: int, crowd: Any, pad: Any, rules: Any) -> int:
+    """``broken_after(p, r, +1)``, remembered by profile until ``n[TICK]`` moves on."""
+    f = rules.profile[r]
+    if pad.known[f] != pad.n[TICK]:
+        pad.known[f] = pad.n[TICK]
+        pad.worth[f] = broken_after(p, r, 1, crowd, rules)
+    return pad.worth[f]
+
+
+@kernel
+def list_others(p: int, besides: int, crowd: Any, pad: Any, c: Any, rng: Any) -> None:
+    """Collect copies below p that sit elsewhere, from a random place on, as many as fit."""
+    begin = c.offset[p]
+    length = c.offset[p + 1] - begin
+    pad.n[FOUND] = 0
+    if length == 0:
+        return
+    at = below(rng, length)
+    for _ in range(length):
+        r = c.rows[begin + at]
+        at += 1
+        if at == length:
+            at = 0
+        for j in range(c.first_copy[r], c.first_copy[r + 1]):
+            if crowd.pattern[j] != p and j != besides:
+                if pad.n[FOUND] >= pad.found.size:
+                    return
+                pad.found[pad.n[FOUND]] = j
+                pad.n[FOUND] += 1
+
+
+@kernel
+def mend(
+    p: int,
+    doomed: int,
+    source: int,
+    unit: float,
+    crowd: Any,
+    pad: Any,
+    rules: Any,
+    c: Any,
+    rng: Any,
+) -> bool:
+    """Add found copies to p until it is lawful: cheap ones that mend much; classes stay lawful.
+
+    Copies of ``doomed`` and ``source`` may leave although that breaks their class.
+    """
+    now = broken(p, crowd, rules)
+    steps = 0
+    most = MOST_STEPS + 2 * rules.least[0]
+    while now > 0:
+        steps += 1
+        if steps > most:
+            return False
+        pad.n[TICK] += 1
+        best = -1e300
+        best_j = -1
+        for z in range(pad.n[FOUND]):
+            j = pad.found[z]
+            q = crowd.pattern[j]
+            if q == p:
+                continue
+            r = c.row_of[j]
+            after = worth_of(p, r, crowd, pad, rules)
+            if after >= now:
+                continue
+            score = c.cost[q] - c.cost[p] + unit * (2.0 * (now - after) / now + 0.5 * draw(rng))
+            free = q in (doomed, source)
+            if free:
+                score += 0.5 * unit
+            if score <= best:
+                continue
+            if not free and broken_after(q, r, -1, crowd, rules) > 0:
+                continue
+            best = score
+            best_j = j
+        if best_j < 0:
+            return False
+        now = worth_of(p, c.row_of[best_j], crowd, pad, rules)
+        step(best_j, p, crowd, pad, rules, c)
+    return True
+
+
+@kernel
+def take_gainers(
+    p: int, doomed: int, source: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
+) -> None:
+    """Pull every found copy that pays more elsewhere, as far as the classes stay lawful."""
+    n = pad.n[FOUND]
+    if n == 0:
+        return
+    at = below(rng, n)
+    pad.n[TICK] += 1
+    for _ in range(n):
+        j = pad.found[at]
+        at += 1
+        if at == n:
+            at = 0
+        q = crowd.pattern[j]
+        if q == p or c.cost[q] <= c.cost[p]:
+            continue
+        r = c.row_of[j]
+        if worth_of(p, r, crowd, pad, rules) > 0:
+            continue
+        if q != doomed and q != source and broken_after(q, r, -1, crowd, rules) > 0:
+            continue
+        step(j, p, crowd, pad, rules, c)
+        pad.n[TICK] += 1
+
+
+@kernel
+def refill(q: int, unit: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> bool:
+    """Mend a broken class by copies that other classes can spare."""
+    now = broken(q, crowd, rules)
+    begin = c.offset[q]
+    length = c.offset[q + 1] - begin
+    if length == 0:
+        return False
+    first = below(rng, length)
+    before = pad.n[JOURNAL]
+    while now > 0:
+        pad.n[TICK] += 1
+        best = -1e300
+        best_j = -1
+        for z in range(min(length, LONGEST_REFILL)):
+            y = first + z
+            if y >= length:
+                y -= length
+            r = c.rows[begin + y]
+            after = worth_of(q, r, crowd, pad, rules)
+            if after >= now:
+                continue
+            for j in range(c.first_copy[r], c.first_copy[r + 1]):
+                s = crowd.pattern[j]
+                if s == q:
+                    continue
+                score = c.cost[s] - c.cost[q] + unit * 2.0 * (now - after) / now
+                if score <= best or broken_after(s, r, -1, crowd, rules) > 0:
+                    continue
+                best = score
+                best_j = j
+        if best_j < 0 or pad.n[JOURNAL] - before > 30:
+            return False
+        now = worth_of(q, c.row_of[best_j], crowd, pad, rules)
+        step(best_j, q, crowd, pad, rules, c)
+    return True
+
+
+@kernel
+def dissolve(q: int, largest: int, crowd: Any, pad: Any, rules: Any, c: Any) -> bool:
+    """Send every copy of q to its cheapest open pattern that can take it."""
+    if crowd.size[q] > largest:
+        return False
+    pad.dying[q] = True
+    whole = True
+    far = c.cost[c.cost.size - 1]
+    while crowd.head[q] >= 0:
+        j = crowd.head[q]
+        b = cheapest_open(c.row_of[j], q, far, crowd, pad.dying, rules, c)
+        if b < 0:
+            whole = False
+            break
+        step(j, b, crowd, pad, rules, c)
+    pad.dying[q] = False
+    return whole
+
+
+@kernel
+def settle_sources(
+    limit: float, largest: int, unit: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
+) -> bool:
+    """Refill or dissolve the classes that the move has broken."""
+    at = 0
+    while at < pad.n[TOUCHED]:
+        q = pad.touched[at]
+        at += 1
+        if crowd.size[q] == 0 or broken(q, crowd, rules) == 0:
+            continue
+        if pad.n[DELTA] > limit or at > 64:
+            return False
+        if draw(rng) < 0.5 and refill(q, unit, crowd, pad, rules, c, rng):
+            continue
+        if not dissolve(q, largest, crowd, pad, rules, c):
+            return False
+    return True
+
+
+@kernel
+def all_lawful(p: int, crowd: Any, pad: Any, rules: Any) -> bool:
+    """Whether p and every class that lost a copy is lawful."""
+    if broken(p, crowd, rules) > 0:
+        return False
+    for z in range(pad.n[TOUCHED]):
+        q = pad.touched[z]
+        if crowd.size[q] > 0 and broken(q, crowd, rules) > 0:
+            return False
+    return True
+
+
+@kernel
+def relocate(i: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
+    """Move a copy that its class can spare to its cheapest open pattern, sideways now and then."""
+    q = crowd.pattern[i]
+    r = c.row_of[i]
+    if broken_after(q, r, -1, crowd, rules) > 0:
+        return NONE
+    limit = c.cost[q] if draw(rng) < 0.2 else c.cost[q] - 1
+    p = cheapest_open(r, q, limit, crowd, pad.dying, rules, c)
+    if p < 0:
+        return NONE
+    unlink(i, crowd, rules, c)
+    link(i, p, crowd, rules, c)
+    return c.cost[p] - c.cost[q]
+
+
+@kernel
+def begin_move(number: int, pad: Any) -> None:
+    """Clear the journal."""
+    pad.n[JOURNAL] = 0
+    pad.n[TOUCHED] = 0
+    pad.n[DELTA] = 0
+    pad.n[NUMBER] = number
+
+
+@kernel
+def shift(
+    i: int, choices: int, unit: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
+) -> bool:
+    """Move i to an open pattern that can take it, and mend the class it leaves."""
+    q = crowd.pattern[i]
+    r = c.row_of[i]
+    p = -1
+    for _ in range(4):
+        x = c.row_patterns[c.row_offset[r] + below(rng, choices)]
+        if x != q and crowd.size[x] > 0 and broken_after(x, r, 1, crowd, rules) == 0:
+            p = x
+            break
+    if p < 0:
+        return False
+    step(i, p, crowd, pad, rules, c)
+    list_others(q, i, crowd, pad, c, rng)
+    return mend(q, -1, -1, unit, crowd, pad, rules, c, rng) and all_lawful(p, crowd, pad, rules)
+
+
+@kernel
+def pull(
+    i: int,
+    choices: int,
+    heat: float,
+    unit: float,
+    doom: float,
+    largest: int,
+    crowd: Any,
+    pad: Any,
+    rules: Any,
+    c: Any,
+    rng: Any,
+) -> bool:
+    """Open or widen a pattern for i: mend it, take gainers, settle the classes this breaks."""
+    q = crowd.pattern[i]
+    r = c.row_of[i]
+    p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
+    if p == q or crowd.tally[0] < 8:
+        return False
+    step(i, p, crowd, pad, rules, c)
+    list_others(p, i, crowd, pad, c, rng)
+    doomed = -1
+    if pad.n[FOUND] > 0 and draw(rng) < doom:
+        doomed = crowd.pattern[pad.found[below(rng, pad.n[FOUND])]]
+        if crowd.size[doomed] > largest or c.cost[doomed] == 0:
+            doomed = -1
+    if not mend(p, doomed, q, unit, crowd, pad, rules, c, rng):
+        return False
+    take_gainers(p, doomed, q, crowd, pad, rules, c, rng)
+    limit = 8.0 * heat + 3.0 * unit
+    if not settle_sources(limit, largest, unit, crowd, pad, rules, c, rng):
+        return False
+    return all_lawful(p, crowd, pad, rules)
+
+
+@kernel
+def one_move(
+    i: int,
+    number: int,
+    heat: float,
+    unit: int,
+    shifts: float,
+    doom: float,
+    largest: int,
+    crowd: Any,
+    pad: Any,
+    rules: Any,
+    c: Any,
+    rng: Any,
+) -> int:
+    """Try a move from copy i; return the change of cost or ``NONE``."""
+    delta = relocate(i, crowd, pad, rules, c, rng)
+    if delta != NONE:
+        return delta
+    q = crowd.pattern[i]
+    r = c.row_of[i]
+    threshold = heat * np.log(draw(rng) + 1e-300)
+    aim = draw(rng)
+    limit = c.cost[q] - 1
+    if aim >= 0.75:
+        limit = c.cost[q] if aim < 0.96 else c.cost[q] + unit
+    choices = patterns_up_to(r, limit, c)
+    if choices <= 0:
+        return NONE
+    begin_move(number, pad)
+    if draw(rng) < shifts:
+        done = shift(i, choices, float(unit), crowd, pad, rules, c, rng)
+    else:
+        done = pull(i, choices, heat, float(unit), doom, largest, crowd, pad, rules, c, rng)
+    if not done or -pad.n[DELTA] < threshold:
+        roll_back(crowd, pad, rules, c)
+        return NONE
+    return pad.n[DELTA]

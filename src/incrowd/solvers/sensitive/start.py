@@ -1,0 +1,154 @@
+"""The first release: cheap patterns first, each with the lawful class that trimming leaves."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.jit import kernel
+from incrowd.privacy.violation import violation, violation_after
+from incrowd.solvers.engine.candidates import Candidates
+from incrowd.solvers.engine.crowd import below
+from incrowd.solvers.sensitive.crowd import (
+    Crowd,
+    Rules,
+    broken,
+    broken_after,
+    cheapest_open,
+    link,
+    new_crowd,
+    unlink,
+)
+
+LONGEST_TRIM = 4000
+MOST_TRIM_WORK = 2_000_000
+
+
+@kernel
+def count_free(p: int, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met: Any) -> Any:
+    """Count the unplaced copies below p: into ``hist``, ``held`` by profile; (copies, profiles)."""
+    hist[:] = 0
+    total = 0
+    profiles = 0
+    for x in range(c.offset[p], c.offset[p + 1]):
+        r = c.rows[x]
+        for i in range(c.first_copy[r], c.first_copy[r + 1]):
+            if crowd.pattern[i] >= 0:
+                continue
+            total += 1
+            for a in range(rules.places.shape[1]):
+                hist[rules.places[r, a]] += 1
+            f = rules.profile[r]
+            if held[f] == 0:
+                met[profiles] = f
+                profiles += 1
+            held[f] += 1
+    return total, profiles
+
+
+@kernel
+def trim(total: int, profiles: int, least: int, rules: Any, hist: Any, held: Any, met: Any) -> int:
+    """Drop copies one by one until the rest is lawful; return how many are left, 0 for failure."""
+    now = violation(rules.laws, hist, total)
+    if now > 0 and (total > LONGEST_TRIM or total * profiles * hist.size > 100 * MOST_TRIM_WORK):
+        return 0
+    while now > 0 and total > least:
+        best = now
+        drop = -1
+        for x in range(profiles):
+            f = met[x]
+            if held[f] > 0:
+                places = rules.places[rules.sample[f]]
+                after = violation_after(rules.laws, hist, total, places, -1)
+                if after < best:
+                    best = after
+                    drop = f
+        if drop < 0:
+            return 0
+        for a in range(rules.places.shape[1]):
+            hist[rules.places[rules.sample[drop], a]] -= 1
+        held[drop] -= 1
+        total -= 1
+        now = best
+    return total if now == 0 else 0
+
+
+@kernel
+def sweep(order: Any, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met: Any) -> None:
+    """Open patterns in this order wherever the unplaced copies allow a lawful class."""
+    least = rules.least[0]
+    for p in order:
+        if c.support[p] < least:
+            continue
+        total, profiles = count_free(p, crowd, rules, c, hist, held, met)
+        if total >= least:
+            total = trim(total, profiles, least, rules, hist, held, met)
+            if total >= least:
+                for x in range(c.offset[p], c.offset[p + 1]):
+                    r = c.rows[x]
+                    for i in range(c.first_copy[r], c.first_copy[r + 1]):
+                        if crowd.pattern[i] < 0 and held[rules.profile[r]] > 0:
+                            held[rules.profile[r]] -= 1
+                            link(i, p, crowd, rules, c)
+        for x in range(profiles):
+            held[met[x]] = 0
+
+
+@kernel
+def place_left(root: int, crowd: Any, dying: Any, rules: Any, c: Any) -> None:
+    """Put unplaced copies into classes that can take them, what is left over at the root."""
+    for last in range(2):
+        for i in range(crowd.pattern.size):
+            if crowd.pattern[i] < 0:
+                p = cheapest_open(c.row_of[i], root, c.cost[root], crowd, dying, rules, c)
+                if p < 0 and last == 1:
+                    p = root
+                if p >= 0:
+                    link(i, p, crowd, rules, c)
+
+
+@kernel
+def mend_root(root: int, tries: int, crowd: Any, rules: Any, c: Any, rng: Any) -> int:
+    """Move copies to the root until its class is lawful: spare ones first, then whole classes."""
+    now = broken(root, crowd, rules)
+    copies = crowd.pattern.size
+    patience = min(4000, 10 * copies)
+    for t in range(tries):
+        if now == 0:
+            break
+        i = below(rng, copies)
+        p = crowd.pattern[i]
+        if p == root:
+            continue
+        r = c.row_of[i]
+        after = broken_after(root, r, 1, crowd, rules)
+        if after < now and broken_after(p, r, -1, crowd, rules) == 0:
+            unlink(i, crowd, rules, c)
+            link(i, root, crowd, rules, c)
+            now = after
+        elif t % patience == patience - 1:
+            while crowd.head[p] >= 0:
+                j = crowd.head[p]
+                unlink(j, crowd, rules, c)
+                link(j, root, crowd, rules, c)
+            now = broken(root, crowd, rules)
+    return now
+
+
+def greedy(c: Candidates, rules: Rules, places: int, band: int, seed: int) -> NDArray[np.int64]:
+    """Return a lawful assignment (int64, copies → patterns) of a table that is lawful as a whole.
+
+    Patterns are taken in cost bands of width ``band``, in random order within each.
+    """
+    rng = np.random.default_rng([seed, 23])
+    root = len(c.cost) - 1
+    order = np.lexsort((rng.random(root), c.cost[:root] // max(1, band))).astype(np.int64)
+    crowd: Crowd = new_crowd(c, rules, places, np.full(len(c.row_of), -1, np.int64))
+    profiles = len(rules.sample)
+    scratch = np.zeros(max(1, places), np.int64), np.zeros(profiles, np.int64)
+    sweep(order, crowd, rules, c, *scratch, np.zeros(profiles, np.int64))
+    place_left(root, crowd, np.zeros(len(c.cost), np.bool_), rules, c)
+    state = np.array([rng.integers(1 << 62)], np.uint64)
+    if mend_root(root, 400 * len(c.row_of), crowd, rules, c, state):
+        return np.full(len(c.row_of), root, np.int64)
+    return crowd.pattern.copy()

@@ -1,0 +1,155 @@
+"""Tests of the engine for sensitive models against brute force, on tables of every kind."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from incrowd.instance import Instance, from_codes
+from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.base import Model
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
+from incrowd.privacy.disjoint_diversity import DisjointDiversity
+from incrowd.privacy.distance import Ordered
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.entropy_diversity import EntropyDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.recursive_diversity import RecursiveDiversity
+from incrowd.privacy.t_closeness import TCloseness
+from incrowd.solve import choose, solve
+from incrowd.solvers.base import Context, Outcome, Problem
+from incrowd.solvers.sensitive.engine import SensitiveEngine
+from incrowd.stop import Stop
+from oracle import optimum
+from solvers.sensitive.quick import QUICK
+from solvers.small_tables import Shape, models, tables
+
+SHAPES = {
+    "one attribute": (Shape(rows=(2, 9), sensitive=(3,)), 30),
+    "copies": (Shape(rows=(6, 9), columns=(1, 3), values=(2, 3), sensitive=(3,)), 25),
+    "two attributes": (Shape(rows=(2, 8), columns=(1, 3), sensitive=(3, 2)), 25),
+    "trees": (Shape(rows=(2, 8), columns=(1, 3), trees=True, sensitive=(4,)), 25),
+}
+
+
+def all_models(instance: Instance, rng: np.random.Generator) -> Iterator[Model]:
+    """Every model with its own parameters, alone and combined, but plain k-anonymity."""
+    yield from (model for model in models(instance, rng) if not isinstance(model, KAnonymity))
+    yield RecursiveDiversity(2, 2)
+    yield RecursiveDiversity("0.7", 1)
+    yield AlphaK("0.6", 2)
+    yield AlphaK("0.5", 1, attribute=0, values=(1,))
+    yield BasicBetaLikeness("0.5")
+    yield EnhancedBetaLikeness(1)
+    yield DeltaDisclosure("0.7")
+    yield EntropyDiversity("1.5")
+    yield DistinctDiversity(2) & TCloseness("0.4", Ordered()) & KAnonymity(3)
+
+
+def check(problem: Problem, outcome: Outcome, best: int) -> None:
+    """Lawful classes of all copies, and bound ≤ optimum ≤ cost."""
+    solution = outcome.solution
+    assert solution is not None and len(solution.classes) == problem.instance.rows
+    for number in range(len(solution.sizes)):
+        copies = np.flatnonzero(solution.classes == number)
+        assert problem.model.lawful(problem.group(copies), problem.table), problem.model
+    assert outcome.bound <= best <= solution.cost, problem.model
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_lawful_and_bounded(shape: str) -> None:
+    """Tests every model on many small tables: lawful, bound ≤ optimum ≤ cost."""
+    met = total = least = 0
+    for number, (instance, rng) in enumerate(tables(11, SHAPES[shape][1], SHAPES[shape][0])):
+        for model in all_models(instance, rng):
+            problem = Problem(instance, model)
+            best = optimum(instance, model)
+            outcome = QUICK.run(problem, Context(seed=number))
+            if best is None:
+                assert outcome.solution is None
+                continue
+            check(problem, outcome, best)
+            assert outcome.solution is not None
+            met, total, least = met + 1, total + outcome.solution.cost, least + best
+    assert met > 200
+    assert total <= 1.12 * least  # the search is a search, not the fallback
+
+
+def census(rows: int, seed: int = 0) -> Instance:
+    """A table with five columns of uneven values, and a sensitive one that depends on the first."""
+    rng = np.random.default_rng(seed)
+    codes = np.minimum(rng.geometric(0.4, (rows, 5)) - 1, 6)
+    secret = np.minimum(rng.geometric(0.35, rows) - 1 + (codes[:, 0] > 2), 5)
+    return from_codes(codes, None, secret)[0]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [DistinctDiversity(3), FrequencyDiversity(2) & KAnonymity(4), TCloseness("0.3")],
+    ids=lambda model: model.name,
+)
+def test_larger_table(model: Model) -> None:
+    """Tests a few hundred rows: lawful, a gap within reason, the same release for the same seed."""
+    problem = Problem(census(400), model)
+    outcome, again = (QUICK.run(problem, Context(seed=5)) for _ in range(2))
+    assert outcome.solution is not None and again.solution is not None
+    check(problem, outcome, outcome.solution.cost)
+    assert (outcome.solution.classes == again.solution.classes).all()
+    assert outcome.bound == again.bound
+    assert outcome.solution.cost - outcome.bound <= 0.5 * outcome.solution.cost
+
+
+def test_stopped_at_once() -> None:
+    """Tests that a run without time still returns a lawful release and a bound that holds."""
+    problem = Problem(census(300), FrequencyDiversity(2))
+    outcome = QUICK.run(problem, Context(stop=Stop(time_limit=0.0)))
+    assert outcome.solution is not None and outcome.ended == "time limit"
+    check(problem, outcome, outcome.solution.cost)
+
+
+def test_gap_ends_the_run() -> None:
+    """Tests that a generous gap ends the run early, and says so."""
+    outcome = QUICK.run(Problem(census(300), DistinctDiversity(2)), Context(stop=Stop(gap=0.99)))
+    assert outcome.ended == "gap reached"
+
+
+def test_auto_picks_it() -> None:
+    """Tests that the driver chooses this engine for sensitive models, and it refuses plain k."""
+    problem = Problem(census(60), DistinctDiversity(2) & KAnonymity(3))
+    assert choose(problem, "auto").id == "sensitive-engine"
+    assert "use engine" in (SensitiveEngine().refuse(Problem(census(60), KAnonymity(3))) or "")
+    assert solve(problem, QUICK).method == "sensitive-engine"
+
+
+def test_refuses_numbers_beyond_integers() -> None:
+    """Tests that a parameter with too many digits is refused in words, and auto goes on."""
+    problem = Problem(census(60), TCloseness("0.1234567890123456789"))
+    assert "fewer digits" in (SensitiveEngine().refuse(problem) or "")
+    assert choose(problem, "auto").id == "mondrian"
+
+
+def test_never_below_the_k_bound() -> None:
+    """Tests that the bound is at least the k-anonymity price bound for the smallest class."""
+    from incrowd.bounds.price import bound_of, certify
+    from incrowd.bounds.support import support_prices
+    from incrowd.patterns.prefix_tree import PrefixTree
+
+    instance = census(200)
+    for model in (FrequencyDiversity(2), EntropyDiversity(2), TCloseness("0.3", Ordered())):
+        problem = Problem(instance, model)
+        tree, k = PrefixTree(instance), problem.smallest_class
+        assert QUICK.k_prices is not None
+        u = QUICK.k_prices.ascend(tree, k, support_prices(tree, k)[0].astype(float))
+        least = bound_of(certify(tree, k, u), instance.counts)
+        assert QUICK.run(problem, Context()).bound >= 0.999 * least
+
+
+def test_disjoint_and_metric_fall_back_on_stricter_laws() -> None:
+    """Tests the models without integer laws on two attributes: lawful releases of many classes."""
+    rng = np.random.default_rng(3)
+    instance, _ = from_codes(rng.integers(0, 3, (120, 4)), None, rng.integers(0, 6, (120, 2)))
+    outcome = QUICK.run(Problem(instance, DisjointDiversity(2)), Context())
+    assert outcome.solution is not None and len(outcome.solution.sizes) > 5
+    check(Problem(instance, DisjointDiversity(2)), outcome, outcome.solution.cost)
