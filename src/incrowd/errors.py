@@ -65,7 +65,7 @@ class StoppedError(IncrowdError):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the nearest known word, or the list of a few known ones."""
+    """Return ``"; did you mean 'x'?"`` for the nearest known word, or a list of the known ones."""
     known = list(known)
     near = get_close_matches(word, known, n=1, cutoff=0.6)
     if near:

@@ -18,6 +18,8 @@ def summary(release: Release) -> str:
     ]
     if release.cost != changed:
         lines.append(("cost", f"{shown(release.cost)} ({release.cost_fraction:.2%} of the most)"))
+    if release.k == 1 and len(release.models) == 1:
+        lines.append(("note", "with k = 1 nobody hides: the table is published as it is"))
     lines.append(("bound", _bound_in_words(release)))
     lines.append(("status", _status_in_words(release)))
     text = "\n".join(f"{name:<9}{fact}" for name, fact in lines)

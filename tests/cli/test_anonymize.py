@@ -52,6 +52,13 @@ def test_the_main_job(folder):
     assert incrowd("anonymize", "in.csv", "-o", "o.csv", "-k", 2, "--quiet").stderr == ""
 
 
+def test_k_of_one_protects_nobody(folder):
+    """Tests that a release that hides nobody says so."""
+    done = incrowd("anonymize", "in.csv", "-o", "o.csv", "-k", 1, "--keep", "name")
+    assert done.exit_code == 0
+    assert "with k = 1 nobody hides" in done.stderr
+
+
 def test_json(folder):
     """Tests that one object with exactly the promised keys is printed, and nothing else."""
     done = incrowd("anonymize", "in.csv", "-o", "o.csv", "-k", 2, "--keep", "name", "--json")

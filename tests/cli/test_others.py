@@ -81,6 +81,22 @@ def test_all_commands_load():
             assert incrowd(name, "--help").exit_code == 0, name
 
 
+@pytest.mark.parametrize(
+    ("guarantee", "words"),
+    [
+        ("exact", "finds the optimum"),
+        ("none", "no guarantee"),
+        ("none; the gap is proven", "no guarantee, but the gap is proven"),
+        ("2k − 1", "at most 2k − 1 times the optimum"),
+    ],
+)
+def test_guarantees_in_words(guarantee, words):
+    """Tests that no method is said to promise more than it does."""
+    from incrowd.cli.methods import guarantee_in_words
+
+    assert guarantee_in_words(guarantee) == words
+
+
 def test_real_demo_data():
     """Tests the size of the table and that its codes are spelled out."""
     pytest.importorskip("causaldata", reason="needs the demo extra", exc_type=ImportError)

@@ -39,12 +39,21 @@ def record(solver: "Solver") -> dict[str, Any]:
 def in_words(solver: "Solver") -> str:
     """Return guarantee and scope as people read them."""
     scope = solver.scope
-    known = {"exact": "finds the optimum", "none": "no guarantee, but a bound beside the release"}
     parts = [
-        known.get(solver.guarantee, f"at most {solver.guarantee} times the optimum"),
+        guarantee_in_words(solver.guarantee),
         ", ".join(scope.models),
         "hierarchies and suppression" if scope.hierarchies else "suppression only",
     ]
     if scope.rows is not None:
         parts.append(f"up to {scope.rows:,} rows")
     return "; ".join(parts)
+
+
+def guarantee_in_words(guarantee: str) -> str:
+    """Return what a solver promises; ``"none"`` may be followed by a remark."""
+    if guarantee == "exact":
+        return "finds the optimum"
+    word, _, remark = guarantee.partition("; ")
+    if word == "none":
+        return f"no guarantee, but {remark}" if remark else "no guarantee"
+    return f"at most {guarantee} times the optimum"
