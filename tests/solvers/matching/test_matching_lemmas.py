@@ -14,7 +14,7 @@ from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solvers.base import Context, Problem
-from incrowd.solvers.matching.assignment import cycles, relax
+from incrowd.solvers.matching.assignment import cycles, first_arcs, relax
 from incrowd.solvers.matching.dual import slacks_of, with_odd_sets
 from incrowd.solvers.matching.nodes import FAR, Nodes
 from incrowd.solvers.matching.reduction import any_groups, two_anonymous, two_diverse
@@ -97,7 +97,10 @@ def test_relaxation_is_an_assignment(seed: int, kind: str, rows: int, diverse: b
     nodes = some_nodes(rng, kind, rows, diverse)
     if not nodes.size:
         return
-    fractional = relax(nodes, Walker(nodes.grid, seed), any_groups(nodes), Context())
+    walker = Walker(nodes.grid, seed)
+    reach = walker.nearest()
+    known = first_arcs(walker, reach, any_groups(nodes))
+    fractional = relax(nodes, walker, reach, known, Context())
     cost = all_groups(nodes)
     assert fractional.proven
     assert int(fractional.price.sum()) == pytest.approx(relaxation(nodes.size, cost), abs=1e-6)

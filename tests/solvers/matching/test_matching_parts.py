@@ -12,7 +12,13 @@ from tiny import random_table
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching import pipeline
 from incrowd.solvers.matching.blossom import perfect_matching
-from incrowd.solvers.matching.reduction import any_groups, two_anonymous
+from incrowd.solvers.matching.nodes import FAR
+from incrowd.solvers.matching.reduction import (
+    any_groups,
+    greedy_groups,
+    two_anonymous,
+    two_diverse,
+)
 from incrowd.solvers.matching.reference import is_simplex, simplex_matching
 from incrowd.solvers.matching.separation import components, violated_sets
 from incrowd.stop import Stop
@@ -40,6 +46,27 @@ def test_components_split_columns() -> None:
     assert sorted((p.tolist(), c.tolist()) for p, c in pieces) == [
         ([0, 1, 2], [0, 1]), ([3, 4, 5], [2]), ([6], [3]),
     ]  # fmt: skip
+
+
+def test_greedy_groups_are_lawful() -> None:
+    """Tests that the first release covers each node once and mixes colors."""
+    rng = np.random.default_rng(3)
+    for case in range(200):
+        instance, _ = random_table(rng, KINDS[case % 3], 12, sensitive=4 if case % 2 else 0)
+        nodes = two_diverse(instance, 0) if case % 2 else two_anonymous(instance, 0)
+        color = nodes.grid.color
+        if not nodes.size or (case % 2 and 2 * np.bincount(color).max() > nodes.size):
+            continue
+        pairs = [g for g in all_groups(nodes) if len(g) == 2 and rng.random() < 0.3]
+        groups = greedy_groups(nodes, padded(pairs))
+        if groups is None:
+            assert nodes.size == 1 or case % 2
+            continue
+        assert sorted(groups[groups >= 0].tolist()) == list(range(nodes.size))
+        for group in groups:
+            members = group[group >= 0]
+            assert len(set(color[members].tolist())) == len(members)
+            assert len(members) > 1 or nodes.grid.home[members[0]] < FAR
 
 
 def test_branching_closes_what_cuts_leave(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -215,15 +215,22 @@ class Fractional:
     proven: bool
 
 
-def relax(nodes: Nodes, walker: Walker, lawful: NDArray[np.int32], context: Context) -> Fractional:
+def relax(
+    nodes: Nodes,
+    walker: Walker,
+    reach: NDArray[np.int64],
+    known: NDArray[np.int32],
+    context: Context,
+) -> Fractional:
     """Solve the linear program over pairs and triples.
 
-    ``lawful`` are the groups of any lawful solution: they make the first arcs feasible.
+    Parameters
+    ----------
+    reach: from ``walker.nearest``.
+    known: the first pairs, from ``first_arcs``.
     """
     n = nodes.size
-    reach = walker.nearest()
     fallback = np.minimum(reach, nodes.grid.home)
-    known = first_arcs(walker, reach, lawful)
     a, b = np.zeros(n, np.int64), np.zeros(n, np.int64)
     mate, mate_of = np.full(n, -1), np.full(n, -1)
     while True:
@@ -248,7 +255,10 @@ def relax(nodes: Nodes, walker: Walker, lawful: NDArray[np.int32], context: Cont
 def first_arcs(
     walker: Walker, reach: NDArray[np.int64], lawful: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """Pairs with near neighbours, some a little farther, and those of a lawful solution."""
+    """Pairs with near neighbours, some a little farther, and those inside the lawful groups.
+
+    The last make the assignment feasible.
+    """
     bounded = np.where(reach < FAR, reach, 0)
     parts = [walker.neighbors(bounded, 5), _pairs_of(lawful)]
     if len(np.unique(walker.grid.tables.cost)) > 2:

@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.solvers.base import Context
-from incrowd.solvers.matching.assignment import Fractional, cycles, relax
+from incrowd.solvers.matching.assignment import Fractional, cycles, first_arcs, relax
 from incrowd.solvers.matching.branching import branch
 from incrowd.solvers.matching.certificate import Certificate, best_certified, rounded, unit_for
 from incrowd.solvers.matching.dual import plain, slacks_of
 from incrowd.solvers.matching.master import Master
 from incrowd.solvers.matching.nodes import FAR, Nodes, costs_of
 from incrowd.solvers.matching.pool import Pool
+from incrowd.solvers.matching.reduction import greedy_groups
 from incrowd.solvers.matching.rounding import TIGHT, Rounder
 from incrowd.solvers.matching.separation import violated_sets
 from incrowd.solvers.matching.walk import Walker
@@ -114,8 +115,14 @@ def match(nodes: Nodes, groups: NDArray[np.int32], context: Context) -> Matching
     run = Run(nodes, walker, context, groups, np.random.default_rng(context.seed), start)
     if not nodes.size:
         return run.matching()
+    context.tell("first release", cost=run.cost)
+    reach = walker.nearest()
+    known = first_arcs(walker, reach, groups)
+    greedy = greedy_groups(nodes, known[known[:, 1] >= 0])
+    if greedy is not None:
+        run.offer(greedy)
     context.tell("linear program", cost=run.cost)
-    fractional = relax(nodes, walker, groups, context)
+    fractional = relax(nodes, walker, reach, known, context)
     run.prove(Certificate(fractional.price, (), np.zeros(0, np.int64), 1))
     if fractional.proven:
         run.offer(whole_cycles(fractional, nodes))

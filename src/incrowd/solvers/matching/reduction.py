@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.instance import Instance
-from incrowd.solvers.matching.nodes import FAR, Nodes, grid_of
+from incrowd.solvers.matching.nodes import FAR, Nodes, costs_of, grid_of
 from incrowd.solvers.matching.walk import Walker
 
 
@@ -55,11 +55,20 @@ def any_groups(nodes: Nodes) -> NDArray[np.int32]:
         if n % 2:
             groups[-1] = [n - 3, n - 2, n - 1]
         return np.array(groups, np.int32).reshape(-1, 3)
-    order = np.argsort(color, kind="stable")
-    waiting = [part.tolist() for part in np.split(order, np.flatnonzero(np.diff(color[order])) + 1)]
+    return np.array(_spread(np.arange(n), color), np.int32).reshape(-1, 3)
+
+
+def _spread(nodes: NDArray[np.int64], color: NDArray[np.int32]) -> list[list[int]]:
+    """Pairs, and one triple for odd numbers, of different colors (Liang and Yuan, Lemma 2)."""
+    mine = color[nodes]
+    order = np.argsort(mine, kind="stable")
+    waiting = [
+        nodes[part].tolist() for part in np.split(order, np.flatnonzero(np.diff(mine[order])) + 1)
+    ]
     heap = [(-len(part), i) for i, part in enumerate(waiting)]
     heapq.heapify(heap)
-    left, groups = n, []
+    left = len(nodes)
+    groups: list[list[int]] = []
     while left:
         take = 3 if left == 3 else 2
         tops = [heapq.heappop(heap) for _ in range(take)]
@@ -68,4 +77,33 @@ def any_groups(nodes: Nodes) -> NDArray[np.int32]:
             if size < -1:
                 heapq.heappush(heap, (size + 1, i))
         left -= take
+    return groups
+
+
+def greedy_groups(nodes: Nodes, pairs: NDArray[np.int32]) -> NDArray[np.int32] | None:
+    """Take pairs from the cheapest on while both nodes are free; pair up the rest somehow.
+
+    None when the colors of the rest do not allow that.
+    """
+    color, home = nodes.grid.color, nodes.grid.home
+    free = np.ones(nodes.size, bool)
+    groups: list[list[int]] = []
+    for i in np.argsort(costs_of(nodes.grid, pairs), kind="stable"):
+        u, v = int(pairs[i, 0]), int(pairs[i, 1])
+        if free[u] and free[v]:
+            free[u] = free[v] = False
+            groups.append([u, v, -1])
+    rest = np.flatnonzero(free)
+    hosted = home[rest] < FAR
+    groups += [[int(u), -1, -1] for u in rest[hosted]]
+    rest = rest[~hosted]
+    while 0 < len(rest) <= 3 or (len(rest) and 2 * np.bincount(color[rest]).max() > len(rest)):
+        # Too few, or too much of one color: give back a pair of other colors.
+        if not groups:
+            return None
+        rest = np.append(rest, [u for u in groups.pop() if u >= 0])
+        if len(rest) > 3 and 2 * np.bincount(color[rest]).max() <= len(rest):
+            break
+    if len(rest):
+        groups += _spread(rest, color)
     return np.array(groups, np.int32).reshape(-1, 3)
