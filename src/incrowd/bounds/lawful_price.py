@@ -170,8 +170,8 @@ class LawfulPriceBound:
     """
 
     rounds: int = 10
-    iterations: int = 60
-    margin: tuple[float, float] = (1.0, 0.02)
+    iterations: int = 80
+    margin: tuple[float, float] = (4.0, 0.3)
     rate: tuple[float, float] = (0.15, 0.001)
     pairs: int = 12_000_000
     patterns: int = 2_000_000

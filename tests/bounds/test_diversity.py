@@ -1,0 +1,133 @@
+"""Tests of the pricing problems against all sub-multisets of a few rows."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incrowd.bounds.pricing import answer, dearest, pricing_of
+from incrowd.instance import from_codes
+from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.base import Model
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
+from incrowd.privacy.disjoint_diversity import DisjointDiversity
+from incrowd.privacy.distance import Hierarchical, Ordered
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.entropy_diversity import EntropyDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.metric import Metric
+from incrowd.privacy.recursive_diversity import RecursiveDiversity
+from incrowd.privacy.t_closeness import TCloseness
+from incrowd.solvers.base import Problem
+
+EXACT: list[Model] = [
+    FrequencyDiversity(2),
+    FrequencyDiversity(3),
+    FrequencyDiversity(2) & KAnonymity(3),
+    FrequencyDiversity(3) & KAnonymity(4),
+    DistinctDiversity(2),
+    DistinctDiversity(3),
+    DistinctDiversity(2) & KAnonymity(3),
+    DistinctDiversity(1) & KAnonymity(2),
+]
+RELAXED: list[Model] = [
+    EntropyDiversity(2),
+    EntropyDiversity("1.7"),
+    RecursiveDiversity(2, 2),
+    RecursiveDiversity("0.8", 3),
+    RecursiveDiversity("0.5", 1),
+    AlphaK("0.4", 2),
+    AlphaK("0.3", 2, values=(1,)),
+    BasicBetaLikeness("0.6"),
+    EnhancedBetaLikeness("0.9"),
+    DeltaDisclosure("0.8"),
+    TCloseness("0.2"),
+    TCloseness("0.4") & KAnonymity(3),
+    TCloseness("0.2", Ordered()),
+    TCloseness("0.3", Ordered((1, 0, 2))) & KAnonymity(2),
+    TCloseness("0.3", Hierarchical(((0, 1, 2), (0, 0, 1), (0, 0, 0)))),
+    TCloseness("0.3", Metric.of([[0, 1, 2], [1, 0, 2], [2, 2, 0]])),
+    DisjointDiversity(2),
+    FrequencyDiversity(2) & TCloseness("0.5"),
+]
+
+# value, copies and price of each distinct row of the pattern; the table has other rows besides
+rows_of = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(1, 3), st.integers(0, 12)), min_size=1, max_size=5
+)
+
+
+def problem_of(rows: list[tuple[int, int, int]], model: Model) -> tuple[Problem, np.ndarray]:
+    """A table whose pattern rows differ in one column; their prices by distinct row."""
+    codes = [[i] for i, (_, copies, _) in enumerate(rows) for _ in range(copies)]
+    values = [v for v, copies, _ in rows for _ in range(copies)]
+    others = [[len(rows) + i] for i in range(6)]
+    instance, _ = from_codes(np.array(codes + others), None, np.array([*values, 0, 0, 1, 1, 2, 2]))
+    price = np.zeros(instance.distinct)
+    for r in range(instance.distinct):
+        number = int(instance.codes[r, 0])
+        price[r] = rows[number][2] if number < len(rows) else 0
+    return Problem(instance, model), price
+
+
+def brute(problem: Problem, price: np.ndarray, members: np.ndarray) -> Fraction | None:
+    """The dearest mean over all lawful sub-multisets of the pattern's rows."""
+    instance, best = problem.instance, None
+    table = problem.table
+    for taken in product(*(range(int(instance.counts[r]) + 1) for r in members)):
+        if not any(taken):
+            continue
+        copies = np.concatenate(
+            [instance.first_copy[r] + np.arange(n) for r, n in zip(members, taken, strict=True)]
+        )
+        if problem.model.lawful(problem.group(copies.astype(int)), table):
+            total = sum(int(price[r]) * n for r, n in zip(members, taken, strict=True))
+            mean = Fraction(total, sum(taken))
+            best = mean if best is None else max(best, mean)
+    return best
+
+
+@pytest.mark.parametrize("model", EXACT + RELAXED, ids=lambda model: model.name)
+@settings(max_examples=25, deadline=None)
+@given(rows=rows_of)
+def test_no_lawful_class_is_dearer(model: Model, rows: list[tuple[int, int, int]]) -> None:
+    """Tests Lemmas 3 to 7: never below the dearest lawful mean; equal where exact is claimed."""
+    problem, price = problem_of(rows, model)
+    members = np.flatnonzero(problem.instance.codes[:, 0] < len(rows)).astype(np.int32)
+    best = brute(problem, price, members)
+    pricing, pad = pricing_of(problem)
+    counts = problem.instance.counts
+    found, which = dearest(members, 0, len(members), price, counts, -1e300, pricing, pad)
+    if best is not None:
+        assert found >= best - 1e-9
+    if model in EXACT:
+        assert (found == -1e300) if best is None else abs(found - best) < 1e-9
+    if found == -1e300:
+        return
+    again, out = answer(which, members, 0, len(members), price, counts, -1e300, pricing, pad)
+    weight = pad.out_weight[:out]
+    assert again == found and weight.min() >= -1e-12 and abs(weight.sum() - 1) < 1e-6
+    if not (which < len(pricing.kind) and pricing.kind[which] == 3):  # a potential shifts prices
+        assert abs(weight @ price[pad.out_row[:out]] - found) < 1e-6
+    assert not pad.used.any()
+
+
+@pytest.mark.parametrize("model", EXACT + RELAXED, ids=lambda model: model.name)
+@settings(max_examples=10, deadline=None)
+@given(rows=rows_of)
+def test_never_above_the_k_highest(model: Model, rows: list[tuple[int, int, int]]) -> None:
+    """Tests that every answer is at most the mean of the k highest prices, k the smallest class."""
+    problem, price = problem_of(rows, model)
+    members = np.flatnonzero(problem.instance.codes[:, 0] < len(rows)).astype(np.int32)
+    counts = problem.instance.counts
+    pricing, pad = pricing_of(problem)
+    found, _ = dearest(members, 0, len(members), price, counts, -1e300, pricing, pad)
+    copies = np.sort(np.repeat(price[members], counts[members]))[::-1]
+    k = problem.smallest_class
+    if len(copies) >= k:
+        assert found <= copies[:k].mean() + 1e-6
