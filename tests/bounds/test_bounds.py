@@ -1,0 +1,119 @@
+"""Tests of the support and price bounds against brute force."""
+
+import numpy as np
+import pytest
+
+from incrowd.bounds.price import PriceBound, bound_of, certify
+from incrowd.bounds.support import support_prices, uniqueness_prices
+from incrowd.patterns.prefix_tree import PrefixTree
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.solvers.base import Prices
+from oracle import optimum
+from solvers.engine.engine_samples import (
+    KINDS,
+    prices_hold,
+    random_table,
+    random_tables,
+    supported,
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_support_prices_are_the_cheapest_supported_patterns(kind: str) -> None:
+    """Tests each row's price against all tuples of nodes, and the certificate it makes."""
+    for instance, rng in random_tables(11, 120, kind, (1, 22), (1, 5)):
+        k = int(rng.integers(1, 6))
+        if instance.rows < k:
+            continue
+        tree = PrefixTree(instance)
+        price, complete = support_prices(tree, k)
+        patterns = supported(instance, k)
+        cheapest = [
+            min(cost for rows, cost in patterns.items() if r in rows)
+            for r in range(instance.distinct)
+        ]
+        assert complete and price.tolist() == cheapest
+        assert prices_hold(instance, k, price, 1)
+        weak = uniqueness_prices(tree, k)
+        assert (weak <= price).all()
+        assert prices_hold(instance, k, weak, 1)
+
+
+def test_a_search_cut_short_proves_nothing_and_says_so() -> None:
+    """Tests that prices from spent visits are marked, and are upper bounds on the true ones."""
+    instance = random_table(np.random.default_rng(12), "trees", (20, 21), (4, 5))
+    tree = PrefixTree(instance)
+    true, complete = support_prices(tree, 3)
+    early, too = support_prices(tree, 3, visits=2)
+    assert complete and not too
+    assert (early >= true).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_price_bound_lies_between_support_and_optimum(kind: str) -> None:
+    """Tests support bound ≤ price bound ≤ optimum, and the certificate pattern by pattern."""
+    raised = 0
+    for instance, rng in random_tables(13, 40, kind, (2, 9), (1, 5)):
+        k = int(rng.integers(2, 6))
+        if instance.rows < k:
+            continue
+        tree = PrefixTree(instance)
+        start, _ = support_prices(tree, k)
+        floor = bound_of(Prices(start, 1), instance.counts)
+        schedule = PriceBound.suited(instance)
+        certificate = certify(tree, k, schedule.ascend(tree, k, start.astype(np.float64)))
+        bound = bound_of(certificate, instance.counts)
+        best = optimum(instance, KAnonymity(k))
+        assert best is not None and floor <= best
+        assert bound <= best
+        assert prices_hold(instance, k, certificate.price, certificate.quantum)
+        assert (certificate.price >= 0).all()
+        assert bound >= floor  # rounding loses a millionth, and the bound is rounded up
+        raised += bound > floor
+    assert raised
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_certify_mends_any_prices(kind: str) -> None:
+    """Tests that prices far from feasible, or negative, become a certificate."""
+    for instance, rng in random_tables(14, 60, kind, (5, 20), (1, 5)):
+        k = int(rng.integers(1, 6))
+        wild = rng.normal(0, 10 ** float(rng.integers(-2, 7)), instance.distinct)
+        certificate = certify(PrefixTree(instance), k, wild)
+        assert prices_hold(instance, k, certificate.price, certificate.quantum)
+
+
+def test_stopped_ascent_still_gives_a_bound() -> None:
+    """Tests that an ascent stopped after any number of looks at the clock can be certified."""
+    instance = random_table(np.random.default_rng(15), "trees", (9, 10), (3, 4))
+    best = optimum(instance, KAnonymity(3))
+    assert best is not None
+    tree = PrefixTree(instance)
+    start, _ = support_prices(tree, 3)
+    for patience in (0, 1, 2, 7, 60):
+        left = iter(range(patience))
+        u = PriceBound(rounds=4).ascend(
+            tree, 3, start.astype(np.float64), lambda left=left: next(left, None) is None
+        )
+        assert bound_of(certify(tree, 3, u), instance.counts) <= best
+
+
+def test_small_room_for_pairs_still_gives_a_bound() -> None:
+    """Tests that a budget of pairs too small for the box shrinks the box, not the truth."""
+    for instance, _ in random_tables(16, 15, "trees", (8, 10), (3, 5)):
+        best = optimum(instance, KAnonymity(2))
+        assert best is not None
+        tree = PrefixTree(instance)
+        start, _ = support_prices(tree, 2)
+        tight = PriceBound(rounds=3, pairs=4 * instance.distinct, patterns=12)
+        certificate = certify(tree, 2, tight.ascend(tree, 2, start.astype(np.float64)))
+        assert prices_hold(instance, 2, certificate.price, certificate.quantum)
+        assert bound_of(certificate, instance.counts) <= best
+
+
+def test_bounds_are_rounded_up_exactly() -> None:
+    """Tests ⌈Σ counts·price / quantum⌉ where floats would be off."""
+    price, counts = np.array([10**16 + 1, 1]), np.array([3, 1])
+    assert bound_of(Prices(price, 1), counts) == 3 * 10**16 + 4
+    assert bound_of(Prices(price, 10**16), counts) == 4
+    assert bound_of(Prices(np.array([5, 5]), 5), counts) == 4
