@@ -135,7 +135,7 @@ def test_a_full_sink_and_spent_visits_are_told() -> None:
     st.sampled_from([np.int64, np.float64]),
 )
 def test_top_k_equals_sorting(rows: list[tuple[int, int]], k: int, dtype: type) -> None:
-    """Tests the sum and the entries against sorting all copies; −1 entries when there are too few."""
+    """Tests sum and entries against sorting all copies; −1 entries when they are too few."""
     price = np.array([p for p, _ in rows], dtype)
     counts = np.array([c for _, c in rows], np.int64)
     value, weight, member = top_k_buffers(k, dtype)
