@@ -17,7 +17,7 @@ down to integers and every remaining violation is repaired exactly, in integers.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -227,6 +227,21 @@ class PriceBound:
         if all(tree.levels <= 2 for tree in instance.trees):
             return cls()
         return cls(margin=(4.0, 0.02), rate=(0.2, 0.001))
+
+    def split(self) -> "tuple[PriceBound, PriceBound]":
+        """Split into the first quarter of the rounds and the rest."""
+        first = max(1, self.rounds // 4)
+        share = first / self.rounds
+        margin, rate = fade(self.margin, share), fade(self.rate, share)
+        return (
+            replace(self, rounds=first, margin=(self.margin[0], margin), rate=(self.rate[0], rate)),
+            replace(
+                self,
+                rounds=self.rounds - first,
+                margin=(margin, self.margin[1]),
+                rate=(rate, self.rate[1]),
+            ),
+        )
 
     def ascend(
         self,

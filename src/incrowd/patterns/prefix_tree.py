@@ -47,7 +47,7 @@ class Sink(NamedTuple):
 
 
 class Emission(NamedTuple):
-    """Emitted patterns: ``rows[offset[p]:offset[p+1]]`` match pattern p, which costs ``cost[p]``."""
+    """Emitted patterns: ``rows[offset[p]:offset[p+1]]`` match p, which costs ``cost[p]``."""
 
     cost: NDArray[np.int64]
     offset: NDArray[np.int64]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.instance import Instance
 from incrowd.jit import kernel
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import Crowd, below, draw, new_crowd, new_pad, total_cost
@@ -86,20 +87,26 @@ class Annealing:
 
     Attributes
     ----------
-    moves: moves per copy of the table.
+    moves: moves per copy of the table; small tables get a million moves in any case.
     heat: first and last temperature.
     shifts, regroups: shares of those moves where they apply.
     cheaper: share of pulls that aim at a strictly cheaper pattern.
     most_support: widest pattern that a pull may open.
+    focus: share of moves that start in a class that pays above the prices of its rows.
     """
 
-    moves: float = 400
-    heat: tuple[float, float] = (2.6, 0.2)
-    shifts: float = 0.3
+    moves: float = 300
+    heat: tuple[float, float] = (2.0, 0.15)
+    shifts: float = 0.25
     regroups: float = 0.4
     cheaper: float = 0.05
     most_support: int = 5000
-    focus: float = 0.0
+    focus: float = 0.5
+
+    @classmethod
+    def suited(cls, instance: Instance) -> "Annealing":
+        """Return a schedule for this table: real hierarchies leave more to be decided."""
+        return cls() if all(tree.levels <= 2 for tree in instance.trees) else cls(moves=600)
 
     def run(
         self,
@@ -120,7 +127,7 @@ class Annealing:
         pad = new_pad(candidates, k, self.most_support)
         rng = np.array([seed * 0x9E3779B9 + 12345], np.uint64)
         copies = len(pattern)
-        total = int(self.moves * copies)
+        total = int(max(self.moves * copies, min(1_000_000, 20_000 * copies)))
         cost = best = total_cost(crowd, candidates)
         best_pattern = pattern.copy()
         unit = max(1, round(mean))

@@ -1,16 +1,19 @@
 """The main engine: prices first, then candidates, annealing and large neighbourhoods.
 
 1. A lawful release at once (stretches of the sorted table), and the support bound.
-2. Prices by trust-region rounds: the certified bound, and the guide of everything after.
-3. Candidates: the (row, pattern) pairs whose reduced cost is small; greedy; annealing.
-4. Blocks around rows that pay above their price, re-solved exactly, until that stops paying.
-5. On small tables: everything as one block over all pairs a better release could use; when that
-   finds nothing better, the release is optimal.
+2. A few rounds of prices, candidates, a greedy release and a quick descent: a good release early.
+3. More rounds of prices: the certified bound, and the guide of everything after.
+4. Annealing over the (row, pattern) pairs whose reduced cost is small.
+5. Polishing: short annealing where classes pay above their prices, and blocks of classes
+   re-solved exactly, until that stops paying or the budget ends.
+6. On small tables, before and after polishing: everything as one block over all pairs that a
+   better release could use; when that finds nothing better, the release is optimal.
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.bounds.price import PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices, uniqueness_prices
@@ -19,12 +22,16 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Prices, Problem, Scope
 from incrowd.solvers.engine.anneal import Annealing
-from incrowd.solvers.engine.candidates import build_candidates
+from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
 from incrowd.solvers.engine.prove import prove
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
+
+SMALL = 600  # rows up to which polishing gives up after a few idle turns, whatever the budget
+WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
+POLISH = Annealing(moves=60, heat=(0.35, 0.12), focus=0.9)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +41,8 @@ class Engine:
     Attributes
     ----------
     prices: how the bound is sought; None for the schedule suited to the table.
-    annealing, neighbourhoods: how the release is sought.
+    annealing: how the release is sought; None for the schedule suited to the table.
+    neighbourhoods: how blocks are re-solved.
     slack: reduced cost of a class, in mean prices plus a share of its cost, up to which its
         (row, pattern) pairs are candidates.
     visits: nodes of the prefix tree that one enumeration may touch before the table counts as
@@ -43,11 +51,11 @@ class Engine:
     """
 
     prices: PriceBound | None = None
-    annealing: Annealing = field(default_factory=Annealing)
+    annealing: Annealing | None = None
     neighbourhoods: Neighbourhoods = field(default_factory=Neighbourhoods)
     slack: tuple[float, float] = (2.0, 0.0)
     visits: int = 30_000_000
-    pairs: int = 6_000_000
+    pairs: int = 4_000_000
 
     id = "engine"
     guarantee = "none; the gap it reports is proven"
@@ -77,15 +85,25 @@ class Run:
         self.tree = PrefixTree(self.instance)
         self.certificate = Prices(np.zeros(self.instance.distinct, np.int64), 1)
         self.bound = 0
-        self.proven = False
+        self.wide = False
+        self.tried: Solution | None = None
 
     def outcome(self) -> Outcome:
         """Go through the stages; stop as soon as the budget says so."""
-        stages = (self.bound_by_support, self.bound_by_prices, self.search, self.finish)
+        stages = (
+            self.bound_by_support,
+            self.first_prices,
+            self.first_search,
+            self.bound_by_prices,
+            self.search,
+            self.finish,
+            self.polish,
+            self.finish,
+        )
         ended = "finished"
         for stage in stages:
             stage()
-            if self.proven or self.best.cost <= self.bound:
+            if self.best.cost <= self.bound:
                 ended = "finished"
                 break
             if self.stop.satisfied(self.best.cost, self.bound):
@@ -122,24 +140,37 @@ class Run:
         self.bound = bound_of(self.certificate, self.instance.counts)
         self.price = price.astype(np.float64)
 
+    def first_prices(self) -> None:
+        """Run a quarter of the price rounds, for a guide to the first search."""
+        schedule = self.engine.prices or PriceBound.suited(self.instance)
+        first, self.schedule = schedule.split()
+        self.raise_prices(first)
+
     def bound_by_prices(self) -> None:
+        """Run the other rounds."""
+        self.raise_prices(self.schedule)
+
+    def raise_prices(self, schedule: PriceBound) -> None:
         """Raise the prices; keep the certificate if it is better."""
         if self.wide or self.bound == 0:
             return
-        best_seen = self.bound
-
-        def report(bound: float, share: float) -> None:
-            nonlocal best_seen
-            best_seen = max(best_seen, int(bound))
-            self.tell("prices", share)
-
-        schedule = self.engine.prices or PriceBound.suited(self.instance)
-        u = schedule.ascend(self.tree, self.k, self.price, self.stop.now, report)
+        u = schedule.ascend(
+            self.tree,
+            self.k,
+            self.price,
+            self.enough_prices,
+            lambda bound, share: self.tell("prices", share),
+        )
         certificate = certify(self.tree, self.k, u)
         bound = bound_of(certificate, self.instance.counts)
         if bound > self.bound:
             self.bound, self.certificate = bound, certificate
             self.price = certificate.price / certificate.quantum
+
+    def enough_prices(self) -> bool:
+        """Whether to leave the prices for the release: at two fifths of a short time limit."""
+        limit = self.stop.time_limit
+        return self.stop.now() or (limit is not None and self.stop.elapsed() > 0.4 * limit)
 
     @property
     def mean(self) -> float:
@@ -166,60 +197,79 @@ class Run:
         p, z = int(state[0]), int(state[1])
         return Emission(sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy())
 
+    def first_search(self) -> None:
+        """Greedy and a quick descent: a good release within seconds."""
+        self.anneal("first release", Annealing(moves=30, heat=(1e-4, 1e-4)))
+
     def search(self) -> None:
-        """Greedy, annealing, then blocks over candidates that contain the best so far."""
+        """Anneal from a greedy start, over candidates that the final prices allow."""
+        self.anneal("annealing", self.engine.annealing or Annealing.suited(self.instance))
+
+    def anneal(self, stage: str, annealing: Annealing) -> None:
+        """List candidates, build a greedy release on them, anneal it."""
         self.tell("candidates")
-        emission = self.emission()
-        candidates = build_candidates(self.instance, emission)
+        candidates = build_candidates(self.instance, self.emission())
         pattern = greedy(candidates, self.k, max(1, int(self.mean / 10)))
         self.offer(Solution.of(self.instance, pattern))
-        self.tell("annealing", 0.0)
-        copies = self.instance.rows
-        annealing = self.engine.annealing
-        pattern = annealing.run(
+        self.offer(Solution.of(self.instance, self.run(stage, annealing, candidates, pattern, 0)))
+
+    def run(
+        self,
+        stage: str,
+        annealing: Annealing,
+        candidates: Candidates,
+        pattern: NDArray[np.int64],
+        turn: int,
+    ) -> NDArray[np.int64]:
+        """Run one annealing with the context's seed, listener and budget."""
+        return annealing.run(
             candidates,
             pattern,
             self.k,
             self.mean,
-            self.context.seed,
+            self.context.seed + turn,
             self.done,
-            lambda cost, share: self.tell("annealing", share, cost),
+            lambda cost, share: self.tell(stage, share, cost),
+            self.price,
         )
-        self.offer(Solution.of(self.instance, pattern))
-        del candidates
-        if self.wide or self.done() or copies <= 2 * self.k:
-            return
-        self.improve(emission)
 
-    def improve(self, emission: Emission) -> None:
-        """Re-solve blocks until a round of them stops paying."""
-        candidates, pattern = with_solution(emission, self.best)
-        limited = self.stop.time_limit is not None or self.stop.gap is not None
-        rounds = 0
-        while not self.done():
+    def polish(self) -> None:
+        """Anneal where classes pay above their prices and re-solve blocks, while that pays."""
+        if self.instance.rows <= 2 * self.k:
+            return
+        candidates, pattern = with_solution(self.emission(), self.best)
+        budget = self.stop.time_limit is not None or self.stop.gap is not None
+        idle = turn = 0
+        while not self.done() and (budget or idle < 2):
             before = self.best.cost
-            pattern = self.engine.neighbourhoods.run(
-                candidates,
-                pattern,
-                self.price,
-                self.k,
-                self.mean,
-                self.context.seed + rounds,
-                self.done,
-                lambda cost, share: self.tell("blocks", share, cost),
-            )
+            turn += 1
+            pattern = self.run("polishing", POLISH, candidates, pattern, turn)
+            if budget and not self.wide:
+                pattern = self.engine.neighbourhoods.run(
+                    candidates,
+                    pattern,
+                    self.price,
+                    self.k,
+                    self.mean,
+                    self.context.seed + turn,
+                    self.stop.left,
+                    self.done,
+                    lambda cost, share: self.tell("blocks", share, cost),
+                )
             self.offer(Solution.of(self.instance, pattern))
-            rounds += 1
-            if not limited and before - self.best.cost < 0.0003 * before:
+            idle = idle + 1 if before - self.best.cost < WORTHWHILE * before else 0
+            if self.instance.rows <= SMALL and idle >= 4:
                 return
 
     def finish(self) -> None:
         """Try to prove the best so far optimal, on tables where that is within reach."""
-        if self.wide:
+        if self.wide or self.best is self.tried:
             return
         self.tell("proof")
+        patient = self.stop.time_limit is not None
         solution, bound = prove(
-            self.tree, self.best, self.price, self.bound, self.k, self.stop.left()
+            self.tree, self.best, self.price, self.bound, self.k, self.stop.left(), patient
         )
         self.offer(solution)
+        self.tried = self.best
         self.bound = max(self.bound, bound)

@@ -1,5 +1,6 @@
 """The first release: patterns from cheap to dear, each taking every copy still free."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ def greedy(candidates: Candidates, k: int, step: int) -> NDArray[np.int64]:
     pattern = np.full(len(candidates.row_of), -1, np.int64)
     band = cost // max(1, step)
     edges = np.flatnonzero(np.diff(band, prepend=-1, append=-1))
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in pairwise(edges):
         # the root takes leftovers only; it is placed last of all
         sweep_level(int(begin), min(int(end), root), k, pattern, candidates)
     size = np.bincount(pattern[pattern >= 0], minlength=len(cost)).astype(np.int64)

@@ -165,33 +165,65 @@ def gather_for_regroup(
 
 
 @kernel
-def place_left(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
-    """Choose where the copies of broken classes go: open patterns, or one class of their own.
-
-    Returns (loss, pattern of the class of their own or −1); ``pad.left_to`` holds targets.
-    """
-    to_open = np.int64(0)
+def send_left_to_open(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
+    """Find each leftover's cheapest open pattern, into ``pad.left_to``; return the loss."""
+    loss = np.int64(0)
     for z in range(left):
         i = pad.left[z]
         b = cheapest_open(c.row_of[i], p, k, crowd, pad, c)
         pad.left_to[z] = b
-        if b < 0:
-            to_open = FAR
-            break
-        to_open += c.cost[b] - c.cost[crowd.pattern[i]]
-    if left < k or left > 3 * k:
-        return to_open, -1
+        loss = FAR if b < 0 or loss >= FAR else loss + c.cost[b] - c.cost[crowd.pattern[i]]
+    return loss
+
+
+@kernel
+def found_class(p: int, left: int, k: int, open_to_all: bool, crowd: Any, pad: Any, c: Any) -> Any:
+    """Make the leftovers a class of their own; those better off elsewhere leave while k stay.
+
+    Returns (loss, pattern of that class or −1).  ``pad.core[z]`` says who stays (1) or leaves (0).
+    """
+    rows = pad.moved  # scratch: no journal is open here
     for z in range(left):
-        pad.core[z] = c.row_of[pad.left[z]]
-    own = find_join(pad.core, left, c.codes, c.tables, c.table_key, c.table_pattern)
+        rows[z] = c.row_of[pad.left[z]]
+        pad.core[z] = 1
+    own = find_join(rows, left, c.codes, c.tables, c.table_key, c.table_pattern)
     if own < 0 or pad.dying[own] or own == p:
-        return to_open, -1
-    together = np.int64(0)
+        return FAR, -1
+    loss = np.int64(0)
+    staying = left
     for z in range(left):
-        together += c.cost[own] - c.cost[crowd.pattern[pad.left[z]]]
-    if together <= to_open:
-        return together, own
-    return to_open, -1
+        to = own
+        if open_to_all and staying > k and c.cost[pad.left_to[z]] <= c.cost[own]:
+            to = pad.left_to[z]
+            pad.core[z] = 0
+            staying -= 1
+        loss += c.cost[to] - c.cost[crowd.pattern[pad.left[z]]]
+    if staying < left:
+        n = 0
+        for z in range(left):
+            if pad.core[z] == 1:
+                rows[n] = c.row_of[pad.left[z]]
+                n += 1
+        smaller = find_join(rows, n, c.codes, c.tables, c.table_key, c.table_pattern)
+        if smaller >= 0 and smaller != p and not pad.dying[smaller]:
+            loss -= staying * (c.cost[own] - c.cost[smaller])
+            own = smaller
+    return loss, own
+
+
+@kernel
+def place_left(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
+    """Choose where the copies of broken classes go; ``pad.left_to`` receives the targets."""
+    loss = send_left_to_open(p, left, k, crowd, pad, c)
+    if left < k or left > 3 * k:
+        return loss
+    together, own = found_class(p, left, k, loss < FAR, crowd, pad, c)
+    if own < 0 or together > loss:
+        return loss
+    for z in range(left):
+        if pad.core[z] == 1:
+            pad.left_to[z] = own
+    return together
 
 
 @kernel
@@ -227,10 +259,7 @@ def regroup(
                     pad.left[left] = j
                     left += 1
                 j = crowd.next[j]
-    loss = np.int64(0)
-    own = -1
-    if left > 0:
-        loss, own = place_left(p, left, k, crowd, pad, c)
+    loss: Any = place_left(p, left, k, crowd, pad, c) if left > 0 else 0
     for t in range(classes):
         pad.dying[pad.touched[t]] = False
     if loss >= FAR or not accepts(gain - loss, heat, rng):
@@ -238,5 +267,5 @@ def regroup(
     for z in range(got):
         move(crowd, pad.found[z], p)
     for z in range(left):
-        move(crowd, pad.left[z], own if own >= 0 else pad.left_to[z])
+        move(crowd, pad.left[z], pad.left_to[z])
     return loss - gain

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,68 @@ from numpy.typing import NDArray
 from incrowd.solvers.engine.block import Block, BlockMaker
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import Crowd, link, new_crowd, total_cost, unlink
+from incrowd.solvers.fpt.highs import standard_output_kept_clean
+
+
+class Program(NamedTuple):
+    """A block as a mixed-integer program: one binary per pattern, then one integer per choice."""
+
+    matrix: Any
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    most: NDArray[np.float64]
+    patterns: int
+
+
+def program_of(block: Block, k: int, outside: NDArray[np.bool_], crowd: Crowd) -> Program:
+    """Write down the block's program.
+
+    Rows, in this order: every loose copy goes somewhere; an opened pattern gets at least k; no
+    class lends more than its surplus; no class lends more copies of a row than it holds; only
+    opened patterns receive.
+    """
+    from scipy.sparse import csc_array
+
+    inside = ~outside[block.pattern]
+    patterns, opened = np.unique(block.pattern[inside], return_inverse=True)
+    loan = block.lender >= 0
+    lenders, lender_at = np.unique(block.lender[loan], return_inverse=True)
+    lent = np.stack([block.lender[loan], block.lent_row[loan]])
+    sources, source_at = np.unique(lent, axis=1, return_inverse=True)
+    held = np.zeros(sources.shape[1])
+    np.maximum.at(held, source_at.ravel(), block.most[loan])
+    choice = np.arange(len(block.row)) + len(patterns)
+    own = block.row >= 0
+    links = np.arange(int(inside.sum()))
+    sizes = [len(block.rows), len(patterns), len(lenders), len(held), len(links)]
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    entries = [  # (row, column, value)
+        (first[0] + block.row[own], choice[own], 1.0),
+        (first[1] + np.arange(len(patterns)), np.arange(len(patterns)), -float(k)),
+        (first[1] + opened, choice[inside], 1.0),
+        (first[2] + lender_at.ravel(), choice[loan], 1.0),
+        (first[3] + source_at.ravel(), choice[loan], 1.0),
+        (first[4] + links, choice[inside], 1.0),
+        (first[4] + links, opened, -block.most[inside].astype(float)),
+    ]
+    row = np.concatenate([r for r, _, _ in entries])
+    column = np.concatenate([c for _, c, _ in entries])
+    value = np.concatenate([np.broadcast_to(v, len(r)) for r, _, v in entries])
+    free = block.free.astype(float)
+    infinite = [np.full(n, -np.inf) for n in sizes[2:]]
+    low = np.concatenate([free, np.zeros(len(patterns)), *infinite])
+    high = np.concatenate(
+        [free, np.full(len(patterns), np.inf), crowd.size[lenders] - k, held, np.zeros(len(links))]
+    )
+    return Program(
+        csc_array((value, (row, column)), shape=(int(first[-1]), len(patterns) + len(choice))),
+        low.astype(np.float64),
+        high.astype(np.float64),
+        np.concatenate([np.zeros(len(patterns)), block.cost]).astype(np.float64),
+        np.concatenate([np.ones(len(patterns)), block.most]).astype(np.float64),
+        len(patterns),
+    )
 
 
 def solve_block(
@@ -28,86 +91,26 @@ def solve_block(
     a lower bound on the block's cost, as far as the branch and bound came.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csc_array
 
-    n = len(block.row)
-    inside = ~outside[block.pattern]
-    patterns, at = np.unique(block.pattern[inside], return_inverse=True)
-    y = np.full(n, -1)
-    y[inside] = at
-    x = np.arange(n) + len(patterns)
-    own, loan = block.row >= 0, block.lender >= 0
-    lenders, lender_at = np.unique(block.lender[loan], return_inverse=True)
-    sources, source_at = np.unique(
-        np.stack([block.lender[loan], block.lent_row[loan]]), axis=1, return_inverse=True
-    )
-    held = np.zeros(sources.shape[1], np.int64)
-    np.maximum.at(held, source_at.ravel(), block.most[loan])
-    r0 = 0
-    r1 = r0 + len(block.rows)
-    r2 = r1 + len(patterns)
-    r3 = r2 + len(lenders)
-    r4 = r3 + sources.shape[1]
-    links = int(inside.sum())
-    entry = np.concatenate(
-        [
-            r0 + block.row[own],  # every loose copy goes somewhere
-            r1 + np.arange(len(patterns)),
-            r1 + y[inside],  # an opened pattern gets at least k
-            r2 + lender_at.ravel(),
-            r3 + source_at.ravel(),  # nobody lends more than he has
-            r4 + np.arange(links),
-            r4 + np.arange(links),  # only opened patterns receive
-        ]
-    )
-    column = np.concatenate(
-        [
-            x[own],
-            np.arange(len(patterns)),
-            x[inside],
-            x[loan],
-            x[loan],
-            x[inside],
-            y[inside],
-        ]
-    )
-    value = np.concatenate(
-        [
-            np.ones(own.sum()),
-            np.full(len(patterns), -k),
-            np.ones(links),
-            np.ones(loan.sum()),
-            np.ones(loan.sum()),
-            np.ones(links),
-            -block.most[inside],
-        ]
-    ).astype(float)
-    total = r4 + links
-    low = np.full(total, -np.inf)
-    high = np.zeros(total)
-    low[:r1] = high[:r1] = block.free
-    low[r1:r2], high[r1:r2] = 0, np.inf
-    high[r2:r3] = crowd.size[lenders] - k
-    high[r3:r4] = held
-    cost = np.concatenate([np.zeros(len(patterns)), block.cost]).astype(float)
-    upper = np.concatenate([np.ones(len(patterns)), block.most]).astype(float)
-    result = milp(
-        cost,
-        integrality=np.ones(len(cost)),
-        bounds=Bounds(0, upper),
-        constraints=LinearConstraint(csc_array((value, (entry, column))), low, high),
-        options={
-            "node_limit": nodes,
-            "time_limit": seconds,
-            "mip_rel_gap": 0.5 / max(1, block.pays),
-        },
-    )
+    program = program_of(block, k, outside, crowd)
+    with standard_output_kept_clean():
+        result = milp(
+            program.cost,
+            integrality=np.ones(len(program.cost)),
+            bounds=Bounds(0, program.most),  # pyright: ignore[reportArgumentType]
+            constraints=LinearConstraint(program.matrix, program.low, program.high),  # pyright: ignore[reportArgumentType]
+            options={
+                "node_limit": nodes,
+                "time_limit": max(0.05, min(seconds, 1e7)),
+                "mip_rel_gap": 0.5 / max(1, block.pays),
+            },
+        )
     bound = -1
     if result.mip_dual_bound is not None and np.isfinite(result.mip_dual_bound):
         bound = math.ceil(result.mip_dual_bound - 1e-6 * max(1.0, abs(result.mip_dual_bound)))
     if result.x is None or result.fun > block.pays - 0.5:
         return None, bound
-    return np.rint(result.x[len(patterns) :]).astype(np.int64), bound
+    return np.rint(result.x[program.patterns :]).astype(np.int64), bound
 
 
 def apply_block(
@@ -163,9 +166,9 @@ class Neighbourhoods:
     blocks: blocks per round.
     """
 
-    size: int = 200
-    nodes: int = 50
-    blocks: int = 40
+    size: int = 120
+    nodes: int = 20
+    blocks: int = 20
 
     def run(
         self,
@@ -175,6 +178,7 @@ class Neighbourhoods:
         k: int,
         mean: float,
         seed: int,
+        seconds_left: Callable[[], float] = lambda: 1e9,
         stop: Callable[[], bool] = lambda: False,
         report: Callable[[int, float], None] = lambda cost, share: None,
     ) -> NDArray[np.int64]:
@@ -199,12 +203,18 @@ class Neighbourhoods:
             visited[start] += 1
             if len(torn):
                 visited[np.isin(crowd.pattern, torn)] += 1
-                cost += self.resolve(maker, torn, k, unit, crowd)
+                cost += self.resolve(maker, torn, k, unit, crowd, seconds_left())
             report(cost, (n + 1) / self.blocks)
         return crowd.pattern.copy()
 
     def resolve(
-        self, maker: BlockMaker, torn: NDArray[np.int64], k: int, unit: int, crowd: Crowd
+        self,
+        maker: BlockMaker,
+        torn: NDArray[np.int64],
+        k: int,
+        unit: int,
+        crowd: Crowd,
+        seconds: float,
     ) -> int:
         """Re-solve one block; return the change of cost."""
         block = maker.make(torn, k, unit, 4 * unit, crowd)
@@ -212,7 +222,7 @@ class Neighbourhoods:
             return 0
         outside = crowd.size >= k
         outside[torn] = False
-        taken, _ = solve_block(block, k, outside, crowd, self.nodes)
+        taken, _ = solve_block(block, k, outside, crowd, self.nodes, seconds)
         if taken is None:
             return 0
         return apply_block(block, taken, torn, k, crowd, maker.candidates)

@@ -17,8 +17,9 @@ from incrowd.solvers.engine.crowd import new_crowd
 from incrowd.solvers.engine.neighbourhood import apply_block, solve_block
 from incrowd.solvers.engine.warm import with_solution
 
-MOST_PAIRS = 25_000
-NODES = 20_000
+# pairs and branch-and-bound nodes that a proof may take: without a time limit, and with one
+MOST_PAIRS = (2_500, 25_000)
+NODES = (60, 100_000)
 
 
 def prove(
@@ -28,39 +29,56 @@ def prove(
     bound: int,
     k: int,
     seconds: float,
+    patient: bool,
 ) -> tuple[Solution, int]:
     """Return a solution at least as good as ``best``, and a lower bound at least ``bound``.
 
-    Does nothing when more than ``MOST_PAIRS`` pairs could matter.
+    Does nothing when too many pairs could matter.  ``patient``: the user gave a time limit, of
+    which ``seconds`` are left; otherwise the effort is limited by counts, to be repeatable.
     """
-    instance = tree.instance
-    slack = best.cost - 1 - float(price @ instance.counts) + 1e-6
-    if slack < 0:
-        return best, best.cost
-    sink = Sink(
-        np.empty(MOST_PAIRS, np.int64),
-        np.zeros(MOST_PAIRS + 1, np.int64),
-        np.empty(MOST_PAIRS + instance.distinct, np.int32),
-    )
+    for share in (0.35, 1.0):  # a better release first makes the full problem smaller
+        slack = best.cost - 1 - float(price @ tree.instance.counts) + 1e-6
+        if slack < 0:
+            return best, best.cost
+        emission = within(tree, price, k, share * slack, MOST_PAIRS[patient])
+        if emission is None:
+            return best, bound
+        best, proven = solve_whole(tree, best, emission, k, NODES[patient], seconds)
+    return best, max(bound, min(proven, best.cost))
+
+
+def within(
+    tree: PrefixTree, price: NDArray[np.float64], k: int, slack: float, most_pairs: int
+) -> Emission | None:
+    """List the pairs of reduced cost within ``slack``, or return None when they are too many."""
+    room = most_pairs + tree.instance.distinct
+    sink = Sink(np.empty(room, np.int64), np.zeros(room + 1, np.int64), np.empty(room, np.int32))
     state = tree.run(EMIT, k, price, slack=Slack(slack / k, 0.0, True), sink=sink)
-    if state[3] or state[1] > MOST_PAIRS:
-        return best, bound
+    if state[3] or state[1] > most_pairs:
+        return None
     p, z = int(state[0]), int(state[1])
-    candidates, pattern = with_solution(
-        Emission(sink.cost[:p], sink.offset[: p + 1], sink.rows[:z]), best
-    )
+    return Emission(sink.cost[:p], sink.offset[: p + 1], sink.rows[:z])
+
+
+def solve_whole(
+    tree: PrefixTree, best: Solution, emission: Emission, k: int, nodes: int, seconds: float
+) -> tuple[Solution, int]:
+    """Solve the whole table over these pairs and the classes of ``best``.
+
+    Returns the better solution, and a lower bound on all solutions over these pairs.
+    """
+    candidates, pattern = with_solution(emission, best)
     crowd = new_crowd(candidates, pattern)
     torn = np.flatnonzero(crowd.size)
     far = int(candidates.cost.max()) + 1
-    block = BlockMaker(candidates, 4 * MOST_PAIRS + 2 * instance.distinct).make(
-        torn, k, -far, far, crowd
-    )
+    room = 2 * (len(candidates.rows) + tree.instance.distinct)
+    block = BlockMaker(candidates, room).make(torn, k, -far, far, crowd)
     if block is None:
-        return best, bound
+        return best, 0
     outside = np.zeros(len(crowd.size), np.bool_)
-    taken, proven = solve_block(block, k, outside, crowd, NODES, min(seconds, 600.0))
+    taken, proven = solve_block(block, k, outside, crowd, nodes, seconds)
     if taken is not None:
         apply_block(block, taken, torn, k, crowd, candidates)
-        found = Solution.of(instance, crowd.pattern.copy())
+        found = Solution.of(tree.instance, crowd.pattern.copy())
         best = found if found.cost < best.cost else best
-    return best, max(bound, min(proven, best.cost))
+    return best, proven

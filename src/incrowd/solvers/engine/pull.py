@@ -98,7 +98,7 @@ def fill(
     p: int,
     classes: int,
     pulled: int,
-    gain: int,
+    gain: Any,
     k: int,
     least: float,
     crowd: Any,

@@ -1,5 +1,7 @@
 """Candidates that contain a given solution, so that the search can go on from it."""
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +30,7 @@ def with_solution(emission: Emission, solution: Solution) -> tuple[Candidates, N
     )
     candidates = build_candidates(instance, extended)
     pattern = np.empty(instance.rows, np.int64)
-    for begin, end in zip(starts[:-1], starts[1:], strict=True):
+    for begin, end in pairwise(starts):
         members = np.unique(rows[begin:end])
         found = find_join(
             members,
