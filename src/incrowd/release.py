@@ -1,6 +1,7 @@
 """A release: the table that may be published, and what is known about it."""
 
 import contextlib
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,6 +32,11 @@ def in_units(cost: int, scale: int) -> Number:
 def shown(number: Number) -> str:
     """Return a cost as people read it."""
     return f"{number:,}" if isinstance(number, int) else f"{number:,.2f}"
+
+
+def shown_bound(number: Number) -> str:
+    """Return a lower bound as people read it: rounded down, so that it stays one."""
+    return shown(number if isinstance(number, int) else math.floor(number * 100) / 100)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -274,5 +280,5 @@ class Release:
         return (
             f"<Release: {self.rows} rows × {self.columns} quasi-identifiers, "
             f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
-            f"cost {shown(self.cost)}, bound {shown(self.lower_bound)}, {self.status}>"
+            f"cost {shown(self.cost)}, bound {shown_bound(self.lower_bound)}, {self.status}>"
         )

@@ -1,6 +1,6 @@
 """The closing summary that a person reads."""
 
-from incrowd.release import Release, shown
+from incrowd.release import Release, shown, shown_bound
 
 
 def summary(release: Release) -> str:
@@ -27,9 +27,9 @@ def summary(release: Release) -> str:
 
 
 def _bound_in_words(release: Release) -> str:
-    bound = shown(release.lower_bound)
     if release.status == "optimal":
-        return f"{bound}: no lawful release costs less than this one"
+        return f"{shown(release.cost)}: no lawful release costs less than this one"
+    bound = shown_bound(release.lower_bound)
     return f"{bound}: no lawful release costs less; the gap is {release.gap:.2%}"
 
 

@@ -32,7 +32,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     from incrowd.coding import coded
     from incrowd.frames.files import read
     from incrowd.policy import Policy
-    from incrowd.release import in_units
+    from incrowd.release import in_units, shown_bound
     from incrowd.solve import require_lawful_table
     from incrowd.solvers.base import Context
     from incrowd.stop import Stop
@@ -68,7 +68,8 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
         return
     click.echo(record["lower_bound"])
     say(
-        f"no lawful release ({problem.model.name}) costs less than {record['lower_bound']:,}, "
+        f"no lawful release ({problem.model.name}) costs less than "
+        f"{shown_bound(record['lower_bound'])}, "
         f"{record['bound_fraction']:.2%} of the most a release can cost",
         quiet,
     )

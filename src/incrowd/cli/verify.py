@@ -84,15 +84,18 @@ def with_proof(release: str, original: str, proof: str, as_json: bool, quiet: bo
         return 1
     facts = verdict.facts
     state = "optimal: it equals the bound" if facts["optimal"] else f"the gap is {facts['gap']:.2%}"
-    cost, bound = (in_units(facts[name], facts["scale"]) for name in ("cost", "bound"))
+    cost = hundredths(facts["cost"], facts["scale"])
+    bound = cost if facts["optimal"] else hundredths(facts["bound"], facts["scale"], down=True)
     say(
         f"yes: {facts['rows']:,} rows, every class lawful, every cell the original one or an "
-        f"ancestor; the cost is {cost:,}, proven to be at least {bound:,} ({state})",
+        f"ancestor; the cost is {cost}, and no lawful release costs less than {bound} ({state})",
         quiet,
     )
     return 0
 
 
-def in_units(cost: int, scale: int) -> int | float:
-    """Return an integer cost in the user's units."""
-    return cost // scale if cost % scale == 0 else cost / scale
+def hundredths(cost: int, scale: int, down: bool = False) -> str:
+    """Return an integer cost in the user's units with at most two decimals."""
+    if cost % scale == 0:
+        return f"{cost // scale:,}"
+    return f"{cost * 100 // scale / 100 if down else cost / scale:,.2f}"
