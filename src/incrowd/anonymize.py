@@ -42,6 +42,7 @@ def anonymize(
     weights: Mapping[str, Any] | None = None,
     cost: Any = "level",
     method: str | Solver = "auto",
+    reductions: str | None = None,
     time_limit: float | None = None,
     gap: float | None = None,
     seed: int = 0,
@@ -68,6 +69,7 @@ def anonymize(
     weights: column → factor on what a change of its cells costs.
     cost: ``"level"``, ``"ncp"``, ``"stars"``, or a cost; for all columns or by column.
     method: ``"auto"`` or a solver's id (``incrowd methods``).
+    reductions: what the exact methods do first: ``"paper"``, ``"all"`` or ``"none"``.
     time_limit: wall seconds; gap: end at this ``(cost − bound) / cost``.
     seed: of all randomness; threads: at most so many, without influence on the result.
     order: ``"keep"`` the rows' order or ``"shuffle"`` it.
@@ -91,7 +93,8 @@ def anonymize(
         l=l, l_kind=l_kind, c=c, t=t, distance=distance,
         models=tuple(models) if isinstance(models, Sequence) else (models,),
         hierarchies=hierarchies or {}, weights=weights or {}, cost=cost, method=method,
-        time_limit=time_limit, gap=gap, seed=seed, threads=threads, order=order, star=star,
+        reductions=reductions, time_limit=time_limit, gap=gap, seed=seed, threads=threads,
+        order=order, star=star,
     )  # fmt: skip
     return release_of(open_table(data), policy, progress or silent, stop)
 
@@ -103,10 +106,11 @@ def release_of(
     stop = stop or Stop(policy.time_limit, policy.gap)
     table = coded(source, policy)
     problem = problem_of(table, policy)
-    listener = in_user_units(listener, table.instance.scale)
+    further: dict[str, int] = {}
+    listener = noting(further, in_user_units(listener, table.instance.scale))
     context = Context(policy.seed, stop, listener, policy.threads)
     with interruptible(stop):
-        solved = solve(problem, policy.method, context)
+        solved = solve(problem, configured(policy.method, policy.reductions), context)
     published = table.roles.published(source.columns)
     order = shuffled(source.rows, policy.order, policy.seed)
     release = Release(
@@ -125,6 +129,7 @@ def release_of(
         ended=solved.ended,
         seconds=stop.elapsed(),
         solved=solved,
+        further_units=further,
     )
     _ = release.class_of_row  # the independent re-check: raises unless all is as claimed
     return release
@@ -133,6 +138,26 @@ def release_of(
 def problem_of(table: Coded, policy: Policy) -> Problem:
     """Return the problem that a policy sets on a table encoded under it."""
     return Problem(table.instance, table.model)
+
+
+def configured(method: str | Solver, reductions: str | None) -> str | Solver:
+    """Return the method with its reductions set; as it is when none are asked for."""
+    if reductions is None:
+        return method
+    from incrowd.solvers.catalog import with_reductions
+
+    return with_reductions(method, reductions)
+
+
+def noting(bounds: dict[str, int], listener: Listener) -> Listener:
+    """Return a listener that also notes the bounds which a method reports by name."""
+
+    def listen(event: Event) -> None:
+        if event.proof is not None and event.bound is not None:
+            bounds[event.proof] = event.bound
+        listener(event)
+
+    return listen
 
 
 def in_user_units(listener: Listener, scale: int) -> Listener:

@@ -14,12 +14,15 @@ class Event:
     cost: cost of the best lawful release so far, in units of 1/scale, or None.
     bound: best lower bound so far, in units of 1/scale, or None.
     share: estimated share of this stage that is done, 0..1, or None when unknown.
+    proof: name of ``bound`` where a method reports it for its own sake, e.g. ``"forest weight"``;
+        a release tells such bounds beside the best one.
     """
 
     stage: str
     cost: int | None = None
     bound: int | None = None
     share: float | None = None
+    proof: str | None = None
 
 
 Listener = Callable[[Event], None]

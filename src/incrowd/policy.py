@@ -106,7 +106,8 @@ class Policy:
         of a hierarchy file, or a source; columns not named are suppressed whole.
     weights: column → factor on what its cells cost.
     cost: ``"level"``, ``"ncp"``, ``"stars"`` or a cost, for all columns or by column.
-    method: ``"auto"`` or a solver's id.
+    method: ``"auto"`` or a solver's id; reductions: ``"paper"``, ``"all"``, ``"none"``, or None for
+        the method's own choice.
     time_limit: wall seconds, or None; gap: end at this ``(cost − bound) / cost``, or None.
     seed: of all randomness; threads: at most so many, without influence on the result.
     order: ``"keep"`` or ``"shuffle"``: the order of the released rows.
@@ -128,6 +129,7 @@ class Policy:
     weights: Mapping[str, Any] = field(default_factory=dict)
     cost: Any = "level"
     method: Any = "auto"
+    reductions: str | None = None
     time_limit: float | None = None
     gap: float | None = None
     seed: int = 0

@@ -3,7 +3,7 @@
 import contextlib
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +55,7 @@ class Release:
     seconds: wall time of the whole run.
     solved: the solution behind the release (``incrowd.solve.Solved``).
     written: the edit to publish where it is not ``edit``: with cells made safe for spreadsheets.
+    further_units: lower bounds, by name, that the method reports beside the best, in that unit.
     """
 
     source: Source
@@ -73,6 +74,7 @@ class Release:
     seconds: float
     solved: Any = None
     written: Edit | None = None
+    further_units: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def _searched(self) -> Table:
@@ -130,6 +132,11 @@ class Release:
     def lower_bound(self) -> Number:
         """A cost that no lawful release can beat, in the user's units."""
         return in_units(self.bound_units, self.scale)
+
+    @property
+    def further_bounds(self) -> Mapping[str, Number]:
+        """Lower bounds that the method reports beside the best one: ``forest`` its weight."""
+        return {name: in_units(units, self.scale) for name, units in self.further_units.items()}
 
     @property
     def cost_fraction(self) -> float:

@@ -21,6 +21,8 @@ def summary(release: Release) -> str:
     if release.k == 1 and len(release.models) == 1:
         lines.append(("note", "with k = 1 nobody hides: the table is published as it is"))
     lines.append(("bound", _bound_in_words(release)))
+    for name, bound in release.further_bounds.items():
+        lines.append(("", f"{shown_bound(bound)}: the {name}, also a lower bound"))
     lines.append(("status", _status_in_words(release)))
     text = "\n".join(f"{name:<9}{fact}" for name, fact in lines)
     return text + "\n" + _columns_in_words(release)

@@ -8,7 +8,7 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json
 
 if TYPE_CHECKING:
-    from incrowd.solvers.base import Solver
+    from incrowd.solvers.base import Scope, Solver
 
 
 @click.command("methods")
@@ -26,12 +26,16 @@ def methods(as_json: bool) -> None:
 
 def record(solver: "Solver") -> dict[str, Any]:
     """Return a solver as plain data."""
+    from incrowd.solvers.catalog import has_reductions
+
     return {
         "id": solver.id,
         "guarantee": solver.guarantee,
         "models": list(solver.scope.models),
         "hierarchies": solver.scope.hierarchies,
         "rows": solver.scope.rows,
+        "size_limit": size_limit(solver.scope),
+        "reductions": has_reductions(solver),
         "source": solver.source,
     }
 
@@ -44,9 +48,17 @@ def in_words(solver: "Solver") -> str:
         ", ".join(scope.models),
         "hierarchies and suppression" if scope.hierarchies else "suppression only",
     ]
-    if scope.rows is not None:
-        parts.append(f"up to {scope.rows:,} rows")
+    limit = size_limit(scope)
+    if limit is not None:
+        parts.append(f"up to {limit}" if limit[0].isdigit() else limit)
     return "; ".join(parts)
+
+
+def size_limit(scope: "Scope") -> str | None:
+    """Return the largest table that a solver takes, in words; None when it takes any."""
+    if scope.size:
+        return scope.size
+    return None if scope.rows is None else f"{scope.rows:,} distinct rows"
 
 
 def guarantee_in_words(guarantee: str) -> str:

@@ -106,6 +106,11 @@ model_options = together(
 
 search_options = together(
     click.option("--method", default="auto", show_default=True, help="See incrowd methods."),
+    click.option(
+        "--reductions",
+        type=click.Choice(["paper", "all", "none"]),
+        help="What an exact method does before it starts; the default is the method's own.",
+    ),
     click.option("--time-limit", type=float, metavar="S", help="Wall seconds to search at most."),
     click.option("--gap", type=float, metavar="X", help="End at this gap, e.g. 0.01."),
     click.option("--seed", type=int, default=0, show_default=True, help="Of all randomness."),
@@ -163,7 +168,7 @@ def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> di
 
 ASKED = (
     *("k", "l", "l_kind", "c", "t", "distance", "cost", "star"),
-    *("method", "time_limit", "gap", "seed", "threads", "order"),
+    *("method", "reductions", "time_limit", "gap", "seed", "threads", "order"),
 )
 
 

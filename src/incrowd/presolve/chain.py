@@ -25,10 +25,16 @@ def presolve(problem: Problem, level: Level) -> Reduced:
     ------
     InputError: there is no such level.
     """
-    if level not in REDUCTIONS:
-        levels = get_args(Level)
-        raise InputError(f"no reductions are called {level!r}{did_you_mean(level, levels)}")
+    require_level(level)
     done = unchanged(problem)
     for reduction in REDUCTIONS[level]:
         done = after(done, reduction.apply(done.problem))
     return done
+
+
+def require_level(level: str) -> None:
+    """Raise InputError unless ``level`` names a chain of reductions."""
+    if level not in get_args(Level):
+        raise InputError(
+            f"no reductions are called {level!r}{did_you_mean(level, get_args(Level))}"
+        )

@@ -97,12 +97,14 @@ class Scope:
     ----------
     models: words, e.g. ``("k-anonymity",)`` or ``("any closed under union",)``.
     hierarchies: whether trees higher than 1 are served.
-    rows: the size beyond which it refuses, or None.
+    rows: the number of distinct rows beyond which it refuses for certain, or None.
+    size: in words, when a table is too large for it; empty when size alone is no reason.
     """
 
     models: tuple[str, ...] = ("k-anonymity",)
     hierarchies: bool = True
     rows: int | None = None
+    size: str = ""
 
 
 @runtime_checkable

@@ -1,5 +1,8 @@
 """All solvers: one tuple, from which every list of methods is derived."""
 
+from dataclasses import replace
+from typing import Any
+
 from incrowd.errors import InputError, did_you_mean
 from incrowd.solvers.approx.factor_1_2 import Factor12
 from incrowd.solvers.approx.forest import Forest
@@ -54,3 +57,27 @@ def by_id(solver_id: str) -> Solver:
             return solver
     ids = [solver.id for solver in SOLVERS]
     raise InputError(f"no method is called {solver_id!r}{did_you_mean(solver_id, ids)}")
+
+
+def has_reductions(solver: Solver) -> bool:
+    """Whether the solver reduces the table before it starts, by a level that can be chosen."""
+    return hasattr(solver, "reductions")
+
+
+def with_reductions(method: str | Solver, level: str) -> Solver:
+    """Return a solver that applies the reductions of ``level`` (``"paper"``, ``"all"``, ``"none"``).
+
+    Raises
+    ------
+    InputError: no method is named, or one that has no reductions; or there is no such level.
+    """
+    from incrowd.presolve.chain import require_level
+
+    require_level(level)
+    solver = None if method == "auto" else by_id(method) if isinstance(method, str) else method
+    if solver is None or not has_reductions(solver):
+        able = ", ".join(each.id for each in SOLVERS if has_reductions(each))
+        what = "auto chooses its own" if solver is None else f"method {solver.id!r} has none"
+        raise InputError(f"reductions {level!r}: {what}; the methods that have them are {able}")
+    configurable: Any = solver
+    return replace(configurable, reductions=level)

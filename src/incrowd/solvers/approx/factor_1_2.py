@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from incrowd.presolve.chain import Level, presolve
 from incrowd.solvers.approx.factor import minimum_factor, pair_costs
-from incrowd.solvers.approx.factors import adjacency, from_classes, is_binary, refuse_factor
+from incrowd.solvers.approx.factors import SIZE, adjacency, from_classes, is_binary, refuse_factor
 from incrowd.solvers.base import Context, Outcome, Problem, Scope
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.fpt.highs import why_ended
@@ -24,7 +24,7 @@ class Factor12:
 
     id = "factor-1-2"
     guarantee = "2 (3/2 with two values a column)"
-    scope = Scope(models=("2-anonymity",), hierarchies=True, rows=1_500)
+    scope = Scope(models=("2-anonymity",), hierarchies=True, size=SIZE)
     source = "Aggarwal et al. 2005, §5, Theorem 6"
 
     def refuse(self, problem: Problem) -> str | None:

@@ -11,6 +11,7 @@ from incrowd.solution import Solution
 from incrowd.solvers.base import Problem
 
 MOST_ROWS = 1_500
+SIZE = f"{MOST_ROWS:,} rows, copies counted, after the reductions"
 
 
 def refuse_factor(problem: Problem, rows: int, k: int, instead: str) -> str | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.events import Event
 from incrowd.instance import Instance
 from incrowd.presolve.merge import MergeDuplicates
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -15,6 +16,7 @@ from incrowd.solvers.baseline.first import first_release
 
 Ints = NDArray[np.int64]
 PAIRS_PER_BLOCK = 50_000_000
+MOST_DISTINCT = 500_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +35,10 @@ class Forest:
     have no split at all).  Here all edges are cut before any centre is split, so the centre is
     always a row.
 
-    Each edge is at most what its row pays in any release: the forest's weight, and even the sum
-    over all rows of the distance to the (k−1)-st nearest neighbour (Lemma 3), which is reported,
-    is a lower bound.  Distances need only be a cost per pair that is a metric, as hierarchies and
+    Each edge is at most what its row pays in any release, so the forest's weight is a lower bound;
+    it is reported by an event with ``proof="forest weight"``.  So is, by the same argument, the sum
+    over all rows of the distance to the (k−1)-st nearest neighbour (Lemma 3): it is never less than
+    the forest's weight, and it is the outcome's bound.  Distances need only be a cost per pair that is a metric, as hierarchies and
     weights give.  Deleting whole rows does not change the bound or the ratio.
 
     Attributes
@@ -48,14 +51,14 @@ class Forest:
 
     id = "forest"
     guarantee = "max{2k−1, 3k−5}"
-    scope = Scope(models=("k-anonymity",), hierarchies=True, rows=500_000)
+    scope = Scope(models=("k-anonymity",), hierarchies=True, rows=MOST_DISTINCT)
     source = "Aggarwal et al. 2005, §4, Theorem 5"
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models, and tables with too many pairs of distinct rows."""
         if not isinstance(problem.model, KAnonymity):
             return f"it serves k-anonymity, not {problem.model.name}; use mondrian or engine"
-        if problem.instance.distinct > 500_000:
+        if problem.instance.distinct > MOST_DISTINCT:
             return (
                 f"it compares all pairs of {problem.instance.distinct:,} distinct rows; "
                 "use m-approximation or engine"
@@ -75,7 +78,8 @@ class Forest:
             return Outcome(first_release(problem), 0, context.stop.why())
         solution, weight = plant(instance, neighbours, k)
         bound = neighbours.bound(instance)
-        context.tell(f"forest of weight {weight}", solution.cost, bound)
+        context.listener(Event("forest", solution.cost, weight, proof="forest weight"))
+        context.tell("nearest-neighbour bound", solution.cost, bound)
         if self.row_deletion:
             solution = delete_outliers(solution, k).pooled(k)
         return Outcome(reduced.lift(solution), bound)

@@ -9,7 +9,7 @@ from incrowd.instance import Instance
 from incrowd.presolve.chain import Level, presolve
 from incrowd.solvers.approx.deletion import join_cost
 from incrowd.solvers.approx.factor import minimum_factor, pair_costs
-from incrowd.solvers.approx.factors import adjacency, from_classes, is_binary, refuse_factor
+from incrowd.solvers.approx.factors import SIZE, adjacency, from_classes, is_binary, refuse_factor
 from incrowd.solvers.base import Context, Outcome, Problem, Scope
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.fpt.highs import why_ended
@@ -32,7 +32,7 @@ class TwoFactor:
 
     id = "two-factor"
     guarantee = "3 (2 with two values a column)"
-    scope = Scope(models=("3-anonymity",), hierarchies=True, rows=1_500)
+    scope = Scope(models=("3-anonymity",), hierarchies=True, size=SIZE)
     source = "Aggarwal et al. 2005, §6, Lemmas 10 and 11"
 
     def refuse(self, problem: Problem) -> str | None:

@@ -30,7 +30,11 @@ class Incognito:
 
     id = "incognito"
     guarantee = "none"
-    scope = Scope(models=("any closed under union",), hierarchies=True, rows=None)
+    scope = Scope(
+        models=("any closed under union",),
+        hierarchies=True,
+        size=f"lattices of {MOST_NODES:,} level vectors, over all subsets of columns",
+    )
     source = "LeFevre, DeWitt & Ramakrishnan 2005"
 
     def refuse(self, problem: Problem) -> str | None:

@@ -10,6 +10,8 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Problem, Scope
 
+MOST_DISTINCT = 100_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class KMember:
@@ -20,17 +22,17 @@ class KMember:
 
     id = "k-member"
     guarantee = "none"
-    scope = Scope(models=("k-anonymity",), hierarchies=True, rows=100_000)
+    scope = Scope(models=("k-anonymity",), hierarchies=True, rows=MOST_DISTINCT)
     source = "Byun, Kamra, Bertino & Li 2007"
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models and large tables."""
         if not isinstance(problem.model, KAnonymity):
             return f"it serves k-anonymity, not {problem.model.name}; use mondrian or engine"
-        if problem.instance.distinct > 100_000:
+        if problem.instance.distinct > MOST_DISTINCT:
             return (
                 f"its time grows with the square of the {problem.instance.distinct:,} distinct "
-                "rows, 100,000 at most; use mondrian or engine"
+                f"rows, {MOST_DISTINCT:,} at most; use mondrian or engine"
             )
         return None
 

@@ -7,7 +7,13 @@ import numpy as np
 from incrowd.presolve.chain import Level, presolve
 from incrowd.solvers.base import Context, Outcome, Problem, Scope
 from incrowd.solvers.baseline.first import first_release
-from incrowd.solvers.exact.submultisets import assign, enumerate_submultisets, too_big
+from incrowd.solvers.exact.submultisets import (
+    MOST_DISTINCT,
+    SIZE,
+    assign,
+    enumerate_submultisets,
+    too_big,
+)
 
 BLOCK = 1 << 12  # sub-multisets between two looks at the clock
 
@@ -28,7 +34,7 @@ class SplitRecursion:
 
     id = "split-recursion"
     guarantee = "exact"
-    scope = Scope(models=("any",), hierarchies=True, rows=19)
+    scope = Scope(models=("any",), hierarchies=True, rows=MOST_DISTINCT, size=SIZE)
     source = "Blocki & Williams 2010, Theorem 3; Liang & Yuan 2012, Theorem 8"
 
     def refuse(self, problem: Problem) -> str | None:

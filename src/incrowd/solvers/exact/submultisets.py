@@ -20,6 +20,8 @@ from incrowd.stop import Stop
 
 MOST_STATES = 1 << 22
 MOST_WORK = 2_000_000_000
+MOST_DISTINCT = 22
+SIZE = "about 19 rows, as 3^rows steps are taken; more where rows are alike"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +54,7 @@ def work(instance: Instance) -> int:
 
 def too_big(instance: Instance) -> bool:
     """Whether the table is beyond the methods that go through all sub-multisets."""
-    if instance.distinct > 22:
+    if instance.distinct > MOST_DISTINCT:
         return True
     return states(instance) > MOST_STATES or work(instance) > MOST_WORK
 

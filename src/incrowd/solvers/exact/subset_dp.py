@@ -8,7 +8,13 @@ from incrowd.presolve.chain import Level, presolve
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Problem, Scope
 from incrowd.solvers.baseline.first import first_release
-from incrowd.solvers.exact.submultisets import assign, enumerate_submultisets, too_big
+from incrowd.solvers.exact.submultisets import (
+    MOST_DISTINCT,
+    SIZE,
+    assign,
+    enumerate_submultisets,
+    too_big,
+)
 
 BLOCK = 1 << 12  # sub-multisets between two looks at the clock
 
@@ -25,7 +31,7 @@ class SubsetDP:
 
     id = "subset-dp"
     guarantee = "exact"
-    scope = Scope(models=("any",), hierarchies=True, rows=19)
+    scope = Scope(models=("any",), hierarchies=True, rows=MOST_DISTINCT, size=SIZE)
     source = "dynamic programming over subsets; compare Blocki & Williams 2010, Theorem 3"
 
     def refuse(self, problem: Problem) -> str | None:

@@ -26,7 +26,7 @@ class ClosenessMILP:
     scope = Scope(
         models=("t-closeness", "k-anonymity", "distinct l-diversity", "frequency l-diversity"),
         hierarchies=True,
-        rows=None,
+        size=f"level combinations × distinct rows × transports ≤ {MOST_EFFORT:,}",
     )
     source = "Liang & Yuan 2012, Theorem 9"
 

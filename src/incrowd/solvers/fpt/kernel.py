@@ -23,7 +23,11 @@ class Kernel:
 
     id = "kernel"
     guarantee = "exact"
-    scope = Scope(models=("k-anonymity",), hierarchies=True, rows=None)
+    scope = Scope(
+        models=("k-anonymity",),
+        hierarchies=True,
+        size="the reduced table must fit split-recursion or pattern-milp",
+    )
     source = "Blocki & Williams 2010, Lemmas 2 and 3, Algorithm 1, Theorem 4"
 
     def inner(self, problem: Problem) -> Solver:

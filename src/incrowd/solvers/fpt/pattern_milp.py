@@ -27,7 +27,7 @@ class PatternMILP:
     scope = Scope(
         models=("k-anonymity", "distinct l-diversity", "frequency l-diversity"),
         hierarchies=True,
-        rows=None,
+        size=f"level combinations × distinct rows ≤ {MOST_EFFORT:,}",
     )
     source = "Bonizzoni et al. 2009, §4, as an integer program; Liang & Yuan 2012, Theorem 9"
 

@@ -36,7 +36,11 @@ class ResolutionVectors:
 
     id = "resolution-vectors"
     guarantee = "exact"
-    scope = Scope(models=("k-anonymity",), hierarchies=True, rows=None)
+    scope = Scope(
+        models=("k-anonymity",),
+        hierarchies=True,
+        size=f"{MOST_CANDIDATES} closed patterns that k rows match",
+    )
     source = "Bonizzoni, Della Vedova, Dondi & Pirola 2009, §4, Theorem 9"
 
     def refuse(self, problem: Problem) -> str | None:
