@@ -3,8 +3,8 @@
 python docs/images/draw.py      (needs the demo extra; about a minute)
 
 Every point is a run of ``incrowd.anonymize`` with the default seed on the 1,566 people of the demo,
-six quasi-identifiers, suppression, gap 0.01.  The lines to compare with are the methods ``mondrian``
-and ``k-member`` of this package, which are re-implementations from their papers.
+six quasi-identifiers, suppression, gap 0.01.  The lines to compare with are the methods
+``mondrian`` and ``k-member`` of this package, re-implementations from their papers.
 """
 
 import argparse

@@ -15,7 +15,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def kernel(function: F) -> F:
     """Compile ``function`` in nopython mode, releasing the GIL, cached on disk where possible."""
+    compiled: Any  # a dispatcher, which is called as the function is
     try:
-        return numba.njit(cache=True, nogil=True)(function)
+        compiled = numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:  # "no locator available": nowhere to keep the cache
-        return numba.njit(nogil=True)(function)
+        compiled = numba.njit(nogil=True)(function)
+    return compiled

@@ -150,7 +150,7 @@ def same_bytes(data: Any, a: int, a_end: int, b: int, b_end: int) -> bool:
     """Whether two slices hold the same bytes."""
     if a_end - a != b_end - b:
         return False
-    for i in range(a_end - a):  # noqa: SIM110 (a generator is no kernel code)
+    for i in range(a_end - a):
         if data[a + i] != data[b + i]:
             return False
     return True
