@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from incrowd.jit import kernel
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import below
+from incrowd.solvers.engine.crowd import below, draw
 from incrowd.solvers.sensitive.crowd import Rules, new_crowd, total_cost
 from incrowd.solvers.sensitive.moves import NONE, new_pad, one_move
 
@@ -30,13 +30,21 @@ def anneal_slice(
     rules: Any,
     c: Any,
     rng: Any,
+    active: Any,
+    focus: float,
 ) -> int:
-    """Run moves first..last−1 of ``total``; return the change of cost."""
+    """Run moves first..last−1 of ``total``; return the change of cost.
+
+    A share ``focus`` of the moves starts at a copy of the list ``active``.
+    """
     copies = crowd.pattern.size
     change = 0
     ratio = np.log(heat1 / heat0)
     for number in range(first, last):
-        i = below(rng, copies)
+        if active.size and draw(rng) < focus:
+            i = active[below(rng, active.size)]
+        else:
+            i = below(rng, copies)
         if c.cost[crowd.pattern[i]] == 0:
             continue
         heat = heat0 * np.exp(ratio * number / total)
@@ -56,6 +64,7 @@ class LawfulAnnealing:
     heat: first temperature, in units (one step up in one column) and in mean prices, added up.
     cooling: last temperature over first.
     shifts: share of shifts among the moves that open or widen.
+    focus: share of moves that start at copies which pay more than a unit above their price.
     doom: share of pulls that may break one further class, and then have to dissolve or refill it.
     """
 
@@ -64,6 +73,7 @@ class LawfulAnnealing:
     cooling: float = 0.08
     shifts: float = 0.05
     doom: float = 0.7
+    focus: float = 0.5
 
     def run(
         self,
@@ -71,6 +81,7 @@ class LawfulAnnealing:
         rules: Rules,
         places: int,
         pattern: NDArray[np.int64],
+        price: NDArray[np.float64],
         unit: int,
         mean: float,
         warmth: float,
@@ -80,7 +91,8 @@ class LawfulAnnealing:
     ) -> NDArray[np.int64]:
         """Improve a lawful assignment (int64, copies → patterns); return the best met at a rest.
 
-        ``warmth`` scales the schedule's temperatures.
+        ``warmth`` scales the schedule's temperatures; ``price`` (float64, distinct) tells where to
+        look.
         """
         crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules)
         rng = np.array([(seed * 0x9E3779B9 + 777) & 0xFFFFFFFFFFFF], np.uint64)
@@ -93,9 +105,11 @@ class LawfulAnnealing:
         length = max(1, min(100_000, total // 40))
         for first in range(0, total, length):
             last = min(first + length, total)
+            above = c.cost[crowd.pattern] - price[c.row_of]
+            active = np.flatnonzero(above > unit + mean)
             cost += anneal_slice(
                 first, last, total, heat, heat * self.cooling, unit, self.shifts, self.doom,
-                largest, crowd, pad, rules, c, rng,
+                largest, crowd, pad, rules, c, rng, active, self.focus,
             )  # fmt: skip
             if cost < best:
                 best = cost

@@ -222,7 +222,7 @@ class Run:
             before = self.best.cost
             candidates, pattern = with_solution(emission, self.best)
             found = self.engine.annealing.run(
-                candidates, self.rules, self.places, pattern, self.unit, self.mean, heat,
+                candidates, self.rules, self.places, pattern, self.price, self.unit, self.mean, heat,
                 self.context.seed + rounds, self.done,
                 lambda cost, share: self.tell("annealing", share, cost),
             )  # fmt: skip

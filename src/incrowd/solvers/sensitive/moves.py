@@ -364,9 +364,10 @@ def pull(
         doomed = crowd.pattern[pad.found[below(rng, pad.n[FOUND])]]
         if crowd.size[doomed] > largest or c.cost[doomed] == 0:
             doomed = -1
-    if not mend(p, doomed, q, unit, crowd, pad, rules, c, rng):
+    source = q if crowd.size[q] <= largest else -1  # a large class must stay lawful throughout
+    if not mend(p, doomed, source, unit, crowd, pad, rules, c, rng):
         return False
-    take_gainers(p, doomed, q, crowd, pad, rules, c, rng)
+    take_gainers(p, doomed, source, crowd, pad, rules, c, rng)
     limit = 8.0 * heat + 3.0 * unit
     if not settle_sources(limit, largest, unit, crowd, pad, rules, c, rng):
         return False
