@@ -1,16 +1,24 @@
 """The one driver: choose a solver, run it, re-check what it returns, say what is known."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
+from incrowd.presolve.base import Reduced
+from incrowd.privacy.all_of import lawful_classes
+from incrowd.privacy.classes import Classes
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Prices, Problem, Solver, insist
 
 Status = Literal["optimal", "feasible"]
+
+MOST_DISTINCT = 22  # rows beyond which subset-dp is not even considered
+CHEAP_WORK = 3**17  # pairs of subsets that auto gives to subset-dp: well under a second
+MANY_COPIES = 1_000  # copies from which it pays to ask how many of them matter
+HELPED_BY_FEWER_COPIES = ("engine",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +73,12 @@ def solve(
     require_lawful_table(problem)
     solver = choose(problem, method)
     insist(solver, problem)
-    outcome = solver.run(problem, context)
+    if method == "auto" and solver.id == "simplex-matching":
+        from incrowd.solvers.portfolio import two_anonymous
+
+        outcome, solver = two_anonymous(problem, context)
+    else:
+        outcome = run_on_fewer_copies(problem, solver, context)
     if outcome.solution is None:
         raise StoppedError(
             f"method {solver.id!r} ended ({outcome.ended}) before it found any lawful release; "
@@ -91,9 +104,52 @@ def choose(problem: Problem, method: str | Solver) -> Solver:
 
 def is_cheap_here(problem: Problem, solver_id: str) -> bool:
     """Whether ``auto`` should consider the solver for a problem of this size."""
-    if solver_id == "subset-dp":
-        return problem.instance.rows <= 14
-    return solver_id != "simplex-matching"
+    if solver_id != "subset-dp":
+        return True
+    if problem.instance.distinct > MOST_DISTINCT:
+        return False
+    from incrowd.presolve.chain import presolve
+    from incrowd.solvers.exact.submultisets import work
+
+    return work(presolve(problem, "all").problem.instance) <= CHEAP_WORK
+
+
+def run_on_fewer_copies(problem: Problem, solver: Solver, context: Context) -> Outcome:
+    """Run the solver on a table whose rows have no more copies than matter, and undo that.
+
+    The engine's time grows with the number of copies.  A row keeps at least k of them, so its
+    patterns have as much support as before and the k highest prices of each stay the same: prices
+    for the smaller table are prices for the table.
+    """
+    if solver.id not in HELPED_BY_FEWER_COPIES:
+        return solver.run(problem, context)
+    reduced = fewer_copies(problem)
+    outcome = solver.run(reduced.problem, context)
+    if outcome.solution is None or reduced.problem is problem:
+        return outcome
+    require_same_table(reduced.problem, solver, outcome.solution)
+    return replace(outcome, solution=reduced.lift(outcome.solution))
+
+
+def fewer_copies(problem: Problem) -> Reduced:
+    """Set aside the copies of very frequent rows that some optimum leaves as they are.
+
+    As ``TightThreshold``, with one more bound on the copies of a row in impure classes: each such
+    class can be cut to k rows, one of which is not a copy of the row (step 1 there).
+    """
+    from incrowd.presolve.copies import most_impure, without
+
+    instance, model = problem.instance, problem.model
+    removed = np.zeros(instance.distinct, np.int64)
+    if isinstance(model, KAnonymity):
+        for row in np.flatnonzero(instance.counts >= max(MANY_COPIES, 3 * model.k)):
+            count = int(instance.counts[row])
+            most = (model.k - 1) * (instance.rows - count)
+            if count < most + 2 * model.k:
+                most = min(most, most_impure(instance, int(row), model.k))
+            if count >= most + 2 * model.k:
+                removed[row] = count - most - model.k
+    return without(problem, removed)
 
 
 def require_lawful_table(problem: Problem) -> None:
@@ -118,17 +174,9 @@ def recheck(problem: Problem, solver: Solver, outcome: Outcome) -> Solved:
     """Check the solver's claim; a solver never sets the status itself."""
     solution = outcome.solution
     assert solution is not None
-    if solution.instance is not problem.instance or len(solution.classes) != problem.instance.rows:
-        raise VerificationError(f"method {solver.id!r} returned a solution of another table")
+    require_same_table(problem, solver, solution)
     model = problem.model
-    if isinstance(model, KAnonymity):
-        lawful = bool((solution.sizes >= model.k).all())
-    else:
-        order = np.argsort(solution.classes, kind="stable")
-        parts = np.split(order, np.cumsum(solution.sizes)[:-1])
-        table = problem.table
-        lawful = all(model.lawful(problem.group(part), table) for part in parts)
-    if not lawful:
+    if not lawful_classes(model, Classes(solution.classes, problem.table)).all():
         raise VerificationError(f"method {solver.id!r} returned a class that breaks {model.name}")
     cost = solution.cost
     if outcome.bound > cost:
@@ -137,3 +185,14 @@ def recheck(problem: Problem, solver: Solver, outcome: Outcome) -> Solved:
         )
     status: Status = "optimal" if outcome.bound == cost else "feasible"
     return Solved(solution, cost, outcome.bound, status, solver.id, outcome.ended, outcome.prices)
+
+
+def require_same_table(problem: Problem, solver: Solver, solution: Solution) -> None:
+    """Raise unless the solution assigns each copy of this very table to a class, densely."""
+    classes, rows = solution.classes, problem.instance.rows
+    if solution.instance is not problem.instance or classes.shape != (rows,):
+        raise VerificationError(f"method {solver.id!r} returned a solution of another table")
+    if not (classes.min() >= 0 and classes.max() < rows and np.bincount(classes).all()):
+        raise VerificationError(
+            f"method {solver.id!r} returned classes that are not numbered 0, 1, …"
+        )

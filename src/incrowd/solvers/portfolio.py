@@ -1,0 +1,112 @@
+"""``auto`` for k = 2: simplex matching proves the optimum where time allows, the engine stands by.
+
+Until its linear program is solved, matching has nothing to show but neighbours in sorted order.
+So on larger tables, and where a gap is good enough, the engine makes a decent release first; and
+where matching ends without a proof, the engine takes over.  The best release and the best bound
+of all count.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from incrowd.errors import MissingExtraError
+from incrowd.events import Event
+from incrowd.solvers.base import Context, Outcome, Problem, Solver
+from incrowd.solvers.engine.engine import Engine
+from incrowd.solvers.matching.solver import SimplexMatching
+from incrowd.stop import Stop
+
+AT_ONCE = 3_000  # distinct rows up to which matching takes a second or so
+MOST = 200_000  # distinct rows that matching is given when there is no time limit
+PACE = 3_000  # distinct rows that matching needs a second of a time limit for
+START = 10_000  # distinct rows that the engine's start is given a second for
+MATCHING_SHARE = 0.7  # of the time left under a limit; the rest is the engine's
+
+
+@dataclass
+class Share(Stop):
+    """A part of a budget: it ends with the whole, or after its own seconds."""
+
+    whole: Stop = field(default_factory=Stop)
+
+    @classmethod
+    def of(cls, whole: Stop, seconds: float) -> "Share":
+        """Return a part of at most ``seconds`` from now (may be infinite)."""
+        left = min(seconds, whole.left())
+        return cls(None if left == float("inf") else left, whole.gap, whole=whole)
+
+    def now(self) -> bool:
+        """Whether this part or the whole is over."""
+        self.interrupted = self.interrupted or self.whole.interrupted
+        return super().now() or self.whole.now()
+
+
+@dataclass(eq=False)
+class Portfolio:
+    """The best release and the best bound so far, and the solver that the release is due to."""
+
+    problem: Problem
+    context: Context
+    best: Outcome = field(default_factory=lambda: Outcome(None))
+    solver: Solver = field(default_factory=Engine)
+
+    def run(self, solver: Solver, seconds: float = float("inf")) -> None:
+        """Run a solver on a share of the time and keep what is better."""
+        stop = Share.of(self.context.stop, seconds)
+        found = solver.run(self.problem, replace(self.context, stop=stop, listener=self.listen))
+        known, release = self.best, self.best.solution
+        if found.solution is not None and (release is None or found.solution.cost <= release.cost):
+            release, self.solver = found.solution, solver
+        proof = found if found.bound >= known.bound else known
+        self.best = Outcome(release, proof.bound, found.ended, proof.prices)
+
+    def listen(self, event: Event) -> None:
+        """Pass an event on, with the best cost and bound known."""
+        known = None if self.best.solution is None else self.best.solution.cost
+        costs = [cost for cost in (event.cost, known) if cost is not None]
+        bounds = [bound for bound in (event.bound, self.best.bound or None) if bound is not None]
+        self.context.listener(
+            replace(event, cost=min(costs, default=None), bound=max(bounds, default=None))
+        )
+
+    @property
+    def proven(self) -> bool:
+        """Whether the best release meets the bound."""
+        return self.best.solution is not None and self.best.solution.cost <= self.best.bound
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing left to do, or no time."""
+        stop, release = self.context.stop, self.best.solution
+        enough = release is not None and stop.satisfied(release.cost, self.best.bound)
+        return enough or stop.now()
+
+    def outcome(self) -> Outcome:
+        """Return the best, and say why it ended."""
+        stop = self.context.stop
+        ended = self.best.ended
+        if self.proven:
+            ended = "finished"
+        elif stop.now():
+            ended = stop.why()
+        elif self.over:
+            ended = "gap reached"
+        return replace(self.best, ended=ended)
+
+
+def two_anonymous(problem: Problem, context: Context) -> tuple[Outcome, Solver]:
+    """Solve a problem under 2-anonymity; return the outcome and the solver of its release."""
+    portfolio = Portfolio(problem, context)
+    stop, distinct = context.stop, problem.instance.distinct
+    if distinct > (MOST if stop.time_limit is None else PACE * stop.left()):
+        portfolio.run(Engine())
+        return portfolio.outcome(), portfolio.solver
+    if distinct > AT_ONCE or stop.gap is not None:
+        portfolio.run(Engine(), min(1 + distinct / START, stop.left() / 4))
+    if not portfolio.over:
+        # found but not loadable: the engine needs no package
+        with suppress(MissingExtraError):
+            portfolio.run(SimplexMatching(), MATCHING_SHARE * stop.left())
+    if portfolio.best.solution is None or not portfolio.over:
+        portfolio.run(Engine())
+    return portfolio.outcome(), portfolio.solver
