@@ -222,8 +222,8 @@ class Run:
             before = self.best.cost
             candidates, pattern = with_solution(emission, self.best)
             found = self.engine.annealing.run(
-                candidates, self.rules, self.places, pattern, self.price, self.unit, self.mean, heat,
-                self.context.seed + rounds, self.done,
+                candidates, self.rules, self.places, pattern, self.price, self.unit, self.mean,
+                heat, self.context.seed + rounds, self.done,
                 lambda cost, share: self.tell("annealing", share, cost),
             )  # fmt: skip
             self.offer(Solution.of(self.instance, found))
