@@ -3,8 +3,8 @@
     python benchmarks/sensitive.py DATA [CASE ...]
 
 DATA is a folder with adult.csv.  The sensitive attribute is occupation, the other eight columns
-are the quasi-identifiers.  Each line is one run with the default schedule; every class is checked by
-the exact definition of its model.
+are the quasi-identifiers.  Each line is one run with the default schedule; every class is checked
+by the exact definition of its model.
 """
 
 import csv
