@@ -198,6 +198,9 @@ class Ascent:
         return best, best_u
 
 
+MOST_TRIES = 12  # boxes tried per round before the bound is left as it is
+
+
 @dataclass(frozen=True, kw_only=True)
 class PriceBound:
     """Trust-region rounds for the price bound.
@@ -207,7 +210,8 @@ class PriceBound:
     rounds, iterations: rounds of enumeration, and ascent steps within each.
     margin: half-width of the first and last box, in mean prices.
     rate: first and last step, in mean prices.
-    pairs: budget of (row, pattern) pairs kept in memory per round.
+    pairs, patterns: budget of (row, pattern) pairs and of patterns kept in memory per round.
+    visits: nodes of the prefix tree that one enumeration may touch.
     """
 
     rounds: int = 12
@@ -216,6 +220,7 @@ class PriceBound:
     rate: tuple[float, float] = (0.1, 0.0005)
     pairs: int = 4_000_000
     patterns: int = 1_500_000
+    visits: int = 10_000_000
 
     @classmethod
     def suited(cls, instance: Instance) -> "PriceBound":
@@ -265,7 +270,10 @@ class PriceBound:
             if stop():
                 break
             planned = fade(self.margin, n / max(1, self.rounds - 1)) * mean
-            width, state = emit_within(tree, k, u, min(width, planned), sink)
+            emitted = emit_within(tree, k, u, min(width, planned), sink, self.visits)
+            if emitted is None:
+                break
+            width, state = emitted
             ascent = Ascent(sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts, k)
             first = min(fade(self.rate, n / self.rounds) * mean, width / 4)
             last = min(fade(self.rate, (n + 1) / self.rounds) * mean, width / 8)
@@ -280,14 +288,18 @@ def fade(ends: tuple[float, float], share: float) -> float:
 
 
 def emit_within(
-    tree: PrefixTree, k: int, u: NDArray[np.float64], width: float, sink: Sink
-) -> tuple[float, NDArray[np.int64]]:
-    """List all patterns that some point within ``width`` of u violates, shrinking it to fit."""
-    while True:
-        state = tree.run(EMIT, k, u, slack=Slack(width, 0.0, False), sink=sink)
-        if state[3] != OVERFLOW:
+    tree: PrefixTree, k: int, u: NDArray[np.float64], width: float, sink: Sink, visits: int
+) -> tuple[float, NDArray[np.int64]] | None:
+    """List all patterns that some point within ``width`` of u violates, shrinking it to fit.
+
+    Returns the width and the state of the search, or None when even narrow boxes are too much.
+    """
+    for _ in range(MOST_TRIES):
+        state = tree.run(EMIT, k, u, slack=Slack(width, 0.0, False), sink=sink, visits=visits)
+        if state[3] == 0:
             return width, state
-        width *= 0.6
+        width *= 0.6 if state[3] == OVERFLOW else 0.2
+    return None
 
 
 def certify(tree: PrefixTree, k: int, u: NDArray[np.float64]) -> Prices:

@@ -169,9 +169,17 @@ def profitable(
             if price[rows[i]] > cost:
                 return True
         return False
-    margin = 0.0
-    if mode == EMIT:
-        margin = slack.absolute + slack.relative * cost
+    if mode == REPAIR:  # integers only: a float would round large prices
+        high = False
+        for i in range(begin, end):
+            if price[rows[i]] > cost:
+                high = True
+                break
+        if not high:
+            return False
+        total, _ = top_k(rows, begin, end, price, grid.counts, k, value, weight, member)
+        return total > k * cost
+    margin = slack.absolute + slack.relative * cost
     high = False
     for i in range(begin, end):
         if price[rows[i]] > cost - margin:
@@ -388,6 +396,7 @@ class PrefixTree:
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
+        self.visits = 0  # of the last search
         self.grid = Grid(np.ascontiguousarray(instance.codes.T), instance.counts, instance.tables)
         distinct = instance.distinct
         widest = max(distinct, int(instance.tables.width.max(initial=1))) + 2
@@ -426,4 +435,5 @@ class PrefixTree:
             weight,
             member,
         )
+        self.visits = int(state[2])
         return state

@@ -87,7 +87,8 @@ class Annealing:
 
     Attributes
     ----------
-    moves: moves per copy of the table; small tables get a million moves in any case.
+    moves: moves per copy of the table; ``least`` and ``most`` moves in all, for small tables
+        (where 20,000 a copy are enough) and large ones.
     heat: first and last temperature.
     shifts, regroups: shares of those moves where they apply.
     cheaper: share of pulls that aim at a strictly cheaper pattern.
@@ -95,18 +96,25 @@ class Annealing:
     focus: share of moves that start in a class that pays above the prices of its rows.
     """
 
-    moves: float = 300
+    moves: float = 240
     heat: tuple[float, float] = (2.0, 0.15)
     shifts: float = 0.25
     regroups: float = 0.4
     cheaper: float = 0.05
     most_support: int = 5000
     focus: float = 0.5
+    least: int = 1_000_000
+    most: int = 60_000_000
 
     @classmethod
     def suited(cls, instance: Instance) -> "Annealing":
         """Return a schedule for this table: real hierarchies leave more to be decided."""
         return cls() if all(tree.levels <= 2 for tree in instance.trees) else cls(moves=600)
+
+    def total_moves(self, copies: int) -> int:
+        """Return the number of moves for a table of so many copies."""
+        least = min(self.least, 20_000 * copies)
+        return int(min(max(self.moves * copies, least), self.most))
 
     def run(
         self,
@@ -127,7 +135,7 @@ class Annealing:
         pad = new_pad(candidates, k, self.most_support)
         rng = np.array([seed * 0x9E3779B9 + 12345], np.uint64)
         copies = len(pattern)
-        total = int(max(self.moves * copies, min(1_000_000, 20_000 * copies)))
+        total = self.total_moves(copies)
         cost = best = total_cost(crowd, candidates)
         best_pattern = pattern.copy()
         unit = max(1, round(mean))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.price import PriceBound, bound_of, certify
+from incrowd.bounds.price import MOST_TRIES, PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, Sink, Slack
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -30,8 +30,9 @@ from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
 
 SMALL = 600  # rows up to which polishing gives up after a few idle turns, whatever the budget
-WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
-POLISH = Annealing(moves=60, heat=(0.35, 0.12), focus=0.9)
+WORTHWHILE = 0.001  # share of the cost that one turn of polishing must save
+MANY_VISITS = 2_000_000  # of the support search, beyond which enumerations are slow
+POLISH = Annealing(moves=60, heat=(0.35, 0.12), focus=0.9, least=200_000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +145,8 @@ class Run:
         """Run a quarter of the price rounds, for a guide to the first search."""
         schedule = self.engine.prices or PriceBound.suited(self.instance)
         first, self.schedule = schedule.split()
+        if self.tree.visits > MANY_VISITS:  # rounds will take long: have something to show before
+            self.first_search()
         self.raise_prices(first)
 
     def bound_by_prices(self) -> None:
@@ -188,18 +191,23 @@ class Run:
             np.zeros(pairs // 3 + 1, np.int64),
             np.empty(pairs, np.int32),
         )
-        while True:
+        for _ in range(MOST_TRIES):
             slack = Slack(absolute * self.mean / self.k, relative, True)
-            state = self.tree.run(EMIT, self.k, self.price, slack=slack, sink=sink)
-            if state[3] != OVERFLOW:
+            state = self.tree.run(
+                EMIT, self.k, self.price, slack=slack, sink=sink, visits=self.engine.visits // 3
+            )
+            if state[3] == 0:
                 break
-            absolute, relative = 0.7 * absolute, 0.7 * relative
+            shrink = 0.7 if state[3] == OVERFLOW else 0.2
+            absolute, relative = shrink * absolute, shrink * relative
+        else:
+            return window_emission(self.instance, self.k, 6, self.context.seed)
         p, z = int(state[0]), int(state[1])
         return Emission(sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy())
 
     def first_search(self) -> None:
         """Greedy and a quick descent: a good release within seconds."""
-        self.anneal("first release", Annealing(moves=30, heat=(1e-4, 1e-4)))
+        self.anneal("first release", Annealing(moves=30, heat=(1e-4, 1e-4), least=100_000))
 
     def search(self) -> None:
         """Anneal from a greedy start, over candidates that the final prices allow."""
