@@ -65,7 +65,7 @@ def has_reductions(solver: Solver) -> bool:
 
 
 def with_reductions(method: str | Solver, level: str) -> Solver:
-    """Return a solver that applies the reductions of ``level`` (``"paper"``, ``"all"``, ``"none"``).
+    """Return a solver that applies the reductions of ``level``: "paper", "all" or "none".
 
     Raises
     ------

@@ -38,8 +38,9 @@ class Forest:
     Each edge is at most what its row pays in any release, so the forest's weight is a lower bound;
     it is reported by an event with ``proof="forest weight"``.  So is, by the same argument, the sum
     over all rows of the distance to the (k−1)-st nearest neighbour (Lemma 3): it is never less than
-    the forest's weight, and it is the outcome's bound.  Distances need only be a cost per pair that is a metric, as hierarchies and
-    weights give.  Deleting whole rows does not change the bound or the ratio.
+    the forest's weight, and it is the outcome's bound.  Distances need only be a cost per pair
+    that is a metric, as hierarchies and weights give.  Deleting whole rows does not change the
+    bound or the ratio.
 
     Attributes
     ----------
