@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     help="Put ' before cells that a spreadsheet would run as a formula.",
 )
 @click.option("--proof", metavar="FILE", help="Also write the proof (private: it can undo all).")
+@click.option(
+    "--statement",
+    metavar="FILE",
+    help="With --proof: also write what may be made public of it (no cell, no seed).",
+)
 @options.json_option
 @options.quiet_option
 def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> int:
@@ -44,7 +49,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     Every row of OUT agrees with at least k − 1 others on all quasi-identifiers. As few cells as
     can be are changed, and a bound says how far from the fewest possible the release may be.
     """
-    require_outputs(table, output, as_json, given["proof"])
+    require_outputs(table, output, as_json, given["proof"], given["statement"])
     from incrowd.anonymize import release_of
     from incrowd.cli.progress import progress
     from incrowd.frames.files import read
@@ -63,25 +68,32 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         raise
     if given["spreadsheet_safe"]:
         release = spreadsheet_safe(release, quiet)
-    publish(release, table, output, given["proof"])
+    publish(release, table, output, given["proof"], given["statement"])
     if as_json:
         print_json(release_record(release, output, given["proof"]))
     say(f"{release.summary()}\nwritten  {output}", quiet)
     return 130 if release.ended == "interrupted" else 0
 
 
-def require_outputs(table: str, output: str, as_json: bool, proof: str | None) -> None:
+def require_outputs(
+    table: str, output: str, as_json: bool, proof: str | None, statement: str | None
+) -> None:
     """Raise InputError when outputs would fall on each other or on the input."""
     from incrowd.frames.atomic import require_place, same_file
 
-    for name in (output, *([proof] if proof else [])):
+    if statement is not None and proof is None:
+        raise InputError("--statement goes with --proof: it states the proof's hash")
+    outputs = [name for name in (output, proof, statement) if name is not None]
+    for name in outputs:
         if same_file(table, name):
             raise InputError(f"{name}: is the input itself; choose another name for the output")
     if proof is not None and (proof == output or same_file(proof, output)):
         raise InputError("--proof and -o name the same file; the proof is private, the release not")
-    if proof is not None and "-" in (table, output, proof):
+    if statement is not None and any(same_file(statement, n) for n in outputs[:2]):
+        raise InputError("--statement names the same file as -o or --proof; give it its own")
+    if proof is not None and "-" in (table, *outputs):
         raise InputError("--proof needs files for IN, OUT and itself: it states their hashes")
-    for name in (output, *([proof] if proof else [])):
+    for name in outputs:
         require_place(name)
     if as_json and output == "-":
         raise InputError("-o - and --json both want standard output; write the release to a file")
@@ -96,16 +108,23 @@ def spreadsheet_safe(release: "Release", quiet: bool) -> "Release":
     return replace(release, written=edit)
 
 
-def publish(release: "Release", table: str, output: str, proof: str | None) -> None:
-    """Write the release and, where asked for, its proof: both or neither."""
+def publish(
+    release: "Release", table: str, output: str, proof: str | None, statement: str | None
+) -> None:
+    """Write the release and, where asked for, its proof: both or neither; then the statement."""
     if proof is None:
         release.write(output)
         return
     from incrowd.frames.atomic import whole
-    from incrowd.proof.prove import prove
+    from incrowd.proof.prove import prove, write_statement
+
+    facts: dict[str, Any] = {}
 
     def prove_it(released: Path) -> None:
         with whole(proof) as file:
-            prove(release, table, released, file, release.written is not None)
+            facts.update(prove(release, table, released, file, release.written is not None))
 
     release.write(output, prove_it)
+    if statement is not None:
+        with whole(statement) as file:
+            write_statement(facts, proof, file)

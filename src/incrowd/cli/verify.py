@@ -1,5 +1,7 @@
 """``incrowd verify``: a release against its original."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +15,7 @@ from incrowd.errors import InputError
 @click.argument("release")
 @click.option("--original", required=True, metavar="IN", help="The table it was made from.")
 @click.option("--proof", metavar="FILE", help="Its proof; then the bound is checked too.")
+@click.option("--statement", metavar="FILE", help="Its public statement, held against the proof.")
 @options.k_option
 @options.role_options
 @options.model_options
@@ -22,18 +25,30 @@ from incrowd.errors import InputError
 @options.json_option
 @options.quiet_option
 def verify(
-    release: str, original: str, proof: str | None, as_json: bool, quiet: bool, **given: Any
+    release: str,
+    original: str,
+    proof: str | None,
+    statement: str | None,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,
 ) -> int:
     """Check that RELEASE is a lawful release of the original table.
 
     Every class has k rows; every original row has a released row of its own, in any order, whose
     cells are the original ones or ancestors of them; other columns are unchanged. Give the same
     roles and hierarchies as for incrowd anonymize. Ends with 0 for yes and 1 for no.
+
+    With --proof, everything is taken from the proof; a hierarchy file that is given all the same
+    is held against the one in the proof.
     """
     if release == "-" and original == "-":
         raise InputError("only one of RELEASE and --original can be standard input")
     if proof is not None:
-        return with_proof(release, original, proof, as_json, quiet)
+        files = hierarchy_files(given["hierarchies"])
+        return with_proof(release, original, proof, statement, files, as_json, quiet)
+    if statement is not None:
+        raise InputError("--statement goes with --proof: it is held against it")
     from incrowd.frames.files import read
     from incrowd.policy import Policy
     from incrowd.verification import verify_release
@@ -64,13 +79,27 @@ def verify(
     return 0 if verdict.lawful else 1
 
 
-def with_proof(release: str, original: str, proof: str, as_json: bool, quiet: bool) -> int:
+def hierarchy_files(given: Sequence[str]) -> dict[str, str]:
+    """Return the hierarchies (COL=SPEC) that are files, by column; rules are in the proof."""
+    pairs = [text.rpartition("=") for text in given]
+    return {column: spec for column, _, spec in pairs if column and Path(spec).is_file()}
+
+
+def with_proof(
+    release: str,
+    original: str,
+    proof: str,
+    statement: str | None,
+    hierarchies: Mapping[str, str],
+    as_json: bool,
+    quiet: bool,
+) -> int:
     """Hand over to the independent checker, which takes everything else from the proof."""
     if "-" in (release, original, proof):
         raise InputError("--proof needs files, not pipes: it states their hashes")
     from incrowd.checker.verify import check
 
-    verdict = check(release, original, proof)
+    verdict = check(release, original, proof, hierarchies, statement)
     if as_json:
         print_json(
             {
