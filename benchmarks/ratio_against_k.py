@@ -141,8 +141,8 @@ def drawn(people: dict[str, Line], twins: dict[str, Line]) -> str:
         twins,
         {
             "guarantee": ("guarantee", "#666", "6 5"),
-            "blocks": ("dear twin: k/2", "#cb4b16", ""),
-            "halves": ("cheap twin: below 2", "#2aa198", ""),
+            "blocks": ("dear twin (k/2)", "#cb4b16", ""),
+            "halves": ("cheap twin", "#2aa198", ""),
         },
     )
     return "\n".join(

@@ -7,6 +7,7 @@ import pytest
 
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
+from incrowd.privacy.t_closeness import TCloseness
 from incrowd.solvers.base import Context, Problem
 from incrowd.solvers.catalog import SOLVERS, has_reductions
 from oracle import optimum
@@ -34,7 +35,9 @@ def test_exact_methods_agree(shape: str) -> None:
         if instance.sensitive is None:
             choice = [KAnonymity(k) for k in (2, 3, 2, 4)]
         else:
-            choice += [RecursiveDiversity("3/2", 2), RecursiveDiversity(2, 3) & KAnonymity(2)]
+            recursive = RecursiveDiversity("3/2", 2)
+            choice += [recursive, RecursiveDiversity(2, 3) & KAnonymity(2)]
+            choice += [recursive & TCloseness("0.4")]
         model = choice[number % len(choice)]
         problem = Problem(instance, model)
         best = optimum(instance, model)

@@ -24,7 +24,13 @@ class ClosenessMILP:
     id = "closeness-milp"
     guarantee = "exact"
     scope = Scope(
-        models=("t-closeness", "k-anonymity", "distinct l-diversity", "frequency l-diversity"),
+        models=(
+            "t-closeness",
+            "k-anonymity",
+            "distinct l-diversity",
+            "frequency l-diversity",
+            "recursive (c, l)-diversity",
+        ),
         hierarchies=True,
         size=f"level combinations × distinct rows × transports ≤ {MOST_EFFORT:,}",
     )

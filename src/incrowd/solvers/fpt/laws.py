@@ -1,6 +1,7 @@
 """Which models are linear in the number of rows of each kind in a class, and in which form."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
+from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 
 
@@ -26,24 +28,34 @@ class Closeness:
 
 
 @dataclass(frozen=True)
+class Recursive:
+    """One recursive (c, l)-diversity law: r₁ < c·(r_l + r_{l+1} + …)."""
+
+    c: Fraction
+    l: int  # noqa: E741
+    attribute: int
+
+
+@dataclass(frozen=True)
 class Laws:
-    """A model taken apart: (l, attribute) pairs for both diversities, and the t-closeness laws."""
+    """A model taken apart: (l, attribute) pairs for two diversities, and the other laws."""
 
     k: int = 1
     distinct: tuple[tuple[int, int], ...] = ()
     frequency: tuple[tuple[int, int], ...] = ()
     closeness: tuple[Closeness, ...] = ()
+    recursive: tuple[Recursive, ...] = ()
 
     @property
     def attributes(self) -> int:
         """Number of sensitive attributes that the laws look at."""
         looked = [a for _, a in self.distinct + self.frequency]
-        return len({*looked, *(law.attribute for law in self.closeness)})
+        return len({*looked, *(law.attribute for law in self.closeness + self.recursive)})
 
 
 def take_apart(model: Model, table: Group) -> Laws | str:
     """Return the laws of ``model``, or the name of a part that is not linear."""
-    k, distinct, frequency, closeness = 1, [], [], []
+    k, distinct, frequency, closeness, recursive = 1, [], [], [], []
     for part in parts(model):
         if isinstance(part, KAnonymity):
             k = max(k, part.k)
@@ -53,6 +65,8 @@ def take_apart(model: Model, table: Group) -> Laws | str:
             distinct.append((part.l, part.columns(table)[0]))
         elif isinstance(part, FrequencyDiversity):
             frequency += [(part.l, a) for a in part.attributes(table)]
+        elif isinstance(part, RecursiveDiversity):
+            recursive += [Recursive(part.c, part.l, a) for a in part.attributes(table)]
         elif isinstance(part, TCloseness):
             for a in part.attributes(table):
                 matrix = ground_matrix(part.distance, table.sizes[a])
@@ -61,7 +75,7 @@ def take_apart(model: Model, table: Group) -> Laws | str:
                 closeness.append(Closeness(float(part.t), a, matrix))
         else:
             return part.name
-    return Laws(k, tuple(distinct), tuple(frequency), tuple(closeness))
+    return Laws(k, tuple(distinct), tuple(frequency), tuple(closeness), tuple(recursive))
 
 
 def ground_matrix(distance: object, values: int) -> NDArray[np.float64] | str | None:

@@ -25,7 +25,12 @@ class PatternMILP:
     id = "pattern-milp"
     guarantee = "exact"
     scope = Scope(
-        models=("k-anonymity", "distinct l-diversity", "frequency l-diversity"),
+        models=(
+            "k-anonymity",
+            "distinct l-diversity",
+            "frequency l-diversity",
+            "recursive (c, l)-diversity",
+        ),
         hierarchies=True,
         size=f"level combinations × distinct rows ≤ {MOST_EFFORT:,}",
     )

@@ -7,11 +7,16 @@ Variables: x(r, p), how many copies of row r are released as pattern p; y(p), wh
     x(r, p) ≤ c(r)·y(p),  Σ_r x(r, p) ≥ k·y(p)         k-anonymity
     w(p, v) ≤ Σ_{r: v} x(r, p),  Σ_v w(p, v) ≥ l·y(p)  distinct l-diversity, w and y binary
     Σ_{r: v} x(r, p) ≤ z(p),  Σ_r x(r, p) ≥ l·z(p)     frequency l-diversity, z whole
+    r₁ + c·(r₁ + … + r_{l−1}) < c·Σ_r x(r, p)          recursive (c, l)-diversity
+
+The last one bounds sums of largest numbers of rows with one value, which are linear in disguise:
+r₁ ≤ z, and the j largest sum to at most j·q + Σ_v u(v) with u(v) ≥ r(v) − q, for some q.
 
 t-closeness is Liang and Yuan's Theorem 9: g(p, i, j) moves the class's mass to the table's,
 scaled by the size of the class and with the balances subtracted.  For equal distances their
-Fact 1 needs only one variable per value, the surplus.  Without t-closeness and with one sensitive
-attribute, x is a flow once w, y and z are fixed, so only these need be declared whole.
+Fact 1 needs only one variable per value, the surplus.  Without t-closeness and recursive diversity
+and with one sensitive attribute, x is a flow once w, y and z are fixed, so only these need be
+declared whole.
 """
 
 from dataclasses import dataclass, field
@@ -26,7 +31,7 @@ from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Problem
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.fpt.highs import standard_output_kept_clean, why_ended
-from incrowd.solvers.fpt.laws import Closeness, Laws
+from incrowd.solvers.fpt.laws import Closeness, Laws, Recursive
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
 
 Ints = NDArray[np.int64]
@@ -84,13 +89,13 @@ def build(instance: Instance, patterns: Patterns, laws: Laws) -> tuple[Program, 
     """Write the program down."""
     program = Program()
     owner, row, counts = patterns.owner, patterns.row, instance.counts
-    whole = bool(laws.closeness) or laws.attributes > 1
+    whole = bool(laws.closeness or laws.recursive) or laws.attributes > 1
     x = program.add_columns(patterns.cost[owner], counts[row], whole)
     columns = Columns(owner, row, x)
     number = len(patterns.cost)
     program.put(program.add_rows(instance.distinct, counts, counts)[row], x, 1)
     implied = max((law[0] for law in laws.distinct + laws.frequency), default=1)
-    if laws.k > implied or laws.distinct:
+    if laws.k > implied or laws.distinct or laws.recursive:
         y = program.add_columns(np.zeros(number), 1, True)
         link = program.add_rows(len(x), -np.inf, 0)
         program.put(link, x, 1)
@@ -100,6 +105,8 @@ def build(instance: Instance, patterns: Patterns, laws: Laws) -> tuple[Program, 
         program.put(size, y, -max(laws.k, implied))
         for l, attribute in laws.distinct:  # noqa: E741
             add_distinct(program, columns, instance.sensitive_codes[row, attribute], y, l)
+        for law in laws.recursive:
+            add_recursive(program, columns, instance.sensitive_codes[row, law.attribute], y, law)
     for l, attribute in laws.frequency:  # noqa: E741
         add_frequency(program, columns, instance.sensitive_codes[row, attribute], number, l)
     for law in laws.closeness:
@@ -144,6 +151,30 @@ def add_frequency(
     floor = program.add_rows(number, 0, np.inf)
     program.put(floor[columns.pattern], columns.x, 1)
     program.put(floor, z, -l)
+
+
+def add_recursive(
+    program: Program, columns: Columns, values: NDArray[np.int32], y: Ints, law: Recursive
+) -> None:
+    """With c = a/b: b·z + a·((l−1)·q + Σ u) ≤ a·Σ x − y; all whole, so that < is ≤ less 1."""
+    a, b, number = law.c.numerator, law.c.denominator, len(y)
+    pairs, at = np.unique(columns.pattern * (int(values.max()) + 1) + values, return_inverse=True)
+    pattern, at = pairs // (int(values.max()) + 1), at.ravel()
+    z, q = (program.add_columns(np.zeros(number), np.inf, False) for _ in range(2))
+    u = program.add_columns(np.zeros(len(pairs)), np.inf, False)
+    largest = program.add_rows(len(pairs), -np.inf, 0)
+    program.put(largest[at], columns.x, 1)
+    program.put(largest, z[pattern], -1)
+    above = program.add_rows(len(pairs), -np.inf, 0)
+    program.put(above[at], columns.x, 1)
+    program.put(above, q[pattern], -1)
+    program.put(above, u, -1)
+    outweighed = program.add_rows(number, -np.inf, 0)
+    program.put(outweighed, z, b)
+    program.put(outweighed, q, a * (law.l - 1))
+    program.put(outweighed[pattern], u, a)
+    program.put(outweighed[columns.pattern], columns.x, -a)
+    program.put(outweighed, y, 1)
 
 
 def add_closeness(
