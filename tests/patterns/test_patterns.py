@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from incrowd.instance import from_codes
 from incrowd.patterns.prefix_tree import (
     EMIT,
     NO_SINK,
@@ -111,6 +112,15 @@ def test_repair_of_large_numbers_is_exact() -> None:
         price = rng.integers(0, 20 * unit, instance.distinct)
         PrefixTree(instance).run(REPAIR, 3, price, unit=unit)
         assert prices_hold(instance, 3, price, unit)
+
+
+def test_repair_is_exact_beyond_53_bits() -> None:
+    """Tests a violation by one unit where floats cannot tell it."""
+    instance, _ = from_codes(np.array([[0], [1]]))
+    unit = 10**17
+    price = np.array([unit + 1, unit])
+    PrefixTree(instance).run(REPAIR, 2, price, unit=unit)
+    assert price.sum() <= 2 * unit
 
 
 def test_a_full_sink_and_spent_visits_are_told() -> None:
