@@ -10,7 +10,7 @@
    better release could use; when that finds nothing better, the release is optimal.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,11 @@ class Run:
         self.certificate = Prices(np.zeros(self.instance.distinct, np.int64), 1)
         self.bound = 0
         self.wide = False
+        # a visit takes longer the more columns there are; under a time limit a second buys about
+        # a million of them at ten columns
+        limit = context.stop.time_limit
+        visits = engine.visits if limit is None else min(engine.visits, int(1e6 * (limit + 1)))
+        self.visits = visits * 10 // max(10, self.instance.columns)
         self.tried: Solution | None = None
 
     def outcome(self) -> Outcome:
@@ -133,7 +138,7 @@ class Run:
     def bound_by_support(self) -> None:
         """Find the support bound; on a table too wide for that, the uniqueness bound."""
         self.tell("support bound")
-        price, complete = support_prices(self.tree, self.k, self.engine.visits)
+        price, complete = support_prices(self.tree, self.k, self.visits)
         self.wide = not complete
         if self.wide:
             price = uniqueness_prices(self.tree, self.k)
@@ -144,6 +149,7 @@ class Run:
     def first_prices(self) -> None:
         """Run a quarter of the price rounds, for a guide to the first search."""
         schedule = self.engine.prices or PriceBound.suited(self.instance)
+        schedule = replace(schedule, visits=min(schedule.visits, self.visits // 3))
         first, self.schedule = schedule.split()
         if self.tree.visits > MANY_VISITS:  # rounds will take long: have something to show before
             self.first_search()
@@ -194,7 +200,7 @@ class Run:
         for _ in range(MOST_TRIES):
             slack = Slack(absolute * self.mean / self.k, relative, True)
             state = self.tree.run(
-                EMIT, self.k, self.price, slack=slack, sink=sink, visits=self.engine.visits // 3
+                EMIT, self.k, self.price, slack=slack, sink=sink, visits=self.visits // 3
             )
             if state[3] == 0:
                 break
