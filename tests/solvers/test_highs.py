@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from incrowd.solvers.fpt.highs import standard_output_kept_clean, why_ended
+from incrowd.solvers.highs import standard_output_kept_clean, why_ended
 from incrowd.stop import Stop
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.instance import Instance
 from incrowd.solvers.base import Context
-from incrowd.solvers.fpt.highs import standard_output_kept_clean
+from incrowd.solvers.highs import standard_output_kept_clean
 
 Ints = NDArray[np.int64]
 START = 6  # nearest pairs of each row to start with

@@ -12,7 +12,7 @@ from incrowd.solvers.approx.factor import minimum_factor, pair_costs
 from incrowd.solvers.approx.factors import SIZE, adjacency, from_classes, is_binary, refuse_factor
 from incrowd.solvers.base import Context, Outcome, Problem, Scope
 from incrowd.solvers.baseline.first import first_release
-from incrowd.solvers.fpt.highs import why_ended
+from incrowd.solvers.highs import why_ended
 
 
 @dataclass(frozen=True, kw_only=True)

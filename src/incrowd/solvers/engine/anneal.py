@@ -52,7 +52,7 @@ def anneal_slice(
         if c.cost[q] == 0:
             continue
         if crowd.size[q] > k:
-            delta = relocate(i, k, heat, crowd, pad, c, rng)
+            delta = relocate(i, k, crowd, pad, c, rng)
             if delta != NONE:
                 change += delta
                 continue

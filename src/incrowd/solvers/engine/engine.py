@@ -10,6 +10,7 @@
    better release could use; when that finds nothing better, the release is optimal.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -28,6 +29,7 @@ from incrowd.solvers.engine.neighbourhood import Neighbourhoods
 from incrowd.solvers.engine.prove import prove
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
+from incrowd.solvers.staged import StagedRun
 
 SMALL = 600  # rows up to which polishing gives up after a few idle turns, whatever the budget
 WORTHWHILE = 0.001  # share of the cost that one turn of polishing must save
@@ -75,7 +77,7 @@ class Engine:
         return Run(self, problem, problem.model.k, context).outcome()
 
 
-class Run:
+class Run(StagedRun):
     """One run of the engine: the best so far, and the stages."""
 
     def __init__(self, engine: Engine, problem: Problem, k: int, context: Context) -> None:
@@ -94,9 +96,9 @@ class Run:
         self.visits = visits * 10 // max(10, self.instance.columns)
         self.tried: Solution | None = None
 
-    def outcome(self) -> Outcome:
-        """Go through the stages; stop as soon as the budget says so."""
-        stages = (
+    def stages(self) -> tuple[Callable[[], None], ...]:
+        """Bounds and releases in turn, the cheap ones first."""
+        return (
             self.bound_by_support,
             self.first_prices,
             self.first_search,
@@ -106,34 +108,6 @@ class Run:
             self.polish,
             self.finish,
         )
-        ended = "finished"
-        for stage in stages:
-            stage()
-            if self.best.cost <= self.bound:
-                ended = "finished"
-                break
-            if self.stop.satisfied(self.best.cost, self.bound):
-                ended = "gap reached"
-                break
-            if self.stop.now():
-                ended = self.stop.why()
-                break
-            ended = "stopped paying"
-        return Outcome(self.best, self.bound, ended, self.certificate)
-
-    def tell(self, stage: str, share: float | None = None, cost: int | None = None) -> None:
-        """Report progress with the best cost and bound so far."""
-        best = self.best.cost if cost is None else min(cost, self.best.cost)
-        self.context.tell(stage, best, self.bound, share)
-
-    def offer(self, solution: Solution) -> None:
-        """Keep the solution if it is the best so far."""
-        if solution.cost < self.best.cost:
-            self.best = solution
-
-    def done(self) -> bool:
-        """Whether time is up or the gap is small enough."""
-        return self.stop.now() or self.stop.satisfied(self.best.cost, self.bound)
 
     def bound_by_support(self) -> None:
         """Find the support bound; on a table too wide for that, the uniqueness bound."""

@@ -28,7 +28,7 @@ def accepts(gain: float, heat: float, rng: Any) -> bool:
 
 
 @kernel
-def relocate(i: int, k: int, heat: float, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
+def relocate(i: int, k: int, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
     """Move a surplus copy to its cheapest open pattern (sideways now and then)."""
     q = crowd.pattern[i]
     p = cheapest_open(c.row_of[i], q, k, crowd, pad, c)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from incrowd.solvers.engine.block import Block, BlockMaker
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import Crowd, link, new_crowd, total_cost, unlink
-from incrowd.solvers.fpt.highs import standard_output_kept_clean
+from incrowd.solvers.highs import standard_output_kept_clean
 
 
 class Program(NamedTuple):

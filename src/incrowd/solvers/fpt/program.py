@@ -30,9 +30,9 @@ from incrowd.instance import Instance
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Problem
 from incrowd.solvers.baseline.first import first_release
-from incrowd.solvers.fpt.highs import standard_output_kept_clean, why_ended
 from incrowd.solvers.fpt.laws import Closeness, Laws, Recursive
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
+from incrowd.solvers.highs import standard_output_kept_clean, why_ended
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -6,6 +6,7 @@
 3. Candidates of small reduced cost; a sweep; annealing, and again while that pays.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,6 +28,7 @@ from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.start import greedy
+from incrowd.solvers.staged import StagedRun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +76,7 @@ class SensitiveEngine:
         return Run(self, problem, context).outcome()
 
 
-class Run:
+class Run(StagedRun):
     """One run: the best so far, and the stages."""
 
     def __init__(self, engine: SensitiveEngine, problem: Problem, context: Context) -> None:
@@ -94,37 +96,15 @@ class Run:
         hist[: len(whole)] = whole
         self.searchable = violation(self.rules.laws, hist, instance.rows) == 0
 
-    def outcome(self) -> Outcome:
-        """Go through the stages; stop as soon as the budget says so."""
-        ended = "finished"
-        for stage in (self.first_release, self.bound_by_classes, self.bound_by_k, self.raise_prices,
-                      self.search):  # fmt: skip
-            stage()
-            if self.best.cost <= self.bound:
-                ended = "finished"
-                break
-            if self.stop.satisfied(self.best.cost, self.bound):
-                ended = "gap reached"
-                break
-            if self.stop.now():
-                ended = self.stop.why()
-                break
-            ended = "stopped paying"
-        return Outcome(self.best, self.bound, ended, self.certificate)
-
-    def tell(self, stage: str, share: float | None = None, cost: int | None = None) -> None:
-        """Report progress with the best cost and bound so far."""
-        best = self.best.cost if cost is None else min(cost, self.best.cost)
-        self.context.tell(stage, best, self.bound, share)
-
-    def offer(self, solution: Solution) -> None:
-        """Keep the solution if it is the best so far."""
-        if solution.cost < self.best.cost:
-            self.best = solution
-
-    def done(self) -> bool:
-        """Whether time is up or the gap is small enough."""
-        return self.stop.now() or self.stop.satisfied(self.best.cost, self.bound)
+    def stages(self) -> tuple[Callable[[], None], ...]:
+        """Bounds and releases in turn, the cheap ones first."""
+        return (
+            self.first_release,
+            self.bound_by_classes,
+            self.bound_by_k,
+            self.raise_prices,
+            self.search,
+        )
 
     def first_release(self) -> None:
         """Sweep over windows of the sorted table; the table as one class is there already."""
