@@ -1,6 +1,7 @@
 """The front door: table → instance → solve → release; wiring only."""
 
 import contextlib
+import inspect
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
 from incrowd.coding import Coded, coded, edit_for, shuffled
+from incrowd.errors import InputError
 from incrowd.events import Event, Listener, silent
 from incrowd.frames.base import Source
 from incrowd.frames.files import open_table
@@ -21,7 +23,9 @@ from incrowd.solvers.base import Context, Problem, Solver
 from incrowd.stop import Stop
 
 if TYPE_CHECKING:
+    from incrowd.constraints.cap import Cap
     from incrowd.hierarchy.ladder import Source as Hierarchy
+    from incrowd.model_spec import ModelSpec
 
 
 def anonymize(
@@ -37,9 +41,12 @@ def anonymize(
     c: Any = None,
     t: Any = None,
     distance: str = "equal",
-    models: Model | Sequence[Model] = (),
+    models: "Model | ModelSpec | str | Sequence[Model | ModelSpec | Mapping[str, Any] | str]" = (),
     hierarchies: "Mapping[str, str | Path | Hierarchy] | None" = None,
     weights: Mapping[str, Any] | None = None,
+    fixed: str | Sequence[str] = (),
+    linked: Sequence[Sequence[str]] = (),
+    caps: "Mapping[str, Any] | Sequence[Cap | Mapping[str, Any]]" = (),
     cost: Any = "level",
     method: str | Solver = "auto",
     reductions: str | None = None,
@@ -49,6 +56,7 @@ def anonymize(
     threads: int = 1,
     order: str = "keep",
     star: str = "*",
+    policy: Policy | str | Path | None = None,
     progress: Listener | None = None,
 ) -> Release:
     """Return a release of ``data`` in which every row hides among at least ``k``.
@@ -64,9 +72,12 @@ def anonymize(
         ``"entropy"``, ``"recursive"`` (with c) or ``"disjoint"``.
     t, distance: t-closeness of each sensitive column; its values are ``"equal"``ly far apart,
         ``"ordered"``, in a ``"hierarchy"``, or as a file says.
-    models: further privacy models on the sensitive columns.
+    models: further privacy models on the sensitive columns, such as
+        ``"l=3,kind=entropy,on=disease"``; see ``Policy.models``.
     hierarchies: column → ``"interval:5,10"``, ``"prefix:1"``, ``"date"``, a file, or a source.
     weights: column → factor on what a change of its cells costs.
+    fixed: quasi-identifiers that are never changed; linked: lists of those suppressed together.
+    caps: column → largest share of its cells that may change; see ``Policy.caps``.
     cost: ``"level"``, ``"ncp"``, ``"stars"``, or a cost; for all columns or by column.
     method: ``"auto"`` or a solver's id (``incrowd methods``).
     reductions: what the exact methods do first: ``"paper"``, ``"all"`` or ``"none"``.
@@ -74,6 +85,7 @@ def anonymize(
     seed: of all randomness; threads: at most so many, without influence on the result.
     order: ``"keep"`` the rows' order or ``"shuffle"`` it.
     star: what is written for a suppressed cell.
+    policy: all of the above at once, as a value or a policy file; then nothing else is given.
     progress: called with each ``incrowd.events.Event``; its costs are in the user's units.
 
     Returns
@@ -87,16 +99,29 @@ def anonymize(
     NoLawfulReleaseError: no release can obey the model, e.g. k is larger than the table.
     StoppedError: the search ended before any lawful release was found.
     """
-    stop = Stop(time_limit, gap)
-    policy = Policy(
-        k=k, qi=qi, sensitive=sensitive, id=id, keep=keep,
-        l=l, l_kind=l_kind, c=c, t=t, distance=distance,
-        models=tuple(models) if isinstance(models, Sequence) else (models,),
-        hierarchies=hierarchies or {}, weights=weights or {}, cost=cost, method=method,
-        reductions=reductions, time_limit=time_limit, gap=gap, seed=seed, threads=threads,
-        order=order, star=star,
-    )  # fmt: skip
-    return release_of(open_table(data), policy, progress or silent, stop)
+    given = {name: value for name, value in locals().items() if name not in NO_POLICY}
+    asked = _policy(policy, given)
+    stop = Stop(asked.time_limit, asked.gap)
+    return release_of(open_table(data), asked, progress or silent, stop)
+
+
+NO_POLICY = ("data", "policy", "progress")
+
+
+def _policy(policy: Policy | str | Path | None, given: dict[str, Any]) -> Policy:
+    """Return the policy asked for by itself, or by its parts."""
+    if policy is None:
+        given["hierarchies"] = given["hierarchies"] or {}
+        given["weights"] = given["weights"] or {}
+        return Policy(**given)
+    defaults = {n: p.default for n, p in inspect.signature(anonymize).parameters.items()}
+    beside = [name for name, value in given.items() if value != defaults[name]]
+    if beside:
+        raise InputError(
+            f"policy says all; {', '.join(beside)} cannot be given beside it: change the policy, "
+            f"dataclasses.replace(policy, {beside[0]}=…)"
+        )
+    return policy if isinstance(policy, Policy) else Policy.read(policy)
 
 
 def release_of(
@@ -104,6 +129,8 @@ def release_of(
 ) -> Release:
     """Anonymize a table under a policy; see ``anonymize``."""
     stop = stop or Stop(policy.time_limit, policy.gap)
+    if policy.fixed or policy.linked or policy.caps:
+        raise InputError("fixed, linked and caps are not obeyed by any method yet")
     table = coded(source, policy)
     problem = problem_of(table, policy)
     further: dict[str, int] = {}

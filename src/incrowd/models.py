@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError, did_you_mean
+from incrowd.model_spec import DIVERSITIES, ModelSpec
+from incrowd.model_spec import diversity as _diversity
 from incrowd.privacy.base import Model
 from incrowd.privacy.k_anonymity import KAnonymity
 
@@ -14,13 +16,13 @@ if TYPE_CHECKING:
     from incrowd.policy import Policy
     from incrowd.privacy.distance import GroundDistance
 
-KINDS = ("distinct", "frequency", "entropy", "recursive", "disjoint")
 DISTANCES = ("equal", "ordered", "hierarchy")
 
 
 def asks_of_sensitive(policy: "Policy") -> bool:
     """Whether any model of the policy looks at the sensitive columns."""
-    return bool(policy.models) or policy.l is not None or policy.t is not None
+    further = any(getattr(model, "asks_of_sensitive", True) for model in policy.models)
+    return further or policy.l is not None or policy.t is not None
 
 
 def model_of(
@@ -47,7 +49,8 @@ def model_of(
         parts.append(diversity(policy))
     if policy.t is not None:
         parts += closeness(policy, sensitive, sources)
-    parts += policy.models
+    for model in policy.models:
+        parts += model.models(sensitive, sources) if isinstance(model, ModelSpec) else [model]
     if len(parts) == 1:
         return parts[0]
     from incrowd.privacy.all_of import AllOf
@@ -57,33 +60,14 @@ def model_of(
 
 def diversity(policy: "Policy") -> Model:
     """Return the l-diversity that ``l``, ``l_kind`` and ``c`` ask for, of each attribute."""
-    from incrowd.privacy.disjoint_diversity import DisjointDiversity
-    from incrowd.privacy.distinct_diversity import DistinctDiversity
-    from incrowd.privacy.entropy_diversity import EntropyDiversity
-    from incrowd.privacy.frequency_diversity import FrequencyDiversity
-    from incrowd.privacy.recursive_diversity import RecursiveDiversity
-
-    kind, l, c = policy.l_kind, policy.l, policy.c  # noqa: E741
-    if kind not in KINDS:
-        raise InputError(f"l_kind is {kind!r}{did_you_mean(str(kind), KINDS)}")
+    kind, c = policy.l_kind, policy.c
+    if kind not in DIVERSITIES:
+        raise InputError(f"l_kind is {kind!r}{did_you_mean(str(kind), DIVERSITIES)}")
     if (kind == "recursive") != (c is not None):
         raise InputError(
             "recursive l-diversity takes c as well as l (--c X), the other kinds do not"
         )
-    if kind == "entropy":
-        return EntropyDiversity(l)
-    try:
-        whole: Any = int(l)
-    except ValueError:
-        whole = l  # the model says what is wrong with it
-    if kind == "recursive":
-        return RecursiveDiversity(c, whole)
-    simple = {
-        "distinct": DistinctDiversity,
-        "frequency": FrequencyDiversity,
-        "disjoint": DisjointDiversity,
-    }
-    return simple[kind](whole)
+    return _diversity(kind, policy.l, c)
 
 
 def closeness(

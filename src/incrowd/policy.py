@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.constraints.cap import Cap, caps_of
 from incrowd.errors import InputError, did_you_mean
 from incrowd.hierarchy.tree import STAR
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
+    from incrowd.model_spec import ModelSpec
     from incrowd.privacy.base import Model
 
 ORDERS = ("keep", "shuffle")
@@ -101,10 +103,15 @@ class Policy:
         ``"entropy"``, ``"recursive"`` (with c) or ``"disjoint"`` (of all columns at once).
     t, distance: t-closeness of each sensitive column; the distance of its values is ``"equal"``,
         ``"ordered"``, ``"hierarchy"`` or a file, see ``incrowd.models.distance_of``.
-    models: further privacy models that every class has to obey.
+    models: further privacy models that every class has to obey: values, ``ModelSpec``, mappings of
+        its names, or texts such as ``"l=3,kind=entropy,on=disease"``.
     hierarchies: column → specification (``interval:5,10``, ``prefix:1``, ``date``, ``none``), path
         of a hierarchy file, or a source; columns not named are suppressed whole.
     weights: column → factor on what its cells cost.
+    fixed: quasi-identifiers that are never changed.
+    linked: lists of quasi-identifiers that are suppressed together, row by row.
+    caps: column → largest share of its cells that may change, or a list of ``Cap``, which may
+        also cap the cells of a subgroup.
     cost: ``"level"``, ``"ncp"``, ``"stars"`` or a cost, for all columns or by column.
     method: ``"auto"`` or a solver's id; reductions: ``"paper"``, ``"all"``, ``"none"``, or None for
         the method's own choice.
@@ -124,9 +131,12 @@ class Policy:
     c: Any = None
     t: Any = None
     distance: str = "equal"
-    models: Sequence["Model"] = ()
+    models: "Sequence[Model | ModelSpec | Mapping[str, Any] | str]" = ()
     hierarchies: Mapping[str, "str | Path | Hierarchy"] = field(default_factory=dict)
     weights: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Sequence[str] = ()
+    linked: Sequence[Sequence[str]] = ()
+    caps: "Mapping[str, Any] | Sequence[Cap | Mapping[str, Any]]" = ()
     cost: Any = "level"
     method: Any = "auto"
     reductions: str | None = None
@@ -138,9 +148,12 @@ class Policy:
     star: str = STAR
 
     def __post_init__(self) -> None:
-        for role in ROLES:
+        for role in (*ROLES, "fixed"):
             object.__setattr__(self, role, _names(role, getattr(self, role)))
+        object.__setattr__(self, "linked", _lists("linked", self.linked))
+        object.__setattr__(self, "caps", caps_of(self.caps))
         _whole("k", self.k, 1)
+        self._take_models()
         _whole("seed", self.seed, 0)
         _whole("threads", self.threads, 1)
         _number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
@@ -149,6 +162,36 @@ class Policy:
             raise InputError(f"order is {self.order!r}{did_you_mean(str(self.order), ORDERS)}")
         if not isinstance(self.star, str) or not self.star:
             raise InputError("star, the mark of a suppressed cell, must be a text of some length")
+
+    def _take_models(self) -> None:
+        """Read models given as text or mappings; those that ask for rows only raise k."""
+        if not self.models:
+            return
+        from incrowd.model_spec import ModelSpec, model_spec
+
+        given = self.models
+        if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
+            given = (given,)
+        k, kept = self.k, []
+        for model in map(model_spec, given):
+            if isinstance(model, ModelSpec) and not model.asks_of_sensitive:
+                k = max(k, model.k or 1)
+            else:
+                kept.append(model)
+        object.__setattr__(self, "k", k)
+        object.__setattr__(self, "models", tuple(kept))
+
+    @classmethod
+    def read(cls, path: "str | Path") -> "Policy":
+        """Read a policy file (TOML); see docs/reference/policy.md.
+
+        Raises
+        ------
+        InputError: no such file, no TOML, an unknown key or a wrong value; names file and key.
+        """
+        from incrowd.policy_file import read_policy
+
+        return read_policy(path)
 
     def roles(self, columns: Sequence[str]) -> Roles:
         """Give every column of a table its role; see ``assign_roles``."""
@@ -177,6 +220,16 @@ def _names(role: str, given: Any) -> tuple[str, ...] | None:
     if not isinstance(given, Iterable):
         raise InputError(f"{role} takes a column name or a list of them, not {given!r}")
     return tuple(given)
+
+
+def _lists(name: str, given: Any) -> tuple[tuple[str, ...], ...]:
+    if given is None:
+        return ()
+    wrong = isinstance(given, str) or not isinstance(given, Iterable)
+    lists = () if wrong else tuple(given)
+    if wrong or any(isinstance(each, str) or not isinstance(each, Iterable) for each in lists):
+        raise InputError(f"{name} takes a list of lists of column names, not {given!r}")
+    return tuple(tuple(each) for each in lists)
 
 
 def _whole(name: str, value: Any, least: int) -> None:

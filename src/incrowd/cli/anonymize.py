@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 @options.role_options
 @options.model_options
 @options.hierarchy_options
+@options.constraint_options
+@options.policy_option
 @options.search_options
 @click.option(
     "--order",
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 @options.json_option
 @options.quiet_option
 def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> int:
-    """Write a release of IN (CSV, Parquet, Arrow; - for a pipe) to OUT.
+    """Write a release of IN (CSV, Parquet, Arrow, SPSS, Stata, SAS; - for a pipe) to OUT.
 
     Every row of OUT agrees with at least k − 1 others on all quasi-identifiers. As few cells as
     can be are changed, and a bound says how far from the fewest possible the release may be.
@@ -53,14 +55,17 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     from incrowd.anonymize import release_of
     from incrowd.cli.progress import progress
     from incrowd.frames.files import read
+    from incrowd.frames.stat import require_place_of
     from incrowd.policy import Policy
     from incrowd.stop import Stop
 
-    stop = Stop(given["time_limit"], given["gap"])
+    stop = Stop()
     source = read(table, given["delimiter"], given["encoding"])
+    require_place_of(output, source, given["proof"] is not None)
     policy = Policy(**options.policy_arguments(source.columns, given))
+    stop.time_limit, stop.gap = policy.time_limit, policy.gap
     try:
-        with standard_output_kept(), progress(quiet, given["time_limit"]) as listener:
+        with standard_output_kept(), progress(quiet, policy.time_limit) as listener:
             release = release_of(source, policy, listener, stop)
     except StoppedError:
         if stop.interrupted:

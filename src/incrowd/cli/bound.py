@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @options.role_options
 @options.model_options
 @options.hierarchy_options
+@options.policy_option
 @click.option("--time-limit", type=float, metavar="S", help="Wall seconds at most, about.")
 @options.reading_options
 @options.json_option
@@ -37,16 +38,17 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     from incrowd.solvers.base import Context
     from incrowd.stop import Stop
 
-    stop = Stop(given["time_limit"])
+    stop = Stop()
     source = read(table, given["delimiter"], given["encoding"])
     policy = Policy(**options.policy_arguments(source.columns, given))
+    stop.time_limit = policy.time_limit
     problem = problem_of(coded(source, policy), policy)
     if problem.instance.rows:
         require_lawful_table(problem)
     instance = problem.instance
     with (
         standard_output_kept(),
-        progress(quiet, given["time_limit"]) as listener,
+        progress(quiet, policy.time_limit) as listener,
         interruptible(stop),
     ):
         listener = in_user_units(listener, instance.scale)

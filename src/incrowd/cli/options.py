@@ -9,6 +9,12 @@ import click
 
 from incrowd.errors import InputError, did_you_mean
 
+policy_option = click.option(
+    "--policy",
+    metavar="FILE",
+    help="Take what is not said here from a policy file (TOML); see incrowd init.",
+)
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -80,6 +86,26 @@ hierarchy_options = together(
     ),
 )
 
+constraint_options = together(
+    click.option(
+        "--fixed", multiple=True, metavar="A,…", help="Quasi-identifiers that are never changed."
+    ),
+    click.option(
+        "--linked",
+        multiple=True,
+        metavar="A,B,…",
+        help="Quasi-identifiers that are suppressed together, row by row.",
+    ),
+    click.option(
+        "--cap",
+        "caps",
+        multiple=True,
+        metavar="COL=X",
+        help="Largest share of a column's cells that may change, e.g. age=0.1; COL=VALUE:X caps "
+        "the cells of the rows in which COL is VALUE.",
+    ),
+)
+
 k_option = click.option(
     "-k", "k", type=int, default=5, show_default=True, help="Least number of rows alike."
 )
@@ -101,6 +127,14 @@ model_options = together(
         show_default=True,
         metavar="equal|ordered|hierarchy|FILE",
         help="How far apart sensitive values are, for t-closeness.",
+    ),
+    click.option(
+        "--model",
+        "models",
+        multiple=True,
+        metavar="NAME=X,…",
+        help="A model with its own parameters, e.g. l=3,kind=entropy,on=disease; of k, l, c, t, "
+        "distance, alpha, beta, delta, kind, values, on.",
     ),
 )
 
@@ -172,12 +206,54 @@ ASKED = (
 )
 
 
+ROLES = ("qi", "sensitive", "id", "keep", "fixed")
+
+
 def policy_arguments(columns: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn the shared options into the arguments of ``Policy``."""
-    arguments = {name: options[name] for name in ASKED if name in options}
-    for role in ("sensitive", "id", "keep"):
-        arguments[role] = split_names(options[role], columns)
-    arguments["qi"] = split_names(options["qi"], columns) if options["qi"] else None
-    arguments["hierarchies"] = split_pairs("--hierarchy", options["hierarchies"], columns)
-    arguments["weights"] = split_pairs("--weight", options["weights"], columns)
+    """Turn the shared options, and the policy file among them, into the arguments of ``Policy``.
+
+    What is typed on the command line goes before the file; hierarchies, weights and caps do so
+    column by column.
+
+    Raises
+    ------
+    InputError: an unknown column, or something wrong with the policy file.
+    """
+    arguments: dict[str, Any] = {name: options[name] for name in ASKED if name in options}
+    if options.get("policy") is not None:
+        from incrowd.policy_file import read_keys
+
+        said = read_keys(options["policy"])
+        arguments = {n: x for n, x in arguments.items() if n not in said or is_typed(n)}
+        arguments = said | arguments
+    for role in ROLES:
+        if options.get(role):
+            arguments[role] = split_names(options[role], columns)
+    if options.get("linked"):
+        arguments["linked"] = [split_names([text], columns) for text in options["linked"]]
+    if options.get("models"):
+        arguments["models"] = list(options["models"])
+    for name, option in (("hierarchies", "--hierarchy"), ("weights", "--weight")):
+        typed = split_pairs(option, options.get(name, ()), columns)
+        arguments[name] = {**arguments.get(name, {}), **typed}
+    if options.get("caps"):
+        arguments["caps"] = capped(arguments.get("caps"), options["caps"], columns)
     return arguments
+
+
+def is_typed(name: str) -> bool:
+    """Whether an option was given, rather than its default taken."""
+    context = click.get_current_context(silent=True)
+    source = None if context is None else context.get_parameter_source(name)
+    return source not in (None, click.core.ParameterSource.DEFAULT)
+
+
+def capped(before: Any, given: Sequence[str], columns: Sequence[str]) -> list[Any]:
+    """Return the caps of the policy file, and those of ``--cap`` in place of or beside them."""
+    from incrowd.constraints.cap import caps_of, parse_cap
+
+    typed = [
+        parse_cap(*pair) for text in given for pair in split_pairs("--cap", [text], columns).items()
+    ]
+    places = {cap.place for cap in typed}
+    return [cap for cap in caps_of(before) if cap.place not in places] + typed

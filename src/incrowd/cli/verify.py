@@ -20,6 +20,8 @@ from incrowd.errors import InputError
 @options.role_options
 @options.model_options
 @options.hierarchy_options
+@options.constraint_options
+@options.policy_option
 @options.reading_options
 @click.option("--spreadsheet-safe", is_flag=True, help="It was made with --spreadsheet-safe.")
 @options.json_option

@@ -1,0 +1,1 @@
+"""What a release must leave alone: fixed columns, linked columns, caps on changed cells."""

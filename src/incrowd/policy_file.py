@@ -1,0 +1,186 @@
+"""Policy files: TOML, with the names of the command line and of ``incrowd.Policy``."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import InputError, did_you_mean
+from incrowd.policy import Policy
+from incrowd.policy_keys import CAP_KEYS, KEYS, MODEL_KEYS, Key, named
+
+
+def read_policy(path: str | Path) -> Policy:
+    """Read a policy file; see ``Policy.read``."""
+    return policy_from(read_keys(path), path)
+
+
+def policy_from(arguments: Mapping[str, Any], path: str | Path) -> Policy:
+    """Make the policy; what is wrong with it is said with the file's name."""
+    try:
+        return Policy(**arguments)
+    except InputError as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def read_keys(path: str | Path) -> dict[str, Any]:
+    """Return the arguments of ``Policy`` that a policy file gives; paths made whole.
+
+    Raises
+    ------
+    InputError: no such file, no TOML, an unknown key or a wrong value; names file and key.
+    """
+    file = Path(path)
+    try:
+        given = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: no TOML: {_plain(str(error))}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not UTF-8 text, as TOML is") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return Reader(str(path), file.parent).table(given, KEYS, "")
+
+
+def _plain(message: str) -> str:
+    """The parser's message without a full stop at its end."""
+    return message.rstrip(".")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Checks values by the table of keys; ``name`` of the file, ``folder`` that paths start at."""
+
+    name: str
+    folder: Path
+
+    def table(self, given: Any, keys: tuple[Key, ...], path: str) -> dict[str, Any]:
+        """Return a table of keys, each checked."""
+        known = named(keys)
+        if not isinstance(given, Mapping):
+            raise self.wrong(path, "a table", given)
+        for name in given:
+            if name not in known:
+                at = f"{path}.{name}" if path else name
+                raise InputError(f"{self.name}: {at}: unknown key{did_you_mean(name, known)}")
+        return {
+            name: self.value(value, known[name], f"{path}.{name}" if path else name)
+            for name, value in given.items()
+        }
+
+    def value(self, given: Any, key: Key, path: str) -> Any:
+        """Return one value, checked."""
+        if key.kind == "models":
+            return self.models(given, path)
+        if key.kind == "caps":
+            return self.caps(given, path)
+        if key.kind in ("texts by column", "numbers by column"):
+            return self.by_column(given, key, path)
+        if key.kind == "text or by column":
+            by_column = isinstance(given, Mapping)
+            return self.by_column(given, key, path) if by_column else self.text(given, key, path)
+        if key.kind == "text":
+            return self.text(given, key, path)
+        if key.kind in ("names", "lists"):
+            return self.lists(given, key, path)
+        return self.number(given, key, path)
+
+    def models(self, given: Any, path: str) -> list[Any]:
+        """Return the models."""
+        from incrowd.model_spec import ModelSpec
+
+        found = []
+        for i, each in enumerate(self.tables(given, path)):
+            at = f"{path}[{i}]"
+            entry = self.table(each, MODEL_KEYS, at)
+            try:
+                found.append(ModelSpec(**entry))
+            except InputError as error:
+                raise InputError(f"{self.name}: {at}: {error}") from None
+        return found
+
+    def caps(self, given: Any, path: str) -> Any:
+        """Return the caps, by column or as a list."""
+        from incrowd.constraints.cap import caps_of
+
+        share = named(CAP_KEYS)["share"]
+        if isinstance(given, Mapping):
+            found: Any = {c: self.number(x, share, f"{path}.{c}") for c, x in given.items()}
+        else:
+            tables = enumerate(self.tables(given, path))
+            found = [self.table(each, CAP_KEYS, f"{path}[{i}]") for i, each in tables]
+        try:
+            return caps_of(found)
+        except InputError as error:
+            raise InputError(f"{self.name}: {error}") from None
+
+    def tables(self, given: Any, path: str) -> Sequence[Any]:
+        """Return a list of tables."""
+        if not isinstance(given, list):
+            raise self.wrong(path, f"a list of tables ([[{path}]])", given)
+        return given
+
+    def by_column(self, given: Any, key: Key, path: str) -> dict[str, Any]:
+        """Return column → text or number."""
+        if not isinstance(given, Mapping):
+            raise self.wrong(path, f"a table of columns ([{path}])", given)
+        read = self.number if key.kind == "numbers by column" else self.text
+        return {column: read(value, key, f"{path}.{column}") for column, value in given.items()}
+
+    def text(self, given: Any, key: Key, path: str) -> str:
+        """Return a text; a file's path starts at the policy file's folder."""
+        if not isinstance(given, str):
+            raise self.wrong(path, "a text in quotes", given)
+        if key.choices and given not in key.choices:
+            raise InputError(f"{self.name}: {path} is {given!r}{did_you_mean(given, key.choices)}")
+        if key.file and (self.folder / given.strip()).is_file() and not self.is_rule(given):
+            return str(self.folder / given.strip())
+        return given
+
+    @staticmethod
+    def is_rule(text: str) -> bool:
+        """Whether a text is a rule although a file is called like it; ``./date`` is the file."""
+        from incrowd.hierarchy.spec import RULES
+
+        words = (*RULES, "equal", "ordered", "hierarchy", "level", "ncp", "stars")
+        return text.strip().partition(":")[0] in words
+
+    def lists(self, given: Any, key: Key, path: str) -> Any:
+        """Return a list of names, or a list of such lists."""
+        if key.kind == "names":
+            if isinstance(given, str):
+                return [given]
+            if not isinstance(given, list) or any(not isinstance(name, str) for name in given):
+                raise self.wrong(path, "a text or a list of texts", given)
+            return given
+        nested = isinstance(given, list) and all(isinstance(names, list) for names in given)
+        if not nested or any(not isinstance(name, str) for names in given for name in names):
+            raise self.wrong(path, 'a list of lists of texts, such as [["city", "zip"]]', given)
+        return given
+
+    def number(self, given: Any, key: Key, path: str) -> Any:
+        """Return a number, within its limits."""
+        if key.kind in ("exact", "numbers by column") and isinstance(given, str):
+            return given  # read exactly where it is used
+        whole = key.kind == "whole"
+        fits = isinstance(given, int) if whole else isinstance(given, int | float)
+        if not fits or isinstance(given, bool):
+            raise self.wrong(path, "a whole number" if whole else "a number", given)
+        limits = [
+            (f"at least {key.least}", key.least is not None and not given >= key.least),
+            (f"above {key.above}", key.above is not None and not given > key.above),
+            (f"at most {key.most}", key.most is not None and not given <= key.most),
+        ]
+        for text, broken in limits:
+            if broken:
+                raise InputError(f"{self.name}: {path} must be {text}, not {given}")
+        return given
+
+    def wrong(self, path: str, expected: str, given: Any) -> InputError:
+        """Return the error of a value of a wrong kind."""
+        kinds = {bool: "true or false", str: "a text", int: "a whole number", float: "a number"}
+        kind = kinds.get(type(given), "a list" if isinstance(given, list) else "a table")
+        return InputError(f"{self.name}: {path} must be {expected}, not {kind}")
