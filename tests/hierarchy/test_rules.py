@@ -19,7 +19,9 @@ from incrowd.hierarchy import (
     Suppression,
     build_trees,
     parse,
+    parse_cost,
 )
+from incrowd.hierarchy.check import check
 
 
 def paths(source: Source, values: list[str | None]) -> list[tuple[str | None, ...]]:
@@ -199,3 +201,22 @@ def test_texts_that_name_nothing(tmp_path: Path, text: str, message: str) -> Non
     (tmp_path / "h.csv").write_text("a;*\n")
     with pytest.raises(HierarchyError, match=message):
         parse(text, tmp_path)
+
+
+def test_values_declared_missing_stay_or_become_stars(tmp_path: Path) -> None:
+    """Tests that no rule takes ``missing 99 (refused)`` for a number, a date or a code."""
+    lost = ["missing 99 (refused)", "missing .a"]
+    file = tmp_path / "h.csv"
+    file.write_text("12;teens;*\n31;others;*\n")
+    for source, values in (
+        (parse("interval:10"), ["12", "31"]),
+        (parse("prefix:1"), ["12", "31"]),
+        (parse("date:year"), ["2021-03-15", "2022-01-01"]),
+        (parse(str(file)), ["12", "31"]),
+    ):
+        ladder = source.build("x", [*values, *lost, None])
+        paths = {ladder.leaves[i]: ladder.path(i) for i in range(len(ladder.leaves))}
+        assert len(set(paths[values[0]])) == 3
+        for value in lost:
+            assert set(paths[value]) == {value, "*"}
+    assert check(parse(str(file)), "x", ["12", "31", *lost], parse_cost("level")).sound

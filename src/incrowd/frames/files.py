@@ -2,7 +2,7 @@
 
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -10,7 +10,8 @@ from incrowd.errors import InputError
 from incrowd.frames.atomic import whole
 from incrowd.frames.base import Source, Table, texts
 from incrowd.frames.csv_table import EditedCsv, read_csv
-from incrowd.frames.native import from_native
+from incrowd.frames.native import NativeTable, from_native
+from incrowd.frames.stat import SUFFIXES, StatTable, read_stat, require_place_of, stat_form
 
 FORMATS = {
     ".parquet": "parquet",
@@ -18,12 +19,13 @@ FORMATS = {
     ".arrow": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
+    **SUFFIXES,
 }
 PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
 
 
 def read(path: str | Path, delimiter: str | None = None, encoding: str | None = None) -> Source:
-    """Read CSV, Parquet or Arrow (told apart by the first bytes); ``-`` is standard input.
+    """Read CSV, Parquet, Arrow, SPSS, Stata or SAS (by the first bytes); ``-`` is standard input.
 
     Raises
     ------
@@ -40,6 +42,9 @@ def read(path: str | Path, delimiter: str | None = None, encoding: str | None = 
         return from_native(_parsed(lambda pl, f: pl.read_ipc(f), data, name, "Arrow"))
     if data.startswith(b"\xff\xff\xff\xff"):
         return from_native(_parsed(lambda pl, f: pl.read_ipc_stream(f), data, name, "Arrow"))
+    form = stat_form(data)
+    if form is not None:
+        return read_stat(data, name, form)
     return read_csv(data, name, delimiter, encoding)
 
 
@@ -82,8 +87,18 @@ def open_table(data: Any) -> Source:
     return read(data) if isinstance(data, str | Path) else from_native(data)
 
 
+def alike(table: Table, columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Return a frame of these columns: of the type that the table came as, polars for a file."""
+    import polars as pl
+
+    return table.alike(columns) if isinstance(table, NativeTable) else pl.DataFrame(dict(columns))
+
+
 def output_format(path: str | Path, table: Table) -> str:
-    """Return ``csv``, ``parquet`` or ``arrow``: by the name; for ``-`` that of the input."""
+    """Return ``csv``, ``parquet``, ``arrow`` or one of ``stat.FAMILY``, by the name.
+
+    For ``-`` that of the input; Parquet where it was a data frame or a statistics package's file.
+    """
     if str(path) == "-":
         return "csv" if isinstance(table, EditedCsv) else "parquet"
     return FORMATS.get(Path(path).suffix.lower(), "csv")
@@ -108,9 +123,14 @@ def write(
     InputError: the folder does not exist or cannot be written.
     """
     form = output_format(path, table)
+    require_place_of(path, table)
     with whole(path) as file:
         if form == "csv":
             _write_csv(table, file)
+        elif isinstance(table, StatTable) and form in SUFFIXES.values():
+            from incrowd.frames.stat_write import write_stat
+
+            write_stat(table, form, file)
         else:
             frame = _frame(table)
             (frame.write_parquet if form == "parquet" else frame.write_ipc)(file)
@@ -126,6 +146,8 @@ def write(
 def _reread(data: bytes, form: str, table: Table) -> Source:
     import polars as pl
 
+    if form in SUFFIXES.values():
+        return read_stat(data, "the release", form.removeprefix("z"))
     if form == "csv":
         dialect = table.dialect if isinstance(table, EditedCsv) else None
         if dialect is None:

@@ -91,7 +91,7 @@ def _check_rows(
         found.faults.append(
             f"column {column!r}: {len(absent) - MOST} more values are not in {grid.origin}"
         )
-    unused = len(leaves) - (len(known) - len(absent))
+    unused = len(set(leaves).difference(known))
     if unused:
         found.notes.append(
             f"{unused} of {len(leaves)} values of the file do not occur in the table"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from incrowd.errors import HierarchyError, did_you_mean
-from incrowd.hierarchy.ladder import Ladder, distinct
+from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.paths import rule_ladder
 
 LABELS: dict[str, Callable[[date], str]] = {
@@ -48,13 +48,14 @@ class Dates:
         HierarchyError: a value is not an ISO date.
         """
         known, missing = distinct(values)
+        known, declared = apart(known)
         days = _read_days(column, known, str(self))
         order = sorted(range(len(known)), key=lambda i: (days[i], known[i]))
         columns = [[known[i] for i in order]]
         for step in self.steps:
             label = {day: LABELS[step](day) for day in set(days)}
             columns.append([label[days[i]] for i in order])
-        return rule_ladder(column, str(self), columns, missing)
+        return rule_ladder(column, str(self), columns, missing, declared)
 
 
 def _read_days(column: str, values: Sequence[str], rule: str) -> list[date]:

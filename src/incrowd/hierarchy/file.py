@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from incrowd.errors import HierarchyError
-from incrowd.hierarchy.ladder import Ladder, distinct
+from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.paths import Grid, Where, chart
 from incrowd.hierarchy.text import read_lines
 from incrowd.hierarchy.tree import STAR
@@ -186,9 +186,10 @@ def _once(
 def _fit(column: str, values: Sequence[str | None], tidied: Tidy) -> Ladder:
     for fault in tidied.faults:
         raise HierarchyError(fault)
-    paths = chart(tidied.grid)
     known, missing = distinct(values)
-    row_of = dict(zip(tidied.grid.columns[0], range(paths.ids.shape[1]), strict=True))
+    grid = _with_declared(tidied.grid, known)
+    paths = chart(grid)
+    row_of = dict(zip(grid.columns[0], range(paths.ids.shape[1]), strict=True))
     absent = lacking(known, row_of)
     if absent:
         raise HierarchyError(_lacks(column, absent, tidied.grid))
@@ -202,9 +203,23 @@ def _fit(column: str, values: Sequence[str | None], tidied: Tidy) -> Ladder:
     return paths.ladder(column, np.array(rows, np.int64), leaves, stray)
 
 
+def _with_declared(grid: Grid, known: Sequence[str]) -> Grid:
+    """Add the values declared missing that a file lacks: they stay, or become ``*``."""
+    declared = sorted(set(apart(known)[1]).difference(grid.columns[0]))
+    if not declared:
+        return grid
+    below = [[*labels, *declared] for labels in grid.columns[:-1]]
+    size = len(grid.columns[0])
+    return replace(
+        grid,
+        columns=[*below, [STAR] * len(below[0])],
+        where=lambda row: grid.where(row) if row < size else f"{grid.origin}, a missing value",
+    )
+
+
 def lacking(known: Sequence[str], leaves: Container[str]) -> list[str]:
-    """Return the values that are not among the leaves, sorted by text."""
-    return sorted(value for value in known if value not in leaves)
+    """Return the values that are not among the leaves, sorted by text; missing ones need not be."""
+    return sorted(value for value in apart(known)[0] if value not in leaves)
 
 
 def _lacks(column: str, absent: list[str], grid: Grid) -> str:

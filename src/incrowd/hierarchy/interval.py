@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import HierarchyError
-from incrowd.hierarchy.ladder import Ladder, distinct
+from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.paths import rule_ladder
 
 DIGITS = 60
@@ -49,6 +49,7 @@ class Intervals:
         HierarchyError: a value is not a number, or lies beyond 2^63 widths.
         """
         known, missing = distinct(values)
+        known, declared = apart(known)
         numbers = read_numbers(column, known, str(self))
         order = number_order(numbers, known)
         index = _floor(column, [numbers[i] for i in order], self.widths[0], str(self))
@@ -62,7 +63,7 @@ class Intervals:
                 )
                 labels = [interval_label(i * width, (i + 1) * width, whole) for i in cells.tolist()]
                 columns.append([labels[i] for i in inverse.tolist()])
-        return rule_ladder(column, str(self), columns, missing)
+        return rule_ladder(column, str(self), columns, missing, declared)
 
 
 def number_order(numbers: Sequence[Decimal | int], texts: Sequence[str]) -> list[int]:

@@ -1,5 +1,6 @@
 """A column's hierarchy before it has costs: each value's labels, from the leaf up to ``*``."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from incrowd.hierarchy.tree import STAR
 
+DECLARED = re.compile(r"missing \S+( \(.*\))?", re.DOTALL)
+"""How a value that an SPSS, Stata or SAS file declares missing reads: ``missing 99 (refused)``."""
 TWICE = "a hierarchy is built from distinct values; some value occurs twice"
 
 
@@ -82,6 +85,17 @@ def distinct(values: Sequence[str | None]) -> tuple[list[str], bool]:
         raise ValueError(TWICE)
     known = [value for value in values if value is not None]
     return known, len(known) < len(values)
+
+
+def apart(known: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the values that a rule applies to, and those that are declared missing.
+
+    The latter are no numbers, dates or codes: under a rule they stay, or become ``*``.
+    """
+    declared = [value for value in known if DECLARED.fullmatch(value)]
+    if not declared:
+        return list(known), []
+    return [value for value in known if not DECLARED.fullmatch(value)], sorted(declared)
 
 
 def flat(column: str, values: Sequence[str | None], origin: str = "none") -> Ladder:

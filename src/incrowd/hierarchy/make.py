@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 
 from incrowd.errors import HierarchyError
 from incrowd.hierarchy.interval import DIGITS, interval_label, number_order, read_numbers
-from incrowd.hierarchy.ladder import Ladder, distinct
+from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.paths import rule_ladder
 
 
@@ -39,8 +39,10 @@ def quantile_ladder(
             "the one before: 8,4,2"
         )
     known, missing = distinct(values)
+    known, declared = apart(known)
     numbers = read_numbers(column, known, rule)
-    rows = [count for value, count in zip(values, counts, strict=True) if value is not None]
+    of_value = dict(zip(values, counts, strict=True))
+    rows = [of_value[value] for value in known]
     order = number_order(numbers, known)
     whole = all(number == int(number) for number in numbers)
     ordered = [Decimal(numbers[i]) for i in order]
@@ -49,7 +51,7 @@ def quantile_ladder(
     for many in groups:
         index = [many * below // max(sum(rows), 1) for below in before]
         columns.append(_span_labels(ordered, index, whole))
-    return rule_ladder(column, rule, columns, missing)
+    return rule_ladder(column, rule, columns, missing, declared)
 
 
 def _rows_below(numbers: Sequence[Decimal], rows: Sequence[int]) -> list[int]:

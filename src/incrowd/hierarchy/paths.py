@@ -141,9 +141,19 @@ def chart(grid: Grid) -> Paths:
 
 
 def rule_ladder(
-    column: str, origin: str, columns: Sequence[Sequence[str]], missing: bool
+    column: str,
+    origin: str,
+    columns: Sequence[Sequence[str]],
+    missing: bool,
+    declared: Sequence[str] = (),
 ) -> Ladder:
-    """Return the ladder of a rule: ``columns[0]`` are all the values but the missing one."""
+    """Return the ladder of a rule: ``columns[0]`` are all the values but the missing one.
+
+    Parameters
+    ----------
+    declared: further values, which repeat themselves up to ``*``.
+    """
+    columns = [[*labels, *declared] for labels in columns]
     count = len(columns[0])
 
     def where(row: int) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from incrowd.errors import HierarchyError
-from incrowd.hierarchy.ladder import Ladder, distinct
+from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.paths import rule_ladder
 
 
@@ -41,6 +41,7 @@ class Prefix:
         HierarchyError: a mask covers every character of every value, or a value looks like a mask.
         """
         known, missing = distinct(values)
+        known, declared = apart(known)
         known.sort()
         longest = max(map(len, known), default=None)
         if longest is not None and self.counts[-1] >= longest:
@@ -51,7 +52,7 @@ class Prefix:
         columns = [known]
         for count in self.counts:
             columns.append([_mask(value, count) for value in known])
-        return rule_ladder(column, str(self), columns, missing)
+        return rule_ladder(column, str(self), columns, missing, declared)
 
 
 def _mask(value: str, count: int) -> str:

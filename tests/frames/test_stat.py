@@ -1,0 +1,318 @@
+"""SPSS, Stata and SAS files: labels and missing values in and out, unchanged cells unchanged."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyreadstat
+import pytest
+from click.testing import CliRunner
+
+import incrowd as ic
+from incrowd.cli import cli
+from incrowd.frames import Edit, Replacement, read, texts, write
+from incrowd.frames.stat_column import Label, StatColumn, Tag, epoch_of
+from incrowd.frames.stat_write import physical
+
+JOBS = {1: "nurse", 2: "doctor", 3: "teacher"}
+COLUMNS = {
+    "id": [101.0, 102.0, 103.0, 104.0, 105.0, 106.0],
+    "age": [34.0, 35.5, 99.0, None, 34.0, 36.0],
+    "job": [1.0, 2.0, 3.0, 1.0, None, 9.0],
+    "town": ["Ulm", "", "Bonn", "Ulm", "Köln", "Bonn"],
+}
+
+
+@pytest.fixture
+def sav(tmp_path: Path) -> Path:
+    """A small survey in SPSS's form."""
+    path = tmp_path / "survey.sav"
+    dates = [12e9, 12e9 + 86400, None, 12e9, 12e9 + 43200, 12e9]
+    pyreadstat.write_sav(
+        pl.DataFrame(
+            {**COLUMNS, "born": [None if d is None else d // 86400 * 86400 for d in dates]}
+        ),
+        path,
+        file_label="A survey",
+        column_labels={"age": "Age in years", "job": "Job"},
+        variable_value_labels={"age": {99: "refused"}, "job": {**JOBS, 9: "unknown"}},
+        missing_ranges={"age": [97, 98, 99], "job": [9]},
+        variable_format={"born": "DATE11", "job": "F1.0"},
+        variable_measure={"job": "nominal"},
+    )
+    return path
+
+
+@pytest.fixture
+def dta(tmp_path: Path) -> Path:
+    """The same in Stata's."""
+    path = tmp_path / "survey.dta"
+    objects = {name: pl.Series(values, dtype=pl.Object) for name, values in whole(COLUMNS).items()}
+    pyreadstat.write_dta(
+        pl.DataFrame({**objects, "town": COLUMNS["town"], "born": [20000, 1, 2, 3, 4, 5]}),
+        path,
+        column_labels={"age": "Age in years"},
+        variable_value_labels={"age": {"a": "refused"}, "job": {**JOBS, "b": "unknown"}},
+        missing_user_values={"age": ["a"], "job": ["b"]},
+        variable_format={"born": "%td"},
+    )
+    return path
+
+
+def whole(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The numbers as Stata would hold them: letters for missing ones."""
+    return {
+        "id": [int(x) for x in columns["id"]],
+        "age": [34.0, 35.5, "a", None, 34.0, 36.0],
+        "job": [1, 2, 3, 1, None, "b"],
+    }
+
+
+def raw(path: Path) -> tuple[dict[str, list[Any]], Any]:
+    """What a file holds, as the library reads it."""
+    reader = {".dta": pyreadstat.read_dta, ".xpt": pyreadstat.read_xport}.get(
+        path.suffix, pyreadstat.read_sav
+    )
+    more = {} if path.suffix == ".xpt" else {"user_missing": True}
+    return reader(path, disable_datetime_conversion=True, output_format="dict", **more)
+
+
+def test_how_values_read(sav: Path, dta: Path) -> None:
+    """Tests numbers, dates, strings, plain and declared missing values as text."""
+    for path, refused, unknown in (
+        (sav, "missing 99 (refused)", "missing 9 (unknown)"),
+        (dta, "missing .a (refused)", "missing .b (unknown)"),
+    ):
+        table = texts(read(path))
+        assert table["age"].to_list() == ["34", "35.5", refused, None, "34", "36"]
+        assert table["job"].to_list() == ["1", "2", "3", "1", None, unknown]
+        assert table["town"].to_list() == ["Ulm", None, "Bonn", "Ulm", "Köln", "Bonn"]
+    assert texts(read(sav))["born"].to_list()[1:3] == ["1963-01-19", None]
+    assert texts(read(dta))["born"].to_list()[:2] == ["2014-10-04", "1960-01-02"]
+
+
+@pytest.mark.parametrize("out", ["o.sav", "o.zsav", "o.dta"])
+def test_nothing_changed_is_nothing_lost(sav: Path, dta: Path, out: str) -> None:
+    """Tests values, labels, missing values, formats of a table written as it was read."""
+    path = dta if out.endswith("dta") else sav
+    table = read(path)
+    write(table.edited(Edit(table.columns)), path.parent / out)
+    (before, old), (after, new) = raw(path), raw(path.parent / out)
+    assert after == before
+    for fact in (
+        *("column_names_to_labels", "variable_value_labels", "missing_ranges", "file_label"),
+        *("missing_user_values", "variable_measure", "original_variable_types"),
+    ):
+        assert getattr(new, fact) == getattr(old, fact), fact
+
+
+def edited(path: Path, out: str, column: str, *cells: str | None) -> tuple[Any, Any]:
+    """Change a column's first cells, write, read back as the library reads."""
+    table = read(path)
+    ids = np.array([*range(len(cells))] + [-1] * (table.rows - len(cells)), np.int32)
+    released = table.edited(Edit(table.columns, {column: Replacement(tuple(cells), ids)}))
+    write(released, path.parent / out)
+    assert texts(read(path.parent / out)).equals(texts(released))
+    assert texts(released)[column].to_list()[: len(cells)] == list(cells)
+    return raw(path.parent / out)
+
+
+def test_stars_in_numbers(sav: Path, dta: Path) -> None:
+    """Tests that suppressed cells are missing values of their own, all else as it was."""
+    values, meta = edited(sav, "o.sav", "age", "*", "*")
+    assert values["age"] == [-9, -9, 99, None, 34, 36]
+    assert meta.missing_ranges["age"] == [{"lo": 97, "hi": 99}, {"lo": -9, "hi": -9}]
+    assert meta.variable_value_labels["age"] == {99: "refused", -9: "suppressed"}
+    values, meta = edited(dta, "o.dta", "age", "*", "*")
+    assert values["age"] == ["s", "s", "a", None, 34, 36]
+    assert meta.variable_value_labels["age"] == {"a": "refused", "s": "suppressed"}
+    assert meta.column_names_to_labels["age"] == "Age in years"
+
+
+def test_groups_in_labelled_numbers(sav: Path, dta: Path) -> None:
+    """Tests that generalized codes become codes with labels where all values have labels."""
+    for path, unknown in ((sav, 9), (dta, "b")):
+        values, meta = edited(path, f"o{path.suffix}", "job", "health", "*", "school")
+        suppressed = -9 if path is sav else "s"
+        assert values["job"] == [11, suppressed, 12, 1, None, unknown]
+        labels = meta.variable_value_labels["job"]
+        assert labels == {
+            **JOBS,
+            unknown: "unknown",
+            11: "group: health",
+            12: "group: school",
+            suppressed: "suppressed",
+        }
+        if path is sav:
+            assert meta.original_variable_types["job"] == "F2.0"
+
+
+def test_groups_in_plain_numbers(sav: Path, dta: Path) -> None:
+    """Tests that other variables become text, and missing values keep their labels in it."""
+    values, meta = edited(sav, "o.sav", "age", "30-39", "*")
+    assert values["age"] == ["30-39", "*", "missing 99 (refused)", "", "34", "36"]
+    assert meta.column_names_to_labels["age"] == "Age in years"
+    values, _ = edited(dta, "o.dta", "age", "30-39", "*")
+    assert values["age"] == ["30-39", "*", "missing .a (refused)", "", "34", "36"]
+
+
+def test_half_labelled_numbers(sav: Path, dta: Path) -> None:
+    """Tests that text keeps value labels in SPSS, and that Stata, which cannot, refuses."""
+    for path in (sav, dta):
+        table = read(path)
+        variable = table.variables["age"]  # type: ignore[attr-defined]
+        half = StatColumn(**{**vars(variable), "labels": {**variable.labels, 34.0: "thirty-four"}})
+        new = half.replaced(Replacement(("30-39",), np.array([-1, 0, -1, -1, -1, -1], np.int32)))
+        if path is sav:
+            assert physical(new, "spss").labels == {"34": "thirty-four"}
+        else:
+            with pytest.raises(ic.InputError, match="Stata labels no text"):
+                physical(new, "stata")
+
+
+def test_text_columns(sav: Path, dta: Path) -> None:
+    """Tests that strings take longer labels."""
+    for path in (sav, dta):
+        values, _ = edited(path, f"o{path.suffix}", "town", "somewhere in the south", "*")
+        assert values["town"][:3] == ["somewhere in the south", "*", "Bonn"]
+
+
+def test_sas_transport(tmp_path: Path) -> None:
+    """Tests .xpt: dates read, changed numbers become text, .sas7bdat cannot be written."""
+    frame = pl.DataFrame(
+        {"age": [34.0, None, 36.0], "born": [0.0, 1.0, 2.0], "sex": ["f", "", "m"]}
+    )
+    path = tmp_path / "survey.xpt"
+    pyreadstat.write_xport(
+        frame, path, column_labels={"age": "Age"}, table_name="T", variable_format={"born": "DATE9"}
+    )
+    assert texts(read(path))["born"].to_list() == ["1960-01-01", "1960-01-02", "1960-01-03"]
+    values, meta = edited(path, "o.xpt", "age", "*")
+    assert values == {"age": ["*", "", "36"], "born": [0, 1, 2], "sex": ["f", "", "m"]}
+    assert (meta.table_name, meta.column_labels[0]) == ("T", "Age")
+    assert meta.original_variable_types["born"] == "DATE9"
+    table = read(path)
+    with pytest.raises(ic.InputError, match=r"\.sas7bdat files can be read, not written.*\.xpt"):
+        write(table.edited(Edit(table.columns)), tmp_path / "o.sas7bdat")
+    lettered = StatColumn("age", (Tag("A"), 1.0), np.array([0, 1], np.int32), False)
+    with pytest.raises(ic.InputError, match="lettered missing values"):
+        physical(lettered, "sas")
+
+
+def test_portable_files(tmp_path: Path) -> None:
+    """Tests that .por is read."""
+    pyreadstat.write_por(pl.DataFrame({"A": [1.0, 2.0], "S": ["x", "y"]}), tmp_path / "t.por")
+    assert texts(read(tmp_path / "t.por")).rows() == [("1", "x"), ("2", "y")]
+
+
+def test_old_stata(tmp_path: Path) -> None:
+    """Tests that files of Stata 8 and 12 are known by their first bytes."""
+    for version in (8, 12):
+        pyreadstat.write_dta(pl.DataFrame({"a": [1, 2]}), tmp_path / "t", version=version)
+        assert texts(read(tmp_path / "t")).rows() == [("1",), ("2",)]
+
+
+@pytest.mark.parametrize("data", [b"$FL2 SECRET", b"<stata_dta>SECRET", b"HEADER RECORD*******LIB"])
+def test_refuses_broken_files(tmp_path: Path, data: bytes) -> None:
+    """Tests that a broken file is refused without quoting it."""
+    (tmp_path / "t").write_bytes(data)
+    with pytest.raises(ic.InputError, match="cannot be read") as caught:
+        read(tmp_path / "t")
+    assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("missing", "values", "expected"),
+    [
+        ((), (1.0, 2.0), (-9.0, ((-9.0, -9.0),))),
+        (((-9.0, -9.0),), (1.0, -9.0), (-99.0, ((-9.0, -9.0), (-99.0, -99.0)))),
+        (((90.0, 95.0),), (1.0, 90.0), (-9.0, ((90.0, 95.0), (-9.0, -9.0)))),
+        (((90.0, 95.0), (-1.0, -1.0)), (1.0, 90.0), (91.0, None)),
+        (((7.0, 7.0), (8.0, 8.0), (9.0, 9.0)), (1.0, 9.0), (-9.0, ((7.0, 9.0), (-9.0, -9.0)))),
+        (((1.0, 1.0), (5.0, 5.0), (9.0, 9.0)), (3.0, 9.0), None),
+        (((-np.inf, 0.0),), (3.0, -5.0), (-9.0, None)),
+    ],
+)
+def test_room_for_one_more_missing_value(missing: Any, values: Any, expected: Any) -> None:
+    """Tests which code stands for a suppressed cell in SPSS; None: the ranges stay."""
+    column = StatColumn("x", (*values, Label("*")), np.arange(3, dtype=np.int32), False)
+    column = StatColumn(**{**vars(column), "missing": missing})
+    if expected is None:
+        with pytest.raises(ic.InputError, match="no room for one more missing value"):
+            physical(column, "spss")
+        return
+    found = physical(column, "spss")
+    code, ranges = expected
+    assert found.values[-1] == code
+    assert found.missing == (missing if ranges is None else ranges)
+    assert found.is_missing(code)
+
+
+def test_values_that_read_alike_are_refused(sav: Path) -> None:
+    """Tests that two codes of one text, which a release could not tell apart, are an error."""
+    column = StatColumn("x", (1.0, 2.0), np.array([0, 1], np.int32), False)
+    twice = StatColumn(**{**vars(column), "labels": {1.0: "group: a", 2.0: "group: a"}})
+    with pytest.raises(ic.InputError, match="two values read alike"):
+        twice.encode()
+
+
+def test_formats_of_time() -> None:
+    """Tests which formats count days, seconds or milliseconds."""
+    day, hour = 86400, 3600
+    for family, form, number, text in (
+        ("spss", "DATETIME20", 12e9 + hour, None),
+        ("spss", "ADATE10", 141428 * day, "1970-01-01"),
+        ("stata", "%tcDDmonCCYY", 1000.0, "1960-01-01 00:00:01"),
+        ("stata", "%d", 1, "1960-01-02"),
+        ("sas", "DATETIME22.3", 60.0, "1960-01-01 00:01:00"),
+        ("sas", "YYMMDD10", 31, "1960-02-01"),
+    ):
+        epoch = epoch_of(family, form)
+        column = StatColumn("x", (number,), np.zeros(1, np.int32), False, epoch)
+        assert epoch is not None
+        assert text is None or column.texts() == [text]
+    for family, form in (("spss", "F8.2"), ("stata", "%9.0g"), ("sas", "BEST12"), ("sas", None)):
+        assert epoch_of(family, form) is None
+    with pytest.raises(ic.InputError, match="outside the years"):
+        StatColumn("x", (1e15,), np.zeros(1, np.int32), False, epoch_of("sas", "DATE9")).texts()
+
+
+def test_command_line(sav: Path) -> None:
+    """Tests a release of an SPSS file from end to end, and that verify accepts it."""
+    out = sav.parent / "release.sav"
+    roles = ("--id", "id", "--keep", "born", "-k", "2")
+    rules = ("--hierarchy", "age=interval:10", "--hierarchy", "town=prefix:1")
+    run = CliRunner().invoke(cli, ["anonymize", str(sav), "-o", str(out), *roles, *rules, "-q"])
+    assert run.exit_code == 0, run.output
+    checked = CliRunner().invoke(cli, ["verify", str(out), "--original", str(sav), *roles, *rules])
+    assert checked.exit_code == 0, checked.output
+    assert "90-99" not in str(raw(out)[0])  # 99 is a refusal, not an age
+    for name, message in (
+        ("o.dta", "Stata files are written from Stata files only"),
+        ("o.por", "can be read, not written"),
+    ):
+        run = CliRunner().invoke(cli, ["anonymize", str(sav), "-o", str(sav.parent / name), *roles])
+        assert (run.exit_code, message in run.output) == (2, True)
+    proof = ("--proof", str(sav.parent / "p"))
+    run = CliRunner().invoke(cli, ["anonymize", str(sav), "-o", str(out), *roles, *proof])
+    assert (run.exit_code, "reads CSV, Parquet and Arrow only" in run.output) == (2, True)
+
+
+def test_from_python(sav: Path) -> None:
+    """Tests the release as a frame, and in other formats."""
+    release = ic.anonymize(sav, k=2, id="id", keep="born")
+    assert release.verify()
+    assert release.data.schema["town"] == pl.String
+    for name in ("o.csv", "o.parquet", "o.sav"):
+        release.write(sav.parent / name)
+        assert texts(read(sav.parent / name), ["job"]).equals(texts(release.table, ["job"]))
+
+
+def test_csv_into_a_stat_file(tmp_path: Path) -> None:
+    """Tests that text cannot be written as .sav, rather than as CSV under that name."""
+    (tmp_path / "t.csv").write_text("a\n1\n1\n")
+    release = ic.anonymize(tmp_path / "t.csv", k=2)
+    with pytest.raises(ic.InputError, match="SPSS files are written from SPSS files only"):
+        release.write(tmp_path / "o.sav")
+    assert not (tmp_path / "o.sav").exists()
