@@ -11,6 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
 from incrowd.coding import Coded, coded, edit_for, shuffled
+from incrowd.constraints.plan import is_constrained, plan_of
 from incrowd.errors import InputError
 from incrowd.events import Event, Listener, silent
 from incrowd.frames.base import Source
@@ -129,15 +130,19 @@ def release_of(
 ) -> Release:
     """Anonymize a table under a policy; see ``anonymize``."""
     stop = stop or Stop(policy.time_limit, policy.gap)
-    if policy.fixed or policy.linked or policy.caps:
-        raise InputError("fixed, linked and caps are not obeyed by any method yet")
     table = coded(source, policy)
     problem = problem_of(table, policy)
     further: dict[str, int] = {}
     listener = noting(further, in_user_units(listener, table.instance.scale))
     context = Context(policy.seed, stop, listener, policy.threads)
     with interruptible(stop):
-        solved = solve(problem, configured(policy.method, policy.reductions), context)
+        method = configured(policy.method, policy.reductions)
+        if is_constrained(policy):
+            from incrowd.constraints.capped import solve_capped
+
+            solved = solve_capped(table, plan_of(source, table, policy), method, context)
+        else:
+            solved = solve(problem, method, context)
     published = table.roles.published(source.columns)
     order = shuffled(source.rows, policy.order, policy.seed)
     release = Release(

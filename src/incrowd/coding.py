@@ -127,6 +127,11 @@ def _labels_by_level(tree: Tree) -> tuple[tuple[str | None, ...], NDArray[np.int
     return tuple(names), ids
 
 
+def moved(tree: Tree) -> NDArray[np.bool_]:
+    """bool, shape (levels, leaves): whether a leaf released at a level reads differently."""
+    return _labels_by_level(tree)[1] >= 0
+
+
 def shuffled(rows: int, order: str, seed: int) -> NDArray[np.int64] | None:
     """Return the order of the released rows: None for the table's own."""
     if order == "keep":

@@ -171,7 +171,9 @@ class Release:
         ------
         VerificationError: the release is not what it claims to be.
         """
-        return self._checked(texts(self._searched, self.roles.qi))
+        released = texts(self._searched, self.roles.qi)
+        self._require_constraints(released)
+        return self._checked(released)
 
     @property
     def class_sizes(self) -> NDArray[np.int64]:
@@ -199,7 +201,9 @@ class Release:
         VerificationError: says what is wrong, with the row and the column.
         """
         released = files.open_table(self.data)
-        self._checked(texts(released if self.written is None else self._searched, self.roles.qi))
+        found = texts(released if self.written is None else self._searched, self.roles.qi)
+        self._require_constraints(found)
+        self._checked(found)
         # made afresh, for what was handed out may share its memory with ``table``
         promised = self.source.edited(self.written or self.edit)
         for name in (*self.roles.sensitive, *self.roles.keep):
@@ -259,6 +263,15 @@ class Release:
             if error.column is not None:
                 place += f"column {self.roles.qi[int(error.column)]!r}, "
             raise VerificationError(f"the re-check of the release: {place}{error.reason}") from None
+
+    def _require_constraints(self, released: "pl.DataFrame") -> None:
+        """Raise VerificationError unless fixed, linked and capped columns are as asked."""
+        from incrowd.constraints.plan import is_constrained
+
+        if is_constrained(self.policy):
+            from incrowd.constraints.of_release import require_constraints_of
+
+            require_constraints_of(self.source, released, self.edit.order, self.roles, self.policy)
 
     def _sensitive(self) -> "pl.DataFrame | None":
         """The sensitive columns as they are released, for models that look at them."""

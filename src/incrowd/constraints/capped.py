@@ -1,0 +1,210 @@
+"""Caps on changed cells: dearer cells until the cap is met.
+
+A cap on a column enters the costs with a price λ ≥ 0 per changed cell, which is raised until the
+release meets the cap, then lowered as far as it goes (bounded number of attempts).  Cost is always
+that in the user's own weights.  Bounds: a release that meets all caps costs, under the dearer
+costs, at most λ·limit more than under the user's, so
+
+    bound under the dearer costs − Σ λ·limit
+
+is a lower bound on what any release within the caps costs (Lagrangian duality: Everett 1963); so
+is the bound without caps.  A cap on a subgroup cannot be priced by column; see ``subgroup``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.coding import Coded, moved
+from incrowd.constraints.plan import Limit, Plan
+from incrowd.constraints.solving import ENDINGS, solve_plan, solve_with
+from incrowd.errors import NoLawfulReleaseError, StoppedError
+from incrowd.events import Event
+from incrowd.hierarchy.tree import Tree
+from incrowd.solution import Solution
+from incrowd.solve import Solved
+from incrowd.solvers.base import Context, Solver
+from incrowd.solvers.portfolio import Share
+
+ATTEMPTS = 12
+REFINEMENTS = 3  # attempts after the first one that meets all caps
+FIRST_SHARE = 0.35  # of the time, for the attempt without prices
+
+
+def solve_capped(table: Coded, plan: Plan, method: str | Solver, context: Context) -> Solved:
+    """Solve a table under all its constraints.
+
+    Raises
+    ------
+    NoLawfulReleaseError: no lawful release meets the caps (proven), or see ``solve_plan``.
+    StoppedError: no attempt met the caps; says the least share of changed cells reached.
+    """
+    if not plan.limits:
+        return solve_plan(table, plan, method, context)
+    search = Search(table, plan, method, context)
+    search.run()
+    return search.result()
+
+
+def changed_cells(table: Coded, solution: Solution) -> NDArray[np.bool_]:
+    """bool, shape (rows, quasi-identifiers): which cells a solution changes."""
+    class_of_row = solution.classes[table.copy_of_row]
+    trees = enumerate(table.instance.trees)
+    columns = [
+        moved(tree)[solution.levels[class_of_row, j], table.leaves[:, j]] for j, tree in trees
+    ]
+    return np.column_stack(columns)
+
+
+@dataclass(eq=False)
+class Price:
+    """The price of one cap: between the highest that failed and the lowest that worked."""
+
+    limit: Limit
+    now: int = 0
+    failed: int = 0
+    worked: int | None = None
+    least: int | None = None
+
+    def learn(self, count: int, unit: int, refine: bool) -> None:
+        """Move the price: up while the cap is broken, halfway down when there is room."""
+        self.least = count if self.least is None else min(self.least, count)
+        if count > self.limit.most:
+            self.failed = max(self.failed, self.now)
+            grown = max(unit // 2, 2 * self.now, 1)
+            self.now = grown if self.worked is None else (self.failed + self.worked + 1) // 2
+            if self.worked is not None and self.now <= self.failed:
+                self.now = grown  # what worked once need not work with other prices
+        elif self.now:
+            self.worked = self.now if self.worked is None else min(self.worked, self.now)
+            if refine:
+                self.now = (self.failed + self.worked) // 2
+
+
+@dataclass(eq=False)
+class Search:
+    """Attempts at rising prices; the best release within the caps, and the best bound."""
+
+    table: Coded
+    plan: Plan
+    method: str | Solver
+    context: Context
+    best: Solved | None = None
+    bound: int = 0
+    attempts: int = 0
+    prices: list[Price] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Raise and lower the prices until the caps are met cheaply, or the attempts are over."""
+        self.prices = [Price(limit) for limit in self.plan.limits]
+        self.attempt(solve_first=True)
+        refined = 0
+        while self.attempts < ATTEMPTS and not self.over() and refined <= REFINEMENTS:
+            if not any(price.now for price in self.prices if price.limit.column is not None):
+                break
+            before = [price.now for price in self.prices]
+            self.attempt()
+            refined += self.best is not None
+            if before == [price.now for price in self.prices]:
+                break
+
+    def over(self) -> bool:
+        """Whether there is nothing to gain, or no time."""
+        if self.context.stop.now():
+            return True
+        return self.best is not None and self.context.stop.satisfied(self.best.cost, self.bound)
+
+    def attempt(self, solve_first: bool = False) -> None:
+        """Solve at the prices as they are, and learn from what comes out."""
+        tried = [price.now for price in self.prices]
+        context = self.shared(solve_first)
+        if solve_first:
+            solved = solve_plan(self.table, self.plan, self.method, context)
+            bound = solved.bound
+        else:
+            trees = self.dearer()
+            solved, priced = solve_with(self.table, self.plan, trees, self.method, context)
+            paid = zip(tried, self.plan.limits, strict=True)
+            bound = priced - sum(now * limit.most for now, limit in paid)
+        self.attempts += 1
+        self.bound = max(self.bound, bound)
+        self.offer(solved)
+
+    def shared(self, first: bool) -> Context:
+        """Return the context of one attempt: its part of the time, costs kept to itself."""
+        stop = self.context.stop
+        part = FIRST_SHARE if first else 1 / max(2, ATTEMPTS - self.attempts)
+        share = Share.of(stop, stop.left() * part)
+        name = f"caps, attempt {self.attempts + 1}: "
+
+        def listen(event: Event) -> None:
+            known = None if self.best is None else self.best.cost
+            told = replace(event, stage=name + event.stage, cost=known, proof=None)
+            self.context.listener(replace(told, bound=self.bound or None))
+
+        return replace(self.context, stop=share, listener=listen)
+
+    def dearer(self) -> list[Tree]:
+        """Return the trees with the prices of changed cells on top."""
+        trees = list(self.table.instance.trees)
+        for price in self.prices:
+            j = price.limit.column
+            if j is not None and price.now:
+                extra = moved(trees[j]).astype(np.int64) * price.now
+                trees[j] = replace(trees[j], cost=trees[j].cost + extra)
+        return trees
+
+    def offer(self, solved: Solved) -> None:
+        """Keep a release within the caps if it is the best so far; move the prices."""
+        changed = changed_cells(self.table, solved.solution)
+        counts = [price.limit.count(changed) for price in self.prices]
+        met = all(c <= p.limit.most for c, p in zip(counts, self.prices, strict=True))
+        if met and (self.best is None or solved.cost < self.best.cost):
+            self.best = solved
+        for price, count in zip(self.prices, counts, strict=True):
+            j = price.limit.column
+            unit = 0 if j is None else int(self.table.instance.trees[j].cost[-1].max(initial=0))
+            price.learn(count, unit, met)
+
+    def result(self) -> Solved:
+        """Return the best release within the caps, or say why there is none."""
+        if self.best is None:
+            raise self.refusal()
+        bound, cost = min(self.bound, self.best.cost), self.best.cost
+        ended = self.ended(bound == cost)
+        status = "optimal" if bound == cost else "feasible"
+        return replace(self.best, bound=bound, status=status, ended=ended)
+
+    def ended(self, optimal: bool) -> str:
+        """Say why the search ended."""
+        stop, best = self.context.stop, self.best
+        assert best is not None
+        if optimal:
+            return "finished"
+        if stop.now():
+            return stop.why()
+        if stop.satisfied(best.cost, self.bound):
+            return "gap reached"
+        return min(best.ended, "stopped paying", key=ENDINGS.index)
+
+    def refusal(self) -> NoLawfulReleaseError | StoppedError:
+        """Return the error: proven impossible, or not found."""
+        broken = [p for p in self.prices if p.least is not None and p.least > p.limit.most]
+        told = "; ".join(shares(broken or self.prices))
+        if self.bound > self.table.instance.worst_cost:
+            return NoLawfulReleaseError(f"no lawful release is within the caps (proven): {told}")
+        return StoppedError(
+            f"no release within the caps was found in {self.attempts} attempts: {told}; allow "
+            "more, take fewer or coarser quasi-identifiers, a smaller k, or more time"
+        )
+
+
+def shares(prices: Sequence[Price]) -> list[str]:
+    """Say of each cap what was asked for and what was reached."""
+    return [
+        f"of {price.limit.cap.name} at most {float(price.limit.cap.exact_share):.2%} of the cells "
+        f"may change, the least reached is {(price.least or 0) / max(1, price.limit.cells):.2%}"
+        for price in prices
+    ]

@@ -1,0 +1,64 @@
+"""Whether a release obeys its constraints: counted on the texts, without the search's code."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import polars as pl
+
+from incrowd.errors import VerificationError
+
+
+class CappedCells(NamedTuple):
+    """A cap in plain data: the columns, the original rows (None: all), the share, in words."""
+
+    columns: Sequence[str]
+    inside: "pl.Series | None"
+    share: Fraction
+    name: str
+
+
+def require_constraints(
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    fixed: Sequence[str],
+    linked: Sequence[Sequence[str]],
+    caps: Sequence[CappedCells],
+    names: Mapping[str, str],
+) -> None:
+    """Check the released texts against the original ones, row by row.
+
+    Parameters
+    ----------
+    original, released: the quasi-identifiers as text, rows in the same order.
+    names: the frames' column names → those to use in messages.
+
+    Raises
+    ------
+    VerificationError: names the columns and the first row, never a cell.
+    """
+    changed = {c: original[c].ne_missing(released[c]) for c in original.columns}
+    for column in fixed:
+        rows = changed[column].arg_true()
+        if len(rows):
+            raise VerificationError(
+                f"the re-check of the release: row {rows[0] + 1}, column {names[column]!r}: a "
+                "fixed cell was changed"
+            )
+    for link in linked:
+        some = pl.DataFrame([changed[c].alias(str(i)) for i, c in enumerate(link)])
+        torn = (some.max_horizontal() != some.min_horizontal()).arg_true()
+        if len(torn):
+            raise VerificationError(
+                f"the re-check of the release: row {torn[0] + 1}: the linked columns "
+                f"{', '.join(repr(names[c]) for c in link)} were not changed together"
+            )
+    for cap in caps:
+        masks = [changed[c] if cap.inside is None else changed[c] & cap.inside for c in cap.columns]
+        count = sum(int(mask.sum()) for mask in masks)
+        rows = original.height if cap.inside is None else int(cap.inside.sum())
+        if count > cap.share * rows * len(cap.columns):
+            raise VerificationError(
+                f"the re-check of the release: {count:,} cells of {cap.name} were changed, more "
+                "than its cap allows"
+            )

@@ -1,0 +1,145 @@
+"""Solving a constrained problem part by part, on one budget."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from incrowd.coding import Coded
+from incrowd.constraints.linked import LinkedSolution
+from incrowd.constraints.parts import Part, groups_of, parts_of, require_lawful_groups
+from incrowd.constraints.plan import Plan
+from incrowd.errors import OutOfScopeError, StoppedError
+from incrowd.events import Event
+from incrowd.hierarchy.tree import Tree
+from incrowd.privacy.all_of import parts as models_in
+from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.base import Model
+from incrowd.privacy.disjoint_diversity import DisjointDiversity
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.entropy_diversity import EntropyDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.recursive_diversity import RecursiveDiversity
+from incrowd.solution import Solution
+from incrowd.solve import Solved, solve
+from incrowd.solvers.base import Context, Solver
+from incrowd.solvers.portfolio import Share
+
+OWN = (  # models that look at a class alone, not at the whole table
+    *(KAnonymity, DistinctDiversity, FrequencyDiversity, EntropyDiversity),
+    *(RecursiveDiversity, DisjointDiversity, AlphaK),
+)
+COMPARING = ("sensitive-engine", "mondrian")  # methods that take a part's table as they should
+ENDINGS = ("interrupted", "time limit", "gap reached", "stopped paying", "finished")
+
+
+def solve_plan(table: Coded, plan: Plan, method: str | Solver, context: Context) -> Solved:
+    """Solve a table under fixed and linked columns; caps are another matter.
+
+    Raises
+    ------
+    NoLawfulReleaseError: a group of equal fixed values breaks the model as a whole.
+    OutOfScopeError: the method does not serve the parts.
+    """
+    require_lawful_groups(table, plan, groups_of(table, plan))
+    return solve_with(table, plan, table.instance.trees, method, context)[0]
+
+
+def solve_with(
+    table: Coded, plan: Plan, trees: Sequence[Tree], method: str | Solver, context: Context
+) -> tuple[Solved, int]:
+    """Solve under the costs of ``trees``; also return the bound under these costs.
+
+    The solution and its cost are in the table's own costs; its bound is 0 unless these are the
+    costs of ``trees``.
+    """
+    parts = parts_of(table, plan, trees)
+    solved = solve_parts(parts, chosen(table.model, plan, method), context)
+    classes = np.empty(len(table.leaves), np.int64)
+    start = 0
+    for part, found in zip(parts, solved, strict=True):
+        classes[part.rows] = found.solution.classes[part.copy_of_row] + start
+        start += len(part.rows)
+    by_copy = np.empty_like(classes)
+    by_copy[table.copy_of_row] = classes
+    solution = LinkedSolution.of_links(table.instance, by_copy, plan.links)
+    cost = solution.cost if len(classes) else 0
+    bound = sum(found.bound for found in solved)
+    own = bound if trees is table.instance.trees else 0
+    result = Solved(
+        solution,
+        cost,
+        own,
+        "optimal" if own == cost else "feasible",
+        solved[-1].method,
+        min((found.ended for found in solved), key=ENDINGS.index),
+    )
+    return result, bound
+
+
+def chosen(model: Model, plan: Plan, method: str | Solver) -> str | Solver:
+    """Return the method for the parts.
+
+    Where a model compares classes with the table, a part must be compared with the whole table,
+    which few methods do.
+    """
+    if not plan.fixed or all(isinstance(part, OWN) for part in models_in(model)):
+        return method
+    name = method if isinstance(method, str) else method.id
+    if name == "auto":
+        return COMPARING[0]
+    if name not in COMPARING:
+        raise OutOfScopeError(
+            f"method {name!r} does not serve fixed columns together with {model.name}, which "
+            f"compares each class with the whole table; use {' or '.join(COMPARING)}"
+        )
+    return method
+
+
+def solve_parts(parts: Sequence[Part], method: str | Solver, context: Context) -> list[Solved]:
+    """Solve each part; rows share the time."""
+    if len(parts) == 1:
+        return [solve(parts[0].problem, method, context)]
+    left = sum(len(part.rows) for part in parts)
+    worst = sum(part.problem.instance.worst_cost for part in parts)
+    cost = bound = 0
+    found = []
+    for part in parts:
+        worst -= part.problem.instance.worst_cost
+        share = Share.of(context.stop, context.stop.left() * len(part.rows) / left)
+        own = replace(context, stop=share, listener=added(context, cost + worst, bound))
+        found.append(solve_part(part, method, own))
+        left -= len(part.rows)
+        cost, bound = cost + found[-1].cost, bound + found[-1].bound
+    return found
+
+
+def solve_part(part: Part, method: str | Solver, context: Context) -> Solved:
+    """Solve one part; when there is no time left, it is one class."""
+    instance = part.problem.instance
+    if not context.stop.now():
+        try:
+            return solve(part.problem, method, context)
+        except StoppedError:
+            pass
+    one = Solution(instance, np.zeros(instance.rows, np.int64))
+    name = method if isinstance(method, str) else method.id
+    status = "optimal" if one.cost == 0 else "feasible"
+    return Solved(one, one.cost, 0, status, name, context.stop.why())
+
+
+def added(context: Context, cost: int, bound: int) -> Callable[[Event], None]:
+    """Return a listener that adds what other parts cost, at most and at least."""
+
+    def listen(event: Event) -> None:
+        context.listener(
+            replace(
+                event,
+                cost=None if event.cost is None else event.cost + cost,
+                bound=None if event.bound is None else event.bound + bound,
+                proof=None,
+            )
+        )
+
+    return listen
