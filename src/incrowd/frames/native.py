@@ -41,6 +41,11 @@ class NativeTable:
         """The frame, of the type that was given."""
         return self._back(self._frame.to_native())
 
+    def alike(self, columns: Mapping[str, Sequence[Any]]) -> Any:
+        """Return another frame of the type that was given, with these columns."""
+        frame = nw.from_dict(dict(columns), backend=self._frame.implementation)
+        return self._back(frame.to_native())
+
     def edited(self, edit: Edit) -> "NativeTable":
         """Replace cells, drop columns, reorder rows.
 

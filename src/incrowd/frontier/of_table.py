@@ -1,0 +1,122 @@
+"""The front door of a sweep: table → instance → sweep → frontier; wiring only."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from incrowd.anonymize import interruptible, problem_of
+from incrowd.coding import Coded, coded
+from incrowd.errors import InputError
+from incrowd.events import Listener, silent
+from incrowd.frames.base import Source
+from incrowd.frames.files import alike, open_table
+from incrowd.frontier.points import Frontier, Point
+from incrowd.frontier.sweep import Found, Sweep
+from incrowd.policy import Policy
+from incrowd.privacy.all_of import AllOf, parts
+from incrowd.privacy.base import Model
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.solvers.base import Context
+from incrowd.stop import Stop
+
+
+def frontier(
+    data: Any,
+    ks: int | Iterable[int] = range(2, 21),
+    *,
+    progress: Listener | None = None,
+    **asked: Any,
+) -> Frontier:
+    """Return what k costs: for each k the cost of a release, and a bound on all of them.
+
+    Parameters
+    ----------
+    data: as for ``anonymize``.
+    ks: the values of k.
+    asked: the other arguments of ``anonymize``: ``qi``, ``sensitive``, ``hierarchies``, ``cost``,
+        ``l``, ``t``, …; ``time_limit`` is for the whole sweep, ``gap`` for each k.
+    progress: called with each ``incrowd.events.Event``.
+
+    Returns
+    -------
+    the frontier; ``.frame()`` has a row for each k, ``.plot()`` draws it.  Neither cost nor bound
+    falls as k rises.  Each cost is that of a release that was re-checked; a single ``anonymize``
+    may search longer and find a better one.  Ctrl-C ends the sweep with what is known until then.
+
+    Raises
+    ------
+    InputError: something given is wrong.
+    NoLawfulReleaseError: no release can obey the model at some k.
+    """
+    models = asked.pop("models", ())
+    asked["models"] = tuple(models) if isinstance(models, Iterable) else (models,)
+    stop = Stop(asked.get("time_limit"), asked.get("gap"))
+    try:
+        policy = Policy(**asked)
+    except TypeError as error:
+        raise InputError(f"frontier: {error}".replace("Policy.__init__() ", "")) from None
+    return frontier_of(open_table(data), ks, policy, progress or silent, stop)
+
+
+def frontier_of(
+    source: Source,
+    ks: int | Iterable[int],
+    policy: Policy,
+    listener: Listener = silent,
+    stop: Stop | None = None,
+) -> Frontier:
+    """Sweep over k under a policy, whose own k does not count; see ``frontier``."""
+    stop = stop or Stop(policy.time_limit, policy.gap)
+    wanted = sorted({ks} if isinstance(ks, int) else set(ks))
+    if not wanted:
+        raise InputError("a frontier needs at least one k")
+    policies = {k: replace(policy, k=k) for k in wanted}  # complains about a wrong k
+    table = coded(source, policies[wanted[0]])
+    problem = problem_of(table, policies[wanted[0]])
+    sweep = Sweep(
+        problem,
+        partial(model_at, problem.model),
+        policy.method,
+        Context(policy.seed, stop, listener, policy.threads),
+    )
+    with interruptible(stop):
+        found = sweep.run(wanted)
+    return Frontier(
+        points=tuple(point(k, at, table) for k, at in found.items()),
+        models=tuple(model.name for model in parts(problem.model)),
+        rows=source.rows,
+        columns=len(table.roles.qi),
+        seconds=stop.elapsed(),
+        ended=stop.why() if stop.now() else "finished",
+        make_frame=frame_maker(source),
+    )
+
+
+def frame_maker(source: Source) -> Callable[..., Any]:
+    """Return what makes frames of the type that the source came as."""
+    return partial(alike, source)
+
+
+def model_at(model: Model, k: int) -> Model:
+    """Return the model with this k."""
+    changed = [KAnonymity(k) if isinstance(m, KAnonymity) else m for m in parts(model)]
+    return changed[0] if len(changed) == 1 else AllOf(tuple(changed))
+
+
+def point(k: int, at: Found, table: Coded) -> Point:
+    """Return what was found at one k as figures."""
+    solution, instance = at.solution, table.instance
+    assert solution is not None
+    return Point(
+        k=k,
+        cost_units=solution.cost,
+        bound_units=at.bound,
+        worst_units=instance.worst_cost,
+        scale=instance.scale,
+        method=at.solver.id,
+        classes=len(solution.sizes),
+        smallest_class=int(solution.sizes.min()) if len(solution.sizes) else 0,
+    )
+
+

@@ -1,0 +1,100 @@
+"""The engine at one k, started from what a neighbouring k has left."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.price import PriceBound, bound_of, certify
+from incrowd.bounds.support import support_prices, uniqueness_prices
+from incrowd.patterns.prefix_tree import PrefixTree
+from incrowd.solution import Solution
+from incrowd.solvers.base import Context, Prices, Problem
+from incrowd.solvers.engine.anneal import Annealing
+from incrowd.solvers.engine.engine import Engine, Run
+
+ROUNDS = 6  # of prices that start from those of the next smaller k
+COOL = Annealing(moves=60, heat=(0.8, 0.12), least=300_000)  # for a release that is nearly right
+
+
+def raised_prices(
+    tree: PrefixTree,
+    k: int,
+    known: Prices | None,
+    visits: int,
+    stop: Callable[[], bool],
+    report: Callable[[float], None],
+) -> Prices:
+    """Return a price certificate at k, at least as good as that of a smaller k.
+
+    Prices for k are prices for k + 1: among the rows that match a pattern the k + 1 highest sum to
+    at most (k + 1)/k times what the k highest sum to.  So the ascent starts where it ended before,
+    with narrow boxes.
+    """
+    instance = tree.instance
+    first, complete = support_prices(tree, k, visits)
+    if not complete:  # too wide a table for enumerations
+        weakest = Prices(uniqueness_prices(tree, k), 1)
+        return better(known, weakest, instance.counts)
+    best = better(known, Prices(first, 1), instance.counts)
+    if stop() or not bound_of(best, instance.counts):
+        return best
+    schedule = PriceBound.suited(instance)
+    if best is known:
+        share = 1 - ROUNDS / schedule.rounds
+        schedule = PriceBound(
+            rounds=ROUNDS,
+            iterations=schedule.iterations,
+            margin=(part(schedule.margin, share / 2), schedule.margin[1]),
+            rate=(part(schedule.rate, share / 2), schedule.rate[1]),
+        )
+    start = best.price / best.quantum
+    u = schedule.ascend(tree, k, start, stop, lambda bound, share: report(share))
+    return better(best, certify(tree, k, u), instance.counts)
+
+
+def better(known: Prices | None, other: Prices, counts: NDArray[np.int64]) -> Prices:
+    """Return the certificate with the higher bound."""
+    if known is None or bound_of(other, counts) > bound_of(known, counts):
+        return other
+    return known
+
+
+def part(ends: tuple[float, float], share: float) -> float:
+    """Interpolate geometrically between two ends."""
+    return ends[0] * (ends[1] / ends[0]) ** share
+
+
+class WarmRun(Run):
+    """A run of the engine that is given prices, and a release that is lawful already."""
+
+    def __init__(
+        self, problem: Problem, k: int, context: Context, prices: Prices, start: Solution | None
+    ) -> None:
+        super().__init__(Engine(), problem, k, context)
+        self.given, self.warm = prices, start is not None
+        if start is not None:
+            self.offer(start)
+
+    def stages(self) -> tuple[Callable[[], None], ...]:
+        """Skip the prices; with a start, also the search from nothing."""
+        search = (self.cool,) if self.warm else (self.first_search, self.search)
+        return (self.take_prices, *search, self.finish, self.polish, self.finish)
+
+    def take_prices(self) -> None:
+        """Take the prices as given; tell whether the table is too wide for enumerations."""
+        _, complete = support_prices(self.tree, self.k, self.visits)
+        self.wide = not complete
+        self.certificate = self.given
+        self.bound = bound_of(self.given, self.instance.counts)
+        self.price = self.given.price / self.given.quantum
+
+    def cool(self) -> None:
+        """Anneal the start, not so hot that what is good in it is lost."""
+        if self.instance.rows <= 2 * self.k:
+            return
+        from incrowd.solvers.engine.warm import with_solution
+
+        candidates, pattern = with_solution(self.emission(), self.best)
+        found = self.run("annealing", COOL, candidates, pattern, 0)
+        self.offer(Solution.of(self.instance, found))

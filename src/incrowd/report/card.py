@@ -1,0 +1,28 @@
+"""A card for notebooks: figures of a release, none of its cells."""
+
+from typing import TYPE_CHECKING
+
+from incrowd.release import shown, shown_bound
+from incrowd.report.html import joined, tag
+
+if TYPE_CHECKING:
+    from incrowd.release import Release
+
+
+def card(release: "Release") -> str:
+    """Return a small table."""
+    changed = f"{release.changed_cells:,} of {release.cells:,} cells"
+    if release.cells:
+        changed += f" ({release.changed_cells / release.cells:.1%})"
+    proof = "optimal" if release.status == "optimal" else f"gap {release.gap:.2%}"
+    facts = [
+        ("rows", f"{release.rows:,} in {release.classes:,} classes"),
+        ("smallest class", f"{release.smallest_class:,} ({' and '.join(release.models)})"),
+        ("changed", changed),
+        ("cost", shown(release.cost)),
+        ("bound", f"{shown_bound(release.lower_bound)} ({proof})"),
+    ]
+    left = "text-align:left"
+    rows = [tag("tr", tag("th", n, scope="row", style=left), tag("td", v, style=left)) for n, v in facts]
+    caption = tag("caption", "incrowd release", style="text-align:left;font-weight:bold")
+    return str(tag("table", caption, joined(*rows)))

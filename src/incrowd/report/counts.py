@@ -1,0 +1,60 @@
+"""Sizes of classes before and after, and what follows from them for the risk."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.frames.base import Table
+from incrowd.measure.keys import agreement
+
+EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+def class_sizes(table: Table, names: Sequence[str]) -> NDArray[np.int64]:
+    """int64, shape (classes,): rows of each class of rows that agree on these columns."""
+    columns = [table.encode(name) for name in names]
+    codes = [(column.codes, len(column.values)) for column in columns]
+    return agreement(codes, table.rows).sizes
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """Classes of ``low`` to ``high`` rows (None: and more)."""
+
+    low: int
+    high: int | None
+    classes: int
+    rows: int
+
+    @property
+    def name(self) -> str:
+        """The sizes in words."""
+        if self.high is None:
+            return f"{self.low:,}+"
+        return f"{self.low:,}" if self.high == self.low else f"{self.low:,}–{self.high:,}"
+
+
+def buckets(sizes: NDArray[np.int64], largest: int) -> list[Bucket]:
+    """Count classes and their rows by size, up to the bucket that holds ``largest``."""
+    found = []
+    for i, low in enumerate(EDGES):
+        if low > max(largest, 1):
+            break
+        high = EDGES[i + 1] - 1 if i + 1 < len(EDGES) else None
+        inside = (sizes >= low) & (sizes <= (high or np.iinfo(np.int64).max))
+        found.append(Bucket(low, high, int(inside.sum()), int(sizes[inside].sum())))
+    return found
+
+
+def share_up_to(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the sizes that occur, ascending, and the share of rows in classes up to each."""
+    distinct, number = np.unique(sizes, return_counts=True)
+    rows = np.cumsum(distinct * number)
+    return distinct, rows / max(int(rows[-1]) if len(rows) else 1, 1)
+
+
+def share_at(sizes: NDArray[np.int64], size: int) -> float:
+    """Return the share of rows in classes of at most ``size`` rows."""
+    return float(sizes[sizes <= size].sum() / max(int(sizes.sum()), 1))

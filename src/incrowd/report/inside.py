@@ -1,0 +1,176 @@
+"""The sections for the publisher alone: risk, sensitive columns, frontier, how to do it again."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.measure.figures import RiskFigures
+from incrowd.measure.risk import risk_figures
+from incrowd.release import shown, shown_bound
+from incrowd.report import plots
+from incrowd.report.counts import EDGES, share_at
+from incrowd.report.html import Html, cell_text, joined, table, tag
+from incrowd.report.page import Pictures, Section, grid, paragraphs
+from incrowd.report.replicate import python_call, shell_line, versions
+from incrowd.report.sections import alone_table
+from incrowd.report.spread import Spread, spreads
+from incrowd.report.view import Inside, View
+
+
+def risk(view: View, inside: Inside, pictures: Pictures) -> Section | None:
+    """Prosecutor and marketer risk before and after."""
+    if not view.rows:
+        return None
+    was, now = (risk_figures(sizes, None) for sizes in (inside.sizes, view.sizes))
+    lines = [
+        [words, figure(was), figure(now)]
+        for words, figure in (
+            ("highest risk of a row (prosecutor)", lambda r: f"{float(r.prosecutor_highest):.2%}"),
+            ("rows at that risk", lambda r: f"{r.rows_at_highest:,}"),
+            ("mean risk of a row (prosecutor)", lambda r: f"{r.prosecutor_average:.2%}"),
+            ("rows an attacker links rightly (marketer)", marketer_rows(view.rows)),
+        )
+    ]
+    alone_before, alone_after = (share_at(s, 1) for s in (inside.sizes, view.sizes))
+    lines.append(["rows alone in their class", f"{alone_before:.2%}", f"{alone_after:.2%}"])
+    figure = pictures.show(
+        "Share of rows in small classes",
+        plots.plot_risk(view.sizes, inside.sizes, view.k),
+        "Curves: share of rows in classes of at most x rows, before and after",
+        "Who knows all quasi-identifiers of a person in the table finds the row with probability "
+        "1 over the size of its class.",
+        curve_table(view.sizes, inside.sizes),
+    )
+    figures = alone_table("Risk of being found, before and after", ["", "before", "after"], lines)
+    return Section("risk", "Risk", joined(figures, tag("p", ""), grid(figure)))
+
+
+def marketer_rows(rows: int):  # noqa: ANN201 (a function of RiskFigures)
+    """Return what tells the expected number of rows that an attacker links rightly."""
+
+    def tell(found: RiskFigures) -> str:
+        return f"{found.marketer * rows:,.0f} of {rows:,}"
+
+    return tell
+
+
+def curve_table(after: NDArray[np.int64], before: NDArray[np.int64]) -> Html:
+    """The same as figures."""
+    largest = max(int(after.max(initial=1)), int(before.max(initial=1)))
+    lines = [
+        [f"{x:,}", f"{share_at(before, x):.2%}", f"{share_at(after, x):.2%}"]
+        for x in EDGES
+        if x <= largest
+    ]
+    return table("Share of rows in classes of at most x rows", ["x", "before", "after"], lines)
+
+
+def sensitive(view: View, inside: Inside, pictures: Pictures) -> Section | None:
+    """Sensitive columns: each class against the table."""
+    items = []
+    found = spreads(view.after, view.qi, view.sensitive, inside.release.model)
+    for spread in found:
+        items.append(
+            pictures.show(
+                joined(cell_text(spread.column), ": distance of classes from the table"),
+                plots.plot_spread(spread),
+                "Curve: share of rows in classes at most t from the table's distribution",
+                f"Earth Mover's Distance, {spread.distance} distance. The farther to the right, "
+                "the more a class tells about its people.",
+                spread_table(spread),
+            )
+        )
+        items.append(
+            pictures.show(
+                joined(cell_text(spread.column), ": the farthest classes"),
+                plots.plot_farthest(spread),
+                "Stacked bars: values in the table and in the classes farthest from it",
+                None,
+                farthest_table(spread),
+            )
+        )
+    if not items:
+        return None
+    return Section("sensitive", "Sensitive columns within classes", grid(*items))
+
+
+def spread_table(spread: Spread) -> Html:
+    """The same as figures."""
+    ascending = np.argsort(spread.t)
+    total = np.cumsum(spread.sizes[ascending]) / spread.sizes.sum()
+    lines = []
+    for part in (0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0):
+        at = min(int(np.searchsorted(total, part - 1e-12)), len(total) - 1)
+        lines.append([f"{part:.0%} of rows", f"{spread.t[ascending][at]:.3f}"])
+    return table("Distance t that classes of so many rows keep", ["rows", "t at most"], lines)
+
+
+def farthest_table(spread: Spread) -> Html:
+    """The same as figures."""
+    heads = [cell_text(label, 24) for label in spread.labels]
+    lines = [["the table", "", *(f"{s:.1%}" for s in spread.table)]]
+    for i, shares in enumerate(spread.farthest):
+        name = f"{spread.sizes[i]:,} rows"
+        lines.append([name, f"{spread.t[i]:.3f}", *(f"{s:.1%}" for s in shares)])
+    return table("Values in the farthest classes", ["class", "t", *heads], lines)
+
+
+def frontier(inside: Inside, pictures: Pictures) -> Section | None:
+    """Cost and bound against k."""
+    found = inside.frontier
+    if found is None or not found.points:
+        return None
+    lines = [
+        [f"{p.k:,}", shown(p.cost), shown_bound(p.lower_bound), f"{p.gap:.2%}", f"{p.cost_fraction:.1%}"]
+        for p in found.points
+    ]
+    figure = pictures.show(
+        "Cost and bound against k",
+        found.plot(),
+        "Curves: cost of a release, and the proven bound, against k",
+        "Shares of the release in which every cell is a star. No release lies in the shaded area.",
+        table("Cost and bound against k", ["k", "cost", "bound", "gap", "share"], lines),
+    )
+    return Section("frontier", "What another k would cost", grid(figure))
+
+
+def again(view: View, inside: Inside) -> Section:
+    """All that a colleague needs to make the release again."""
+    release = inside.release
+    parts = []
+    if inside.command is not None:
+        parts.append(tag("h3", "Command"))
+        parts.append(tag("pre", tag("code", shell_line(inside.command))))
+    parts.append(tag("h3", "From Python"))
+    parts.append(tag("pre", tag("code", python_call(release, inside.input))))
+    lines: list[list[object]] = [
+        ["seed", str(release.seed)],
+        ["method that ran", release.method],
+        ["how the search ended", release.ended],
+        ["seconds", f"{release.seconds:.1f}"],
+        ["identifiers left out", names(release.roles.id)],
+        ["order of rows", release.policy.order],
+    ]
+    if inside.input is not None:
+        lines.append(["original", cell_text(inside.input[0])])
+        lines.append(["SHA-256 of the original", inside.input[1]])
+    lines += [[name, version] for name, version in versions()]
+    note = (
+        "The same original, call and versions give the same release"
+        + (
+            ", unless the time limit cuts in, which depends on the machine."
+            if release.policy.time_limit is not None
+            else "."
+        )
+    )
+    body = joined(
+        paragraphs(note), *parts, alone_table("Facts of this run", ["fact", "value"], lines, 9)
+    )
+    return Section("again", "To make it again", body)
+
+
+def names(given: tuple[str, ...]) -> Html:
+    """Column names, or a dash."""
+    if not given:
+        return Html("–")
+    listed = [joined(", " if i else None, cell_text(name)) for i, name in enumerate(given)]
+    return joined(*listed)

@@ -1,0 +1,98 @@
+"""Whole reports, and the files they are written to."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from incrowd.release import Release
+from incrowd.report import inside as private
+from incrowd.report import sections as public
+from incrowd.report.html import Html, joined, tag
+from incrowd.report.page import Pictures, page
+from incrowd.report.plots import require_matplotlib
+from incrowd.report.view import Inside, View, view_of
+
+if TYPE_CHECKING:
+    from incrowd.frontier.points import Frontier
+
+
+def external_report(release: Release, name: str = "release") -> str:
+    """Return the page for the data's users: made from what they may see, and nothing else."""
+    require_matplotlib()
+    return external_page(view_of(release, name, None))
+
+
+def external_page(view: View) -> str:
+    """Return the page; a view has no way to the original when it has no inside."""
+    assert view.inside is None
+    pictures = Pictures()
+    found = [
+        public.asked(view),
+        public.done(view),
+        public.classes(view, pictures),
+        public.changes(view, pictures),
+        public.columns(view, pictures),
+        public.relations(view, pictures),
+        public.limits(view),
+    ]
+    lead = tag("p", "For the users of the data.", class_="lead")
+    top = joined(lead, public.in_short(view))
+    return page("Release report", view.name, top, [s for s in found if s], foot(view))
+
+
+def internal_report(release: Release, name: str = "release", inside: Inside | None = None) -> str:
+    """Return the page for the publisher: everything, the seed included."""
+    require_matplotlib()
+    inside = inside or Inside(release=release)
+    view, pictures = view_of(release, name, inside), Pictures()
+    found = [
+        public.asked(view),
+        public.done(view),
+        public.classes(view, pictures),
+        private.risk(view, inside, pictures),
+        public.changes(view, pictures),
+        public.columns(view, pictures),
+        public.relations(view, pictures),
+        private.sensitive(view, inside, pictures),
+        private.frontier(inside, pictures),
+        private.again(view, inside),
+        public.limits(view),
+    ]
+    words = "Internal: shows figures of the original and the seed. Do not pass on."
+    top = joined(tag("p", words, class_="banner", role="note"), public.in_short(view))
+    return page("Internal release report", view.name, top, [s for s in found if s], foot(view))
+
+
+def foot(view: View) -> Html:
+    """When and by what the page was made."""
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return tag("p", f"Made by incrowd {view.version}, {now}. This page loads nothing.")
+
+
+def write_report(
+    release: Release,
+    path: str | Path,
+    internal: bool = False,
+    *,
+    name: str | None = None,
+    command: tuple[str, ...] | None = None,
+    input: tuple[str, str] | None = None,
+    frontier: "Frontier | None" = None,
+) -> None:
+    """Write a report; the file appears whole or not at all.
+
+    Raises
+    ------
+    MissingExtraError: matplotlib is not installed.
+    InputError: the folder cannot be written.
+    """
+    from incrowd.frames.atomic import whole
+
+    called = name or "release"
+    if internal:
+        inside = Inside(release=release, command=command, input=input, frontier=frontier)
+        text = internal_report(release, called, inside)
+    else:
+        text = external_report(release, called)
+    with whole(path) as file:
+        file.write(text.encode("utf-8", "replace"))

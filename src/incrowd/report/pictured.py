@@ -1,0 +1,130 @@
+"""What a release gets from here: its report, its figures, a card for notebooks, a summary frame."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from incrowd.frontier.points import Frontier
+    from incrowd.release import Release
+
+
+class Pictured:
+    """Methods of ``incrowd.Release``; figures are of matplotlib and need the extra ``report``."""
+
+    @property
+    def _release(self) -> "Release":
+        return cast("Release", self)
+
+    def report(
+        self, path: str | Path, internal: bool = False, *, frontier: "Frontier | None" = None
+    ) -> None:
+        """Write a report as one HTML file that loads nothing.
+
+        Parameters
+        ----------
+        internal: False: for the data's users: made from the release alone, without seed, risk and
+            original.  True: for the publisher: before and after, risk, seed, how to make it again.
+        frontier: what ``incrowd.frontier`` found, to be part of an internal report.
+
+        Raises
+        ------
+        MissingExtraError: matplotlib is not installed.
+        InputError: the file cannot be written; a frontier for an external report.
+        """
+        from incrowd.errors import InputError
+        from incrowd.report.make import write_report
+
+        if frontier is not None and not internal:
+            raise InputError(
+                "a frontier tells more about the original than the release does; it goes into an "
+                "internal report (internal=True)"
+            )
+        write_report(self._release, path, internal, frontier=frontier)
+
+    def plot_classes(self) -> "Figure":
+        """Draw the rows by the size of their class, before and after."""
+        from incrowd.report.counts import buckets, class_sizes
+        from incrowd.report.plots import plot_classes
+
+        release = self._release
+        before = class_sizes(release.source, release.roles.qi)
+        largest = max(int(before.max(initial=1)), int(release.class_sizes.max(initial=1)))
+        return plot_classes(buckets(release.class_sizes, largest), buckets(before, largest))
+
+    def plot_risk(self) -> "Figure":
+        """Draw the share of rows in classes of at most x rows, before and after."""
+        from incrowd.report.counts import class_sizes
+        from incrowd.report.plots import plot_risk
+
+        release = self._release
+        before = class_sizes(release.source, release.roles.qi)
+        return plot_risk(release.class_sizes, before, release.k)
+
+    def plot_changes(self) -> "Figure":
+        """Draw the share of changed cells of each quasi-identifier."""
+        from incrowd.report.plots import plot_shares
+
+        changed, rows = self._release.changed, max(self._release.rows, 1)
+        ranked = sorted(changed, key=lambda name: -changed[name])
+        shares = [changed[name] / rows for name in ranked]
+        return plot_shares(ranked, shares, "share of the column's cells changed")
+
+    def plot_columns(self, *names: str) -> "Figure":
+        """Draw the distributions of quasi-identifiers before and after; all without ``names``.
+
+        Raises
+        ------
+        InputError: a name is not that of a quasi-identifier.
+        """
+        from incrowd.errors import InputError, did_you_mean
+        from incrowd.report.distribution import compared
+        from incrowd.report.plots import columns_figure
+
+        release = self._release
+        trees = {tree.column: tree for tree in release.trees}
+        for name in names:
+            if name not in trees:
+                hint = did_you_mean(str(name), trees)
+                raise InputError(f"no quasi-identifier is called {name!r}{hint}")
+        star = release.policy.star
+        found = [
+            (name, compared(release.source.encode(name), release.table.encode(name), star, tree))
+            for name, tree in trees.items()
+            if name in (names or trees)
+        ]
+        return columns_figure(found)
+
+    def plot_associations(self) -> "Figure":
+        """Draw Cramér's V of the strongest pairs of published columns, before and after."""
+        from incrowd.report.association import associations
+        from incrowd.report.plots import plot_associations
+        from incrowd.report.sections import MOST_PAIRS
+
+        release, roles = self._release, self._release.roles
+        names = (*roles.qi, *roles.sensitive, *roles.keep)
+        pairs = associations(release.source, release.table, names, release.policy.star)
+        return plot_associations(pairs[:MOST_PAIRS])
+
+    def summary(self, by: str = "release") -> Any:
+        """Return figures as a frame, of the type that the data came as (polars for a file).
+
+        Parameters
+        ----------
+        by: ``"release"``: one row with rows, k, cost, lower_bound, gap, …; ``"column"``: one row
+            for each quasi-identifier; ``"class"``: one row for each size of class.
+
+        Raises
+        ------
+        InputError: ``by`` is none of these.
+        """
+        from incrowd.report.summary import summary_columns
+
+        return summary_columns(self._release, by)
+
+    def _repr_html_(self) -> str:
+        """A card for notebooks; it shows no cell of the table."""
+        from incrowd.report.card import card
+
+        return card(self._release)

@@ -1,0 +1,279 @@
+"""The sections of a report."""
+
+import numpy as np
+
+from incrowd.release import shown, shown_bound
+from incrowd.report import plots
+from incrowd.report.association import MOST_COLUMNS, Pair, associations
+from incrowd.report.counts import Bucket, buckets
+from incrowd.report.distribution import SPECIAL, Bar, alone, compared
+from incrowd.report.html import Html, cell_text, facts, joined, table, tag
+from incrowd.report.page import Pictures, Section, grid, paragraphs
+from incrowd.report.subgroups import Subgroup, starred, subgroups
+from incrowd.report.view import View
+
+MOST_PAIRS = 15  # in a picture; the table beside it has all
+
+
+def share(part: float, whole: float) -> str:
+    """Return a share in percent, one decimal."""
+    return f"{part / whole:.1%}" if whole else "–"
+
+
+def in_short(view: View) -> Html:
+    """Return the figures that come first."""
+    smallest = int(view.sizes[0]) if len(view.sizes) else 0
+    changed = sum(view.changed.values())
+    bound = shown_bound(view.lower_bound)
+    proof = "proven optimal" if view.status == "optimal" else f"gap at most {view.gap:.2%}"
+    pairs = [
+        ("people (rows)", small(f"{view.rows:,}", f"in {len(view.sizes):,} classes")),
+        ("everybody hides among", small(f"{smallest:,}", f"at least; asked for: {view.k:,}")),
+        ("cells changed", small(share(changed, view.cells), f"{changed:,} of {view.cells:,}")),
+        ("cost", small(shown(view.cost), f"{view.cost_fraction:.1%} of the most possible")),
+        ("no release costs less than", small(bound, proof)),
+    ]
+    return facts(pairs)
+
+
+def small(figure: str, words: str) -> Html:
+    """A figure with words below."""
+    return joined(figure, tag("small", words))
+
+
+def asked(view: View) -> Section:
+    """What was asked: models, roles, hierarchies, weights, cost."""
+    rows = [
+        [cell_text(c), "quasi-identifier", view.how[c], view.weights.get(c, "1")] for c in view.qi
+    ]
+    rows += [[cell_text(c), "sensitive", "published unchanged", "–"] for c in view.sensitive]
+    rows += [[cell_text(c), "other", "published unchanged", "–"] for c in view.keep]
+    names = " and ".join(view.models)
+    left = ""
+    if view.left_out:
+        many = "columns that name" if view.left_out > 1 else "column that names"
+        left = f" {view.left_out} {many} people directly {'are' if view.left_out > 1 else 'is'} left out."
+    cost = {
+        "level": "A generalized cell costs its level over the height of its hierarchy, a star 1.",
+        "stars": "Every changed cell costs 1.",
+        "ncp": "A cell costs the share of the column's range that it may stand for (NCP), a star 1.",
+    }.get(view.cost_name, "What a changed cell costs is given by the publisher.")
+    body = joined(
+        paragraphs(
+            f"The release obeys {names}: every row agrees with at least {view.k - 1:,} others on "
+            f"all quasi-identifiers.{left}",
+            joined(
+                cost, " Weights multiply that. ", tag("bdi", f"“{view.star}”"),
+                " stands for a suppressed cell.",
+            ),
+        ),
+        alone_table("Columns of the release", ["column", "role", "may become", "weight"], rows, 9),
+    )  # fmt: skip
+    return Section("asked", "What was asked", body)
+
+
+def alone_table(caption: str, head: list[str], rows: list[list[object]], numbers: int = 1) -> Html:
+    """A table that stands by itself."""
+    return Html(table(caption, head, rows, numbers).replace('"scroll"', '"scroll alone"', 1))
+
+
+def done(view: View) -> Section:
+    """What was done: cost and bound in words."""
+    if view.status == "optimal":
+        proof = "This is proven optimal: no lawful release of the same table costs less."
+    else:
+        proof = (
+            f"No lawful release of the same table costs less than {shown_bound(view.lower_bound)}: "
+            f"at most {view.gap:.2%} of the cost could be spared."
+        )
+    body = paragraphs(
+        f"{sum(view.changed.values()):,} of {view.cells:,} cells were changed, by the method "
+        f"{view.method} of incrowd {view.version}; every other published cell is the original one. "
+        f"The cost is {shown(view.cost)}. {proof} Both figures were re-checked by code that the "
+        "search does not share."
+    )
+    return Section("done", "What was done", body)
+
+
+def classes(view: View, pictures: Pictures) -> Section:
+    """Sizes of the classes."""
+    before = None if view.inside is None else view.inside.sizes
+    largest = max(int(s.max(initial=1)) for s in (view.sizes, before) if s is not None)
+    after = buckets(view.sizes, largest)
+    then = None if before is None else buckets(before, largest)
+    figure = pictures.show(
+        "Rows by the size of their class",
+        plots.plot_classes(after, then),
+        "Bars: rows in classes of each size" + ("" if then is None else ", before and after"),
+        "A class is all rows that agree on every quasi-identifier.",
+        bucket_table(after, then, view.rows),
+    )
+    return Section("classes", "Classes", grid(figure))
+
+
+def bucket_table(after: list[Bucket], before: list[Bucket] | None, rows: int) -> Html:
+    """The same as figures."""
+    if before is None:
+        lines = [[b.name, f"{b.classes:,}", f"{b.rows:,}", share(b.rows, rows)] for b in after]
+        return table("Classes by size", ["rows alike", "classes", "rows", "share"], lines)
+    lines = [
+        [b.name, f"{a.classes:,}", f"{a.rows:,}", f"{b.classes:,}", f"{b.rows:,}"]
+        for a, b in zip(before, after, strict=True)
+    ]
+    head = ["rows alike", "classes before", "rows before", "classes after", "rows after"]
+    return table("Classes by size, before and after", head, lines)
+
+
+def changes(view: View, pictures: Pictures) -> Section:
+    """Changed cells by column and by subgroup."""
+    ranked = sorted(view.changed, key=lambda c: -view.changed[c])
+    shares = [view.changed[c] / max(view.rows, 1) for c in ranked]
+    lines = [
+        [cell_text(c), f"{view.changed[c]:,}", share(view.changed[c], view.rows)] for c in ranked
+    ]
+    items = [
+        pictures.show(
+            "Changed cells by column",
+            plots.plot_shares(ranked, shares, "share of the column's cells"),
+            "Bars: share of changed cells of each quasi-identifier",
+            None,
+            table("Changed cells by column", ["column", "cells", "share"], lines),
+        )
+    ]
+    groups = subgroups_of(view)
+    mark = float(np.mean(shares)) if view.inside is not None and shares else None
+    what = "changed cells" if view.inside is not None else "stars in the other quasi-identifiers"
+    for name, found in groups.items():
+        items.append(
+            pictures.show(
+                joined(what[0].upper() + what[1:], " by ", cell_text(name)),
+                plots.plot_subgroups(found, "share of cells", mark),
+                f"Bars: share of {what} by subgroup",
+                None,
+                subgroup_table(found, what),
+            )
+        )
+    return Section("changes", "Who and what pays for it", grid(*items))
+
+
+def subgroups_of(view: View) -> dict[str, list[Subgroup]]:
+    """Subgroups by the original's values inside; else by what is released, stars alone counted."""
+    found: dict[str, list[Subgroup]] = {}
+    for name in view.published:
+        if view.inside is not None:
+            column = view.inside.before.encode(name)
+            found[name] = subgroups(name, column, view.inside.changed_by_row, len(view.qi))
+        else:
+            others = [c for c in view.qi if c != name]
+            stars = starred([view.columns[c] for c in others], view.star, view.rows)
+            found[name] = subgroups(name, view.columns[name], stars, len(others))
+    return {name: groups for name, groups in found.items() if groups}
+
+
+def subgroup_table(found: list[Subgroup], what: str) -> Html:
+    """The same as figures."""
+    lines = [
+        [tag("em", "all others") if g.rest else cell_text(g.value), f"{g.rows:,}", f"{g.share:.1%}"]
+        for g in found
+    ]
+    return table(f"Share of {what} by subgroup", ["subgroup", "rows", "share"], lines)
+
+
+def columns(view: View, pictures: Pictures) -> Section:
+    """The distribution of every column."""
+    inside = view.inside
+    items = []
+    for name in view.published:
+        if inside is None or name not in view.qi:
+            bars = alone(view.columns[name], view.star)
+        else:
+            tree = inside.trees[name]
+            bars = compared(inside.before.encode(name), view.columns[name], view.star, tree)
+        changed = view.changed.get(name)
+        words = "Published unchanged." if changed is None else f"{changed:,} cells changed."
+        items.append(
+            pictures.show(
+                cell_text(name),
+                plots.plot_column(bars),
+                "Bars: rows with each value of the column",
+                words,
+                bar_table(bars),
+            )
+        )
+    return Section("columns", "Columns", grid(*items))
+
+
+def bar_table(bars: list[Bar]) -> Html:
+    """The same as figures."""
+    def named(bar: Bar) -> Html:
+        return tag("em", bar.label) if bar.kind == SPECIAL else cell_text(bar.label)
+
+    if any(bar.before is not None for bar in bars):
+        lines = [[named(b), f"{b.before or 0:,}", f"{b.after:,}"] for b in bars]
+        return table("Rows by value, before and after", ["value", "before", "after"], lines)
+    lines = [[named(b), f"{b.after:,}"] for b in bars]
+    return table("Rows by value", ["value", "rows"], lines)
+
+
+def relations(view: View, pictures: Pictures) -> Section | None:
+    """How strongly columns go together."""
+    before = None if view.inside is None else view.inside.before
+    pairs = [
+        p
+        for p in associations(before, view.after, view.published, view.star)
+        if p.before is not None or p.after is not None
+    ]
+    if not pairs:
+        return None
+    words = (
+        "Cramér's V, corrected for bias (Bergsma 2013). In the release: over the rows in which "
+        "neither cell is suppressed; a general value counts as a value of its own."
+    )
+    if len(view.published) > MOST_COLUMNS:
+        words += f" The first {MOST_COLUMNS} columns."
+    if len(pairs) > MOST_PAIRS:
+        words += f" The picture has the {MOST_PAIRS} strongest pairs, the table all."
+    figure = pictures.show(
+        "Pairs of columns" if before is None else "Pairs of columns, before and after",
+        plots.plot_associations(pairs[:MOST_PAIRS]),
+        "Dots: Cramér's V of pairs of columns",
+        words,
+        pair_table(pairs, before is not None),
+    )
+    return Section("relations", "What goes together", grid(figure))
+
+
+def pair_table(pairs: list[Pair], compare: bool) -> Html:
+    """The same as figures."""
+    def v(value: float | None) -> str:
+        return "–" if value is None else f"{value:.3f}"
+
+    def names(pair: Pair) -> Html:
+        return joined(cell_text(pair.one), " · ", cell_text(pair.other))
+
+    if compare:
+        lines = [[names(p), v(p.before), v(p.after), f"{p.rows:,}"] for p in pairs]
+        return table("Cramér's V of pairs", ["columns", "before", "after", "rows after"], lines)
+    lines = [[names(p), v(p.after), f"{p.rows:,}"] for p in pairs]
+    return table("Cramér's V of pairs", ["columns", "V", "rows"], lines)
+
+
+def limits(view: View) -> Section:
+    """What the release does not promise, and what an external report leaves out."""
+    texts = [
+        "k-anonymity keeps a row from being told apart from the others of its class by the "
+        "quasi-identifiers. It does not keep the rows of a class from sharing a sensitive value, "
+        "nor protect when a second release of the same people is published.",
+        "Suppressed cells are not missing at random: rare combinations lose most. Treat a star as "
+        "“not told”, not as a value, and expect tails and small groups to be thinner than they were.",
+    ]
+    if view.inside is None:
+        texts.append(
+            "This report is made from the released table and the publisher's stated rules alone. "
+            "It compares no distribution with the original, for where few cells are hidden such "
+            "a comparison tells which; for the same reason it has no risk figures, no seed and "
+            "no figure of the original but the cost and the bound."
+        )
+    return Section("limits", "How to read this release", paragraphs(*texts))
+
+

@@ -1,0 +1,118 @@
+"""How far each class's sensitive values are from the table's: what t-closeness bounds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.frames.base import Table
+from incrowd.measure.keys import agreement
+from incrowd.measure.orders import natural_order
+from incrowd.privacy.all_of import parts
+from incrowd.privacy.base import Group, Model
+from incrowd.privacy.classes import Classes, Histograms
+from incrowd.privacy.distance import ClosedForm, Equal, GroundDistance, Ordered
+from incrowd.privacy.t_closeness import TCloseness
+
+FARTHEST = 6
+MOST_VALUES = 8
+MOST_CLASSES = 3_000  # that a distance without a closed form is worked out for
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """One sensitive column, its classes from the farthest to the nearest.
+
+    Attributes
+    ----------
+    distance: name of the ground distance; asked: the t that was asked for, or None.
+    t: float64, shape (classes,): Earth Mover's Distance of each class, descending.
+    sizes: int64, shape (classes,): rows, in the same order.
+    values: the most frequent values, most frequent first; further ones go together, last.
+    table: float64, shape (values,): their shares in the table; ``farthest``: float64, shape
+        (some classes, values): in the classes that are farthest away.
+    """
+
+    column: str
+    distance: str
+    asked: float | None
+    t: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    values: tuple[str | None, ...]
+    others: int
+    table: NDArray[np.float64]
+    farthest: NDArray[np.float64]
+
+    @property
+    def labels(self) -> tuple[str | None, ...]:
+        """The values, and a name for the further ones."""
+        return (*self.values, f"{self.others:,} others") if self.others else self.values
+
+
+def spreads(table: Table, qi: tuple[str, ...], sensitive: tuple[str, ...], model: Model) -> list[Spread]:
+    """Work out every sensitive column of a released table."""
+    if not table.rows:
+        return []
+    codes = [(c.codes, len(c.values)) for c in map(table.encode, qi)]
+    member = agreement(codes, table.rows).member
+    found = []
+    for attribute, name in enumerate(sensitive):
+        column = table.encode(name)
+        group = Group(column.codes[:, None], (len(column.values),))
+        histograms = Classes(member, group).histograms[0]
+        distance, asked = chosen(model, attribute, column.values, histograms)
+        t = distances(distance, histograms)
+        order = np.argsort(-t, kind="stable")
+        shown, table_share, far = shares(histograms, order[:FARTHEST])
+        found.append(
+            Spread(
+                column=name,
+                distance=distance.name,
+                asked=asked,
+                t=t[order],
+                sizes=histograms.sizes[order],
+                values=tuple(column.values[c] for c in shown),
+                others=len(column.values) - len(shown),
+                table=table_share,
+                farthest=far,
+            )
+        )
+    return found
+
+
+def chosen(
+    model: Model, attribute: int, values: tuple[str | None, ...], classes: Histograms
+) -> tuple[GroundDistance, float | None]:
+    """Return the ground distance that was asked for, or else the natural one."""
+    asked = None
+    for part in parts(model):
+        if isinstance(part, TCloseness) and part.attribute in (None, attribute):
+            asked = float(part.t)
+            if isinstance(part.distance, ClosedForm) or classes.classes <= MOST_CLASSES:
+                return part.distance, asked
+    order = natural_order(values)
+    return (Equal() if order is None else Ordered(order)), asked
+
+
+def distances(distance: GroundDistance, classes: Histograms) -> NDArray[np.float64]:
+    """float64, shape (classes,): Earth Mover's Distance of each class to the table."""
+    if isinstance(distance, ClosedForm):
+        top, bottom = distance.works(classes)
+        return np.asarray(top, float) / np.asarray(bottom, float)
+    each = [distance.work(classes.dense(i), classes.table) for i in range(classes.classes)]
+    return np.array([float(work) for work in each])
+
+
+def shares(
+    classes: Histograms, which: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the values to show, their shares in the table, and in the classes ``which``."""
+    order = np.argsort(-classes.table, kind="stable")
+    many = len(order) > MOST_VALUES
+    shown = order[: MOST_VALUES - 1] if many else order
+
+    def share(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        part = counts[shown] / counts.sum()
+        return np.append(part, 1 - part.sum()) if many else part
+
+    return shown, share(classes.table), np.array([share(classes.dense(int(i))) for i in which])

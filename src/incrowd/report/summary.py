@@ -1,0 +1,74 @@
+"""Figures of a release as a frame."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd.errors import InputError, did_you_mean
+from incrowd.frames.files import alike
+
+if TYPE_CHECKING:
+    from incrowd.release import Release
+
+BY = ("release", "column", "class")
+
+
+def summary_columns(release: "Release", by: str) -> Any:
+    """Return the frame; see ``Release.summary``."""
+    makers = {"release": whole, "column": by_column, "class": by_class}
+    if by not in makers:
+        raise InputError(f"summary: by is {by!r}{did_you_mean(str(by), BY)}")
+    return alike(release.source, makers[by](release))
+
+
+def whole(release: "Release") -> dict[str, list[Any]]:
+    """One row about the release."""
+    facts = {
+        "rows": release.rows,
+        "columns": release.columns,
+        "cells": release.cells,
+        "changed_cells": release.changed_cells,
+        "k": int(release.k),
+        "models": " and ".join(release.models),
+        "cost": float(release.cost),
+        "cost_fraction": release.cost_fraction,
+        "lower_bound": float(release.lower_bound),
+        "gap": release.gap,
+        "status": release.status,
+        "method": release.method,
+        "classes": release.classes,
+        "smallest_class": release.smallest_class,
+        "seconds": release.seconds,
+        "seed": int(release.seed),
+    }
+    return {name: [value] for name, value in facts.items()}
+
+
+def by_column(release: "Release") -> dict[str, list[Any]]:
+    """One row for each quasi-identifier."""
+    names = list(release.roles.qi)
+    counts = [release.changed[name] for name in names]
+    star = release.policy.star
+    before = [release.source.encode(name) for name in names]
+    after = [release.table.encode(name) for name in names]
+    return {
+        "column": names,
+        "changed": counts,
+        "changed_fraction": [count / max(release.rows, 1) for count in counts],
+        "suppressed": [
+            int(sum((c.codes == i).sum() for i, v in enumerate(c.values) if v == star))
+            for c in after
+        ],
+        "values_before": [len(c.values) for c in before],
+        "values_after": [len(c.values) for c in after],
+    }
+
+
+def by_class(release: "Release") -> dict[str, list[Any]]:
+    """One row for each size of class."""
+    sizes, number = np.unique(release.class_sizes, return_counts=True)
+    return {
+        "class_size": sizes.tolist(),
+        "classes": number.tolist(),
+        "rows": (sizes * number).tolist(),
+    }

@@ -1,0 +1,166 @@
+"""What a report may see.
+
+``View`` is what the data's users know anyway or may know: the released table, what was asked of
+every class, the cost and the bound.  Everything that could tell a hidden cell, the original above
+all, is in ``Inside``; an external report is made from a view without it, so it cannot leak.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import incrowd
+from incrowd.frames.base import Column, Table
+from incrowd.hierarchy.tree import Tree
+from incrowd.policy import Policy
+from incrowd.release import Number, Release
+from incrowd.report.counts import class_sizes
+
+if TYPE_CHECKING:
+    from incrowd.frontier.points import Frontier
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Inside:
+    """What is for the publisher alone.
+
+    Attributes
+    ----------
+    release: with the original, the seed, the hierarchies.
+    command: how the release was made, as words of a shell; None when it was made from Python.
+    input: name of the original's file, and its SHA-256; None for a frame.
+    frontier: cost and bound against k, where given.
+    """
+
+    release: Release
+    command: tuple[str, ...] | None = None
+    input: tuple[str, str] | None = None
+    frontier: "Frontier | None" = None
+
+    @property
+    def before(self) -> Table:
+        """The original."""
+        return self.release.source
+
+    @property
+    def policy(self) -> Policy:
+        """All that was asked."""
+        return self.release.policy
+
+    @cached_property
+    def trees(self) -> Mapping[str, Tree]:
+        """The hierarchies by column."""
+        return {tree.column: tree for tree in self.release.trees}
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """int64, shape (classes,): sizes of the original's classes."""
+        return class_sizes(self.before, self.release.roles.qi)
+
+    @cached_property
+    def changed_by_row(self) -> NDArray[np.int64]:
+        """int64, shape (rows,): changed cells of each row of the original."""
+        total = np.zeros(self.before.rows, np.int64)
+        for replacement in self.release.edit.replacements.values():
+            total += replacement.ids >= 0
+        return total
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class View:
+    """What everybody may see.
+
+    Attributes
+    ----------
+    after: the released table.
+    qi, sensitive, keep: its columns by role; left_out: number of columns that it lacks.
+    how: by quasi-identifier, the hierarchy in words; weights: the factors other than 1.
+    changed: changed cells by quasi-identifier.
+    inside: None for an external report.
+    """
+
+    name: str
+    after: Table
+    qi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    keep: tuple[str, ...]
+    left_out: int
+    k: int
+    models: tuple[str, ...]
+    how: Mapping[str, str]
+    weights: Mapping[str, str]
+    cost_name: str
+    star: str
+    cost: Number
+    lower_bound: Number
+    gap: float
+    cost_fraction: float
+    status: str
+    method: str
+    changed: Mapping[str, int]
+    sizes: NDArray[np.int64]
+    version: str
+    inside: Inside | None = None
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table."""
+        return self.after.rows
+
+    @property
+    def cells(self) -> int:
+        """Cells that could have changed."""
+        return self.rows * len(self.qi)
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """Columns of the release, quasi-identifiers first."""
+        return (*self.qi, *self.sensitive, *self.keep)
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        """The released columns."""
+        return {name: self.after.encode(name) for name in self.published}
+
+
+def view_of(release: Release, name: str, inside: Inside | None) -> View:
+    """Return what a report about a release may see; ``inside`` None: what everybody may see."""
+    policy, roles = release.policy, release.roles
+    return View(
+        name=name,
+        after=release.table,
+        qi=roles.qi,
+        sensitive=roles.sensitive,
+        keep=roles.keep,
+        left_out=len(roles.id),
+        k=release.k,
+        models=release.models,
+        how={name: how(policy.hierarchies.get(name)) for name in roles.qi},
+        weights={name: str(weight) for name, weight in policy.weights.items()},
+        cost_name=policy.cost if isinstance(policy.cost, str) else "given by the publisher",
+        star=policy.star,
+        cost=release.cost,
+        lower_bound=release.lower_bound,
+        gap=release.gap,
+        cost_fraction=release.cost_fraction,
+        status=release.status,
+        method=release.method,
+        changed=release.changed,
+        sizes=np.sort(release.class_sizes),
+        version=incrowd.__version__,
+        inside=inside,
+    )
+
+
+def how(hierarchy: Any) -> str:
+    """Return what may become of a column's cells, without a path or a value of the table."""
+    if hierarchy is None or hierarchy == "none":
+        return "suppression"
+    rule = str(hierarchy).partition(":")[0]
+    if isinstance(hierarchy, str) and rule in ("interval", "prefix", "date"):
+        return hierarchy
+    return "groups of its own"
