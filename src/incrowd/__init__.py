@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from incrowd.errors import StoppedError as StoppedError
     from incrowd.errors import VerificationError as VerificationError
     from incrowd.events import Event as Event
+    from incrowd.frontier import frontier as frontier
     from incrowd.policy import Policy as Policy
     from incrowd.release import Release as Release
 
@@ -40,6 +41,7 @@ _HOME = {
     "StoppedError": "incrowd.errors",
     "VerificationError": "incrowd.errors",
     "anonymize": "incrowd.anonymize",
+    "frontier": "incrowd.frontier",
     "measure": "incrowd.measure",
 }
 

@@ -17,6 +17,7 @@ from incrowd.frames.base import Edit, Source, Table, texts
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy import Policy, Roles
 from incrowd.privacy.base import Model
+from incrowd.report.pictured import Pictured
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +41,7 @@ def shown_bound(number: Number) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Release:
+class Release(Pictured):
     """What ``anonymize`` returns.
 
     Attributes
@@ -289,12 +290,6 @@ class Release:
                 with contextlib.suppress(OutOfScopeError):
                     plain += plain_models(model, values)
         return plain
-
-    def summary(self) -> str:
-        """Say in a few lines what was done."""
-        from incrowd.summary import summary
-
-        return summary(self)
 
     def __repr__(self) -> str:
         return (

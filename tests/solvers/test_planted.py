@@ -17,6 +17,7 @@ from incrowd.solvers.approx.forest import Forest
 from incrowd.solvers.approx.m_approximation import MApproximation
 from incrowd.solvers.approx.two_factor import TwoFactor
 from incrowd.solvers.base import Context, Problem, Solver
+from incrowd.summary import summary
 
 APPROXIMATIONS = (Forest(), Forest(row_deletion=True), Factor12(), TwoFactor(), MApproximation())
 PLANTED: tuple[tuple[str, dict[str, Any], int | None], ...] = (  # family, options, its k if fixed
@@ -108,5 +109,5 @@ def test_forest_weight_is_told_beside_the_best_bound() -> None:
     release = ic.anonymize(table, 3, method="forest", weights={"a": "0.5"})
     weight = release.further_bounds["forest weight"]
     assert 0 < weight <= release.lower_bound <= release.cost
-    assert "the forest weight, also a lower bound" in release.summary()
+    assert "the forest weight, also a lower bound" in summary(release)
     assert not ic.anonymize(table, 3, method="mondrian").further_bounds

@@ -8,6 +8,7 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record, say, standard_output_kept
+from incrowd.cli.reporting import report_options, require_reports, write_reports
 from incrowd.errors import InputError, StoppedError
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="With --proof: also write what may be made public of it (no cell, no seed).",
 )
+@report_options
 @options.json_option
 @options.quiet_option
 def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> int:
@@ -52,12 +54,14 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     can be are changed, and a bound says how far from the fewest possible the release may be.
     """
     require_outputs(table, output, as_json, given["proof"], given["statement"])
+    require_reports(table, [output, given["proof"], given["statement"]], given)
     from incrowd.anonymize import release_of
     from incrowd.cli.progress import progress
     from incrowd.frames.files import read
     from incrowd.frames.stat import require_place_of
     from incrowd.policy import Policy
     from incrowd.stop import Stop
+    from incrowd.summary import summary
 
     stop = Stop()
     source = read(table, given["delimiter"], given["encoding"])
@@ -74,9 +78,10 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     if given["spreadsheet_safe"]:
         release = spreadsheet_safe(release, quiet)
     publish(release, table, output, given["proof"], given["statement"])
+    write_reports(release, table, output, given)
     if as_json:
         print_json(release_record(release, output, given["proof"]))
-    say(f"{release.summary()}\nwritten  {output}", quiet)
+    say(f"{summary(release)}\nwritten  {output}", quiet)
     return 130 if release.ended == "interrupted" else 0
 
 

@@ -6,6 +6,7 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record, standard_output_kept
+from incrowd.cli.reporting import report_options, require_reports, write_reports
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +23,7 @@ ENOUGH = 60.0  # seconds: for slow machines, and for a k at which the gap stays 
 @click.option("--synthetic", is_flag=True, help="Use a table drawn from a seed instead.")
 @options.search_options
 @click.option("-o", "--output", metavar="OUT", help="Also write the release.")
+@report_options
 @options.json_option
 @options.quiet_option
 def demo(
@@ -39,6 +41,8 @@ def demo(
     from incrowd.frames.native import from_native
     from incrowd.policy import Policy
 
+    asked = {name: given.pop(name) for name in ("report", "report_internal", "metadata")}
+    require_reports(None, [output], asked)
     if given["gap"] is None and given["time_limit"] is None:
         given["gap"], given["time_limit"] = GAP, ENOUGH
     table = data.synthetic() if synthetic else data.nhefs()
@@ -47,6 +51,7 @@ def demo(
         release = release_of(from_native(table), policy, listener)
     if output is not None:
         release.write(output)
+    write_reports(release, None, output, asked)
     if as_json:
         print_json(release_record(release, output, None))
     elif not quiet:
@@ -56,6 +61,8 @@ def demo(
 
 def told(table: "pl.DataFrame", release: "Release", synthetic: bool) -> str:
     """Return the whole story: before, after, summary, what to do next."""
+    from incrowd.summary import summary
+
     source = "drawn from a seed" if synthetic else "NHEFS 1971, complete cases"
     names = list(release.roles.qi)
     alone = int(table.select(names).is_unique().sum())
@@ -72,7 +79,7 @@ def told(table: "pl.DataFrame", release: "Release", synthetic: bool) -> str:
             f"{release.k - 1} others",
             aligned(release.data[rows]),
             "",
-            release.summary(),
+            summary(release),
             "",
             "The same on a table of yours:",
             "    incrowd anonymize people.csv -o release.csv -k 5 --id name --sensitive diagnosis",

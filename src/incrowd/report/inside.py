@@ -8,7 +8,7 @@ from incrowd.measure.risk import risk_figures
 from incrowd.release import shown, shown_bound
 from incrowd.report import plots
 from incrowd.report.counts import EDGES, share_at
-from incrowd.report.html import Html, cell_text, joined, table, tag
+from incrowd.report.html import Html, cell_text, joined, table, tag, visible
 from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.replicate import python_call, shell_line, versions
 from incrowd.report.sections import alone_table
@@ -140,6 +140,10 @@ def again(view: View, inside: Inside) -> Section:
     if inside.command is not None:
         parts.append(tag("h3", "Command"))
         parts.append(tag("pre", tag("code", shell_line(inside.command))))
+    if inside.policy_file is not None:
+        parts.append(tag("h3", "Policy file"))
+        lines_of = (visible(line, 500) for line in inside.policy_file.splitlines())
+        parts.append(tag("pre", tag("code", "\n".join(lines_of))))
     parts.append(tag("h3", "From Python"))
     parts.append(tag("pre", tag("code", python_call(release, inside.input))))
     lines: list[list[object]] = [

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from incrowd.release import Release
 from incrowd.report import inside as private
@@ -11,9 +10,6 @@ from incrowd.report.html import Html, joined, tag
 from incrowd.report.page import Pictures, page
 from incrowd.report.plots import require_matplotlib
 from incrowd.report.view import Inside, View, view_of
-
-if TYPE_CHECKING:
-    from incrowd.frontier.points import Frontier
 
 
 def external_report(release: Release, name: str = "release") -> str:
@@ -74,12 +70,14 @@ def write_report(
     path: str | Path,
     internal: bool = False,
     *,
-    name: str | None = None,
-    command: tuple[str, ...] | None = None,
-    input: tuple[str, str] | None = None,
-    frontier: "Frontier | None" = None,
+    name: str = "release",
+    inside: Inside | None = None,
 ) -> None:
     """Write a report; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    name: what the page calls the release; inside: what else an internal report tells.
 
     Raises
     ------
@@ -88,11 +86,6 @@ def write_report(
     """
     from incrowd.frames.atomic import whole
 
-    called = name or "release"
-    if internal:
-        inside = Inside(release=release, command=command, input=input, frontier=frontier)
-        text = internal_report(release, called, inside)
-    else:
-        text = external_report(release, called)
+    text = internal_report(release, name, inside) if internal else external_report(release, name)
     with whole(path) as file:
         file.write(text.encode("utf-8", "replace"))

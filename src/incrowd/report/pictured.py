@@ -35,13 +35,15 @@ class Pictured:
         """
         from incrowd.errors import InputError
         from incrowd.report.make import write_report
+        from incrowd.report.view import Inside
 
         if frontier is not None and not internal:
             raise InputError(
                 "a frontier tells more about the original than the release does; it goes into an "
                 "internal report (internal=True)"
             )
-        write_report(self._release, path, internal, frontier=frontier)
+        inside = Inside(release=self._release, frontier=frontier) if internal else None
+        write_report(self._release, path, internal, inside=inside)
 
     def plot_classes(self) -> "Figure":
         """Draw the rows by the size of their class, before and after."""

@@ -33,12 +33,14 @@ class Inside:
     release: with the original, the seed, the hierarchies.
     command: how the release was made, as words of a shell; None when it was made from Python.
     input: name of the original's file, and its SHA-256; None for a frame.
+    policy_file: text of the policy file, where there is one.
     frontier: cost and bound against k, where given.
     """
 
     release: Release
     command: tuple[str, ...] | None = None
     input: tuple[str, str] | None = None
+    policy_file: str | None = None
     frontier: "Frontier | None" = None
 
     @property

@@ -1,0 +1,95 @@
+"""Options for what goes with a release: reports for people, metadata for programs."""
+
+import hashlib
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from incrowd.cli.options import together
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.release import Release
+
+FILES = {"report": "--report", "report_internal": "--report-internal", "metadata": "--metadata"}
+
+report_options = together(
+    click.option(
+        "--report",
+        metavar="FILE",
+        help="Also write a report for the data's users (HTML; no seed, no risk, no hidden cell).",
+    ),
+    click.option(
+        "--report-internal",
+        metavar="FILE",
+        help="Also write a report for colleagues (private: the original's figures, the seed).",
+    ),
+    click.option(
+        "--metadata",
+        metavar="FILE",
+        help="Also write a data package descriptor (Frictionless, JSON); needs -o FILE.",
+    ),
+)
+
+
+def require_reports(
+    table: str | None, others: Sequence[str | None], given: Mapping[str, Any]
+) -> None:
+    """Raise InputError when a report cannot be made or would fall on another file."""
+    from incrowd.frames.atomic import require_place, same_file
+
+    wanted = {option: given[name] for name, option in FILES.items() if given[name] is not None}
+    if wanted.get("--report") or wanted.get("--report-internal"):
+        from incrowd.report.plots import require_matplotlib
+
+        require_matplotlib()
+    taken = [name for name in (table, *others) if name is not None]
+    for option, path in wanted.items():
+        if path == "-":
+            raise InputError(f"{option} needs a file, not standard output")
+        if any(path == other or same_file(path, other) for other in taken):
+            raise InputError(f"{option} names the same file as another; give it its own")
+        require_place(path)
+        taken.append(path)
+    if "--metadata" in wanted and (not others or others[0] in (None, "-")):
+        raise InputError("--metadata describes the file of the release: it needs -o FILE")
+
+
+def write_reports(
+    release: "Release", table: str | None, output: str | None, given: Mapping[str, Any]
+) -> None:
+    """Write what was asked for, once the release is written."""
+    name = Path(output).name if output not in (None, "-") else "release"
+    if given["report"] is not None:
+        from incrowd.report.make import write_report
+
+        write_report(release, given["report"], name=name)
+    if given["report_internal"] is not None:
+        from incrowd.report.make import write_report
+        from incrowd.report.view import Inside
+
+        inside = Inside(
+            release=release,
+            command=("incrowd", *sys.argv[1:]),
+            input=None if table in (None, "-") else (table, sha256_of(table)),
+            policy_file=read_text(given.get("policy")),
+        )
+        write_report(release, given["report_internal"], True, name=name, inside=inside)
+    if given["metadata"] is not None and output is not None:
+        from incrowd.report.metadata import write_metadata
+
+        write_metadata(release, output, given["metadata"])
+
+
+def sha256_of(path: str) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_text(path: str | None) -> str | None:
+    """Return the text of a policy file."""
+    return None if path is None else Path(path).read_text(encoding="utf-8", errors="replace")

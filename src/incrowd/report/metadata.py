@@ -1,0 +1,150 @@
+"""A descriptor beside a release: Frictionless Data Package v1, Tabular Data Resource.
+
+It is made from the released table and the written file; types are those of the released cells, so
+no hidden cell and no figure of the original but cost and bound is in it, and no seed.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from incrowd.frames.base import Table
+from incrowd.frames.csv_table import EditedCsv
+from incrowd.frames.files import output_format
+from incrowd.release import Release
+from incrowd.report.view import View, view_of
+
+WHOLE = re.compile(r"[-+]?(0|[1-9]\d{0,17})")
+NUMBER = re.compile(r"[-+]?(0|[1-9]\d*)?(\.\d+)?([eE][-+]?\d+)?")
+DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
+MEDIA = {
+    "csv": "text/csv",
+    "parquet": "application/vnd.apache.parquet",
+    "arrow": "application/vnd.apache.arrow.file",
+}
+
+
+def write_metadata(release: Release, output: str | Path, path: str | Path) -> None:
+    """Write the descriptor of the release in the file ``output``.
+
+    Raises
+    ------
+    InputError: the folder cannot be written.
+    """
+    from incrowd.frames.atomic import whole
+
+    found = descriptor(release, Path(output), Path(path).parent)
+    with whole(path) as file:
+        text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+        file.write(text.encode("utf-8", "replace"))
+
+
+def descriptor(release: Release, output: Path, beside: Path) -> dict[str, Any]:
+    """Return the descriptor as plain data.
+
+    Parameters
+    ----------
+    output: the released file; beside: the folder of the descriptor, where paths start.
+    """
+    view = view_of(release, output.name, None)
+    name = slug(output.stem)
+    return {
+        "profile": "tabular-data-package",
+        "name": name,
+        "title": f"Release obeying {' and '.join(view.models)}",
+        "resources": [resource(view, output, beside)],
+        "incrowd": {
+            "version": view.version,
+            "models": list(view.models),
+            "k": view.k,
+            "cost": view.cost,
+            "cost_fraction": view.cost_fraction,
+            "cost_measure": view.cost_name,
+            "lower_bound": view.lower_bound,
+            "gap": view.gap,
+            "status": view.status,
+            "changed_cells": dict(view.changed),
+            "columns_left_out": view.left_out,
+        },
+    }
+
+
+def resource(view: View, output: Path, beside: Path) -> dict[str, Any]:
+    """Describe the released file."""
+    data = output.read_bytes()
+    form = output_format(output, view.after)
+    found: dict[str, Any] = {
+        "profile": "tabular-data-resource",
+        "name": slug(output.stem),
+        "path": relative(output, beside),
+        "format": form,
+        "mediatype": MEDIA.get(form, "application/octet-stream"),
+        "bytes": len(data),
+        "hash": f"sha256:{hashlib.sha256(data).hexdigest()}",
+    }
+    if form == "csv":
+        found |= dialect_of(view.after)
+    found["schema"] = {
+        "fields": [field(view, name) for name in view.after.columns],
+        "missingValues": ["", view.star],
+    }
+    found["rows"] = view.rows
+    return found
+
+
+def relative(output: Path, beside: Path) -> str:
+    """Return the path from the descriptor's folder; the bare name where it lies elsewhere."""
+    try:
+        return output.resolve().relative_to(beside.resolve()).as_posix()
+    except ValueError:
+        return output.name
+
+
+def dialect_of(table: Table) -> dict[str, Any]:
+    """Encoding and dialect of a delimited file."""
+    if not isinstance(table, EditedCsv):
+        return {"encoding": "utf-8", "dialect": {"delimiter": ",", "header": True}}
+    dialect = table.dialect
+    return {
+        "encoding": dialect.encoding or "utf-8",
+        "dialect": {
+            "delimiter": dialect.delimiter,
+            "lineTerminator": dialect.newline,
+            "quoteChar": '"',
+            "doubleQuote": True,
+            "header": True,
+        },
+    }
+
+
+def field(view: View, name: str) -> dict[str, Any]:
+    """Describe one column."""
+    values = [v for v in view.columns[name].values if v not in (None, "", view.star)]
+    found: dict[str, Any] = {"name": name, "type": type_of(values)}
+    if name in view.qi:
+        found["role"] = "quasi-identifier"
+        found["generalization"] = view.how[name]
+        found["description"] = (
+            f"A cell {view.star!r} is suppressed: its value is withheld, not unknown."
+        )
+    else:
+        found["role"] = "sensitive" if name in view.sensitive else "other"
+    return found
+
+
+def type_of(values: Sequence[str]) -> str:
+    """Return the narrowest type that all of these texts have."""
+    if not values:
+        return "string"
+    for kind, pattern in (("integer", WHOLE), ("number", NUMBER), ("date", DATE)):
+        if all(value and pattern.fullmatch(value) for value in values):
+            return kind
+    return "string"
+
+
+def slug(text: str) -> str:
+    """Return a name of lower-case letters, digits, ``.``, ``-`` and ``_``."""
+    return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-.") or "release"
