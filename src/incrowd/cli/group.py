@@ -18,6 +18,7 @@ COMMANDS = {
     "measure": "Say how private any table is.",
     "verify": "Check a release against its original.",
     "bound": "Say what every lawful release costs at least.",
+    "frontier": "Say what each k costs.",
     "hierarchy": "Make, check or show hierarchies.",
     "instance": "Write one of the papers' hard instances.",
     "methods": "List every solver, its guarantee and its source.",

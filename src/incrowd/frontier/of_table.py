@@ -5,9 +5,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from incrowd.anonymize import interruptible, problem_of
+from incrowd.anonymize import configured, interruptible, problem_of
 from incrowd.coding import Coded, coded
-from incrowd.errors import InputError
+from incrowd.constraints.plan import is_constrained
+from incrowd.errors import InputError, OutOfScopeError
 from incrowd.events import Listener, silent
 from incrowd.frames.base import Source
 from incrowd.frames.files import alike, open_table
@@ -49,8 +50,6 @@ def frontier(
     InputError: something given is wrong.
     NoLawfulReleaseError: no release can obey the model at some k.
     """
-    models = asked.pop("models", ())
-    asked["models"] = tuple(models) if isinstance(models, Iterable) else (models,)
     stop = Stop(asked.get("time_limit"), asked.get("gap"))
     try:
         policy = Policy(**asked)
@@ -71,13 +70,18 @@ def frontier_of(
     wanted = sorted({ks} if isinstance(ks, int) else set(ks))
     if not wanted:
         raise InputError("a frontier needs at least one k")
+    if is_constrained(policy):
+        raise OutOfScopeError(
+            "a frontier knows no fixed, linked or capped columns; leave them out, or make single "
+            "releases (incrowd anonymize)"
+        )
     policies = {k: replace(policy, k=k) for k in wanted}  # complains about a wrong k
     table = coded(source, policies[wanted[0]])
     problem = problem_of(table, policies[wanted[0]])
     sweep = Sweep(
         problem,
         partial(model_at, problem.model),
-        policy.method,
+        configured(policy.method, policy.reductions),
         Context(policy.seed, stop, listener, policy.threads),
     )
     with interruptible(stop):
@@ -118,5 +122,3 @@ def point(k: int, at: Found, table: Coded) -> Point:
         classes=len(solution.sizes),
         smallest_class=int(solution.sizes.min()) if len(solution.sizes) else 0,
     )
-
-

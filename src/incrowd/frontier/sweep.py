@@ -101,9 +101,7 @@ class Sweep:
                 at.solution, at.solver = start, by or at.solver
             start, by = at.solution, at.solver
 
-    def find(
-        self, k: int, at: Found, context: Context, start: Solution | None, warm: bool
-    ) -> None:
+    def find(self, k: int, at: Found, context: Context, start: Solution | None, warm: bool) -> None:
         """Search at one k."""
         if not self.problem.instance.rows:
             at.solution = solve(at.problem, self.method, context).solution

@@ -14,7 +14,7 @@ from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.engine import Engine, Run
 
 ROUNDS = 6  # of prices that start from those of the next smaller k
-COOL = Annealing(moves=60, heat=(0.8, 0.12), least=300_000)  # for a release that is nearly right
+COOL = Annealing(moves=45, heat=(0.6, 0.12), least=300_000)  # for a release that is nearly right
 
 
 def raised_prices(
@@ -77,9 +77,17 @@ class WarmRun(Run):
             self.offer(start)
 
     def stages(self) -> tuple[Callable[[], None], ...]:
-        """Skip the prices; with a start, also the search from nothing."""
-        search = (self.cool,) if self.warm else (self.first_search, self.search)
-        return (self.take_prices, *search, self.finish, self.polish, self.finish)
+        """Skip the prices; with a start, also the search from nothing, and polish if time is given.
+
+        Without a time limit each start has been polished at a larger k, so little is left to gain.
+        """
+        if not self.warm:
+            search = (self.first_search, self.search, self.finish, self.polish, self.finish)
+        elif self.stop.left() == float("inf"):
+            search = (self.cool, self.finish)
+        else:
+            search = (self.cool, self.finish, self.polish, self.finish)
+        return (self.take_prices, *search)
 
     def take_prices(self) -> None:
         """Take the prices as given; tell whether the table is too wide for enumerations."""

@@ -23,6 +23,8 @@ def card(release: "Release") -> str:
         ("bound", f"{shown_bound(release.lower_bound)} ({proof})"),
     ]
     left = "text-align:left"
-    rows = [tag("tr", tag("th", n, scope="row", style=left), tag("td", v, style=left)) for n, v in facts]
+    rows = [
+        tag("tr", tag("th", n, scope="row", style=left), tag("td", v, style=left)) for n, v in facts
+    ]
     caption = tag("caption", "incrowd release", style="text-align:left;font-weight:bold")
     return str(tag("table", caption, joined(*rows)))

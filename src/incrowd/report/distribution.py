@@ -77,9 +77,7 @@ def alone(after: Column, star: str) -> list[Bar]:
     bars = [Bar(v, VALUE, None, new[v]) for v in in_order(head)]
     tail = common[len(head) :]
     if tail:
-        bars.append(
-            Bar(f"{len(tail):,} other values", SPECIAL, None, sum(new[v] for v in tail))
-        )
+        bars.append(Bar(f"{len(tail):,} other values", SPECIAL, None, sum(new[v] for v in tail)))
     return bars + star_bar(new, star, None)
 
 

@@ -1,5 +1,8 @@
 """The sections for the publisher alone: risk, sensitive columns, frontier, how to do it again."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,19 +35,20 @@ def risk(view: View, inside: Inside, pictures: Pictures) -> Section | None:
     ]
     alone_before, alone_after = (share_at(s, 1) for s in (inside.sizes, view.sizes))
     lines.append(["rows alone in their class", f"{alone_before:.2%}", f"{alone_after:.2%}"])
-    figure = pictures.show(
+    curve = pictures.show(
         "Share of rows in small classes",
         plots.plot_risk(view.sizes, inside.sizes, view.k),
         "Curves: share of rows in classes of at most x rows, before and after",
         "Who knows all quasi-identifiers of a person in the table finds the row with probability "
         "1 over the size of its class.",
         curve_table(view.sizes, inside.sizes),
+        wide=True,
     )
     figures = alone_table("Risk of being found, before and after", ["", "before", "after"], lines)
-    return Section("risk", "Risk", joined(figures, tag("p", ""), grid(figure)))
+    return Section("risk", "Risk", joined(curve, figures))
 
 
-def marketer_rows(rows: int):  # noqa: ANN201 (a function of RiskFigures)
+def marketer_rows(rows: int) -> Callable[[RiskFigures], str]:
     """Return what tells the expected number of rows that an attacker links rightly."""
 
     def tell(found: RiskFigures) -> str:
@@ -120,7 +124,13 @@ def frontier(inside: Inside, pictures: Pictures) -> Section | None:
     if found is None or not found.points:
         return None
     lines = [
-        [f"{p.k:,}", shown(p.cost), shown_bound(p.lower_bound), f"{p.gap:.2%}", f"{p.cost_fraction:.1%}"]
+        [
+            f"{p.k:,}",
+            shown(p.cost),
+            shown_bound(p.lower_bound),
+            f"{p.gap:.2%}",
+            f"{p.cost_fraction:.1%}",
+        ]
         for p in found.points
     ]
     figure = pictures.show(
@@ -129,8 +139,9 @@ def frontier(inside: Inside, pictures: Pictures) -> Section | None:
         "Curves: cost of a release, and the proven bound, against k",
         "Shares of the release in which every cell is a star. No release lies in the shaded area.",
         table("Cost and bound against k", ["k", "cost", "bound", "gap", "share"], lines),
+        wide=True,
     )
-    return Section("frontier", "What another k would cost", grid(figure))
+    return Section("frontier", "What another k would cost", figure)
 
 
 def again(view: View, inside: Inside) -> Section:
@@ -146,7 +157,7 @@ def again(view: View, inside: Inside) -> Section:
         parts.append(tag("pre", tag("code", "\n".join(lines_of))))
     parts.append(tag("h3", "From Python"))
     parts.append(tag("pre", tag("code", python_call(release, inside.input))))
-    lines: list[list[object]] = [
+    lines: list[list[Any]] = [
         ["seed", str(release.seed)],
         ["method that ran", release.method],
         ["how the search ended", release.ended],
@@ -158,13 +169,10 @@ def again(view: View, inside: Inside) -> Section:
         lines.append(["original", cell_text(inside.input[0])])
         lines.append(["SHA-256 of the original", inside.input[1]])
     lines += [[name, version] for name, version in versions()]
-    note = (
-        "The same original, call and versions give the same release"
-        + (
-            ", unless the time limit cuts in, which depends on the machine."
-            if release.policy.time_limit is not None
-            else "."
-        )
+    note = "The same original, call and versions give the same release" + (
+        ", unless the time limit cuts in, which depends on the machine."
+        if release.policy.time_limit is not None
+        else "."
     )
     body = joined(
         paragraphs(note), *parts, alone_table("Facts of this run", ["fact", "value"], lines, 9)

@@ -66,27 +66,33 @@ class Pictures:
     def __init__(self) -> None:
         self._count = 0
 
-    def show(self, heading: Any, figure: Any, label: str, words: Any, table: Html) -> Html:
+    def show(
+        self, heading: Any, figure: Any, label: str, words: Any, table: Html, wide: bool = False
+    ) -> Html:
         """Return one figure.
 
         Parameters
         ----------
         figure: of matplotlib.
         label: what it shows, for those who do not see it.
-        words: how to read it; table: the same as figures.
+        words: how to read it.
+        table: the same as figures; to be opened below, or beside the picture where ``wide``.
         """
         from incrowd.report.svg import inline
 
         self._count += 1
         prefix = f"f{self._count}"
         title = tag("h3", heading, id=f"{prefix}-title")
-        beside = tag("details", tag("summary", "As a table"), table)
+        drawn = inline(figure, label, prefix)
+        if wide:
+            body = tag("div", drawn, table, class_="beside")
+        else:
+            body = joined(drawn, tag("details", tag("summary", "As a table"), table))
         return tag(
             "figure",
             title,
             tag("p", words) if words else None,
-            inline(figure, label, prefix),
-            beside,
+            body,
             role="group",
             aria_labelledby=f"{prefix}-title",
         )
@@ -99,4 +105,4 @@ def grid(*items: Html) -> Html:
 
 def paragraphs(*texts: Any) -> Html:
     """Return paragraphs."""
-    return joined(*(tag("p", text) for text in texts))
+    return joined(*(tag("p", text) for text in texts if text is not None))

@@ -87,7 +87,7 @@ def percent(axis: Any) -> None:
     """Write shares as percents."""
     from matplotlib.ticker import PercentFormatter
 
-    axis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
+    axis.set_major_formatter(PercentFormatter(1, decimals=0))
 
 
 def thousands(axis: Any) -> None:
@@ -197,6 +197,8 @@ def plot_risk(
     ----------
     after, before: int64, shape (classes,): sizes of the classes.
     """
+    from matplotlib.ticker import LogLocator
+
     figure, (ax,) = canvas(2.9)
     drawn = ((before, BEFORE, "before", (0, (4, 2))), (after, AFTER, "after", "solid"))
     most = max(int(s.max(initial=1)) for s, *_ in drawn if s is not None)
@@ -208,6 +210,7 @@ def plot_risk(
     if k is not None and k > 1:
         ax.axvline(k, color=INK, linewidth=1, linestyle=(0, (1, 2)), label=f"k = {k}")
     ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.xaxis.set_major_formatter(whole_number)
     ax.minorticks_off()
     ax.set_ylim(-0.02, 1.02)
@@ -275,7 +278,9 @@ def plot_frontier(found: "Frontier") -> "Figure":
     """Draw cost and bound against k; no release reaches below the bound."""
     figure, (ax,) = canvas(2.9)
     k = [p.k for p in found.points]
-    cost, bound = ([getattr(p, f"{name}_fraction") for p in found.points] for name in ("cost", "bound"))
+    cost, bound = (
+        [getattr(p, f"{name}_fraction") for p in found.points] for name in ("cost", "bound")
+    )
     ax.fill_between(k, 0, bound, color=BEFORE, alpha=0.15, linewidth=0)
     ax.plot(k, cost, "D-", color=AFTER, markersize=4, linewidth=1.8, label="cost of a release")
     words = "proven: none costs less"

@@ -32,7 +32,9 @@ def quoted(word: str) -> str:
         elif ord(character) < 256:
             parts.append("".join(f"\\x{byte:02x}" for byte in character.encode()))
         else:
-            parts.append(f"\\u{ord(character):04x}" if ord(character) < 65536 else f"\\U{ord(character):08x}")
+            parts.append(
+                f"\\u{ord(character):04x}" if ord(character) < 65536 else f"\\U{ord(character):08x}"
+            )
     return "$'" + "".join(parts) + "'"
 
 

@@ -1,5 +1,7 @@
 """The sections of a report."""
 
+from typing import Any
+
 import numpy as np
 
 from incrowd.release import shown, shown_bound
@@ -27,7 +29,7 @@ def in_short(view: View) -> Html:
     bound = shown_bound(view.lower_bound)
     proof = "proven optimal" if view.status == "optimal" else f"gap at most {view.gap:.2%}"
     pairs = [
-        ("people (rows)", small(f"{view.rows:,}", f"in {len(view.sizes):,} classes")),
+        ("rows (people)", small(f"{view.rows:,}", f"in {len(view.sizes):,} classes")),
         ("everybody hides among", small(f"{smallest:,}", f"at least; asked for: {view.k:,}")),
         ("cells changed", small(share(changed, view.cells), f"{changed:,} of {view.cells:,}")),
         ("cost", small(shown(view.cost), f"{view.cost_fraction:.1%} of the most possible")),
@@ -51,17 +53,19 @@ def asked(view: View) -> Section:
     names = " and ".join(view.models)
     left = ""
     if view.left_out:
-        many = "columns that name" if view.left_out > 1 else "column that names"
-        left = f" {view.left_out} {many} people directly {'are' if view.left_out > 1 else 'is'} left out."
+        one = view.left_out == 1
+        words = "column that names people is" if one else "columns that name people are"
+        left = f" {view.left_out} {words} left out."
     cost = {
         "level": "A generalized cell costs its level over the height of its hierarchy, a star 1.",
         "stars": "Every changed cell costs 1.",
-        "ncp": "A cell costs the share of the column's range that it may stand for (NCP), a star 1.",
+        "ncp": "A cell costs the share of its column that it may stand for (NCP), a star 1.",
     }.get(view.cost_name, "What a changed cell costs is given by the publisher.")
     body = joined(
         paragraphs(
             f"The release obeys {names}: every row agrees with at least {view.k - 1:,} others on "
             f"all quasi-identifiers.{left}",
+            constraints(view) or None,
             joined(
                 cost, " Weights multiply that. ", tag("bdi", f"“{view.star}”"),
                 " stands for a suppressed cell.",
@@ -72,7 +76,18 @@ def asked(view: View) -> Section:
     return Section("asked", "What was asked", body)
 
 
-def alone_table(caption: str, head: list[str], rows: list[list[object]], numbers: int = 1) -> Html:
+def constraints(view: View) -> Html:
+    """What else was asked, in words; no value of the table is named."""
+    found = []
+    for columns_ in view.linked:
+        listed = [joined(", " if i else None, cell_text(c)) for i, c in enumerate(columns_)]
+        found.append(joined("Suppressed together, row by row: ", *listed, ". "))
+    if view.caps:
+        found.append(f"Caps on the share of changed cells, of columns or subgroups: {view.caps}.")
+    return joined(*found)
+
+
+def alone_table(caption: str, head: list[str], rows: list[list[Any]], numbers: int = 1) -> Html:
     """A table that stands by itself."""
     return Html(table(caption, head, rows, numbers).replace('"scroll"', '"scroll alone"', 1))
 
@@ -88,9 +103,10 @@ def done(view: View) -> Section:
         )
     body = paragraphs(
         f"{sum(view.changed.values()):,} of {view.cells:,} cells were changed, by the method "
-        f"{view.method} of incrowd {view.version}; every other published cell is the original one. "
-        f"The cost is {shown(view.cost)}. {proof} Both figures were re-checked by code that the "
-        "search does not share."
+        f"{view.method} of incrowd {view.version}; every other published cell is the "
+        "original one. "
+        f"The cost is {shown(view.cost)}. {proof} "
+        "Cells, classes and cost were re-checked by code that the search does not share."
     )
     return Section("done", "What was done", body)
 
@@ -107,8 +123,9 @@ def classes(view: View, pictures: Pictures) -> Section:
         "Bars: rows in classes of each size" + ("" if then is None else ", before and after"),
         "A class is all rows that agree on every quasi-identifier.",
         bucket_table(after, then, view.rows),
+        wide=True,
     )
-    return Section("classes", "Classes", grid(figure))
+    return Section("classes", "Classes", figure)
 
 
 def bucket_table(after: list[Bucket], before: list[Bucket] | None, rows: int) -> Html:
@@ -205,6 +222,7 @@ def columns(view: View, pictures: Pictures) -> Section:
 
 def bar_table(bars: list[Bar]) -> Html:
     """The same as figures."""
+
     def named(bar: Bar) -> Html:
         return tag("em", bar.label) if bar.kind == SPECIAL else cell_text(bar.label)
 
@@ -227,7 +245,8 @@ def relations(view: View, pictures: Pictures) -> Section | None:
         return None
     words = (
         "Cramér's V, corrected for bias (Bergsma 2013). In the release: over the rows in which "
-        "neither cell is suppressed; a general value counts as a value of its own."
+        "neither cell is suppressed; a general value counts as a value of its own. Where few rows "
+        "are left, those are the frequent combinations, and V may be far from that of all rows."
     )
     if len(view.published) > MOST_COLUMNS:
         words += f" The first {MOST_COLUMNS} columns."
@@ -239,12 +258,14 @@ def relations(view: View, pictures: Pictures) -> Section | None:
         "Dots: Cramér's V of pairs of columns",
         words,
         pair_table(pairs, before is not None),
+        wide=True,
     )
-    return Section("relations", "What goes together", grid(figure))
+    return Section("relations", "What goes together", figure)
 
 
 def pair_table(pairs: list[Pair], compare: bool) -> Html:
     """The same as figures."""
+
     def v(value: float | None) -> str:
         return "–" if value is None else f"{value:.3f}"
 
@@ -265,7 +286,7 @@ def limits(view: View) -> Section:
         "quasi-identifiers. It does not keep the rows of a class from sharing a sensitive value, "
         "nor protect when a second release of the same people is published.",
         "Suppressed cells are not missing at random: rare combinations lose most. Treat a star as "
-        "“not told”, not as a value, and expect tails and small groups to be thinner than they were.",
+        "“not told”, not as a value; tails and small groups are thinner than they were.",
     ]
     if view.inside is None:
         texts.append(
@@ -275,5 +296,3 @@ def limits(view: View) -> Section:
             "no figure of the original but the cost and the bound."
         )
     return Section("limits", "How to read this release", paragraphs(*texts))
-
-

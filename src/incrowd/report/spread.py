@@ -49,7 +49,9 @@ class Spread:
         return (*self.values, f"{self.others:,} others") if self.others else self.values
 
 
-def spreads(table: Table, qi: tuple[str, ...], sensitive: tuple[str, ...], model: Model) -> list[Spread]:
+def spreads(
+    table: Table, qi: tuple[str, ...], sensitive: tuple[str, ...], model: Model
+) -> list[Spread]:
     """Work out every sensitive column of a released table."""
     if not table.rows:
         return []

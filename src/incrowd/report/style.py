@@ -40,9 +40,12 @@ dd { margin: 0; font-size: 1.35rem; font-weight: 600; line-height: 1.25; overflo
 dd small { display: block; font-size: .8rem; font-weight: 400; color: var(--soft);
   line-height: 1.4; }
 .grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr));
-  gap: 1rem; align-items: start; }
+  gap: 1rem; }
+.beside { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr));
+  gap: .8rem 2rem; align-items: start; }
 figure { margin: 0; padding: .9rem 1rem; min-width: 0; }
-figure p { font-size: .9rem; color: var(--soft); margin: 0 0 .4rem; }
+section > figure { margin-bottom: 1rem; }
+figure p { max-width: 46rem; font-size: .9rem; color: var(--soft); margin: 0 0 .4rem; }
 svg { display: block; width: 100%; height: auto; max-width: 36rem; color: var(--ink);
   font-family: system-ui, "Liberation Sans", Arial, sans-serif; }
 svg text { font-family: inherit; white-space: pre; }
@@ -75,7 +78,7 @@ footer { color: var(--soft); font-size: .85rem; padding-top: 1.5rem; padding-bot
   body { font-size: 10.5pt; }
   nav, summary { display: none; }
   details::details-content { content-visibility: visible; display: block; }
-  .grid { grid-template-columns: 1fr 1fr; }
+  .grid, .beside { grid-template-columns: 1fr 1fr; }
   figure, dl div { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
   .scroll { overflow: visible; }

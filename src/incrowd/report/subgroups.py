@@ -30,7 +30,9 @@ class Subgroup:
     share: float
 
 
-def subgroups(name: str, column: Column, changed: NDArray[np.integer], cells: int) -> list[Subgroup]:
+def subgroups(
+    name: str, column: Column, changed: NDArray[np.integer], cells: int
+) -> list[Subgroup]:
     """Return the largest subgroups of a column, the rest as one.
 
     Parameters

@@ -3,7 +3,7 @@
 import io
 import re
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from incrowd.report.html import Html, tag
 from incrowd.report.plots import AFTER, BEFORE, INK, RULE, SHADES
@@ -24,7 +24,11 @@ def svg_text(figure: "Figure", salt: str) -> str:
     """Return a figure as an SVG document, the same for the same figure and salt."""
     import matplotlib
 
-    settings = {"svg.fonttype": "none", "svg.hashsalt": salt, "font.family": ["DejaVu Sans"]}
+    settings: dict[Any, Any] = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": salt,
+        "font.family": ["DejaVu Sans"],
+    }
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     file = io.StringIO()
     with matplotlib.rc_context(settings), warnings.catch_warnings():

@@ -81,6 +81,7 @@ class View:
     after: the released table.
     qi, sensitive, keep: its columns by role; left_out: number of columns that it lacks.
     how: by quasi-identifier, the hierarchy in words; weights: the factors other than 1.
+    linked: columns suppressed together; caps: number of caps (a cap may name a hidden value).
     changed: changed cells by quasi-identifier.
     inside: None for an external report.
     """
@@ -94,6 +95,8 @@ class View:
     k: int
     models: tuple[str, ...]
     how: Mapping[str, str]
+    linked: tuple[tuple[str, ...], ...]
+    caps: int
     weights: Mapping[str, str]
     cost_name: str
     star: str
@@ -141,7 +144,12 @@ def view_of(release: Release, name: str, inside: Inside | None) -> View:
         left_out=len(roles.id),
         k=release.k,
         models=release.models,
-        how={name: how(policy.hierarchies.get(name)) for name in roles.qi},
+        how={
+            name: "never changed" if name in policy.fixed else how(policy.hierarchies.get(name))
+            for name in roles.qi
+        },
+        linked=tuple(tuple(names) for names in policy.linked),
+        caps=len(policy.caps),
         weights={name: str(weight) for name, weight in policy.weights.items()},
         cost_name=policy.cost if isinstance(policy.cost, str) else "given by the publisher",
         star=policy.star,
@@ -161,8 +169,8 @@ def view_of(release: Release, name: str, inside: Inside | None) -> View:
 def how(hierarchy: Any) -> str:
     """Return what may become of a column's cells, without a path or a value of the table."""
     if hierarchy is None or hierarchy == "none":
-        return "suppression"
+        return "suppressed"
     rule = str(hierarchy).partition(":")[0]
     if isinstance(hierarchy, str) and rule in ("interval", "prefix", "date"):
-        return hierarchy
-    return "groups of its own"
+        return f"{hierarchy}, then suppressed"
+    return "groups of its own, then suppressed"

@@ -1,0 +1,149 @@
+"""``incrowd frontier``: what each k costs, and what it costs at the least."""
+
+from typing import Any
+
+import click
+
+from incrowd.cli import options
+from incrowd.cli.output import print_json, say, standard_output_kept
+from incrowd.errors import InputError
+
+MOST = 10_000  # values of k in one sweep
+
+
+@click.command("frontier")
+@click.argument("table", metavar="IN")
+@click.option(
+    "-k",
+    "--k",
+    "ks",
+    default="2:20",
+    show_default=True,
+    metavar="A:B[:STEP],…",
+    help="The values of k, e.g. 2:50 or 2,3,5,10:50:5.",
+)
+@options.role_options
+@options.model_options
+@options.hierarchy_options
+@options.policy_option
+@options.search_options
+@options.reading_options
+@click.option("-o", "--output", metavar="FILE", help="Write the points as CSV; - for a pipe.")
+@click.option("--svg", metavar="FILE", help="Also draw them.")
+@options.json_option
+@options.quiet_option
+def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> int:
+    """Say what k costs: for each k the cost of a release of IN, and a bound on all of them.
+
+    One sweep, in which each k starts from what its neighbours have found. --time-limit is for the
+    whole sweep. No release is written; publish one of them at most (incrowd anonymize -k K).
+    """
+    wanted = numbers(ks)
+    require_outputs(table, as_json, given["output"], given["svg"])
+    from incrowd.cli.progress import progress
+    from incrowd.frames.atomic import whole
+    from incrowd.frames.files import read
+    from incrowd.frontier.of_table import frontier_of
+    from incrowd.policy import Policy
+    from incrowd.stop import Stop
+
+    stop = Stop()
+    source = read(table, given["delimiter"], given["encoding"])
+    policy = Policy(**options.policy_arguments(source.columns, given))
+    stop.time_limit, stop.gap = policy.time_limit, policy.gap
+    with standard_output_kept(), progress(quiet, policy.time_limit) as listener:
+        found = frontier_of(source, wanted, policy, listener, stop)
+    if given["output"] is not None:
+        with whole(given["output"]) as file:
+            file.write(found.csv().encode())
+    if given["svg"] is not None:
+        from incrowd.report.svg import svg_text
+
+        with whole(given["svg"]) as file:
+            file.write(svg_text(found.plot(), "frontier").encode())
+    if as_json:
+        points = [point.record() for point in found.points]
+        print_json(
+            {
+                "rows": found.rows,
+                "columns": found.columns,
+                "models": list(found.models),
+                "points": points,
+                "ended": found.ended,
+                "seconds": round(found.seconds, 3),
+                "seed": policy.seed,
+                "output": given["output"],
+            }
+        )
+    elif given["output"] is None:
+        click.echo(as_lines(found))
+    how = "" if found.ended == "finished" else f"; ended: {found.ended}"
+    say(f"{found!r}, {found.seconds:.1f} s{how}".strip("<>").replace(">,", ","), quiet)
+    return 130 if found.ended == "interrupted" else 0
+
+
+def require_outputs(table: str, as_json: bool, output: str | None, svg: str | None) -> None:
+    """Raise InputError when outputs would fall on each other or on the input."""
+    from incrowd.frames.atomic import require_place, same_file
+
+    for name in (output, svg):
+        if name is not None:
+            if same_file(table, name):
+                raise InputError(f"{name}: is the input itself; choose another name for the output")
+            require_place(name)
+    if as_json and output == "-":
+        raise InputError("-o - and --json both want standard output; write the points to a file")
+    if svg is not None:
+        if svg in ("-", output):
+            raise InputError("--svg needs a file of its own")
+        from incrowd.report.plots import require_matplotlib
+
+        require_matplotlib()
+
+
+def numbers(text: str) -> list[int]:
+    """Return the values of a text such as ``2:50``, ``2:50:4`` or ``2,3,5:9``.
+
+    Raises
+    ------
+    InputError: not of that form, or nothing in it.
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        ends = part.strip().split(":")
+        try:
+            values = [int(end) for end in ends]
+        except ValueError:
+            values = []
+        if not 1 <= len(values) <= 3 or (len(values) == 3 and values[2] < 1):
+            raise InputError(f"--k {text!r}: expected e.g. 2:50, 2:50:4 or 2,3,5:9")
+        last, step = values[1] if len(values) > 1 else values[0], (*values, 1, 1)[2]
+        span = range(values[0], last + 1, step)
+        if len(span) + len(found) > MOST:
+            raise InputError(f"--k {text!r}: more than {MOST:,} values")
+        found.update(span)
+    if not found:
+        raise InputError(f"--k {text!r}: there is no number from the first to the last")
+    return sorted(found)
+
+
+def as_lines(found: Any) -> str:
+    """Return the points as aligned text."""
+    from incrowd.release import shown, shown_bound
+
+    rows = [["k", "cost", "bound", "gap", "share of the most"]]
+    rows += [
+        [
+            f"{p.k:,}",
+            shown(p.cost),
+            shown_bound(p.lower_bound),
+            f"{p.gap:.2%}",
+            f"{p.cost_fraction:.2%}",
+        ]
+        for p in found.points
+    ]
+    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
