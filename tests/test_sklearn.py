@@ -1,0 +1,164 @@
+"""The scikit-learn transformer: scikit-learn's own checks, and what it promises."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import incrowd as ic
+from incrowd.sklearn import Anonymizer
+
+PEOPLE = pd.DataFrame(
+    {
+        "age": [34, 36, 38, 35, 51, 58, 52, 57, 33, 34],
+        "zip": "91326 91327 91330 95953 95954 95960 95962 95963 91331 91326".split(),
+        "sex": ["f", "m", "f", "m", "f", "m", None, "f", "m", "f"],
+    }
+)
+RULES = {"age": "interval:5,10,20", "zip": "prefix:1,2,3"}
+
+
+def smallest(rows: Any) -> int:
+    """Rows of the smallest class, NaN equal to NaN."""
+    return min(Counter(tuple(map(str, row)) for row in np.asarray(rows)).values())
+
+
+@parametrize_with_checks([Anonymizer(method="mondrian")])
+def test_what_scikit_learn_asks(estimator: Any, check: Any) -> None:
+    """Tests the transformer against scikit-learn's contract; a fast method, the rest is alike."""
+    check(estimator)
+
+
+@pytest.mark.parametrize("method", ["auto", "mondrian", "forest"])
+def test_the_fitted_table_is_k_anonymous(method: str) -> None:
+    """Tests both ways to transform the fitted table, in any order."""
+    made = Anonymizer(k=3, method=method)
+    out = made.fit_transform(PEOPLE)
+    again = made.transform(PEOPLE)
+    assert smallest(out) >= 3
+    pd.testing.assert_frame_equal(pd.DataFrame(out), pd.DataFrame(again))
+    backwards = made.transform(PEOPLE[::-1])
+    pd.testing.assert_frame_equal(pd.DataFrame(out), pd.DataFrame(backwards[::-1]))
+    assert made.cost_ >= made.release_.lower_bound
+
+
+def test_types() -> None:
+    """Tests that numbers stay numbers where they can, names are kept, pandas comes back."""
+    made = Anonymizer(k=2, hierarchies=RULES).set_output(transform="pandas")
+    out = made.fit_transform(PEOPLE)
+    assert list(out.columns) == list(made.get_feature_names_out()) == ["age", "zip", "sex"]
+    assert {cell for cell in out["age"] if "-" in cell}
+    plain = Anonymizer(k=2).fit_transform(PEOPLE[["age"]].to_numpy())
+    assert plain.dtype == float
+    assert np.isnan(plain).sum() == 8  # only 34 occurs twice
+    mixed = Anonymizer(k=2).fit_transform(PEOPLE[["age", "sex"]])
+    assert mixed.dtype == object
+
+
+def test_rows_that_were_not_seen() -> None:
+    """Tests that a new row gets the cheapest learnt pattern that covers it, else stars."""
+    frame = pd.DataFrame({"age": [31, 32, 33, 34, 51, 52], "sex": ["f", "f", "f", "f", "m", "m"]})
+    made = Anonymizer(k=2, hierarchies={"age": "interval:5,10"}).fit(frame)
+    new = pd.DataFrame({"age": [30, 53, 70, 37], "sex": ["f", "m", "m", "x"]})
+    assert made.transform(new).tolist() == [
+        ["30-34", "f"],
+        ["50-54", "m"],
+        ["*", "*"],
+        ["*", "*"],
+    ]
+    alone = [made.transform(new.iloc[[i]]).tolist()[0] for i in range(4)]
+    assert alone == made.transform(new).tolist()
+
+
+def test_new_values_do_not_change_the_labels() -> None:
+    """Tests that a number with decimals is not forced into intervals of whole numbers."""
+    made = Anonymizer(k=2, hierarchies={"x0": "interval:5"}).fit([[1], [2], [7], [8]])
+    assert made.transform([[1], [3], [8]]).tolist() == [["0-4"], ["0-4"], ["5-9"]]
+    assert made.transform([[2.5], [3.0]]).tolist() == [["*"], ["0-4"]]
+
+
+def test_empty_text_and_missing_values_that_were_not_seen() -> None:
+    """Tests that no pattern but stars covers a value that the column cannot place."""
+    made = Anonymizer(k=2).fit(np.array([[""], [""], ["a"], ["a"]], dtype=object))
+    assert made.transform(np.array([["b"], [None], [""]], dtype=object)).tolist() == [
+        ["*"],
+        ["*"],
+        [""],
+    ]
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=4, max_size=24),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=5),
+    st.integers(2, 4),
+)
+def test_fitted_and_new_rows_together(rows: list[Any], new: list[Any], k: int) -> None:
+    """Tests the promise: with new rows added, all but fully suppressed rows stay k alike."""
+    made = Anonymizer(k=k, method="k-member", star="?").fit(np.array(rows))
+    both = made.transform(np.array([*rows, *new]))
+    seen = Counter(map(str, both[: len(rows)]))
+    assert min(seen.values()) >= k
+    for row in both[len(rows) :]:
+        assert np.isnan(row).all() or seen[str(row)] >= k
+
+
+def test_copies_of_a_row_stay_together() -> None:
+    """Tests a table whose best release splits the copies of a row: no function of rows could."""
+    rows = np.array([[0, 0]] * 3 + [[0, 1]] + [[1, 0]])
+    release = ic.anonymize(pd.DataFrame(rows, columns=["a", "b"]), k=2)
+    made = Anonymizer(k=2)
+    out = made.fit_transform(rows)
+    assert smallest(out) >= 2
+    assert len({str(row) for row in out[:3]}) == 1
+    assert made.cost_ >= release.cost
+
+
+def test_sensitive_target() -> None:
+    """Tests that y is the sensitive attribute where l is asked for, and is needed then."""
+    y = np.array(["flu", "flu", "asthma", "flu", "flu", "asthma", "flu", "flu", "asthma", "flu"])
+    made = Anonymizer(k=2, l=2, hierarchies=RULES)
+    out = made.fit_transform(PEOPLE, y)
+    kinds: dict[str, set[str]] = {}
+    for row, value in zip(out, y, strict=True):
+        kinds.setdefault(str(row), set()).add(value)
+    assert all(len(values) >= 2 for values in kinds.values())
+    with pytest.raises(ValueError, match="requires y"):
+        clone(made).fit(PEOPLE)
+
+
+def test_refusals() -> None:
+    """Tests that what incrowd says of bad input comes as ValueError."""
+    with pytest.raises(ValueError, match="k = 5 is larger than the table: n_samples = 2"):
+        Anonymizer().fit([[1], [2]])
+    with pytest.raises(ValueError, match="did you mean 'age'"):
+        Anonymizer(k=2, hierarchies={"aeg": "interval:5"}).fit(PEOPLE)
+    with pytest.raises(ValueError, match="stands for a suppressed cell"):
+        Anonymizer(k=2).fit(np.array([["*"], ["a"]], dtype=object))
+
+
+def test_in_a_pipeline() -> None:
+    """Tests that a model can be trained behind it."""
+    y = [0, 0, 1, 1, 1, 0, 1, 0, 1, 0]
+    steps = (Anonymizer(k=2, hierarchies=RULES), OneHotEncoder(handle_unknown="ignore"))
+    model = make_pipeline(*steps, DecisionTreeClassifier(random_state=0))
+    assert len(model.fit(PEOPLE, y).predict(PEOPLE)) == len(PEOPLE)
+
+
+def test_dates_and_booleans() -> None:
+    """Tests dates under a rule, and that true and false are text in a mixed table."""
+    frame = pd.DataFrame(
+        {"born": pd.to_datetime(["1990-03-15", "1990-05-01", "1971-01-01", None]),
+         "here": pd.array([True, True, True, True], dtype=object)}
+    )  # fmt: skip
+    out = Anonymizer(k=2, hierarchies={"born": "date:year"}).fit_transform(frame)
+    assert out.tolist() == [["1990", "True"], ["1990", "True"], ["*", "True"], ["*", "True"]]
