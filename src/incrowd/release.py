@@ -1,7 +1,6 @@
 """A release: the table that may be published, and what is known about it."""
 
 import contextlib
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,26 +17,10 @@ from incrowd.hierarchy.tree import Tree
 from incrowd.policy import Policy, Roles
 from incrowd.privacy.base import Model
 from incrowd.report.pictured import Pictured
+from incrowd.units import Number, in_units, shown, shown_bound
 
 if TYPE_CHECKING:
     import polars as pl
-
-Number = int | float
-
-
-def in_units(cost: int, scale: int) -> Number:
-    """Return an integer cost in the user's units: whole where it is whole."""
-    return cost // scale if cost % scale == 0 else cost / scale
-
-
-def shown(number: Number) -> str:
-    """Return a cost as people read it."""
-    return f"{number:,}" if isinstance(number, int) else f"{number:,.2f}"
-
-
-def shown_bound(number: Number) -> str:
-    """Return a lower bound as people read it: rounded down, so that it stays one."""
-    return shown(number if isinstance(number, int) else math.floor(number * 100) / 100)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,6 +2,7 @@
 
     base.py         what the others see: columns of text codes in, an edit out
     files.py        reading and writing by name; formats
+    parts.py        tables in several files            parts_write.py  and back into them
     csv_table.py    delimited text over its own bytes    dialect.py  its form
     native.py       data frames, through narwhals        scalars.py  typed values as text
     atomic.py       files that appear whole or not at all
@@ -11,22 +12,46 @@ Typical use::
 
     table = open_table(data)             # a frame or a path
     column = table.encode("age")         # values as text, codes per row
+
+The names are imported when first used: a Spark driver, which needs ``scalars`` and ``base`` alone,
+gets along without numba.
 """
 
-from incrowd.frames.base import Column, Edit, Replacement, Source, Table, replaced, texts
-from incrowd.frames.files import open_table, read, write
-from incrowd.frames.native import from_native
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "Column",
-    "Edit",
-    "Replacement",
-    "Source",
-    "Table",
-    "from_native",
-    "open_table",
-    "read",
-    "replaced",
-    "texts",
-    "write",
-]
+if TYPE_CHECKING:
+    from incrowd.frames.base import Column as Column
+    from incrowd.frames.base import Edit as Edit
+    from incrowd.frames.base import Replacement as Replacement
+    from incrowd.frames.base import Source as Source
+    from incrowd.frames.base import Table as Table
+    from incrowd.frames.base import replaced as replaced
+    from incrowd.frames.base import texts as texts
+    from incrowd.frames.files import open_table as open_table
+    from incrowd.frames.files import read as read
+    from incrowd.frames.files import write as write
+    from incrowd.frames.native import from_native as from_native
+
+_HOME = {
+    "Column": "base",
+    "Edit": "base",
+    "Replacement": "base",
+    "Source": "base",
+    "Table": "base",
+    "from_native": "native",
+    "open_table": "files",
+    "read": "files",
+    "replaced": "base",
+    "texts": "base",
+    "write": "files",
+}
+
+__all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used (PEP 562)."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"incrowd.frames.{_HOME[name]}"), name)

@@ -1,0 +1,40 @@
+"""Releases of tables of any size on Spark: ``incrowd.spark.anonymize(df, …)``.
+
+    front.py      anonymize and release: wiring only
+    columns.py    each column's values as codes, on the driver
+    plan.py       what a task is told; how records look
+    tasks.py      what runs in the workers: the same engine as on one machine
+    tree.py       which block a row belongs to
+    blocks.py     several tasks instead of one: blocks, borders polished, one bound
+    rows.py       from classes back to rows, by joins
+    check.py      the re-check of what was released
+    session.py    a session, files in and out, for the command line
+
+Only calls that Spark Connect serves are used.  The driver needs neither numba nor the engine; the
+workers need incrowd.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incrowd.spark.front import anonymize as anonymize
+    from incrowd.spark.front import release as release
+    from incrowd.spark.release import SparkRelease as SparkRelease
+
+_HOME = {
+    "SparkRelease": "incrowd.spark.release",
+    "anonymize": "incrowd.spark.front",
+    "release": "incrowd.spark.front",
+}
+
+__all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used (PEP 562)."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value

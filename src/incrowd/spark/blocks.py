@@ -1,0 +1,104 @@
+"""Several tasks instead of one: blocks of similar rows, their borders polished, one bound."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pyspark.sql import functions as sf
+
+from incrowd.errors import OutOfScopeError
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.spark.keeping import Keeper
+from incrowd.spark.plan import CODED, RECORDS, Task, on_batches, on_table
+from incrowd.spark.tasks import Codes, matrix
+from incrowd.spark.tree import Splits, split
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+SAMPLE = 20_000  # distinct rows that the blocks are planned from
+QUICK = 0.05  # the gap at which the sample's own release is good enough
+BOUND_ROWS = 5_000_000  # distinct rows up to which one task bounds the whole table
+
+
+def solved_at_once(coded: "DataFrame", task: Task) -> "DataFrame":
+    """Return the records of a release made in one task: what one machine would make."""
+    block = coded.withColumn("block", sf.lit(0)).groupBy("block")
+    return block.applyInArrow(on_table("solve", task), RECORDS)
+
+
+def solved_in_blocks(
+    coded: "DataFrame", task: Task, distinct: int, most: int, keeper: Keeper
+) -> "DataFrame":
+    """Return the records of a release made in blocks of about ``most`` distinct rows.
+
+    Two rounds: blocks are solved each by itself; then whole classes are dealt into other blocks,
+    cut along other columns, and regrouped there, so that rows on both sides of a border meet.
+
+    Raises
+    ------
+    OutOfScopeError: a model beyond k-anonymity, which a block cannot judge.
+    """
+    if not isinstance(task.model, KAnonymity):
+        raise OutOfScopeError(
+            f"{task.model.name} looks at the whole table, and blocks do not see it: more than "
+            f"{most:,} distinct rows are solved in blocks; let one task take them all with a "
+            "larger block_rows (--block-rows), if its memory allows"
+        )
+    first, second = planned(coded, task, distinct, most)
+    solved = dealt(coded, task, large_enough(coded, task, first), "k", CODED)
+    solved = solved.groupBy("block").applyInArrow(on_table("solve", task), RECORDS)
+    solved = keeper.keep(solved, "first")
+    shifted = dealt(solved, task, second, "rep", RECORDS)
+    return shifted.groupBy("block").applyInArrow(on_table("polish", task), RECORDS)
+
+
+def planned(coded: "DataFrame", task: Task, distinct: int, most: int) -> tuple[Splits, Splits]:
+    """Plan two ways to cut the table from a sample that does not depend on the partitions.
+
+    The first cuts along the columns that a release of the sample changes least, for there classes
+    seldom reach across; the second along those that the first left alone.
+    """
+    step = max(1, -(-distinct // SAMPLE))
+    sample = coded.where(sf.pmod(sf.xxhash64("k"), sf.lit(step)) == 0)
+    quick = replace(task, gap=QUICK if task.gap is None else max(QUICK, task.gap))
+    table = solved_at_once(sample, quick).select("k", "l", "n").toArrow()
+    codes, levels = (matrix(table, name, len(task.trees)) for name in ("k", "l"))
+    codes = np.ascontiguousarray(np.unique(codes, axis=0))
+    count = table.column("n").to_numpy()
+    order = by_changes(levels, count, task)
+    room = max(1, most // step)
+    first = split(codes, order, room)
+    used = [j for j in order if j in first.column]
+    rest = [j for j in order if j not in first.column]
+    return first, split(codes, rest + used[::-1], room)
+
+
+def by_changes(levels: Codes, count: np.ndarray, task: Task) -> list[int]:
+    """Return the columns, the least changed first."""
+    share = [
+        float(count @ (levels[:, j] / max(1, tree.levels - 1))) for j, tree in enumerate(task.trees)
+    ]
+    return sorted(range(len(share)), key=lambda j: (share[j], j))
+
+
+def large_enough(coded: "DataFrame", task: Task, splits: Splits) -> Splits:
+    """Join blocks that turn out to hold too few rows."""
+    assert isinstance(task.model, KAnonymity)
+    sizes = dealt(coded, task, splits, "k", CODED).groupBy("block").agg(sf.sum("n")).collect()
+    return splits.without_small({int(b): int(n) for b, n in sizes}, 4 * task.model.k)
+
+
+def dealt(rows: "DataFrame", task: Task, splits: Splits, by: str, schema: str) -> "DataFrame":
+    """Append to each row the block it belongs to."""
+    return rows.mapInArrow(on_batches("place", task, splits, by), f"{schema}, block int")
+
+
+def bounded(coded: "DataFrame", records: "DataFrame", task: Task, distinct: int) -> int:
+    """Return a lower bound of the whole table's cost; the sum over blocks would be none."""
+    if distinct <= BOUND_ROWS:
+        whole = records.select("k", "s", "n", "price").withColumn("block", sf.lit(0))
+        found = whole.groupBy("block").applyInArrow(on_table("bound", task), "bound bigint")
+    else:
+        found = coded.mapInArrow(on_batches("unique_bound", task), "bound bigint")
+    return int(found.agg(sf.sum("bound")).collect()[0][0] or 0)

@@ -1,0 +1,114 @@
+"""The re-check, in Spark, of what was released: counted on the released rows themselves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pyspark.sql import functions as sf
+
+from incrowd.errors import VerificationError
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.spark.keeping import Keeper
+from incrowd.spark.plan import PAIRS, Task, on_batches, on_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was counted.
+
+    Attributes
+    ----------
+    rows, classes, smallest: of the release.
+    cost: in units of 1/scale.
+    changed: cells that changed, by quasi-identifier.
+    worst: cost of the release in which every cell is a star.
+    """
+
+    rows: int
+    classes: int
+    smallest: int
+    cost: int
+    changed: tuple[int, ...]
+    worst: int
+
+
+def checked(
+    released: "DataFrame",
+    task: Task,
+    names: Sequence[str],
+    secret: Sequence[str],
+    rows: int,
+    k: int,
+    keeper: Keeper,
+) -> Facts:
+    """Count classes and cost; check every cell, every class and the number of rows.
+
+    Parameters
+    ----------
+    released: original quasi-identifiers c0 …, released ones r0 …, sensitive columns ``secret``.
+    names: of the quasi-identifiers, for messages.
+    rows: of the original table.
+
+    Raises
+    ------
+    VerificationError: something is not as it must be; nothing should be published.
+    """
+    width = len(names)
+    before, after = [f"c{j}" for j in range(width)], [f"r{j}" for j in range(width)]
+    kinds = released.groupBy(*before, *after, *secret).agg(sf.count(sf.lit(1)).alias("n"))
+    kinds = keeper.keep(kinds, "kinds")
+    classes = kinds.groupBy(*after).agg(sf.sum("n").alias("n"))
+    found = classes.agg(sf.sum("n"), sf.count(sf.lit(1)), sf.min("n")).collect()[0]
+    total, count, smallest = (int(value or 0) for value in found)
+    if total != rows:
+        raise VerificationError(f"the release has {total:,} rows, the original {rows:,}")
+    if count and smallest < k:
+        raise VerificationError(f"the smallest class has {smallest} rows, fewer than k = {k}")
+    costs = cells(kinds, task, names)
+    if count and not isinstance(task.model, KAnonymity):
+        models_hold(kinds, task, after, secret)
+    cost, changed, most = (tuple(part) for part in zip(*costs, strict=True))
+    return Facts(total, count, smallest, sum(cost), changed, sum(most))
+
+
+def cells(kinds: "DataFrame", task: Task, names: Sequence[str]) -> list[tuple[int, int, int]]:
+    """Return what each column pays, its changed cells, and its cost as stars; refuse false cells.
+
+    By a ladder of its own, not by what the search made of it.
+    """
+    from incrowd.checker.ladder import rungs, validated
+    from incrowd.proof.ladders import ladder_of
+
+    width = len(names)
+    both = kinds.select(*(f"c{j}" for j in range(width)), *(f"r{j}" for j in range(width)), "n")
+    pairs = both.mapInArrow(on_batches("pairs", task), PAIRS)
+    pairs = pairs.groupBy("j", "code", "text").agg(sf.sum("n").alias("n")).toArrow()
+    ladders = [rungs(validated(ladder_of(t), n)) for t, n in zip(task.trees, names, strict=True)]
+    prices = [{(leaf, label): cost for leaf, label, cost in rows.rows()} for rows in ladders]
+    found = np.zeros((width, 3), object)
+    for j, code, text, n in zip(*(column.to_pylist() for column in pairs.columns), strict=True):
+        leaf = task.trees[j].leaves[code]
+        pays = prices[j].get((leaf, text))
+        if pays is None:
+            raise VerificationError(
+                f"column {names[j]!r}: a released cell is neither the original value nor one of "
+                "its ancestors"
+            )
+        found[j] += (pays * n, n * (leaf != text), int(task.trees[j].cost[-1][code]) * n)
+    return [(int(pays), int(moved), int(most)) for pays, moved, most in found]
+
+
+def models_hold(
+    kinds: "DataFrame", task: Task, after: Sequence[str], secret: Sequence[str]
+) -> None:
+    """Refuse a release in which some class breaks the models."""
+    name = sf.to_json(sf.struct(*after)).alias("g")
+    rows = kinds.groupBy(name, *secret).agg(sf.sum("n").alias("n"))
+    rows = rows.withColumn("block", sf.lit(0)).groupBy("block")
+    broken = rows.applyInArrow(on_table("lawful", task), "broken bigint").collect()[0][0]
+    if broken:
+        raise VerificationError(f"{broken} classes break {task.model.name}")

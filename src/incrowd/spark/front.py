@@ -1,0 +1,276 @@
+"""The front door on Spark: Spark frame → distinct rows → tasks → Spark frame; wiring only."""
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import InputError, MissingExtraError, NoLawfulReleaseError
+from incrowd.events import Event, Listener, silent
+from incrowd.models import asks_of_sensitive
+from incrowd.policy import Policy, Roles
+from incrowd.privacy.all_of import parts
+from incrowd.spark.release import SparkRelease
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from incrowd.spark.keeping import Keeper
+    from incrowd.spark.plan import Task
+
+BLOCK_ROWS = 1_000_000
+"""Distinct rows that one task solves; about 2 GB of a worker's memory with ten columns."""
+
+
+def anonymize(
+    df: "DataFrame",
+    k: int = 5,
+    *,
+    block_rows: int = BLOCK_ROWS,
+    scratch: str | None = None,
+    progress: Listener | None = None,
+    **asked: Any,
+) -> "DataFrame":
+    """Return a Spark frame in which every row of ``df`` hides among at least ``k``.
+
+    As ``release``, which also tells cost and bound; see there.
+    """
+    return release(df, k, block_rows=block_rows, scratch=scratch, progress=progress, **asked).data
+
+
+def release(
+    df: "DataFrame",
+    k: int = 5,
+    *,
+    block_rows: int = BLOCK_ROWS,
+    scratch: str | None = None,
+    progress: Listener | None = None,
+    **asked: Any,
+) -> SparkRelease:
+    """Make a release of a Spark frame; the table is never collected.
+
+    Parameters
+    ----------
+    df: a frame of classic Spark or Spark Connect.
+    k: least number of rows that agree on all quasi-identifiers.
+    block_rows: distinct rows that one task may solve.  Tables with no more are solved at once,
+        with the result of one machine; larger ones in blocks.
+    scratch: a folder that all workers can write and read, for what the tasks find; by default
+        Spark's cache keeps it.  What lies there is as private as the table.
+    progress: called with an ``incrowd.events.Event`` at each stage.
+    asked: ``qi``, ``sensitive``, ``id``, ``keep``, ``l``, ``t``, ``hierarchies``, ``weights``,
+        ``cost``, ``method``, ``gap``, ``seed``, … as in ``incrowd.anonymize``.
+
+    Returns
+    -------
+    the release; its ``data`` is a lazy Spark frame over ``df``, which must not change meanwhile.
+    The result depends neither on the partitions nor on the order of the rows.
+
+    Raises
+    ------
+    MissingExtraError: pyspark or pyarrow is not installed.
+    InputError, OutOfScopeError, NoLawfulReleaseError: as ``incrowd.anonymize``; also for
+        ``time_limit``, which would make lost tasks give other classes when they run again.
+    VerificationError: the re-check in Spark refused the release.
+    """
+    return release_of(df, Policy(k=k, **asked), block_rows, scratch, progress or silent)
+
+
+def require_spark() -> None:
+    """Raise MissingExtraError unless pyspark and what it needs are there."""
+    import importlib.util
+
+    for package in ("pyspark", "pyarrow", "pandas"):
+        if importlib.util.find_spec(package) is None:
+            raise MissingExtraError(package, "spark", "incrowd on Spark")
+
+
+def release_of(
+    df: "DataFrame",
+    policy: Policy,
+    block_rows: int = BLOCK_ROWS,
+    scratch: str | None = None,
+    listener: Listener = silent,
+) -> SparkRelease:
+    """Make a release under a policy; see ``release``."""
+    require_spark()
+    from pyspark.sql import functions as sf
+
+    from incrowd.spark.columns import task_of
+    from incrowd.spark.keeping import Keeper
+    from incrowd.spark.plan import CODED, on_batches, workers_errors
+
+    started = time.monotonic()
+    require_servable(df, policy, block_rows)
+    roles = policy.roles(df.columns)
+    inner = inner_names(roles)
+    secret = roles.sensitive if asks_of_sensitive(policy) else ()
+    keys = [inner[name] for name in (*roles.qi, *secret)]
+    published = roles.published(df.columns)
+    whole = df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns)))
+    rows = whole.select(*(inner[name] for name in published))
+    listener(Event("distinct rows"))
+    keeper = Keeper(scratch)
+    distinct = rows.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
+    distinct = keeper.keep(distinct, "distinct")
+    count, total = (int(x or 0) for x in distinct.agg(sf.count("n"), sf.sum("n")).collect()[0])
+    if not total:
+        return nothing(df, policy, roles, time.monotonic() - started)
+    if total < policy.k:
+        raise NoLawfulReleaseError(
+            f"k = {policy.k} is larger than the table, which has {total} rows: nobody in it can "
+            f"hide among {policy.k}; use k ≤ {total} or more rows"
+        )
+    with workers_errors():
+        task = task_of(distinct, inner, roles, policy, bool(secret))
+        coded = distinct.select(*keys, "n").mapInArrow(on_batches("encode", task), CODED)
+        made = made_of(coded, task, count, block_rows, keeper, listener)
+        return finished(
+            rows,
+            made,
+            task,
+            policy,
+            roles,
+            published,
+            inner,
+            secret,
+            total,
+            keeper,
+            started,
+            listener,
+        )
+
+
+class Made:
+    """Records of a release, and what was said when they were made."""
+
+    def __init__(self, records: Any, bound: int, how: str, blocks: bool) -> None:
+        self.records, self.bound, self.blocks = records, bound, blocks
+        self.method, _, self.ended = how.partition(";")
+
+
+def made_of(
+    coded: "DataFrame",
+    task: "Task",
+    distinct: int,
+    block_rows: int,
+    keeper: "Keeper",
+    listener: Listener,
+) -> Made:
+    """Solve, at once or in blocks."""
+    from pyspark.sql import functions as sf
+
+    from incrowd.spark.blocks import bounded, solved_at_once, solved_in_blocks
+
+    blocks = distinct > block_rows
+    listener(Event(f"search among {distinct:,} distinct rows{' in blocks' if blocks else ''}"))
+    if blocks:
+        records = solved_in_blocks(coded, task, distinct, block_rows, keeper)
+    else:
+        records = solved_at_once(coded, task)
+    records = keeper.keep(records, "records")
+    told = records.where(sf.col("how").isNotNull()).agg(sf.sum("bound"), sf.min("how")).collect()[0]
+    bound = int(told[0] or 0)
+    if blocks:
+        listener(Event("bound"))
+        bound = bounded(coded, records, task, distinct)
+    return Made(records, bound, str(told[1]), blocks)
+
+
+def finished(
+    rows: "DataFrame",
+    made: Made,
+    task: "Task",
+    policy: Policy,
+    roles: Roles,
+    published: tuple[str, ...],
+    inner: dict[str, str],
+    secret: tuple[str, ...],
+    total: int,
+    keeper: "Keeper",
+    started: float,
+    listener: Listener,
+) -> SparkRelease:
+    """Rewrite the rows, re-check them, and put the release together."""
+    from pyspark.sql import functions as sf
+
+    from incrowd.spark.check import checked
+    from incrowd.spark.plan import on_batches
+    from incrowd.spark.rows import ranges, rewritten
+
+    width = len(roles.qi)
+    before = [f"c{j}" for j in range(width)]
+    after = [f"r{j}" for j in range(width)]
+    hidden = [inner[name] for name in secret]
+    types = dict(rows.dtypes)
+    schema = [f"{c} {types[c]}" for c in before]
+    schema += [f"s{j} {types[c]}" for j, c in enumerate(hidden)]
+    schema += [f"{r} string" for r in after] + ["n bigint"]
+    decoded = made.records.mapInArrow(on_batches("decode", task), ", ".join(schema))
+    decoded = decoded.toDF(*before, *hidden, *after, "n")
+    assigned = keeper.keep(ranges(decoded, [*before, *hidden], after), "assigned")
+    released = rewritten(rows, assigned, [*before, *hidden], after, policy.seed)
+    listener(Event("re-check"))
+    facts = checked(released, task, roles.qi, hidden, total, policy.k, keeper)
+    changed = dict(zip(roles.qi, facts.changed, strict=True))
+    data = released
+    if policy.order == "shuffle":
+        data = data.orderBy(sf.rand(policy.seed))
+    number = {name: j for j, name in enumerate(roles.qi)}
+    shown = [f"r{number[n]}" if changed.get(n) else inner[n] for n in published]
+    return SparkRelease(
+        data=data.select(*shown).toDF(*published),
+        policy=policy,
+        roles=roles,
+        models=tuple(model.name for model in parts(task.model)),
+        rows=facts.rows,
+        classes=facts.classes,
+        smallest_class=facts.smallest,
+        changed=changed,
+        scale=task.scale,
+        cost_units=facts.cost,
+        bound_units=min(made.bound, facts.cost),
+        worst_units=facts.worst,
+        method=made.method,
+        ended=made.ended,
+        seconds=time.monotonic() - started,
+        blocks=made.blocks,
+        keeper=keeper,
+    )
+
+
+def inner_names(roles: Roles) -> dict[str, str]:
+    """Return plain names for the columns that are published; any name is allowed outside."""
+    inner = {name: f"c{j}" for j, name in enumerate(roles.qi)}
+    return inner | {name: f"o{i}" for i, name in enumerate((*roles.sensitive, *roles.keep))}
+
+
+def require_servable(df: "DataFrame", policy: Policy, block_rows: int) -> None:
+    """Raise InputError for what Spark or this engine on it cannot do."""
+    if block_rows < 1:
+        raise InputError(f"block_rows is {block_rows}; expected at least 1 distinct row a task")
+    names = list(df.columns)
+    if len(set(names)) < len(names):
+        raise InputError("the frame has a column name more than once; rename the columns")
+    from incrowd.constraints.plan import is_constrained
+
+    if is_constrained(policy):
+        raise InputError(
+            "fixed, linked and capped columns are not served on Spark yet; leave them out, or make "
+            "the release on one machine"
+        )
+    if policy.time_limit is not None:
+        raise InputError(
+            "on Spark there is no time limit: a task that is lost runs again and must find the "
+            "same classes; use --gap (gap=) to end earlier"
+        )
+
+
+def nothing(df: "DataFrame", policy: Policy, roles: Roles, seconds: float) -> SparkRelease:
+    """Return the release of a table without rows."""
+    data = df.toDF(*(f"a{i}" for i in range(len(df.columns))))
+    places = [i for i, name in enumerate(df.columns) if name not in roles.id]
+    names = [df.columns[i] for i in places]
+    return SparkRelease(
+        data.select(*(f"a{i}" for i in places)).toDF(*names), policy, roles,
+        (f"{policy.k}-anonymity",), 0, 0, 0, dict.fromkeys(roles.qi, 0),
+        1, 0, 0, 0, "auto", "finished", seconds, False,
+    )  # fmt: skip

@@ -1,0 +1,46 @@
+"""Keeping what a task found, so that it is not found twice."""
+
+import shutil
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(eq=False)
+class Keeper:
+    """Keeps frames in Spark's cache or, with ``scratch``, as Parquet in a folder of its own there.
+
+    A cached part that is lost with its worker is found again, the same; a file is not lost.
+
+    Attributes
+    ----------
+    scratch: a folder that the workers can write and read, or None.
+    """
+
+    scratch: str | None = None
+    _frames: list["DataFrame"] = field(default_factory=list)
+    _folder: str = ""
+
+    def keep(self, frame: "DataFrame", name: str) -> "DataFrame":
+        """Return the frame, kept."""
+        if self.scratch is None:
+            frame = frame.persist()
+            self._frames.append(frame)
+            return frame
+        self._folder = self._folder or f"{self.scratch.rstrip('/')}/incrowd-{uuid.uuid4().hex}"
+        path = f"{self._folder}/{name}"
+        frame.write.parquet(path)
+        return frame.sparkSession.read.parquet(path)
+
+    def forget(self) -> None:
+        """Free the cache, and remove the folder where it is a local one."""
+        for frame in self._frames:
+            frame.unpersist()
+        self._frames.clear()
+        local = Path(self._folder.removeprefix("file://"))
+        if self._folder and local.is_dir():
+            shutil.rmtree(local, ignore_errors=True)

@@ -1,0 +1,109 @@
+"""What ``incrowd.spark.release`` returns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from incrowd.units import Number, in_units, shown, shown_bound
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from incrowd.policy import Policy, Roles
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkRelease:
+    """A release on Spark and what is known about it.
+
+    Attributes
+    ----------
+    data: the release, a Spark frame; made anew, from the table and the classes found, when used.
+    policy, roles, models: what was asked.
+    rows, classes, smallest_class: counted in Spark on the released rows.
+    changed: number of changed cells by quasi-identifier.
+    scale, cost_units, bound_units, worst_units: costs in units of 1/scale, as in ``Release``.
+    method, ended, seconds: which solver ran, why it ended, wall time.
+    blocks: False when one task solved the whole table.
+    """
+
+    data: "DataFrame"
+    policy: "Policy"
+    roles: "Roles"
+    models: tuple[str, ...]
+    rows: int
+    classes: int
+    smallest_class: int
+    changed: Mapping[str, int]
+    scale: int
+    cost_units: int
+    bound_units: int
+    worst_units: int
+    method: str
+    ended: str
+    seconds: float
+    blocks: bool
+    keeper: Any = None
+    further_bounds: Mapping[str, Number] = field(default_factory=dict)
+
+    @property
+    def k(self) -> int:
+        """The k that was asked for."""
+        return self.policy.k
+
+    @property
+    def seed(self) -> int:
+        """The seed of all randomness."""
+        return self.policy.seed
+
+    @property
+    def columns(self) -> int:
+        """Number of quasi-identifiers."""
+        return len(self.roles.qi)
+
+    @property
+    def cells(self) -> int:
+        """Rows × quasi-identifiers."""
+        return self.rows * self.columns
+
+    @property
+    def changed_cells(self) -> int:
+        """Number of changed cells."""
+        return sum(self.changed.values())
+
+    @property
+    def cost(self) -> Number:
+        """What the release costs, in the user's units."""
+        return in_units(self.cost_units, self.scale)
+
+    @property
+    def lower_bound(self) -> Number:
+        """A cost that no lawful release can beat, in the user's units."""
+        return in_units(self.bound_units, self.scale)
+
+    @property
+    def cost_fraction(self) -> float:
+        """Cost as a share of that of the release in which every cell is a star."""
+        return self.cost_units / self.worst_units if self.worst_units else 0.0
+
+    @property
+    def gap(self) -> float:
+        """(cost − lower bound) / cost; 0 for a release that costs nothing."""
+        return (self.cost_units - self.bound_units) / self.cost_units if self.cost_units else 0.0
+
+    @property
+    def status(self) -> str:
+        """``"optimal"`` exactly when bound = cost, else ``"feasible"``."""
+        return "optimal" if self.bound_units == self.cost_units else "feasible"
+
+    def unpersist(self) -> None:
+        """Free what is kept for ``data``, which may be of no use afterwards."""
+        if self.keeper is not None:
+            self.keeper.forget()
+
+    def __repr__(self) -> str:
+        return (
+            f"<SparkRelease: {self.rows} rows × {self.columns} quasi-identifiers, "
+            f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
+            f"cost {shown(self.cost)}, bound {shown_bound(self.lower_bound)}, {self.status}>"
+        )

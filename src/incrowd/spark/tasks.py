@@ -1,0 +1,259 @@
+"""What runs in the workers: tables of codes in, records out; the engine is that of one machine."""
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from incrowd.instance import Instance, row_order
+from incrowd.solution import Solution
+from incrowd.spark.plan import Task
+from incrowd.spark.tree import Splits
+
+Codes = NDArray[np.int32]
+Ints = NDArray[np.int64]
+
+
+def encode(task: Task, table: pa.Table) -> pa.Table:
+    """From values (quasi-identifiers, sensitive ones, copies) to ``CODED``."""
+    rows, width = table.num_rows, len(task.qi)
+    codes = [codec.encode(table.column(j)) for j, codec in enumerate(task.qi)]
+    secret = [codec.encode(table.column(width + j)) for j, codec in enumerate(task.sensitive)]
+    return pa.table(
+        {
+            "k": lists(stacked(codes, rows)),
+            "s": lists(stacked(secret, rows)),
+            "n": table.column(table.num_columns - 1),
+        }
+    )
+
+
+def stacked(columns: list[Codes], rows: int) -> Codes:
+    """int32, shape (rows, columns)."""
+    return np.column_stack(columns) if columns else np.zeros((rows, 0), np.int32)
+
+
+def lists(matrix: NDArray[np.integer]) -> pa.Array:
+    """Return the rows of a matrix as lists of 32-bit integers."""
+    rows, width = matrix.shape
+    offsets = pa.array(np.arange(rows + 1, dtype=np.int64) * width, pa.int32())
+    return pa.ListArray.from_arrays(offsets, pa.array(matrix.astype(np.int32).ravel()))
+
+
+def matrix(table: pa.Table, name: str, width: int) -> Codes:
+    """int32, shape (rows, width): a column of lists."""
+    column = table.column(name)
+    pieces = [np.asarray(chunk.flatten()) for chunk in column.chunks]
+    flat = np.concatenate(pieces) if pieces else np.zeros(0, np.int32)
+    return flat.astype(np.int32).reshape(table.num_rows, width)
+
+
+def numbers(table: pa.Table, name: str) -> Ints:
+    """int64, shape (rows,): a column of numbers."""
+    return table.column(name).to_numpy().astype(np.int64)
+
+
+def instance_of(task: Task, codes: Codes, secret: Codes, counts: Ints) -> tuple[Instance, Ints]:
+    """Return the instance of these rows (merged where alike), and each row's place in it."""
+    both = np.hstack([codes, secret])
+    order = row_order(both)
+    ordered = both[order]
+    new = np.ones(len(both), bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    place = np.empty(len(both), np.int64)
+    place[order] = np.cumsum(new) - 1
+    merged = np.zeros(int(new.sum()), np.int64)
+    np.add.at(merged, place, counts)
+    unique = np.ascontiguousarray(ordered[new])
+    width = len(task.trees)
+    hidden = np.ascontiguousarray(unique[:, width:]) if task.sensitive else None
+    instance = Instance(
+        np.ascontiguousarray(unique[:, :width]), merged, task.trees, task.scale, hidden
+    )
+    return instance, place
+
+
+def of_table(task: Task, table: pa.Table) -> tuple[Instance, Ints]:
+    """Return the instance of a table of ``CODED`` or ``RECORDS`` and each row's place in it."""
+    codes = matrix(table, "k", len(task.trees))
+    secret = matrix(table, "s", len(task.sensitive))
+    return instance_of(task, codes, secret, numbers(table, "n"))
+
+
+def solve(task: Task, table: pa.Table) -> pa.Table:
+    """Solve a block: ``CODED`` (and ``block``) in, ``RECORDS`` out."""
+    from incrowd.anonymize import configured
+    from incrowd.solve import solve as solved_by
+    from incrowd.solvers.base import Context, Problem
+    from incrowd.stop import Stop
+
+    instance, _ = of_table(task, table)
+    context = Context(task.seed, Stop(task.time_limit, task.gap), threads=task.threads)
+    method = configured(task.method, task.reductions)
+    solved = solved_by(Problem(instance, task.model), method, context)
+    price = np.zeros(instance.distinct)
+    if solved.prices is not None:
+        price = solved.prices.price / solved.prices.quantum
+    return records(
+        solved.solution, price, first_block(table), solved.bound, f"{solved.method};{solved.ended}"
+    )
+
+
+def first_block(table: pa.Table) -> int:
+    """Number of the block that a table is."""
+    return int(table.column("block")[0].as_py())
+
+
+def records(
+    solution: Solution, price: NDArray[np.float64], block: int, bound: int, how: str
+) -> pa.Table:
+    """Write a solution down as ``RECORDS``; classes are numbered within ``block``."""
+    instance = solution.instance
+    classes = len(solution.sizes)
+    key, count = np.unique(instance.copies * classes + solution.classes, return_counts=True)
+    row, member = key // classes, key % classes
+    first = np.empty(classes, np.int64)
+    first[member[::-1]] = row[::-1]
+    once = len(key) - 1
+    return pa.table(
+        {
+            "k": lists(instance.codes[row]),
+            "s": lists(instance.sensitive_codes[row]),
+            "l": lists(solution.levels[member]),
+            "n": pa.array(count.astype(np.int64)),
+            "cls": pa.array((np.int64(block) << 40) + member),
+            "rep": lists(instance.codes[first[member]]),
+            "price": pa.array(price[row]),
+            "bound": pa.array(np.concatenate([[bound], np.zeros(once, np.int64)])),
+            "how": pa.array([how] + [None] * once, pa.string()),
+        }
+    )
+
+
+def place(task: Task, splits: Splits, by: str, table: pa.Table) -> pa.Table:
+    """Append the block that each row belongs to, by its codes in column ``by``."""
+    block = splits.block(matrix(table, by, len(task.trees)))
+    return table.append_column("block", pa.array(block.astype(np.int32)))
+
+
+def polish(task: Task, table: pa.Table) -> pa.Table:
+    """Regroup the classes of a shifted block, starting from what they are: never dearer."""
+    from incrowd.spark.polishing import polished
+
+    instance, place_of = of_table(task, table)
+    member = numbers(table, "cls")
+    counts = numbers(table, "n")
+    price = np.zeros(instance.distinct)
+    price[place_of] = table.column("price").to_numpy()
+    order = np.lexsort((member, place_of))
+    start = Solution.of(instance, np.repeat(member[order], counts[order]))
+    found = polished(start, price, task)
+    return records(found, price, first_block(table), 0, "engine;stopped paying")
+
+
+def bound(task: Task, table: pa.Table) -> pa.Table:
+    """Return a lower bound of the whole table, given prices that hold within blocks."""
+    from incrowd.bounds.price import bound_of, certify
+    from incrowd.bounds.support import support_prices, uniqueness_prices
+    from incrowd.patterns.prefix_tree import PrefixTree
+    from incrowd.solvers.base import Prices, Problem
+
+    instance, place_of = of_table(task, table)
+    k = Problem(instance, task.model).smallest_class
+    tree = PrefixTree(instance)
+    price, complete = support_prices(tree, k, MOST_VISITS)
+    if not complete:
+        price = uniqueness_prices(tree, k)
+    best = bound_of(Prices(price, 1), instance.counts)
+    if complete:
+        guess = np.zeros(instance.distinct)
+        guess[place_of] = table.column("price").to_numpy()
+        # prices of blocks break patterns that lie in several: certify repairs them
+        repaired = certify(tree, k, np.maximum(guess, 0.0))
+        best = max(best, bound_of(repaired, instance.counts))
+    return pa.table({"bound": pa.array([best], pa.int64())})
+
+
+MOST_VISITS = 200_000_000  # of the search for supports, over the whole table
+
+
+def unique_bound(task: Task, table: pa.Table) -> pa.Table:
+    """Return the part that these rows have in the bound that needs no other row's support."""
+    from incrowd.bounds.support import uniqueness_prices
+    from incrowd.patterns.prefix_tree import PrefixTree
+    from incrowd.solvers.base import Problem
+
+    instance, _ = of_table(task, table)
+    k = Problem(instance, task.model).smallest_class
+    price = uniqueness_prices(PrefixTree(instance), k)
+    return pa.table({"bound": pa.array([int(price @ instance.counts)], pa.int64())})
+
+
+def decode(task: Task, table: pa.Table) -> pa.Table:
+    """From ``RECORDS`` to values and released texts: c0 …, s0 …, r0 …, n."""
+    codes = matrix(table, "k", len(task.trees))
+    levels = matrix(table, "l", len(task.trees))
+    secret = matrix(table, "s", len(task.sensitive))
+    out: dict[str, pa.Array | pa.ChunkedArray] = {}
+    for j, codec in enumerate(task.qi):
+        out[f"c{j}"] = codec.decode(codes[:, j])
+    for j, codec in enumerate(task.sensitive):
+        out[f"s{j}"] = codec.decode(secret[:, j])
+    for j, tree in enumerate(task.trees):
+        out[f"r{j}"] = pa.array(released(tree.labels, tree.node, codes[:, j], levels[:, j]))
+    out["n"] = table.column("n")
+    return pa.table(out)
+
+
+def released(
+    labels: tuple[tuple[str | None, ...], ...], node: Codes, codes: Codes, levels: Codes
+) -> pa.Array:
+    """Return the texts of cells released at these levels."""
+    start = np.concatenate([[0], np.cumsum([len(names) for names in labels])])
+    every = pa.array([name for names in labels for name in names], pa.string())
+    return every.take(pa.array(start[levels] + node[levels, codes]))
+
+
+def pairs(task: Task, table: pa.Table) -> pa.Table:
+    """Count the pairs of leaf and released text by column: c0 …, r0 …, n in, ``PAIRS`` out."""
+    width = len(task.qi)
+    counts = numbers(table, "n")
+    out = []
+    for j, codec in enumerate(task.qi):
+        texts = table.column(width + j).combine_chunks().dictionary_encode("encode")
+        names = texts.dictionary
+        size = max(1, len(names))
+        key = codec.encode(table.column(j)).astype(np.int64) * size
+        key += np.asarray(texts.indices).astype(np.int64)
+        unique, place = np.unique(key, return_inverse=True)
+        total = np.zeros(len(unique), np.int64)
+        np.add.at(total, place.ravel(), counts)
+        out.append(
+            pa.table(
+                {
+                    "j": pa.array(np.full(len(unique), j, np.int32)),
+                    "code": pa.array((unique // size).astype(np.int32)),
+                    "text": names.take(pa.array(unique % size)),
+                    "n": pa.array(total),
+                }
+            )
+        )
+    return pa.concat_tables(out)
+
+
+def lawful(task: Task, table: pa.Table) -> pa.Table:
+    """Count the classes that break the models.
+
+    ``table``: class, sensitive values, rows that have both; all of the release.
+    """
+    from incrowd.privacy.all_of import lawful_classes
+    from incrowd.privacy.base import Group
+    from incrowd.privacy.classes import Classes
+
+    counts = numbers(table, "n")
+    secret = [codec.encode(table.column(1 + j)) for j, codec in enumerate(task.sensitive)]
+    names = table.column(0).combine_chunks().dictionary_encode()
+    member = np.repeat(np.asarray(names.indices).astype(np.int64), counts)
+    sizes = tuple(len(codec.values) for codec in task.sensitive)
+    group = Group(np.repeat(stacked(secret, table.num_rows), counts, axis=0), sizes)
+    broken = ~lawful_classes(task.model, Classes(member, group))
+    return pa.table({"broken": pa.array([int(broken.sum())], pa.int64())})
