@@ -14,7 +14,7 @@ from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.engine import Engine, Run
 
 ROUNDS = 6  # of prices that start from those of the next smaller k
-COOL = Annealing(moves=45, heat=(0.6, 0.12), least=300_000)  # for a release that is nearly right
+COOL = Annealing(moves=60, heat=(0.8, 0.12), least=300_000)  # for a release that is nearly right
 
 
 def raised_prices(

@@ -1,12 +1,13 @@
 """How strongly two columns go together: Cramér's V, corrected for bias (Bergsma 2013)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.frames.base import Column, Table
+from incrowd.frames.base import Column
 from incrowd.measure.keys import dense
 
 MOST_COLUMNS = 12
@@ -31,13 +32,16 @@ class Pair:
 
 
 def associations(
-    before: Table | None, after: Table, names: tuple[str, ...], star: str
+    original: Mapping[str, Column], released: Mapping[str, Column], star: str
 ) -> list[Pair]:
-    """Compare every two of the first columns; the strongest pairs first."""
-    names = names[:MOST_COLUMNS]
-    released = {name: after.encode(name) for name in names}
-    shown = {name: ~np.isin(c.codes, places(c, star)) for name, c in released.items()}
-    original = {} if before is None else {name: before.encode(name) for name in names}
+    """Compare every two of the first columns; the strongest pairs first.
+
+    Parameters
+    ----------
+    original: the same columns before, or none at all.
+    """
+    names = list(released)[:MOST_COLUMNS]
+    shown = {name: ~np.isin(released[name].codes, places(released[name], star)) for name in names}
     found = []
     for one, other in combinations(names, 2):
         rows = shown[one] & shown[other]

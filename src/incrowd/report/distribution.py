@@ -61,24 +61,33 @@ def alone(after: Column, star: str) -> list[Bar]:
     """Describe a column of the release by itself: no value or count of the original enters."""
     new = counted(after)
     shown = [v for v in new if v != star]
-    numbers = as_numbers(shown)
-    if numbers is not None and len(shown) > MOST_VALUES + 2:
+    plain = [v for v in shown if v is None or as_numbers([v]) is not None]
+    numbers = as_numbers(plain)
+    bars: list[Bar] = []
+    if numbers is not None and len(plain) > MOST_VALUES + 2 and 2 * len(plain) >= len(shown):
         bins = Bins.around(numbers)
         total = [0] * len(bins.names)
-        for value, number in zip(shown, numbers, strict=True):
+        for value, at in zip(plain, bins.place(numbers).tolist(), strict=True):
             if value is not None:
-                total[int(bins.place(number))] += new[value]
+                total[at] += new[value]
         bars = [Bar(n, VALUE, None, t) for n, t in zip(bins.names, total, strict=True)]
-        if None in new:
-            bars.append(Bar(None, VALUE, None, new[None]))
-        return bars + star_bar(new, star, None)
-    common = sorted(shown, key=lambda v: -new[v])
-    head = common[:MOST_VALUES] if len(common) > MOST_VALUES + 1 else common
-    bars = [Bar(v, VALUE, None, new[v]) for v in in_order(head)]
+        told = set(plain) - {None}
+        bars += most_frequent({v: new[v] for v in shown if v not in told}, MOST_GENERAL)
+    else:
+        bars = most_frequent({v: new[v] for v in shown}, MOST_VALUES)
+    return bars + star_bar(new, star, None)
+
+
+def most_frequent(counts: dict[str | None, int], most: int) -> list[Bar]:
+    """The most frequent values of a release, numbers in order, the others as one."""
+    common = sorted(counts, key=lambda v: -counts[v])
+    head = common[:most] if len(common) > most + 1 else common
+    bars = [Bar(v, VALUE, None, counts[v]) for v in in_order(head)]
     tail = common[len(head) :]
     if tail:
-        bars.append(Bar(f"{len(tail):,} other values", SPECIAL, None, sum(new[v] for v in tail)))
-    return bars + star_bar(new, star, None)
+        rest = sum(counts[v] for v in tail)
+        bars.append(Bar(f"{len(tail):,} other values", SPECIAL, None, rest))
+    return bars
 
 
 def star_bar(new: dict[str | None, int], star: str, before: int | None) -> list[Bar]:

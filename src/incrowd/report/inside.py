@@ -71,7 +71,7 @@ def curve_table(after: NDArray[np.int64], before: NDArray[np.int64]) -> Html:
 def sensitive(view: View, inside: Inside, pictures: Pictures) -> Section | None:
     """Sensitive columns: each class against the table."""
     items = []
-    found = spreads(view.after, view.qi, view.sensitive, inside.release.model)
+    found = spreads(view.columns, view.qi, view.sensitive, inside.release.model)
     for spread in found:
         items.append(
             pictures.show(

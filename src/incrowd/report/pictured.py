@@ -106,7 +106,11 @@ class Pictured:
 
         release, roles = self._release, self._release.roles
         names = (*roles.qi, *roles.sensitive, *roles.keep)
-        pairs = associations(release.source, release.table, names, release.policy.star)
+        before, after = (
+            {name: table.encode(name).compact() for name in names}
+            for table in (release.source, release.table)
+        )
+        pairs = associations(before, after, release.policy.star)
         return plot_associations(pairs[:MOST_PAIRS])
 
     def summary(self, by: str = "release") -> Any:

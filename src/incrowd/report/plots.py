@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 INK, RULE, BEFORE, AFTER = "#1b1b1f", "#d8d8de", "#c77700", "#0067a5"  # told apart by most eyes
 WIDTH = 4.8  # inches: the page shows it about as wide on a telephone
-FONT = 9.5
+FONT = 10.0
 NAME = 22  # characters of a value beside a bar
 SHADES = ("#0067a5", "#c77700", "#2a9d6f", "#b04a8f", "#7a6ff0", "#8c6d31", "#5b8db8", "#9a9aa2")
 
@@ -124,9 +124,9 @@ def bars(
 def plot_classes(after: Sequence[Bucket], before: Sequence[Bucket] | None = None) -> "Figure":
     """Draw how many rows are in classes of each size."""
     then = None if before is None else [bucket.rows for bucket in before]
-    names = [f"of {b.name}" for b in after]
+    names = [b.name for b in after]
     figure, ax = bars(names, [b.rows for b in after], then)
-    labelled(ax, "rows in classes of this size", "classes")
+    labelled(ax, "rows in classes of this size", "rows alike")
     thousands(ax.xaxis)
     return figure
 
@@ -184,7 +184,7 @@ def plot_associations(pairs: "Sequence[Pair]") -> "Figure":
     ax.set_ylim(len(pairs) - 0.4, -0.6)
     ax.set_xlim(-0.02, 1.02)
     ax.tick_params(axis="y", length=0)
-    labelled(ax, "Cramér's V: 0 independent, 1 one tells the other")
+    labelled(ax, "Cramér's V, from 0 to 1")
     return figure
 
 
@@ -250,21 +250,21 @@ def plot_farthest(spread: "Spread") -> "Figure":
     names = ["the table"]
     names += [f"{n:,} rows, t = {t:.2f}" for n, t in zip(spread.sizes, spread.t, strict=False)]
     names = names[: 1 + len(spread.farthest)]
-    figure, (ax,) = canvas(1.2 + 0.34 * len(names))
+    figure, (ax,) = canvas(0.9 + 0.11 * len(spread.labels) + 0.34 * len(names))
     shares = np.vstack([spread.table, spread.farthest]) if len(spread.farthest) else spread.table
     shares = np.atleast_2d(shares)
     left = np.zeros(len(names))
     for value, label in enumerate(spread.labels):
         colour = SHADES[value % len(SHADES)]
         width = shares[:, value]
-        ax.barh(names_at(names), width, 0.7, left, color=colour, label=plain(label, 16))
+        ax.barh(names_at(names), width, 0.7, left, color=colour, label=plain(label, 18))
         left += width
     ax.set_yticks(names_at(names), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlim(0, 1)
     ax.tick_params(axis="y", length=0)
     percent(ax.xaxis)
-    legend(ax, 3)
+    figure.legend(loc="outside upper left", ncols=2, frameon=False, fontsize=FONT, labelcolor=INK)
     labelled(ax, "rows of the class")
     return figure
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.frames.base import Column
 from incrowd.release import shown, shown_bound
 from incrowd.report import plots
 from incrowd.report.association import MOST_COLUMNS, Pair, associations
@@ -159,14 +160,17 @@ def changes(view: View, pictures: Pictures) -> Section:
     ]
     groups = subgroups_of(view)
     mark = float(np.mean(shares)) if view.inside is not None and shares else None
-    what = "changed cells" if view.inside is not None else "stars in the other quasi-identifiers"
+    what, words = "changed cells", None
+    if view.inside is None:
+        what = "stars elsewhere"
+        words = "Share of stars in the other quasi-identifiers, over the rows with this cell told."
     for name, found in groups.items():
         items.append(
             pictures.show(
                 joined(what[0].upper() + what[1:], " by ", cell_text(name)),
                 plots.plot_subgroups(found, "share of cells", mark),
                 f"Bars: share of {what} by subgroup",
-                None,
+                words,
                 subgroup_table(found, what),
             )
         )
@@ -183,7 +187,9 @@ def subgroups_of(view: View) -> dict[str, list[Subgroup]]:
         else:
             others = [c for c in view.qi if c != name]
             stars = starred([view.columns[c] for c in others], view.star, view.rows)
-            found[name] = subgroups(name, view.columns[name], stars, len(others))
+            told = starred([view.columns[name]], view.star, view.rows) == 0
+            column = Column(view.columns[name].values, view.columns[name].codes[told])
+            found[name] = subgroups(name, column, stars[told], len(others))
     return {name: groups for name, groups in found.items() if groups}
 
 
@@ -235,10 +241,11 @@ def bar_table(bars: list[Bar]) -> Html:
 
 def relations(view: View, pictures: Pictures) -> Section | None:
     """How strongly columns go together."""
-    before = None if view.inside is None else view.inside.before
+    inside = view.inside
+    before = {} if inside is None else {n: inside.before.encode(n) for n in view.published}
     pairs = [
         p
-        for p in associations(before, view.after, view.published, view.star)
+        for p in associations(before, view.columns, view.star)
         if p.before is not None or p.after is not None
     ]
     if not pairs:
@@ -251,15 +258,18 @@ def relations(view: View, pictures: Pictures) -> Section | None:
     if len(view.published) > MOST_COLUMNS:
         words += f" The first {MOST_COLUMNS} columns."
     if len(pairs) > MOST_PAIRS:
-        words += f" The picture has the {MOST_PAIRS} strongest pairs, the table all."
+        words += f" The {MOST_PAIRS} strongest pairs."
     figure = pictures.show(
-        "Pairs of columns" if before is None else "Pairs of columns, before and after",
+        "Pairs of columns, before and after" if before else "Pairs of columns",
         plots.plot_associations(pairs[:MOST_PAIRS]),
         "Dots: Cramér's V of pairs of columns",
         words,
-        pair_table(pairs, before is not None),
+        pair_table(pairs[:MOST_PAIRS], bool(before)),
         wide=True,
     )
+    if len(pairs) > MOST_PAIRS:
+        every = tag("summary", f"All {len(pairs)} pairs")
+        figure = joined(figure, tag("details", every, pair_table(pairs, bool(before))))
     return Section("relations", "What goes together", figure)
 
 

@@ -1,11 +1,12 @@
 """How far each class's sensitive values are from the table's: what t-closeness bounds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.frames.base import Table
+from incrowd.frames.base import Column
 from incrowd.measure.keys import agreement
 from incrowd.measure.orders import natural_order
 from incrowd.privacy.all_of import parts
@@ -50,16 +51,17 @@ class Spread:
 
 
 def spreads(
-    table: Table, qi: tuple[str, ...], sensitive: tuple[str, ...], model: Model
+    columns: Mapping[str, Column], qi: tuple[str, ...], sensitive: tuple[str, ...], model: Model
 ) -> list[Spread]:
     """Work out every sensitive column of a released table."""
-    if not table.rows:
+    codes = [(columns[name].codes, len(columns[name].values)) for name in qi]
+    rows = len(codes[0][0])
+    if not rows:
         return []
-    codes = [(c.codes, len(c.values)) for c in map(table.encode, qi)]
-    member = agreement(codes, table.rows).member
+    member = agreement(codes, rows).member
     found = []
     for attribute, name in enumerate(sensitive):
-        column = table.encode(name)
+        column = columns[name]
         group = Group(column.codes[:, None], (len(column.values),))
         histograms = Classes(member, group).histograms[0]
         distance, asked = chosen(model, attribute, column.values, histograms)

@@ -55,8 +55,9 @@ summary { cursor: pointer; color: var(--accent); font-size: .9rem; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; margin: .4rem 0; }
 caption { text-align: left; color: var(--soft); padding: .3rem 0; }
 th, td { text-align: left; padding: .32rem .7rem .32rem 0; border-bottom: 1px solid var(--rule);
-  vertical-align: top; font-weight: 400; overflow-wrap: anywhere; min-width: 3.2rem; }
+  vertical-align: top; font-weight: 400; overflow-wrap: break-word; max-width: 16rem; }
 thead th { color: var(--soft); }
+td.number { white-space: nowrap; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 .scroll.alone { padding: .3rem 1rem; }
 pre { background: var(--card); border: 1px solid var(--rule); border-radius: .5rem;

@@ -39,6 +39,7 @@ def subgroups(
     ----------
     changed: int, shape (rows,): changed cells of each row; cells: that may change per row.
     """
+    column = column.compact()
     if not 2 <= len(column.values) <= MOST_VALUES or not cells:
         return []
     rows = np.bincount(column.codes, minlength=len(column.values))

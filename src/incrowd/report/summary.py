@@ -50,7 +50,7 @@ def by_column(release: "Release") -> dict[str, list[Any]]:
     counts = [release.changed[name] for name in names]
     star = release.policy.star
     before = [release.source.encode(name) for name in names]
-    after = [release.table.encode(name) for name in names]
+    after = [release.table.encode(name).compact() for name in names]
     return {
         "column": names,
         "changed": counts,

@@ -128,8 +128,9 @@ class View:
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
-        """The released columns."""
-        return {name: self.after.encode(name) for name in self.published}
+        """The released columns; without values that no released cell has, for a file's release
+        may still list the original's."""
+        return {name: self.after.encode(name).compact() for name in self.published}
 
 
 def view_of(release: Release, name: str, inside: Inside | None) -> View:
