@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.coding import Coded, coded
+from incrowd.constraints.plan import is_constrained, require_columns
+from incrowd.constraints.published import constraints_broken
 from incrowd.frames.base import Column, Source
 from incrowd.frames.spreadsheet import undone
 from incrowd.hierarchy.tree import Tree
@@ -62,6 +64,7 @@ def verify_release(
     InputError: the policy does not fit the original.
     """
     table = coded(original, policy)
+    require_columns(policy, table.roles, original.columns)
     published = table.roles.published(original.columns)
     reasons = list(_columns_differ(published, released.columns))
     if reasons:
@@ -80,7 +83,9 @@ def verify_release(
     if released.rows != original.rows:
         reasons.append(f"the release has {released.rows} rows, the original {original.rows}")
     else:
-        reasons += _rows_differ(original, table, columns)
+        reasons += _rows_differ(original, table, columns, policy.fixed)
+    if not reasons and released.rows and is_constrained(policy):
+        reasons += constraints_broken(original, table, columns, policy)
     if not reasons and released.rows and asks_of_sensitive(policy):
         reasons += _models_broken(original, table, columns, pattern)
     return Verdict(tuple(reasons), released.rows, len(sizes), smallest)
@@ -114,7 +119,9 @@ def _models_broken(
         yield f"{int(broken.sum())} of {len(broken)} classes break {table.model.name}"
 
 
-def _rows_differ(original: Source, table: Coded, columns: dict[str, Column]) -> Iterator[str]:
+def _rows_differ(
+    original: Source, table: Coded, columns: dict[str, Column], fixed: Sequence[str]
+) -> Iterator[str]:
     """Yield why the released rows are not the original ones, generalized."""
     nodes = np.empty((original.rows, len(table.instance.trees)), np.int64)
     levels = np.empty_like(nodes)
@@ -131,7 +138,7 @@ def _rows_differ(original: Source, table: Coded, columns: dict[str, Column]) -> 
             return
         both = np.array(known)[column.codes].reshape(-1, 2)
         levels[:, j], nodes[:, j] = both[:, 0], both[:, 1]
-    others = [*table.roles.sensitive, *table.roles.keep]
+    others = [*table.roles.sensitive, *table.roles.keep, *fixed]
     before, after = _common_keys([(original.encode(n), columns[n]) for n in others], original.rows)
     if not np.array_equal(np.sort(before), np.sort(after)):
         yield f"the columns {', '.join(map(repr, others))} are not the original ones"

@@ -22,14 +22,16 @@ from incrowd.constraints.plan import Limit, Plan
 from incrowd.constraints.solving import ENDINGS, solve_plan, solve_with
 from incrowd.errors import NoLawfulReleaseError, StoppedError
 from incrowd.events import Event
+from incrowd.hierarchy.build import DEAREST_ROW
 from incrowd.hierarchy.tree import Tree
 from incrowd.solution import Solution
 from incrowd.solve import Solved
 from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.portfolio import Share
 
-ATTEMPTS = 12
-REFINEMENTS = 3  # attempts after the first one that meets all caps
+ATTEMPTS = 14
+REFINEMENTS = 4  # attempts after the first one that meets all caps
+FINE = 32  # prices are in units of 1/(scale·FINE), as a whole unit may be too coarse a step
 FIRST_SHARE = 0.35  # of the time, for the attempt without prices
 
 
@@ -127,7 +129,8 @@ class Search:
             trees = self.dearer()
             solved, priced = solve_with(self.table, self.plan, trees, self.method, context)
             paid = zip(tried, self.plan.limits, strict=True)
-            bound = priced - sum(now * limit.most for now, limit in paid)
+            # costs are whole units, so a bound may be rounded up
+            bound = -((sum(now * limit.most for now, limit in paid) - priced) // self.fine)
         self.attempts += 1
         self.bound = max(self.bound, bound)
         self.offer(solved)
@@ -137,6 +140,8 @@ class Search:
         stop = self.context.stop
         part = FIRST_SHARE if first else 1 / max(2, ATTEMPTS - self.attempts)
         share = Share.of(stop, stop.left() * part)
+        if not first:
+            share.gap = None  # of the dearer costs, it says nothing
         name = f"caps, attempt {self.attempts + 1}: "
 
         def listen(event: Event) -> None:
@@ -148,13 +153,19 @@ class Search:
 
     def dearer(self) -> list[Tree]:
         """Return the trees with the prices of changed cells on top."""
-        trees = list(self.table.instance.trees)
+        plain = self.table.instance.trees
+        trees = [replace(tree, cost=tree.cost * self.fine) for tree in plain]
         for price in self.prices:
             j = price.limit.column
             if j is not None and price.now:
-                extra = moved(trees[j]).astype(np.int64) * price.now
+                extra = moved(plain[j]).astype(np.int64) * price.now
                 trees[j] = replace(trees[j], cost=trees[j].cost + extra)
         return trees
+
+    @property
+    def fine(self) -> int:
+        """What one unit of the table's costs is in the finer unit of the prices."""
+        return FINE if sum(map(dearest, self.table.instance.trees)) * FINE < DEAREST_ROW else 1
 
     def offer(self, solved: Solved) -> None:
         """Keep a release within the caps if it is the best so far; move the prices."""
@@ -165,7 +176,7 @@ class Search:
             self.best = solved
         for price, count in zip(self.prices, counts, strict=True):
             j = price.limit.column
-            unit = 0 if j is None else int(self.table.instance.trees[j].cost[-1].max(initial=0))
+            unit = 0 if j is None else dearest(self.table.instance.trees[j]) * self.fine
             price.learn(count, unit, met)
 
     def result(self) -> Solved:
@@ -199,6 +210,11 @@ class Search:
             f"no release within the caps was found in {self.attempts} attempts: {told}; allow "
             "more, take fewer or coarser quasi-identifiers, a smaller k, or more time"
         )
+
+
+def dearest(tree: Tree) -> int:
+    """Return what the dearest cell of a column costs."""
+    return int(tree.cost[-1].max(initial=0))
 
 
 def shares(prices: Sequence[Price]) -> list[str]:

@@ -1,0 +1,99 @@
+"""Whether a published table obeys its constraints, without knowing which row became which."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.coding import Coded
+from incrowd.constraints.plan import Limit, Plan, plan_of
+from incrowd.errors import InputError
+from incrowd.frames.base import Column, Source
+from incrowd.hierarchy.tree import Tree
+from incrowd.policy import Policy
+
+Mask = NDArray[np.bool_]
+
+
+def constraints_broken(
+    original: Source, table: Coded, columns: Mapping[str, Column], policy: Policy
+) -> Iterator[str]:
+    """Yield why a release breaks its links or caps; fixed columns are compared as kept ones are.
+
+    A released cell counts as changed when its text is no value of the original column.
+
+    Parameters
+    ----------
+    columns: those of the release, as many rows as the original, each cell an original value or
+        one of its ancestors.
+
+    Raises
+    ------
+    InputError: a subgroup cannot be told in a release whose rows stand in another order.
+    """
+    plan = plan_of(original, table, policy)
+    trees = table.instance.trees
+    changed = np.column_stack([changed_in(tree, columns[tree.column]) for tree in trees])
+    for link in plan.links:
+        some = changed[:, list(link)]
+        torn = np.flatnonzero(some.any(axis=1) & ~some.all(axis=1))
+        if len(torn):
+            names = ", ".join(repr(trees[j].column) for j in link)
+            yield (
+                f"the linked columns {names} were not suppressed together in {len(torn)} rows, "
+                f"first in released row {int(torn[0]) + 1}"
+            )
+    for limit in plan.limits:
+        count = counted(limit, original, table, columns, plan, changed)
+        if count > limit.most:
+            yield (
+                f"{count:,} of {limit.cells:,} cells of {limit.cap.name} were changed, more than "
+                "its cap allows"
+            )
+
+
+def changed_in(tree: Tree, column: Column) -> Mask:
+    """bool, shape (rows,): which released cells are no original value."""
+    leaves = set(tree.leaves)
+    return np.array([text not in leaves for text in column.values] or [False])[column.codes]
+
+
+def counted(
+    limit: Limit,
+    original: Source,
+    table: Coded,
+    columns: Mapping[str, Column],
+    plan: Plan,
+    changed: Mask,
+) -> int:
+    """Return how many of the cells under a cap were changed."""
+    if limit.column is not None:
+        return limit.count(changed)
+    name = limit.cap.column
+    free = [tree.column for j, tree in enumerate(table.instance.trees) if j not in plan.fixed]
+    if name in columns and name not in free:
+        column = columns[name]
+        inside = np.array([text == limit.cap.value for text in column.values] or [False])
+        return int(changed[inside[column.codes]].sum())
+    if not in_order(original, table, columns):
+        raise InputError(
+            f"caps: the rows of {limit.cap.name} cannot be told in a release whose rows stand in "
+            "another order than the original's; release with --order keep to have this checked"
+        )
+    return limit.count(changed)
+
+
+def in_order(original: Source, table: Coded, columns: Mapping[str, Column]) -> bool:
+    """Whether each released row may be the original row at its place."""
+    for name in (*table.roles.sensitive, *table.roles.keep):
+        before, after = original.encode(name), columns[name]
+        if before.values != after.values or (before.codes != after.codes).any():
+            return False
+    for j, tree in enumerate(table.instance.trees):
+        column = columns[tree.column]
+        pairs = np.unique(np.column_stack([table.leaves[:, j], column.codes]), axis=0)
+        for leaf, code in pairs.tolist():
+            path = [tree.labels[up][tree.node[up, leaf]] for up in range(tree.levels)]
+            if column.values[code] not in path:
+                return False
+    return True
