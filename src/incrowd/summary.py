@@ -1,9 +1,14 @@
 """The closing summary that a person reads."""
 
-from incrowd.release import Release, shown, shown_bound
+from typing import TYPE_CHECKING
+
+from incrowd.units import shown, shown_bound
+
+if TYPE_CHECKING:
+    from incrowd.release import Release
 
 
-def summary(release: Release) -> str:
+def summary(release: "Release") -> str:
     """Return the closing summary: one fact a line, the columns that changed below."""
     if not release.rows:
         return "The table has no rows; the release has its header alone."
@@ -28,14 +33,14 @@ def summary(release: Release) -> str:
     return text + "\n" + _columns_in_words(release)
 
 
-def _bound_in_words(release: Release) -> str:
+def _bound_in_words(release: "Release") -> str:
     if release.status == "optimal":
         return f"{shown(release.cost)}: no lawful release costs less than this one"
     bound = shown_bound(release.lower_bound)
     return f"{bound}: no lawful release costs less; the gap is {release.gap:.2%}"
 
 
-def _status_in_words(release: Release) -> str:
+def _status_in_words(release: "Release") -> str:
     how = {
         "finished": "the search finished",
         "stopped paying": "the search ended when it stopped paying",
@@ -48,7 +53,7 @@ def _status_in_words(release: Release) -> str:
     return f"{state}; {ended} ({release.method}, {release.seconds:.1f} s)"
 
 
-def _columns_in_words(release: Release) -> str:
+def _columns_in_words(release: "Release") -> str:
     """One line per quasi-identifier with its changed cells, the most changed first."""
     ranked: list[tuple[str, int]] = sorted(release.changed.items(), key=_by_count)
     width = max((len(printable(name)) for name, _ in ranked), default=0)

@@ -9,6 +9,7 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record, say, standard_output_kept
 from incrowd.cli.reporting import report_options, require_reports, write_reports
+from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="With --proof: also write what may be made public of it (no cell, no seed).",
 )
+@way_options
 @report_options
 @options.json_option
 @options.quiet_option
@@ -53,6 +55,10 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     Every row of OUT agrees with at least k − 1 others on all quasi-identifiers. As few cells as
     can be are changed, and a bound says how far from the fewest possible the release may be.
     """
+    if given["engine"] == "spark":
+        from incrowd.spark.command import run
+
+        return run(table, output, as_json, quiet, given)
     require_outputs(table, output, as_json, given["proof"], given["statement"])
     require_reports(table, [output, given["proof"], given["statement"]], given)
     from incrowd.anonymize import release_of

@@ -1,6 +1,7 @@
 """Files that appear whole or not at all."""
 
 import contextlib
+import errno
 import os
 import shutil
 import sys
@@ -22,7 +23,7 @@ def whole(path: str | Path) -> Iterator[IO[bytes]]:
 
     Raises
     ------
-    InputError: the folder is not there or cannot be written.
+    InputError: the folder is not there or cannot be written, or the disk is full.
     """
     if str(path) == "-":
         with tempfile.TemporaryFile() as spool:
@@ -42,11 +43,36 @@ def whole(path: str | Path) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         _like_a_new_file(Path(file.name), target)
         Path(file.name).replace(target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             Path(file.name).unlink()
+        raise_plainly(error, str(path))
         raise
     _sync_folder(target.parent)
+
+
+FULL = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "the file is larger than the system allows (see ulimit -f)",
+    errno.EROFS: "the disk can only be read",
+    errno.EIO: "the disk reports an error",
+}
+
+
+def raise_plainly(error: BaseException, name: str) -> None:
+    """Raise InputError in place of an error that says that there is no room to write.
+
+    Libraries may wrap the system's error; then its text tells.
+    """
+    number = error.errno if isinstance(error, OSError) else None
+    if number is None:
+        number = next((n for n in FULL if os.strerror(n) in str(error)), None)
+    if number in FULL and not isinstance(error, InputError):
+        raise InputError(
+            f"{name}: {FULL[number]}; nothing was written, and what stood there before is "
+            "untouched: make room or choose another place, and run again"
+        ) from None
 
 
 def _beside(target: Path, name: str) -> IO[bytes]:

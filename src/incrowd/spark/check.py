@@ -112,3 +112,12 @@ def models_hold(
     broken = rows.applyInArrow(on_table("lawful", task), "broken bigint").collect()[0][0]
     if broken:
         raise VerificationError(f"{broken} classes break {task.model.name}")
+
+
+def recounted(written: "DataFrame", names: Sequence[str]) -> tuple[int, int]:
+    """Return the rows and the smallest class of a release, as it was written."""
+    plain = written.toDF(*(f"a{i}" for i in range(len(written.columns))))
+    keys = [f"a{i}" for i, name in enumerate(written.columns) if name in set(names)]
+    classes = plain.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
+    total, smallest = classes.agg(sf.sum("n"), sf.min("n")).collect()[0]
+    return int(total or 0), int(smallest or 0)

@@ -1,0 +1,173 @@
+"""``incrowd anonymize --engine spark``: files in, a folder of files out."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.errors import InputError, VerificationError
+from incrowd.policy import Policy
+from incrowd.spark.front import BLOCK_ROWS, release_of, require_spark
+from incrowd.spark.release import SparkRelease
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+UNSERVED = {
+    "proof": "--proof",
+    "statement": "--statement",
+    "spreadsheet_safe": "--spreadsheet-safe",
+    "report": "--report",
+    "report_internal": "--report-internal",
+    "metadata": "--metadata",
+    "existing": "--existing",
+}
+PARQUET = (".parquet", ".pq")
+
+
+def run(table: str, output: str, as_json: bool, quiet: bool, given: Mapping[str, Any]) -> int:
+    """Do what ``incrowd anonymize`` does, on Spark; return the exit code."""
+    from incrowd.cli import options
+    from incrowd.cli.output import print_json, release_record, say
+    from incrowd.cli.progress import progress
+    from incrowd.summary import summary
+
+    require_servable(table, output, given)
+    spark = session()
+    frame = read(spark, table, given)
+    policy = Policy(**options.policy_arguments(frame.columns, given))
+    rows = BLOCK_ROWS if given["block_rows"] is None else given["block_rows"]
+    with progress(quiet, None) as listener:
+        release = release_of(frame, policy, rows, given["scratch"], listener)
+        write(spark, release, output, form_of(output, form_of(table)), given)
+    release.unpersist()
+    if as_json:
+        record: Any = release
+        print_json(release_record(record, output, None))
+    told: Any = release
+    say(f"{summary(told)}\nwritten  {output}", quiet)
+    return 0
+
+
+def require_servable(table: str, output: str, given: Mapping[str, Any]) -> None:
+    """Raise InputError for what ``--engine spark`` does not do."""
+    require_spark()
+    asked = [option for name, option in UNSERVED.items() if given.get(name)]
+    if asked:
+        raise InputError(f"{', '.join(asked)}: not served with --engine spark")
+    if "-" in (table, output):
+        raise InputError("--engine spark reads and writes files and folders, not pipes")
+    if given["order"] == "keep":
+        raise InputError("rows have no order on Spark; leave out --order keep")
+    target = Path(output)
+    if "://" not in output and target.exists() and not replaceable(target):
+        raise InputError(
+            f"{output}: is there already, and not as an earlier output of Spark; choose another "
+            "folder or remove it"
+        )
+
+
+def replaceable(target: Path) -> bool:
+    """Whether a folder is empty or was written by Spark."""
+    return target.is_dir() and ((target / "_SUCCESS").exists() or not any(target.iterdir()))
+
+
+def session() -> "SparkSession":
+    """Return the session that the environment names (``SPARK_REMOTE``, spark-submit, …)."""
+    from pyspark.sql import SparkSession
+
+    elsewhere = ("SPARK_REMOTE", "SPARK_HOME", "MASTER", "PYSPARK_GATEWAY_PORT")
+    if not any(os.environ.get(name) for name in elsewhere):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    return SparkSession.builder.appName("incrowd").getOrCreate()
+
+
+def form_of(path: str, otherwise: str = "csv") -> str:
+    """Return ``parquet`` or ``csv``: by the name, or by what lies in a local folder."""
+    name = path.rstrip("/").lower()
+    if any(end in name for end in PARQUET):
+        return "parquet"
+    if name.endswith((".csv", ".tsv", ".txt")):
+        return "csv"
+    inside = Path(path)
+    if inside.is_dir() and any(p for end in PARQUET for p in inside.rglob(f"*{end}")):
+        return "parquet"
+    return otherwise
+
+
+def read(spark: "SparkSession", path: str, given: Mapping[str, Any]) -> "DataFrame":
+    """Return a table of Parquet, or of CSV with all columns as text."""
+    if "://" not in path and not any(c in path for c in "*?[{") and not Path(path).exists():
+        raise InputError(f"{path}: no such file or folder")
+    if form_of(path) == "parquet":
+        return spark.read.parquet(path)
+    return spark.read.csv(path, **csv_options(given))
+
+
+def csv_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """How CSV is read: missing cells empty, empty text quoted, spaces kept."""
+    delimiter = given["delimiter"] or ","
+    return {
+        "header": True,
+        "inferSchema": False,
+        "sep": "\t" if delimiter in ("\\t", "tab") else delimiter,
+        "quote": '"',
+        "escape": '"',
+        "multiLine": True,
+        "ignoreLeadingWhiteSpace": False,
+        "ignoreTrailingWhiteSpace": False,
+        "encoding": given["encoding"] or "UTF-8",
+        "mode": "FAILFAST",
+    }
+
+
+def write(
+    spark: "SparkSession",
+    release: SparkRelease,
+    output: str,
+    form: str,
+    given: Mapping[str, Any],
+) -> None:
+    """Write the release, count what was written, and let it appear.
+
+    A local folder appears whole or not at all.  In an object store the folder gets its name at
+    once, and Spark's ``_SUCCESS`` at the end; it must not exist before.
+    """
+    if "://" in output:
+        _write_to(spark, release, output, form, given)
+        return
+    from incrowd.frames.folders import whole_folder
+
+    with whole_folder(output) as folder:
+        _write_to(spark, release, str(folder.resolve()), form, given)
+
+
+def _write_to(
+    spark: "SparkSession",
+    release: SparkRelease,
+    place: str,
+    form: str,
+    given: Mapping[str, Any],
+) -> None:
+    from incrowd.spark.check import recounted
+    from incrowd.spark.plan import workers_errors
+
+    local = "://" not in place
+    with workers_errors():
+        writer = release.data.write.mode("overwrite" if local else "errorifexists")
+        if form == "parquet":
+            writer.parquet(place)
+            written = spark.read.parquet(place)
+        else:
+            chosen = csv_options(given)
+            kept = ("header", "sep", "quote", "escape", "encoding")
+            spaces = ("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace")
+            writer.csv(place, **{name: chosen[name] for name in (*kept, *spaces)})
+            written = spark.read.csv(place, **chosen)
+        rows, smallest = recounted(written, release.roles.qi)
+    if rows != release.rows or (rows and smallest < release.k):
+        raise VerificationError(
+            f"what was written has {rows:,} rows and a smallest class of {smallest}; the release "
+            f"has {release.rows:,} rows: nothing was published. Did the table change meanwhile?"
+        )

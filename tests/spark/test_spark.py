@@ -1,0 +1,216 @@
+"""Tests that releases on Spark are lawful, those of one machine, and the same on any partitions."""
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import incrowd as ic
+
+pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
+
+from click.testing import CliRunner
+
+import incrowd.spark
+from incrowd.cli import cli
+
+
+def people(rows: int = 240, seed: int = 0) -> pl.DataFrame:
+    """A small table with missing cells, several types, awkward names, and duplicates."""
+    rng = np.random.default_rng(seed)
+    ages = rng.integers(20, 60, rows)
+    frame = pl.DataFrame(
+        {
+            "id": np.arange(rows),
+            "age": ages,
+            "a.b": rng.choice(["x", "y", "z"], rows),
+            "*": rng.choice([1.5, 2.0, float("nan")], rows),
+            "born": pl.Series(rng.choice(4, rows)).cast(pl.Int32).cast(pl.Date),
+            "illness": rng.choice(["flu", "cold", "gout"], rows),
+        }
+    )
+    return frame.with_columns(
+        pl.when(pl.col("age") % 7 == 0).then(None).otherwise(pl.col("age")).alias("age")
+    )
+
+
+def plain(spark: Any, frame: pl.DataFrame, partitions: int = 2) -> Any:
+    """The same with all columns as text, which every server takes alike."""
+    import pyarrow as pa
+
+    text = frame.select(pl.all().cast(pl.String)).to_arrow()
+    schema = pa.schema([(name, pa.string()) for name in frame.columns])
+    return spark.createDataFrame(text.cast(schema)).repartition(partitions)
+
+
+def rows_of(frame: Any) -> Counter[tuple[Any, ...]]:
+    """The rows of a Spark frame, counted."""
+    return Counter(tuple(row) for row in frame.collect())
+
+
+def sizes_of(frame: Any, names: list[str]) -> Counter[tuple[Any, ...]]:
+    """The classes of a Spark frame."""
+    at = [frame.columns.index(name) for name in names]
+    return Counter(tuple(row[i] for i in at) for row in frame.collect())
+
+
+QI = ["age", "a.b", "*", "born"]
+ROLES: dict[str, Any] = {"qi": QI, "sensitive": "illness", "id": "id"}
+
+
+def test_result_is_that_of_one_machine(spark: Any, scratch: str | None) -> None:
+    """Tests that cost and bound are those of the engine alone, and every row is there once."""
+    table = people()
+    here = ic.anonymize(table.select(pl.all().cast(pl.String)), 4, **ROLES)
+    there = incrowd.spark.release(plain(spark, table), 4, scratch=scratch, **ROLES)
+    assert (there.cost, there.lower_bound) == (here.cost, here.lower_bound)
+    assert there.data.columns == [name for name in table.columns if name != "id"]
+    assert min(sizes_of(there.data, QI).values()) == there.smallest_class >= 4
+    assert len(sizes_of(there.data, QI)) == there.classes
+    illness = Counter(row["illness"] for row in there.data.collect())
+    assert illness == Counter(table["illness"].to_list())
+    assert there.changed_cells == sum(there.changed.values()) > 0
+
+
+def test_partitions_do_not_matter(spark: Any, scratch: str | None) -> None:
+    """Tests that the same rows come out, sensitive values included, on 1, 3 and 5 partitions."""
+    table = people(150, 1)
+    results = []
+    for partitions in (1, 3, 5):
+        frame = plain(spark, table.sample(fraction=1, shuffle=True, seed=partitions), partitions)
+        results.append(rows_of(incrowd.spark.anonymize(frame, 3, scratch=scratch, **ROLES)))
+    assert results[0] == results[1] == results[2]
+
+
+def test_typed_columns(spark: Any, scratch: str | None) -> None:
+    """Tests numbers, dates, missing cells, intervals; an unchanged column keeps its type."""
+    table = people(120, 2).select("age", "born", "a.b").drop_nulls()
+    frame = spark.createDataFrame(
+        [tuple(row) for row in table.rows()], "age bigint, born date, `a.b` string"
+    )
+    found = incrowd.spark.release(
+        frame, 3, scratch=scratch, hierarchies={"age": "interval:5,10,20"}, weights={"born": 1000}
+    )
+    assert min(rows_of(found.data).values()) >= 3
+    types = dict(found.data.dtypes)
+    assert (types["age"] == "string") == (found.changed["age"] > 0)
+    assert (types["born"] == "date") == (found.changed["born"] == 0)
+    here = ic.anonymize(table, 3, hierarchies={"age": "interval:5,10,20"}, weights={"born": 1000})
+    assert found.cost == here.cost
+
+
+def test_blocks_are_lawful_and_bounded(spark: Any, scratch: str | None) -> None:
+    """Tests many small blocks: lawful, no row lost, the bound below the best release known."""
+    table = people(400, 3)
+    frame = plain(spark, table)
+    found = incrowd.spark.release(frame, 3, block_rows=60, scratch=scratch, **ROLES)
+    assert found.blocks
+    assert min(sizes_of(found.data, QI).values()) >= 3
+    assert found.rows == 400 == sum(rows_of(found.data).values())
+    here = ic.anonymize(table.select(pl.all().cast(pl.String)), 3, **ROLES)
+    assert 0 < found.lower_bound <= here.cost
+    assert here.lower_bound <= found.cost <= 1.5 * here.cost
+
+
+def test_diversity(spark: Any, scratch: str | None) -> None:
+    """Tests that a model of sensitive values holds, and that blocks refuse it."""
+    table = people(150, 4)
+    frame = plain(spark, table)
+    found = incrowd.spark.release(frame, 3, l=2, scratch=scratch, **ROLES)
+    held: dict[tuple[Any, ...], set[str]] = {}
+    for row in found.data.collect():
+        held.setdefault(tuple(row[:-1]), set()).add(row["illness"])
+    assert min(map(len, held.values())) >= 2
+    with pytest.raises(ic.OutOfScopeError, match="block_rows"):
+        incrowd.spark.release(frame, 3, l=2, block_rows=20, scratch=scratch, **ROLES)
+
+
+def test_refusals(spark: Any, scratch: str | None) -> None:
+    """Tests what is said when nothing can be done, also when a worker says it."""
+    frame = plain(spark, people(10))
+    with pytest.raises(ic.NoLawfulReleaseError, match="larger than the table"):
+        incrowd.spark.anonymize(frame, 11, **ROLES)
+    with pytest.raises(ic.NoLawfulReleaseError, match="even the whole table"):
+        incrowd.spark.anonymize(frame, 2, l=4, scratch=scratch, **ROLES)
+    with pytest.raises(ic.InputError, match="time limit"):
+        incrowd.spark.anonymize(frame, 2, time_limit=5, **ROLES)
+    with pytest.raises(ic.InputError, match="no role"):
+        incrowd.spark.anonymize(frame, 2, qi="age")
+    empty = incrowd.spark.release(frame.limit(0), 2, **ROLES)
+    assert (empty.rows, empty.data.count()) == (0, 0)
+
+
+def test_a_row_that_came_later_is_not_lost_silently(spark: Any, tmp_path: Path) -> None:
+    """Tests that a table that grew after the release was made is an error, not a leak or a loss."""
+    table = people(60, 5).select("a.b", "illness").rename({"a.b": "a"})
+    path = str(tmp_path / "t")
+    plain(spark, table, 1).write.parquet(path)
+    made = incrowd.spark.anonymize(
+        spark.read.parquet(path), 3, qi="a", sensitive="illness", scratch=str(tmp_path / "s")
+    )
+    more = pl.DataFrame({"a": ["new"], "illness": ["flu"]})
+    plain(spark, more, 1).write.mode("append").parquet(path)
+    rows = [row["a"] for row in safely(made)]
+    assert "new" not in rows
+
+
+def safely(frame: Any) -> list[Any]:
+    """Collect, or nothing when Spark says that the table changed or lost its files."""
+    try:
+        return frame.collect()
+    except Exception as error:
+        assert "changed" in str(error) or "exist" in str(error)
+        return []
+
+
+def test_command_line(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests --engine spark from CSV to a folder of CSV, which appears whole or not at all."""
+    monkeypatch.setattr("incrowd.spark.command.session", lambda: spark)
+    source, target = tmp_path / "in.csv", tmp_path / "out"
+    table = people(80, 6).select(["age", "a.b", "illness"])
+    table.write_csv(source)
+    roles = ["--sensitive", "illness", "-k", "3", "-q", "--engine", "spark"]
+    scratch = ["--scratch", str(tmp_path / "scratch")]
+    done = CliRunner().invoke(
+        cli, ["anonymize", str(source), "-o", str(target), *roles, *scratch, "--json"]
+    )
+    assert done.exit_code == 0, done.output
+    written = pl.concat([pl.read_csv(p, infer_schema=False) for p in target.glob("*.csv")])
+    assert written.height == 80
+    assert written.columns == table.columns
+    assert written.group_by("age", "a.b").len()["len"].min() >= 3  # type: ignore[operator]
+    assert sorted(written["illness"]) == sorted(table["illness"])
+    assert not list(tmp_path.glob(".*"))
+    (target / "_SUCCESS").unlink(missing_ok=True)
+    again = CliRunner().invoke(cli, ["anonymize", str(source), "-o", str(target), *roles])
+    assert again.exit_code == 2
+    assert "is there already" in again.output
+    proof = CliRunner().invoke(
+        cli, ["anonymize", str(source), "-o", str(target), *roles, "--proof", "p"]
+    )
+    assert proof.exit_code == 2
+    assert "--proof" in proof.output
+
+
+def test_driver_needs_no_numba() -> None:
+    """Tests that the driver's modules load where numba is not installed."""
+    program = (
+        "import sys; sys.modules['numba'] = None\n"
+        "import incrowd.spark.front, incrowd.spark.columns, incrowd.spark.blocks\n"
+        "import incrowd.spark.rows, incrowd.spark.check, incrowd.spark.command, incrowd.summary\n"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests the exact line to install what is lacking."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ic.MissingExtraError, match=r"pip install 'incrowd\[spark\]'"):
+        incrowd.spark.anonymize(object(), 2)  # type: ignore[arg-type]
