@@ -6,11 +6,14 @@ import click
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
+WIDTH = 84
+"""Characters that a block of the site shows without scrolling."""
+
 
 def commands(command: click.Command, path: tuple[str, ...]) -> list[tuple[str, str]]:
     """Return (name, help) of a command and all below it."""
-    context = click.Context(command, info_name=" ".join(path), max_content_width=96)
-    context.terminal_width = 96
+    context = click.Context(command, info_name=" ".join(path), max_content_width=WIDTH)
+    context.terminal_width = WIDTH
     found = [(" ".join(path), command.get_help(context))]
     if isinstance(command, click.Group):
         for name in command.list_commands(context):

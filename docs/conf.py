@@ -16,6 +16,7 @@ import incrowd  # noqa: E402
 
 project = "incrowd"
 author = "The incrowd developers"
+copyright = "the incrowd developers, Apache-2.0"
 version = release = incrowd.__version__
 root_doc = "docs/index"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "docstrings", "command_line"]
@@ -25,8 +26,6 @@ default_role = "code"
 
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
-# links to files that are no pages (a script, a folder) lead nowhere on the site
-suppress_warnings = ["myst.xref_missing"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # signatures carry them; docstrings say what they mean
@@ -46,15 +45,20 @@ html_extra_path = ["_root"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {"top_of_page_buttons": []}
-pygments_style = "sphinx"
-pygments_dark_style = "monokai"
 
+FOLDER = re.compile(r"(?<!!)\[([^]]+)\]\(([\w./-]+)\)")
 TITLED = re.compile(r'^```(\w+) title="([^"]+)"$', re.MULTILINE)
 
 
-def show_titles(app: Any, name: str, source: list[str]) -> None:
-    """Show the name of a file above its content; the tests write it under that name."""
+def prepare(app: Any, name: str, source: list[str]) -> None:
+    """Show the name of a file above its content; leave out links to folders, which are no pages."""
+    here = (ROOT / name).parent
+
+    def text_alone(link: re.Match[str]) -> str:
+        return link[1] if (here / link[2]).is_dir() else link[0]
+
     source[0] = TITLED.sub(r"```{code-block} \1\n:caption: \2\n", source[0])
+    source[0] = FOLDER.sub(text_alone, source[0])
 
 
 def setup(app: Any) -> None:
@@ -62,4 +66,4 @@ def setup(app: Any) -> None:
     from pygments.lexers.special import TextLexer
 
     app.add_lexer("csv", TextLexer)
-    app.connect("source-read", show_titles)
+    app.connect("source-read", prepare)

@@ -4,17 +4,24 @@ Sections are underlined as in numpydoc; below ``Parameters``, ``Attributes``, ``
 ``Raises`` an entry is ``name: what it is``, or ``a, b: …``, continued by indented lines.
 """
 
+import inspect
 import re
 from typing import Any
 
 LITERAL = re.compile(r"(``.+?``|`[^`\s][^`]*`)", re.DOTALL)
 ENTRY = re.compile(r"^([\w.*`\"\\]+(?:, [\w.*`\"\\]+)*): (.*)$")
+NEXT = re.compile(r"; (?=(\w+(?:, \w+)*): )")
 LISTS = ("Parameters", "Attributes", "Raises")
-UNTITLED = {"Notes": "", "Typical use": ""}
 
 
-def converted(lines: list[str]) -> list[str]:
-    """Return the lines as reStructuredText."""
+def converted(lines: list[str], known: set[str]) -> list[str]:
+    """Return the lines as reStructuredText.
+
+    Parameters
+    ----------
+    known: names of parameters or attributes; ``a: …; b: …`` in one line becomes two entries if b
+        is one of them.
+    """
     out: list[str] = []
     section = ""
     for i, line in enumerate(lines):
@@ -25,20 +32,35 @@ def converted(lines: list[str]) -> list[str]:
         elif line.strip() and set(line.strip()) == {"-"} and len(line.strip()) >= 3:
             continue
         else:
-            out += _line(line, section)
+            for part in _parts(line, section, known):
+                out += _line(part, section)
     return out
+
+
+def _parts(line: str, section: str, known: set[str]) -> list[str]:
+    """Split a line at each ``; name: `` of a known name."""
+    if section not in LISTS:
+        return [line]
+    cuts = [m for m in NEXT.finditer(line) if set(m[1].split(", ")) <= known]
+    starts = [0, *(m.end() for m in cuts)]
+    ends = [*(m.start() for m in cuts), len(line)]
+    return [line[a:b] for a, b in zip(starts, ends, strict=True)]
 
 
 def _line(line: str, section: str) -> list[str]:
     entry = ENTRY.match(line) if section in LISTS else None
     if entry is None:
-        return [_indent(line, section)]
+        return [line]
     names = ", ".join(f"``{name.strip('`')}``" for name in entry[1].split(", "))
     return [names, f"    {entry[2]}"]
 
 
-def _indent(line: str, section: str) -> str:
-    return line
+def names_of(obj: Any) -> set[str]:
+    """Return the names of a function's parameters, or of a class's fields."""
+    try:
+        return {*inspect.signature(obj).parameters, *getattr(obj, "__annotations__", {})}
+    except (TypeError, ValueError):
+        return set()
 
 
 def escaped(text: str) -> str:
@@ -46,12 +68,14 @@ def escaped(text: str) -> str:
     pieces = LITERAL.split(text)
     for i in range(0, len(pieces), 2):
         pieces[i] = re.sub(r"([*|])|(?<=\w)(_)(?!\w)", r"\\\1\2", pieces[i])
+        if i and pieces[i][:1].isalnum():  # a word goes on after a literal
+            pieces[i] = "\\ " + pieces[i]
     return "".join(pieces)
 
 
 def process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Convert one docstring."""
-    lines[:] = escaped("\n".join(converted(lines))).split("\n")
+    lines[:] = escaped("\n".join(converted(lines, names_of(obj)))).split("\n")
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -47,6 +47,23 @@ def test_make_then_check(run: Run, options: tuple[str, ...], line: str) -> None:
     assert {p.name for p in Path().iterdir()} == {"people.csv", "h.csv"}
 
 
+def test_make_from_a_file(run: Run) -> None:
+    """Tests that another file's lines are taken for the column's values, and straightened out."""
+    Path("arx.csv").write_bytes(
+        b"\xef\xbb\xbfpilot,travel,*\r\nspy,secret,*\r\nspy,secret,*\r\nnurse,health,*\r\n"
+    )
+    made = run("make", "people.csv", "--column", "job", "--from", "arx.csv", "-o", "h.csv")
+    assert made.exit_code == 0
+    assert Path("h.csv").read_text() == "spy;secret;*\nnurse;health;*\n"
+    Path("short.csv").write_text("spy;secret;*\n")
+    made = run("make", "people.csv", "--column", "job", "--from", "short.csv", "-o", "x.csv")
+    assert (made.exit_code, "'nurse'" in made.stderr) == (2, True)
+    Path("job.ahs").write_bytes(b"\xac\xed\x00\x05sr\x00")
+    made = run("make", "people.csv", "--column", "job", "--from", "job.ahs", "-o", "x.csv")
+    assert (made.exit_code, "export the hierarchy itself" in made.stderr) == (2, True)
+    assert not Path("x.csv").exists()
+
+
 def test_pipes(run: Run) -> None:
     """Tests standard input and output."""
     made = run("make", "-", "--column", "job", "--frequency", "10", "-o", "-", input=TABLE)

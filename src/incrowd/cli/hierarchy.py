@@ -26,6 +26,7 @@ table_option = click.option("--table", metavar="IN", help="Table (CSV, Parquet, 
 @click.option("--prefix", metavar="N,…", help="How many last characters to mask: 1,2.")
 @click.option("--date", is_flag=True, help="ISO dates to month, quarter, year, decade.")
 @click.option("--frequency", metavar="N,…", help="Join the values of fewer than N rows.")
+@click.option("--from", "given", metavar="FILE", help="Lines of another hierarchy file (ARX's, …).")
 @click.option("-o", "--output", metavar="OUT", required=True, help="Hierarchy file; - = stdout.")
 @delimiter_option
 def make(
@@ -36,10 +37,15 @@ def make(
     prefix: str | None,
     date: bool,
     frequency: str | None,
+    given: str | None,
     output: str,
     delimiter: str | None,
 ) -> None:
-    """Make a hierarchy file from a column of IN, in one of five ways."""
+    """Make a hierarchy file from a column of IN, in one of six ways.
+
+    --from takes the lines of the column's values out of another file, and straightens them out:
+    repeated lines dropped, one delimiter, * on top.
+    """
     from incrowd.frames.atomic import whole
     from incrowd.hierarchy.make import file_text
 
@@ -49,6 +55,7 @@ def make(
         "prefix": prefix,
         "date": "" if date else None,
         "frequency": frequency,
+        "from": given,
     }
     chosen = [way for way, given in ways.items() if given is not None]
     if len(chosen) != 1:
@@ -179,6 +186,7 @@ def _wanted(
 def _made(
     way: str, given: str, column: str, values: tuple[str | None, ...], counts: list[int]
 ) -> "Ladder":
+    from incrowd.hierarchy.file import HierarchyFile
     from incrowd.hierarchy.make import frequency_ladder, integers, quantile_ladder
     from incrowd.hierarchy.spec import parse
 
@@ -188,4 +196,6 @@ def _made(
     if way == "frequency":
         thresholds = integers(given, "--frequency", "10 or 10,100")
         return frequency_ladder(column, values, counts, thresholds)
+    if way == "from":
+        return HierarchyFile(given).build(column, values)
     return parse(way if way == "date" else f"{way}:{given}").build(column, values)

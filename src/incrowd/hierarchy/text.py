@@ -12,6 +12,8 @@ from incrowd.hierarchy.tree import STAR
 
 DELIMITERS = (";", "\t", "|", ",")
 SAMPLE = 200
+JAVA = b"\xac\xed\x00\x05"
+"""How a serialized Java object begins, such as ARX's .ahs files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +139,11 @@ def _decode(path: Path) -> str:
         raise HierarchyError(f"no hierarchy file {str(path)!r}{_neighbours(path)}") from None
     except OSError as error:
         raise HierarchyError(f"{path} cannot be read: {error.strerror or error}") from None
+    if raw.startswith(JAVA):
+        raise HierarchyError(
+            f"{path} is a hierarchy *specification* of ARX, which only ARX can read; export the "
+            "hierarchy itself there, as CSV"
+        )
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
