@@ -19,6 +19,7 @@ COMMANDS = {
     "verify": "Check a release against its original.",
     "bound": "Say what every lawful release costs at least.",
     "frontier": "Say what each k costs.",
+    "init": "Write a first policy file: each column's role, guessed and explained.",
     "hierarchy": "Make, check or show hierarchies.",
     "instance": "Write one of the papers' hard instances.",
     "methods": "List every solver, its guarantee and its source.",

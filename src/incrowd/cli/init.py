@@ -1,0 +1,97 @@
+"""``incrowd init``: a first policy file, with a guess for every column."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from incrowd.cli import options
+from incrowd.cli.output import print_json, say
+from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.frames.base import Source
+    from incrowd.guess import Guess
+
+
+@click.command("init")
+@click.argument("table", metavar="IN")
+@click.option("-o", "--output", default="-", metavar="FILE", help="The policy. Default: printed.")
+@click.option("--force", is_flag=True, help="Write over a policy that is there.")
+@options.k_option
+@options.reading_options
+@options.json_option
+@options.quiet_option
+def init(
+    table: str, output: str, force: bool, k: int, as_json: bool, quiet: bool, **given: Any
+) -> None:
+    """Write a first policy for IN: each column's role and hierarchy, guessed and explained.
+
+    The policy can be used at once (incrowd anonymize --policy), but the guesses are made from
+    names, types and how many values differ: check each one. No cell of IN is quoted in it.
+    """
+    from incrowd.frames.atomic import require_place, same_file, whole
+    from incrowd.frames.files import read
+    from incrowd.guess import guess
+    from incrowd.policy_write import policy_text
+
+    if same_file(table, output):
+        raise InputError(f"{output}: is the input itself; choose another name for the policy")
+    if output != "-" and Path(output).exists() and not force:
+        raise InputError(f"{output}: is there already; --force writes over it")
+    if as_json and output == "-":
+        raise InputError("--json wants standard output; write the policy to a file with -o")
+    require_place(output)
+    source = read(table, given["delimiter"], given["encoding"])
+    guesses = fitting(source, guess(source))
+    require_quasi_identifier(guesses)
+    text = policy_text(guesses, k, free_star(source, guesses))
+    with whole(output) as file:
+        file.write(text.encode())
+    if as_json:
+        columns = [vars(each) for each in guesses]
+        print_json({"columns": columns, "k": k, "output": output})
+    counted = ", ".join(
+        f"{sum(each.role == role for each in guesses)} {role}" for role in ("qi", "sensitive", "id")
+    )
+    say(f"{len(guesses)} columns: {counted}; check each guess", quiet)
+    if output != "-":
+        say(f"written  {output}", quiet)
+
+
+def require_quasi_identifier(guesses: "list[Guess]") -> None:
+    """Raise where there is nothing that a release could change."""
+    if not any(each.role == "qi" for each in guesses):
+        raise InputError(
+            "every column looks like an identifier or a sensitive one; write the policy by hand "
+            "and name the quasi-identifiers with qi"
+        )
+
+
+def fitting(source: "Source", guesses: "list[Guess]") -> "list[Guess]":
+    """Drop hierarchies that do not fit the column after all."""
+    from dataclasses import replace
+
+    from incrowd.errors import HierarchyError
+    from incrowd.hierarchy.spec import parse
+
+    found = []
+    for each in guesses:
+        if each.hierarchy is not None:
+            try:
+                parse(each.hierarchy).build(each.column, source.encode(each.column).values)
+            except HierarchyError:
+                each = replace(each, hierarchy=None, why=each.why.partition("; numbers become")[0])
+        found.append(each)
+    return found
+
+
+def free_star(source: "Source", guesses: "list[Guess]") -> str:
+    """Return a mark of a suppressed cell that no quasi-identifier has."""
+    taken = {
+        value
+        for each in guesses
+        if each.role == "qi"
+        for value in source.encode(each.column).values
+    }
+    return next(mark for mark in ("*", "**", "⁎", "<suppressed>", "<*>") if mark not in taken)

@@ -1,0 +1,205 @@
+"""Guessing each column's role and hierarchy from its name, its values' form and their number.
+
+A guess is a proposal to a person, with its reason; reasons never quote a cell.  Where in doubt a
+column is a quasi-identifier: that protects most.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal, InvalidOperation
+
+import numpy as np
+
+from incrowd.errors import InputError
+from incrowd.frames.base import Column, Source
+
+IDENTIFYING = (
+    *("name", "names", "surname", "forename", "firstname", "lastname", "fullname", "middlename"),
+    *("ssn", "nin", "nino", "email", "mail", "phone", "telephone", "tel", "mobile", "fax", "id"),
+    *("ids", "uid", "uuid", "guid", "identifier", "passport", "iban", "mrn", "license", "licence"),
+    *("username", "login", "url", "website", "address", "street", "ip", "account", "card", "nhs"),
+)
+SENSITIVE = (
+    *("diagnosis", "diagnoses", "disease", "illness", "disorder", "condition", "symptom", "icd"),
+    *("hiv", "cancer", "treatment", "medication", "drug", "prescription", "procedure", "test"),
+    *("income", "salary", "wage", "wages", "pay", "earnings", "debt", "loan", "balance", "credit"),
+    *("religion", "faith", "politics", "party", "vote", "union", "orientation", "conviction"),
+    *("crime", "offence", "offense", "score", "grade", "result", "outcome", "asthma", "diabetes"),
+)
+TEXT = ("note", "notes", "comment", "comments", "remark", "remarks", "description", "text", "memo")
+CODES = ("zip", "zipcode", "postcode", "postal", "plz", "postalcode")
+FREE_TEXT = 30  # mean characters from which different texts count as free text
+NEARLY_ALL = 0.9  # share of different values from which a column of words points to one person
+FEW_ROWS = 20  # a table of fewer rows says nothing by how many of its values differ
+MANY_NUMBERS = 12  # different numbers from which a number is worth intervals
+MANY_CODES = 8  # different codes from which they are worth prefixes
+STEPS = (1, 2, 5)
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column may be.
+
+    Attributes
+    ----------
+    role: ``"qi"``, ``"sensitive"`` or ``"id"``.
+    why: the reason, in words, without any cell.
+    hierarchy: a rule that suits the column, or None.
+    """
+
+    column: str
+    role: str
+    why: str
+    hierarchy: str | None = None
+
+
+def guess(source: Source) -> list[Guess]:
+    """Return a guess for each column, in the table's order.
+
+    A column that cannot be read as text is guessed to be left out.
+    """
+    guesses = []
+    for name in source.columns:
+        try:
+            guesses.append(guess_column(name, source.encode(name), source.rows))
+        except InputError:
+            guesses.append(Guess(name, "id", "its values have no text form, or one of several"))
+    return guesses
+
+
+def guess_column(name: str, column: Column, rows: int) -> Guess:
+    """Return the guess for one column."""
+    values = [value for value in column.values if value is not None]
+    role, why = role_of(name, column, values, rows)
+    hierarchy, said = hierarchy_of(name, values) if role == "qi" else (None, "")
+    return Guess(name, role, f"{why}; {said}" if said else why, hierarchy)
+
+
+def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tuple[str, str]:
+    """Return the role and the reason."""
+    words = words_of(name)
+    named = [word for word in words if word in IDENTIFYING]
+    if named:
+        return "id", f"its name has the word {named[0]!r}: a direct identifier by the look of it"
+    if any(word in TEXT for word in words):
+        return "id", "by its name it holds free text, which may say anything about a person"
+    if len(values) == 0:
+        return "qi", "it has no values at all"
+    secret = [word for word in words if word in SENSITIVE]
+    if secret:
+        return "sensitive", f"its name has the word {secret[0]!r}: what the table is about"
+    present = int((column.codes >= len(column.values) - len(values)).sum())
+    counted = f"{len(values):,} different values in {present:,} rows"
+    kind = kind_of(values)
+    own = says_who(kind, values, present, rows)
+    if own is not None and not any(word in CODES for word in words):
+        return "id", own.format(counted=counted)
+    return "qi", f"others may know it; {kind}, {counted}"
+
+
+def says_who(kind: str, values: Sequence[str], present: int, rows: int) -> str | None:
+    """Return why values point to one person each, or None when they do not."""
+    if sum(EMAIL.fullmatch(value) is not None for value in values) > len(values) / 2:
+        return "its values look like e-mail addresses"
+    if kind == "text" and len(values) > 1:
+        length = sum(map(len, values)) / len(values)
+        spaced = sum(" " in value for value in values) > len(values) / 2
+        if length >= FREE_TEXT and spaced and len(values) > present / 2:
+            return f"free text, {length:.0f} characters on average"
+    if rows < FEW_ROWS:
+        return None
+    if kind in ("text", "codes") and len(values) >= NEARLY_ALL * present:
+        return "nearly every row has its own value ({counted})"
+    if kind == "whole numbers" and len(values) == rows:
+        return "every row has its own number, as identifiers do"
+    return None
+
+
+def words_of(name: str) -> list[str]:
+    """Split a column's name into lower-case words: ``PatientID`` and ``patient_id`` alike."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return re.findall(r"[a-z]+", spaced.lower())
+
+
+def kind_of(values: Sequence[str]) -> str:
+    """Return ``"dates"``, ``"whole numbers"``, ``"numbers"``, ``"codes"`` or ``"text"``."""
+    if all(map(is_date, values)):
+        return "dates"
+    if all(re.fullmatch(r"\d+", value) for value in values):
+        lengths = {len(value) for value in values}
+        leading = any(len(value) > 1 and value[0] == "0" for value in values)
+        if leading and len(lengths) == 1:
+            return "codes"
+    numbers = [number(value) for value in values]
+    if all(n is not None for n in numbers):
+        whole = all(n is not None and n == n.to_integral_value() for n in numbers)
+        return "whole numbers" if whole else "numbers"
+    digits = sum(any(c.isdigit() for c in value) for value in values)
+    same = len({len(value) for value in values}) == 1
+    if digits == len(values) and same and len(values[0]) >= 3:
+        return "codes"
+    return "text"
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is an ISO date, with or without a time."""
+    try:
+        date.fromisoformat(text[:10])
+    except ValueError:
+        return False
+    return len(text) == 10 or text[10:11] in (" ", "T")
+
+
+def number(text: str) -> Decimal | None:
+    """Return the number that a text writes, if it does."""
+    try:
+        found = Decimal(text)
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() else None
+
+
+def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
+    """Return the rule that suits a quasi-identifier and the reason, or None."""
+    if not values:
+        return None, ""
+    kind = kind_of(values)
+    if kind == "dates" and len(values) > 1:
+        return "date", "dates become months, quarters, years, decades"
+    coded = kind in ("codes", "whole numbers") and any(word in CODES for word in words_of(name))
+    if (kind == "codes" or coded) and len(values) >= MANY_CODES:
+        most = min(len(value) for value in values) - 1
+        if most >= 1:
+            masks = ",".join(map(str, range(1, min(most, 4) + 1)))
+            return f"prefix:{masks}", "codes lose their last characters, one by one"
+    if kind in ("whole numbers", "numbers") and len(values) >= MANY_NUMBERS:
+        return interval(values)
+    return None, ""
+
+
+def interval(values: Sequence[str]) -> tuple[str | None, str]:
+    """Return intervals of round widths: about 24, 12 and 6 over the bulk of the values."""
+    numbers = np.array([float(Decimal(value)) for value in values])
+    low, high = np.quantile(numbers, [0.05, 0.95])
+    if not np.isfinite(high - low) or high <= low:
+        return None, ""
+    width = rounded((high - low) / 24)
+    if all(number == int(number) for number in numbers) and width < 2:
+        width = Decimal(2) if high - low < 24 else Decimal(5)
+    widths = [width, width * 2, width * 4]
+    written = ",".join(f"{w.normalize():f}" for w in widths)
+    return f"interval:{written}", "numbers become intervals, each twice as wide as the one before"
+
+
+def rounded(width: float) -> Decimal:
+    """Return the least of 1, 2, 5, 10, 20, … (times a power of ten) that is at least ``width``."""
+    exponent = int(np.floor(np.log10(width)))
+    for power in (exponent, exponent + 1):
+        for step in STEPS:
+            found = Decimal(step).scaleb(power)
+            if float(found) >= width * (1 - 1e-9):
+                return found
+    return Decimal(10).scaleb(exponent + 1)

@@ -1,0 +1,95 @@
+"""Guessed roles and hierarchies."""
+
+import tomllib
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import incrowd as ic
+from incrowd.frames import from_native
+from incrowd.guess import Guess, guess
+from incrowd.policy_write import policy_text
+from tables import names
+
+ROWS = 60
+RNG = np.random.default_rng(0)
+COLUMNS = {
+    # column: (values, role, hierarchy)
+    "patient_name": ([f"P{i}" for i in range(ROWS)], "id", None),
+    "SSN": ([str(i) for i in range(ROWS)], "id", None),
+    "contact": ([f"a{i % 9}@example.org" for i in range(ROWS)], "id", None),
+    "nick": ([f"word{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(ROWS)], "id", None),
+    "row": ([str(1000 + i) for i in range(ROWS)], "id", None),
+    "remarks": (["ok"] * ROWS, "id", None),
+    "history": (
+        [f"came in on day {i} and said that all was well again" for i in range(ROWS)], "id", None,
+    ),
+    "age": ([str(20 + 7 * i % 41) for i in range(ROWS)], "qi", "interval:2,4,8"),
+    "height": (
+        [f"{1.5 + 0.01 * (i % 40):.2f}" for i in range(ROWS)], "qi", "interval:0.02,0.04,0.08",
+    ),
+    "zip": ([f"{90000 + 17 * i:05}" for i in range(ROWS)], "qi", "prefix:1,2,3,4"),
+    "born": ([f"19{60 + i % 30}-0{1 + i % 9}-11" for i in range(ROWS)], "qi", "date"),
+    "children": ([str(i % 4) for i in range(ROWS)], "qi", None),
+    "sex": (["f", "m"] * (ROWS // 2), "qi", None),
+    "mainDiagnosis": (["flu", "cold", "gout"] * (ROWS // 3), "sensitive", None),
+    "annual_income": ([str(1000 * i) for i in range(ROWS)], "sensitive", None),
+    "empty": ([None] * ROWS, "qi", None),
+}  # fmt: skip
+
+
+def table() -> pl.DataFrame:
+    return pl.DataFrame(
+        {name: pl.Series(values, dtype=pl.String) for name, (values, *_) in COLUMNS.items()}
+    )
+
+
+@pytest.mark.parametrize("found", guess(from_native(table())), ids=lambda found: found.column)
+def test_roles_and_hierarchies(found: Guess) -> None:
+    """Tests each kind of column."""
+    _, role, hierarchy = COLUMNS[found.column]
+    assert (found.role, found.hierarchy) == (role, hierarchy), found.why
+
+
+def test_no_reason_quotes_a_cell() -> None:
+    """Tests that the reasons stay the same when all cells are renamed, counts and kinds alike."""
+    frame = table().select(pl.all().exclude("remarks", "empty"))
+    marked = frame.with_columns(pl.col("nick", "mainDiagnosis").str.replace_all("o", "Q"))
+    for before, after in zip(guess(from_native(frame)), guess(from_native(marked)), strict=True):
+        assert before.why == after.why
+
+
+def test_the_policy_is_used_as_it_stands(tmp_path) -> None:
+    """Tests that what is written is read back and makes a release."""
+    path = tmp_path / "policy.toml"
+    path.write_text(policy_text(guess(from_native(table())), k=3), encoding="utf-8")
+    policy = ic.Policy.read(path)
+    assert policy.sensitive == ("mainDiagnosis", "annual_income")
+    release = ic.anonymize(table(), policy=policy)
+    assert release.smallest_class >= 3
+    assert release.verify()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(names, min_size=1, max_size=4, unique=True), st.data())
+def test_any_column_name_survives(columns: list[str], data: st.DataObject) -> None:
+    """Tests that hostile names come back from TOML as they were, and cannot add keys."""
+    roles = st.sampled_from(["qi", "sensitive", "id"])
+    guesses = [
+        Guess(name, data.draw(roles), "because", data.draw(st.sampled_from([None, "date"])))
+        for name in columns
+    ]
+    read = tomllib.loads(policy_text(guesses))
+    for role in ("qi", "sensitive", "id"):
+        assert read[role] == [each.column for each in guesses if each.role == role]
+    assert read.get("hierarchies", {}) == {g.column: "date" for g in guesses if g.hierarchy}
+
+
+def test_typed_columns() -> None:
+    """Tests columns that are no text, and one that has no text form."""
+    frame = pl.DataFrame({"age": list(range(30)) * 2, "tags": [["x"]] * 60, "pay": [1.5] * 60})
+    found = {each.column: each.role for each in guess(from_native(frame))}
+    assert found == {"age": "qi", "tags": "id", "pay": "sensitive"}
