@@ -29,7 +29,6 @@ myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # signatures carry them; docstrings say what they mean
-autodoc_class_signature = "separated"
 autodoc_default_options = {"members": True, "exclude-members": "__init__, __new__"}
 autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True

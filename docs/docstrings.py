@@ -8,9 +8,12 @@ import inspect
 import re
 from typing import Any
 
-LITERAL = re.compile(r"(``.+?``|`[^`\s][^`]*`)", re.DOTALL)
+LITERAL = re.compile(
+    r"(``.+?``|`[^`\s][^`]*`|\*\*\w[^*\n]*\*\*|(?<!\w)\*\w[^*\n]*\w[.:,]?\*(?!\w))", re.DOTALL
+)
 ENTRY = re.compile(r"^([\w.*`\"\\]+(?:, [\w.*`\"\\]+)*): (.*)$")
 NEXT = re.compile(r"; (?=(\w+(?:, \w+)*): )")
+RESULTS = ("Release", "Measure", "Event", "Source")
 LISTS = ("Parameters", "Attributes", "Raises")
 
 
@@ -78,7 +81,15 @@ def process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[
     lines[:] = escaped("\n".join(converted(lines, names_of(obj)))).split("\n")
 
 
+def signature(
+    app: Any, what: str, name: str, obj: Any, options: Any, signature: str, result: str
+) -> tuple[str, str] | None:
+    """Leave out how values are made that nobody but incrowd makes."""
+    return ("", "") if name.rpartition(".")[2] in RESULTS else None
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Join autodoc."""
+    app.connect("autodoc-process-signature", signature)
     app.connect("autodoc-process-docstring", process)
     return {"parallel_read_safe": True}
