@@ -114,11 +114,11 @@ def point(k: int, at: Found, table: Coded) -> Point:
     assert solution is not None
     return Point(
         k=k,
-        cost_units=solution.cost,
+        cost_units=solution.cost if instance.rows else 0,
         bound_units=at.bound,
         worst_units=instance.worst_cost,
         scale=instance.scale,
         method=at.solver.id,
-        classes=len(solution.sizes),
+        classes=len(solution.sizes) if instance.rows else 0,
         smallest_class=int(solution.sizes.min()) if len(solution.sizes) else 0,
     )

@@ -12,6 +12,7 @@ from incrowd.privacy.base import Model
 from incrowd.solution import Solution
 from incrowd.solve import choose, recheck, require_lawful_table, solve
 from incrowd.solvers.base import Context, Outcome, Prices, Problem, Solver
+from incrowd.solvers.catalog import by_id
 from incrowd.solvers.portfolio import Share
 
 PRICES = 0.4  # share of a time limit that the bounds may take
@@ -59,8 +60,14 @@ class Sweep:
         """
         for k in sorted(set(ks)):
             problem = Problem(self.problem.instance, self.model_at(k))
+            if not problem.instance.rows:
+                empty = solve(problem, self.method, self.context)
+                self.found[k] = Found(problem, by_id("engine"), empty.solution)
+                continue
             require_lawful_table(problem)
             self.found[k] = Found(problem, choose(problem, self.method))
+        if not self.problem.instance.rows:
+            return self.found
         engines = [k for k, at in self.found.items() if self.method == "auto" and is_engine(at)]
         self.raise_bounds(engines)
         self.find_releases(engines)
@@ -103,9 +110,6 @@ class Sweep:
 
     def find(self, k: int, at: Found, context: Context, start: Solution | None, warm: bool) -> None:
         """Search at one k."""
-        if not self.problem.instance.rows:
-            at.solution = solve(at.problem, self.method, context).solution
-            return
         if warm:
             from incrowd.frontier.warm import WarmRun
 

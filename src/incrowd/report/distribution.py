@@ -1,7 +1,7 @@
 """The distribution of a column, before and after or after alone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,10 +72,18 @@ def alone(after: Column, star: str) -> list[Bar]:
                 total[at] += new[value]
         bars = [Bar(n, VALUE, None, t) for n, t in zip(bins.names, total, strict=True)]
         told = set(plain) - {None}
-        bars += most_frequent({v: new[v] for v in shown if v not in told}, MOST_GENERAL)
+        texts = {v: new[v] for v in shown if v not in told}
+        bars += [in_quotes(bar) for bar in most_frequent(texts, MOST_GENERAL)]
     else:
         bars = most_frequent({v: new[v] for v in shown}, MOST_VALUES)
     return bars + star_bar(new, star, None)
+
+
+def in_quotes(bar: Bar) -> Bar:
+    """Tell a released text such as 20-39 from an interval of ours."""
+    if bar.kind == SPECIAL or not bar.label:
+        return bar
+    return replace(bar, label=f"“{bar.label}”")
 
 
 def most_frequent(counts: dict[str | None, int], most: int) -> list[Bar]:

@@ -18,7 +18,7 @@ from incrowd.release import Release
 from incrowd.report.view import View, view_of
 
 WHOLE = re.compile(r"[-+]?(0|[1-9]\d{0,17})")
-NUMBER = re.compile(r"[-+]?(0|[1-9]\d*)?(\.\d+)?([eE][-+]?\d+)?")
+NUMBER = re.compile(r"[-+]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
 MEDIA = {
     "csv": "text/csv",

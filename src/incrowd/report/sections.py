@@ -214,6 +214,8 @@ def columns(view: View, pictures: Pictures) -> Section:
             bars = compared(inside.before.encode(name), view.columns[name], view.star, tree)
         changed = view.changed.get(name)
         words = "Published unchanged." if changed is None else f"{changed:,} cells changed."
+        if any((bar.label or "").startswith("“") for bar in bars):
+            words += " Exact numbers are grouped; texts in quotes are released as they stand."
         items.append(
             pictures.show(
                 cell_text(name),

@@ -1,0 +1,202 @@
+"""Pages: harmless whatever the table holds, readable for all, and enough to make it again."""
+
+import re
+import shlex
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pages import HOSTILE, Reader, require_harmless
+
+import incrowd as ic
+from incrowd.cli import cli
+from incrowd.errors import InputError, MissingExtraError
+from incrowd.frames import texts
+from incrowd.release import shown
+from incrowd.report.make import external_report, internal_report
+from incrowd.report.replicate import python_call, shell_line
+from incrowd.report.style import SHEET
+from incrowd.report.view import Inside
+from tables import Sorter, tables
+
+PEOPLE = {
+    "age": [31, 33, 35, 47, 49, 52, 58, 61, 64, 70, 23, 25, 27, 29],
+    "sex": list("ffmmfmfmmffmmf"),
+    "job": ["a", "b", "a", "a", "c", "b", "b", "a", "c", "a", "b", "a", "b", "a"],
+    "ill": ["flu", "cold"] * 7,
+}
+
+
+def release_of(**more):
+    """A release of a few people."""
+    asked = {"k": 3, "sensitive": "ill", "hierarchies": {"age": "interval:10,20"}, "seed": 271828}
+    return ic.anonymize(pl.DataFrame(PEOPLE), **(asked | more))
+
+
+def test_hostile_names_and_cells():
+    """Tests that no name and no cell becomes markup, a formula, or turns the direction of text."""
+    names = [*HOSTILE[:6], "ill"]
+    rows = [[HOSTILE[(i + j * (i % 2)) % len(HOSTILE)] for j in range(7)] for i in range(13)]
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    release = ic.anonymize(frame, 2, qi=names[:4], sensitive=["ill"], keep=names[4:6])
+    for page in (external_report(release, HOSTILE[0]), internal_report(release, HOSTILE[2])):
+        text = "".join(require_harmless(page).text)
+        assert "alert(1)" in text  # as words
+        assert "‹U+202E›" in text
+        assert "$\\frac{1}{2}$" in text
+    card = release._repr_html_()
+    Reader(card)
+    assert "alert" not in card
+
+
+@settings(max_examples=4)
+@given(table=tables(max_rows=6), name=st.sampled_from(HOSTILE))
+def test_any_table(table, name):
+    """Tests that both pages of any table are well-formed and harmless."""
+    header, rows = table
+    frame = pl.DataFrame(
+        {f"{i}{h}": [row[i] for row in rows] for i, h in enumerate(header)},
+        schema_overrides={f"{i}{h}": pl.String for i, h in enumerate(header)},
+    )
+    release = ic.anonymize(frame, 1 + len(rows) // 3, method=Sorter())
+    require_harmless(external_report(release, name))
+    require_harmless(internal_report(release, name))
+
+
+def test_no_rows():
+    """Tests that an empty table has reports too."""
+    release = ic.anonymize(
+        pl.DataFrame({"a": [], "b": []}, schema={"a": pl.String, "b": pl.String})
+    )
+    require_harmless(external_report(release))
+    require_harmless(internal_report(release))
+
+
+def test_everybody_can_read_them():
+    """Tests language, headings without gaps, captions, heads of rows and columns, words for SVG."""
+    for page in (external_report(release_of()), internal_report(release_of())):
+        read = require_harmless(page)
+        tags = [name for name, _ in read.tags]
+        assert ("html", {"lang": "en", "dir": "ltr"}) in read.tags
+        levels = [int(name[1]) for name in tags if re.fullmatch(r"h\d", name)]
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert all(b <= a + 1 for a, b in pairwise(levels))
+        assert tags.count("table") == tags.count("caption")
+        assert all(
+            given.get("scope") in ("row", "col") for name, given in read.tags if name == "th"
+        )
+        drawn = [given for name, given in read.tags if name == "svg"]
+        assert len(drawn) >= 6
+        assert all(given["role"] == "img" and given["aria-label"] for given in drawn)
+        assert tags.count("figure") == len(drawn)
+        assert tags.count("table") > len(drawn)  # one beside each, and those that stand alone
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance (WCAG 2)."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio (WCAG 2)."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_contrast(theme):
+    """Tests that text stands out 4.5 to 1, and bars and lines 3 to 1, in both themes."""
+    block = re.findall(r":root \{(.*?)\}", SHEET, re.DOTALL)[theme]
+    colour = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block))
+    for back in ("page", "card"):
+        for text in ("ink", "soft", "accent"):
+            assert contrast(colour[text], colour[back]) >= 4.5, (text, back)
+        for mark in ("before", "after"):
+            assert contrast(colour[mark], colour[back]) >= 3, (mark, back)
+    assert contrast(colour["warn"], colour["warnback"]) >= 4.5
+
+
+def test_what_each_says():
+    """Tests that the internal report has the seed, the original and the risk, the other has not."""
+    release = release_of()
+    external, internal = external_report(release), internal_report(release)
+    assert "271828" in internal
+    assert "271828" not in external
+    for words in ("Risk of being found", "rows before", "To make it again", "Earth Mover"):
+        assert words in internal
+        assert words not in external
+    for page in (external, internal):
+        for words in ("3-anonymity", "What was asked", shown(release.cost), "interval:10,20"):
+            assert words in page
+
+
+def test_same_release_same_page():
+    """Tests that pages do not depend on chance: ids are stable and all but the date is equal."""
+    first, second = (re.sub(r"\d\d:\d\d UTC", "", internal_report(release_of())) for _ in range(2))
+    strip = re.compile(r"<th scope=\"row\">seconds</th><td>[\d.]+</td>")
+    assert strip.sub("", first) == strip.sub("", second)
+
+
+def test_the_call_makes_it_again():
+    """Tests that the Python call in the page gives the same release."""
+    release = release_of(id="job", weights={"sex": 2}, l=2)
+    call = python_call(release, None)
+    again = eval(call, {"incrowd": ic, "frame": pl.DataFrame(PEOPLE)})
+    assert texts(again.table).equals(texts(release.table))
+    assert again.seed == 271828
+
+
+def test_the_command_makes_it_again(tmp_path, monkeypatch):
+    """Tests that the command in the page gives the same bytes."""
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame(PEOPLE).write_csv("it's.csv")
+    words = ["anonymize", "it's.csv", "-o", "o.csv", "-k", "3", "--sensitive", "ill", "--seed", "7"]
+    words += ["--report-internal", "i.html", "-q"]
+    monkeypatch.setattr("sys.argv", ["incrowd", *words])
+    assert CliRunner().invoke(cli, words).exit_code == 0
+    text = "".join(Reader(Path("i.html").read_text(encoding="utf-8")).text)
+    line = re.search(r"incrowd anonymize.*?-q", text)
+    assert line is not None
+    first = Path("o.csv").read_bytes()
+    assert CliRunner().invoke(cli, shlex.split(line[0])[1:]).exit_code == 0
+    assert Path("o.csv").read_bytes() == first
+
+
+def test_invisible_characters_of_a_command_are_spelled_out():
+    """Tests that a shell line shows what it holds."""
+    assert shell_line(["a b", "x\u202ey", "n\n'"]) == "'a b' $'x\\u202ey' $'n\\x0a\\''"
+
+
+def test_the_frontier_is_for_colleagues(tmp_path):
+    """Tests that a frontier is drawn inside, and refused outside."""
+    release = release_of()
+    found = ic.frontier(pl.DataFrame(PEOPLE), [2, 3, 4], sensitive="ill")
+    release.report(tmp_path / "i.html", internal=True, frontier=found)
+    page = (tmp_path / "i.html").read_text(encoding="utf-8")
+    require_harmless(page)
+    assert "What another k would cost" in page
+    with pytest.raises(InputError, match="internal"):
+        release.report(tmp_path / "e.html", frontier=found)
+    release.report(tmp_path / "e.html")
+    assert "Release report" in (tmp_path / "e.html").read_text(encoding="utf-8")
+
+
+def test_a_missing_package_is_named(monkeypatch, tmp_path):
+    """Tests that without matplotlib a run ends before the search, and says what to install."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'incrowd\[report\]'"):
+        release_of().report(tmp_path / "r.html")
+
+
+def test_policy_file_is_part_of_the_internal_report():
+    """Tests that the text of a policy file is shown, escaped."""
+    release = release_of()
+    page = internal_report(release, "r", Inside(release=release, policy_file="k = 3 # <b>"))
+    assert "k = 3 # &lt;b&gt;" in page
