@@ -109,7 +109,15 @@ def require_outputs(
         raise InputError("--statement names the same file as -o or --proof; give it its own")
     if proof is not None and "-" in (table, *outputs):
         raise InputError("--proof needs files for IN, OUT and itself: it states their hashes")
-    for name in outputs:
+    from incrowd.frames.parts import are_parts
+    from incrowd.frames.parts_write import is_folder, require_folder_place
+
+    folder = are_parts(table) and is_folder(output)
+    if folder:
+        require_folder_place(output, table)
+    if proof is not None and are_parts(table):
+        raise InputError("--proof needs one file for IN and one for OUT: it states their hashes")
+    for name in outputs[folder:]:
         require_place(name)
     if as_json and output == "-":
         raise InputError("-o - and --json both want standard output; write the release to a file")

@@ -1,6 +1,8 @@
 """Tables from files and pipes, releases into them; the format by its first bytes or its name."""
 
 import io
+import os
+import stat
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -30,7 +32,13 @@ def read(path: str | Path, delimiter: str | None = None, encoding: str | None = 
     Raises
     ------
     InputError: the file cannot be read; says why and, for CSV, at which line or byte.
+
+    A folder or a pattern is read as one table in several files, see ``incrowd.frames.parts``.
     """
+    from incrowd.frames.parts import are_parts, read_parts
+
+    if are_parts(path):
+        return read_parts(path, delimiter, encoding)
     name = "standard input" if str(path) == "-" else str(path)
     data = _bytes(path, name)
     for magic, packer in PACKED.items():
@@ -52,13 +60,39 @@ def _bytes(path: str | Path, name: str) -> bytes:
     if str(path) == "-":
         return sys.stdin.buffer.read()
     try:
-        return Path(path).read_bytes()
+        return steady_bytes(Path(path), name)
     except FileNotFoundError:
         raise InputError(f"{name}: no such file{_nearby(Path(path))}") from None
     except IsADirectoryError:
         raise InputError(f"{name}: is a folder; expected a file") from None
     except OSError as error:
         raise InputError(f"{name}: cannot be read: {error.strerror}") from None
+
+
+def steady_bytes(path: Path, name: str) -> bytes:
+    """Return a file's bytes, all of one moment.
+
+    Raises
+    ------
+    InputError: size, time or the file itself changed while it was read.
+    """
+    before = path.stat()
+    data = path.read_bytes()
+    if state(before) != state(path.stat()) or (
+        stat.S_ISREG(before.st_mode) and len(data) != before.st_size
+    ):
+        raise InputError(
+            f"{name}: changed while it was read; wait until whoever writes it has finished, and "
+            "run again"
+        )
+    return data
+
+
+def state(found: os.stat_result) -> tuple[int, ...]:
+    """What changes when a file is written or replaced; nothing for pipes and devices."""
+    if not stat.S_ISREG(found.st_mode):
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _nearby(path: Path) -> str:
@@ -122,6 +156,12 @@ def write(
     ------
     InputError: the folder does not exist or cannot be written.
     """
+    from incrowd.frames.parts import EditedParts
+    from incrowd.frames.parts_write import is_folder, write_parts
+
+    if isinstance(table, EditedParts) and is_folder(path):
+        write_parts(table, path, check)
+        return
     form = output_format(path, table)
     require_place_of(path, table)
     with whole(path) as file:
