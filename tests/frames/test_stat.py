@@ -213,6 +213,19 @@ def test_old_stata(tmp_path: Path) -> None:
         assert texts(read(tmp_path / "t")).rows() == [("1",), ("2",)]
 
 
+def test_old_text(tmp_path: Path) -> None:
+    """Tests a Stata file whose text is not UTF-8, with the encoding named and without."""
+    path = tmp_path / "old.dta"
+    pyreadstat.write_dta(pl.DataFrame({"town": ["Kxln", "Ulm"]}), path, version=8)
+    path.write_bytes(path.read_bytes().replace(b"Kxln", "Köln".encode("latin-1")))
+    for encoding in ("latin-1", "cp1252", None):
+        assert texts(read(path, encoding=encoding)).rows() == [("Köln",), ("Ulm",)]
+    with pytest.raises(ic.InputError, match="no such encoding"):
+        read(path, encoding="latin-one")
+    with pytest.raises(ic.InputError, match="--encoding latin-1"):
+        read(path, encoding="utf-8")
+
+
 @pytest.mark.parametrize("data", [b"$FL2 SECRET", b"<stata_dta>SECRET", b"HEADER RECORD*******LIB"])
 def test_refuses_broken_files(tmp_path: Path, data: bytes) -> None:
     """Tests that a broken file is refused without quoting it."""

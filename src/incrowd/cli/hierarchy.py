@@ -15,7 +15,7 @@ column_option = click.option("--column", metavar="COL", help="Column of the tabl
 delimiter_option = click.option(
     "--delimiter", metavar="C", help="Delimiter of the table; sniffed when not given."
 )
-table_option = click.option("--table", metavar="IN", help="Table (CSV, Parquet, Arrow; - = stdin).")
+table_option = click.option("--table", metavar="IN", help="Table, of any format; - = stdin.")
 
 
 @group.command("make", short_help="Make a hierarchy file from a column.")

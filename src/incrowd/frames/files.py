@@ -52,7 +52,7 @@ def read(path: str | Path, delimiter: str | None = None, encoding: str | None = 
         return from_native(_parsed(lambda pl, f: pl.read_ipc_stream(f), data, name, "Arrow"))
     form = stat_form(data)
     if form is not None:
-        return read_stat(data, name, form)
+        return read_stat(data, name, form, encoding)
     return read_csv(data, name, delimiter, encoding)
 
 

@@ -1,5 +1,6 @@
 """SPSS, Stata and SAS files as tables, with their labels and missing values (extra ``stat``)."""
 
+import codecs
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -119,8 +120,12 @@ def _whole(variable: StatColumn, raw: Raw) -> bool:
     return float(raw).is_integer() and abs(raw) < 2**53 and variable.as_text(raw) == str(int(raw))
 
 
-def read_stat(data: bytes, name: str, form: str) -> StatTable:
+def read_stat(data: bytes, name: str, form: str, encoding: str | None = None) -> StatTable:
     """Read a file's bytes.
+
+    Parameters
+    ----------
+    encoding: of its text, such as ``latin-1``; None = as the file says (old files may not).
 
     Raises
     ------
@@ -131,6 +136,8 @@ def read_stat(data: bytes, name: str, form: str) -> StatTable:
     options: dict[str, Any] = {"disable_datetime_conversion": True, "output_format": "polars"}
     if form in ("sav", "dta", "sas7bdat"):
         options["user_missing"] = True
+    if encoding is not None and form != "por":
+        options["encoding"] = _charset(encoding)
     reader = {
         "sav": library.read_sav,
         "por": library.read_por,
@@ -143,12 +150,28 @@ def read_stat(data: bytes, name: str, form: str) -> StatTable:
     except Exception:
         # the library's own message may quote the file's content
         package = PACKAGE[FAMILY[form]]
-        raise InputError(f"{name}: starts like {package} ({form}), but cannot be read") from None
+        raise InputError(
+            f"{name}: starts like {package} ({form}), but cannot be read; if it is whole, its text "
+            "may be of another encoding: try --encoding latin-1"
+        ) from None
     variables = {
         column: _variable(FAMILY[form], column, frame.get_column(column), meta)
         for column in meta.column_names
     }
     return StatTable(variables, frame.height, FAMILY[form], meta.file_label, meta.table_name)
+
+
+def _charset(encoding: str) -> str:
+    """Return the name of an encoding as the library's C code knows it.
+
+    Raises
+    ------
+    InputError: there is no such encoding.
+    """
+    try:
+        return codecs.lookup(encoding).name.replace("iso8859-", "ISO-8859-").upper()
+    except LookupError:
+        raise InputError(f"--encoding {encoding!r}: no such encoding; try latin-1") from None
 
 
 def _variable(family: str, name: str, series: Any, meta: Any) -> StatColumn:
