@@ -7,9 +7,11 @@ Importing this module registers it, for pandas and polars schemas alike::
 
     schema = pa.DataFrameSchema(checks=pa.Check.is_k_anonymous(k=5, qi=["age", "sex", "zip"]))
 
-and ``incrowd.pandera.is_k_anonymous(5, ["age", "sex", "zip"])`` is the same check as a value.
+and ``incrowd.pandera.is_k_anonymous(5, ["age", "sex", "zip"])`` is the same check as a value, which
+also works where pandas, without which pandera registers nothing, is not installed.
 """
 
+import contextlib
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -63,7 +65,8 @@ def _register() -> None:
         return _holds(data, k=k, qi=qi)
 
     check.__name__ = NAME
-    register_check_method(check, statistics=["k", "qi"])
+    with contextlib.suppress(ImportError):  # pandera registers nothing where there is no pandas
+        register_check_method(check, statistics=["k", "qi"])
 
 
 _register()
