@@ -5,6 +5,7 @@
     parts.py        tables in several files            parts_write.py  and back into them
     csv_table.py    delimited text over its own bytes    dialect.py  its form
     native.py       data frames, through narwhals        scalars.py  typed values as text
+    stat*.py        SPSS, Stata and SAS files: tables, variables, writing
     atomic.py       files that appear whole or not at all
     spreadsheet.py  cells that a spreadsheet would run
 
