@@ -129,7 +129,13 @@ def test_what_each_says():
     external, internal = external_report(release), internal_report(release)
     assert "271828" in internal
     assert "271828" not in external
-    for words in ("Risk of being found", "rows before", "To make it again", "Earth Mover"):
+    for words in (
+        "Risk of being found",
+        "rows before",
+        "To make it again",
+        "Earth Mover",
+        "entropy lost",
+    ):
         assert words in internal
         assert words not in external
     for page in (external, internal):

@@ -16,6 +16,8 @@ class Html(str):
 
 def visible(text: str, most: int = SHOWN) -> str:
     """Return text on one line: control and direction characters spelled out, long text cut."""
+    if text and not text.strip(" "):
+        return "␣" * min(len(text), most)
     shown = "".join(
         character if character.isprintable() or character in JOINERS else spelled(character)
         for character in text[: most + 1]
@@ -25,7 +27,7 @@ def visible(text: str, most: int = SHOWN) -> str:
 
 def spelled(character: str) -> str:
     """Return a character that does not print as its name or number."""
-    known = {"\n": "⏎", "\t": "⇥", "\r": "␍"}
+    known = {"\n": "⏎", "\t": "⇥"}
     if unicodedata.category(character) in ("Zs", "Zl", "Zp"):
         return "␣"
     return known.get(character, f"‹U+{ord(character):04X}›")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.measure.figures import RiskFigures
+from incrowd.measure.loss import column_figures
 from incrowd.measure.risk import risk_figures
 from incrowd.release import shown, shown_bound
 from incrowd.report import plots
@@ -66,6 +67,35 @@ def curve_table(after: NDArray[np.int64], before: NDArray[np.int64]) -> Html:
         if x <= largest
     ]
     return table("Share of rows in classes of at most x rows", ["x", "before", "after"], lines)
+
+
+def lost(view: View, inside: Inside) -> Section | None:
+    """What each column lost, as figures."""
+    if not view.rows:
+        return None
+    lines = []
+    for name in view.qi:
+        before = inside.before.encode(name).compact()
+        star, tree = view.star, inside.trees[name]
+        found = column_figures(name, view.columns[name], star, before, tree)
+        part = found.entropy_loss_fraction
+        lines.append(
+            [
+                cell_text(name),
+                f"{view.changed[name]:,}",
+                f"{found.stars:,}",
+                f"{len(before.values):,}",
+                f"{found.values:,}",
+                "–" if part is None else f"{part:.1%}",
+            ]
+        )
+    head = ["column", "changed", "stars", "values before", "values after", "entropy lost"]
+    note = paragraphs(
+        "Entropy lost: non-uniform entropy (Gionis and Tassa 2009), as a share of what suppressing "
+        "the whole column loses."
+    )
+    body = joined(note, alone_table("What each quasi-identifier lost", head, lines))
+    return Section("lost", "What is lost", body)
 
 
 def sensitive(view: View, inside: Inside, pictures: Pictures) -> Section | None:

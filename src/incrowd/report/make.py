@@ -47,6 +47,7 @@ def internal_report(release: Release, name: str = "release", inside: Inside | No
         public.classes(view, pictures),
         private.risk(view, inside, pictures),
         public.changes(view, pictures),
+        private.lost(view, inside),
         public.columns(view, pictures),
         public.relations(view, pictures),
         private.sensitive(view, inside, pictures),

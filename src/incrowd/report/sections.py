@@ -30,13 +30,18 @@ def in_short(view: View) -> Html:
     bound = shown_bound(view.lower_bound)
     proof = "proven optimal" if view.status == "optimal" else f"gap at most {view.gap:.2%}"
     pairs = [
-        ("rows (people)", small(f"{view.rows:,}", f"in {len(view.sizes):,} classes")),
+        ("rows (people)", small(f"{view.rows:,}", f"in {classes_of(len(view.sizes))}")),
         ("everybody hides among", small(f"{smallest:,}", f"at least; asked for: {view.k:,}")),
         ("cells changed", small(share(changed, view.cells), f"{changed:,} of {view.cells:,}")),
         ("cost", small(shown(view.cost), f"{view.cost_fraction:.1%} of the most possible")),
         ("no release costs less than", small(bound, proof)),
     ]
     return facts(pairs)
+
+
+def classes_of(number: int) -> str:
+    """A number of classes in words."""
+    return f"{number:,} class" if number == 1 else f"{number:,} classes"
 
 
 def small(figure: str, words: str) -> Html:
@@ -68,7 +73,8 @@ def asked(view: View) -> Section:
             f"all quasi-identifiers.{left}",
             constraints(view) or None,
             joined(
-                cost, " Weights multiply that. ", tag("bdi", f"“{view.star}”"),
+                cost, " Weights multiply that. " if view.weights else " ",
+                tag("bdi", f"“{view.star}”"),
                 " stands for a suppressed cell.",
             ),
         ),
@@ -149,7 +155,7 @@ def changes(view: View, pictures: Pictures) -> Section:
     lines = [
         [cell_text(c), f"{view.changed[c]:,}", share(view.changed[c], view.rows)] for c in ranked
     ]
-    items = [
+    items: list[Html] = [
         pictures.show(
             "Changed cells by column",
             plots.plot_shares(ranked, shares, "share of the column's cells"),

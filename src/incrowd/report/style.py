@@ -71,6 +71,7 @@ footer { color: var(--soft); font-size: .85rem; padding-top: 1.5rem; padding-bot
   h1 { font-size: 1.5rem; }
   figure { padding: .7rem .6rem; }
   dl { grid-template-columns: repeat(2, 1fr); }
+  th, td { max-width: 9rem; padding-right: .5rem; }
 }
 @media print {
   :root { color-scheme: light; --page: #fff; --card: #fff; --ink: #000; --soft: #333;
@@ -83,5 +84,8 @@ footer { color: var(--soft); font-size: .85rem; padding-top: 1.5rem; padding-bot
   figure, dl div { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
   .scroll { overflow: visible; }
+  figure table { font-size: 8pt; }
+  figure th, figure td { padding: .1rem .4rem .1rem 0; overflow-wrap: anywhere; }
+  td.number { white-space: normal; }
 }
 """
