@@ -2,7 +2,7 @@
 
 import codecs
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,7 @@ class StatTable:
     ----------
     variables: by name, in order; family: ``spss``, ``stata`` or ``sas``.
     title: the file's own label; table_name: that of a SAS table.
+    version: of a SAS transport file, 5 or 8; others 0.
     """
 
     variables: Mapping[str, StatColumn]
@@ -71,6 +72,7 @@ class StatTable:
     family: str
     title: str | None = None
     table_name: str | None = None
+    version: int = 0
     _texts: dict[str, Column] = field(default_factory=dict, repr=False)
 
     @property
@@ -94,7 +96,7 @@ class StatTable:
             if edit.order is not None:
                 column = replace(column, codes=column.codes[edit.order])
             variables[name] = column
-        return StatTable(variables, self.rows, self.family, self.title, self.table_name)
+        return replace(self, variables=variables, _texts={})
 
     def native(self) -> Any:
         """Return a polars frame: whole numbers as such, all else as text."""
@@ -158,7 +160,10 @@ def read_stat(data: bytes, name: str, form: str, encoding: str | None = None) ->
         column: _variable(FAMILY[form], column, frame.get_column(column), meta)
         for column in meta.column_names
     }
-    return StatTable(variables, frame.height, FAMILY[form], meta.file_label, meta.table_name)
+    version = {"sas7bdat": 8, "xpt": 5 if b"LIBRARY HEADER" in data[:48] else 8}.get(form, 0)
+    return StatTable(
+        variables, frame.height, FAMILY[form], meta.file_label, meta.table_name, version
+    )
 
 
 def _charset(encoding: str) -> str:
@@ -205,8 +210,7 @@ def _factor(series: Any, tags: set[str]) -> tuple[tuple[Raw, ...], Any]:
     if series.dtype == pl.Object:  # numbers and letters mixed
         place: dict[Any, int] = {}
         codes = [place.setdefault(value, len(place)) for value in series.to_list()]
-        values = tuple(Tag(v) if isinstance(v, str) and v in tags else v for v in place)
-        return values, np.array(codes, np.int32)
+        return _tagged(place, tags), np.array(codes, np.int32)
     distinct = series.unique(maintain_order=True)
     found = pl.DataFrame({"value": series}).join(
         pl.DataFrame({"value": distinct}).with_row_index("code"),
@@ -215,7 +219,12 @@ def _factor(series: Any, tags: set[str]) -> tuple[tuple[Raw, ...], Any]:
         nulls_equal=True,
         maintain_order="left",
     )
-    return tuple(distinct.to_list()), found["code"].to_numpy().astype(np.int32)
+    return _tagged(distinct.to_list(), tags), found["code"].to_numpy().astype(np.int32)
+
+
+def _tagged(values: Iterable[Any], tags: set[str]) -> tuple[Raw, ...]:
+    """Tell lettered missing values from text."""
+    return tuple(Tag(v) if isinstance(v, str) and v in tags else v for v in values)
 
 
 def require_place_of(path: str | Path, table: Any, proof: bool = False) -> None:

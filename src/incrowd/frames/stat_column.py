@@ -64,6 +64,7 @@ class StatColumn:
     text: whether it holds strings; epoch: set when its numbers are dates.
     title: the variable label; labels: value → its label; missing: the ranges (low, high) of
         declared missing values; format, measure, width: as the file has them, or None.
+    was_labelled: whether it was ``fully_labelled`` before released texts took cells' places.
     """
 
     name: str
@@ -77,6 +78,7 @@ class StatColumn:
     format: str | None = None
     measure: str | None = None
     width: int | None = None
+    was_labelled: bool = False
 
     def is_missing(self, raw: Raw) -> bool:
         """Whether a value is declared missing."""
@@ -153,7 +155,8 @@ class StatColumn:
         used, codes = np.unique(index, return_inverse=True)
         both: tuple[Raw, ...] = (*self.values, *labels)
         values = tuple(both[i] for i in used.tolist())
-        return replace(self, values=values, codes=codes.astype(np.int32))
+        labelled = self.was_labelled or self.fully_labelled()
+        return replace(self, values=values, codes=codes.astype(np.int32), was_labelled=labelled)
 
     def stars_alone(self) -> bool:
         """Whether stars are the only released texts in it."""

@@ -57,11 +57,18 @@ def write_stat(table: StatTable, form: str, file: IO[bytes]) -> None:
                 frame,
                 path,
                 **common,
+                version=14,  # the oldest with Unicode; what is newer only some editions read
                 variable_value_labels=labels,
                 missing_user_values={name: letters for name, letters in tags.items() if letters},
             )
         else:
-            library.write_xport(frame, path, **common, table_name=table.table_name or None)
+            library.write_xport(
+                frame,
+                path,
+                **common,
+                table_name=table.table_name or None,
+                file_format_version=table.version,
+            )
         file.write(path.read_bytes())
 
 
@@ -87,7 +94,9 @@ def _frame(columns: Sequence[StatColumn], family: str) -> Any:
                 values = [float(v) if isinstance(v, int) else v for v in values]
             objects = np.array([*values, None], dtype=object)[column.codes]
             mixed = any(v is None or isinstance(v, str) for v in values)
-            cells = pl.Series("value", objects.tolist(), dtype=pl.Object if mixed else None)
+            known = any(v is not None for v in values)
+            dtype = (pl.Object if mixed else None) if known else pl.Int32
+            cells = pl.Series("value", objects.tolist(), dtype=dtype)
         else:
             cells = pl.Series("value", values, dtype=pl.Float64).gather(column.codes)
         series[column.name] = cells
@@ -113,7 +122,7 @@ def physical(column: StatColumn, family: str) -> StatColumn:
         return replace(column, values=values, format=None, width=None)
     if family == "sas":
         return as_text(column, family)
-    if not column.stars_alone() and not column.fully_labelled():
+    if not column.stars_alone() and not column.was_labelled:
         return as_text(column, family)
     return suppressed(grouped(column), family)
 
