@@ -161,8 +161,18 @@ def test_what_cannot_be():
         ic.frontier(frame, [0, 2])
     with pytest.raises(OutOfScopeError, match="fixed, linked or capped"):
         ic.frontier(frame, [2], fixed="sex")
+    with pytest.raises(InputError, match="seed cannot be given beside it"):
+        ic.frontier(frame, [2], policy=ic.Policy(), seed=1)
     with pytest.raises(InputError, match=r"frontier: .*no_such"):
         ic.frontier(frame, [2], no_such=1)
+
+
+def test_by_policy():
+    """Tests that a policy's k does not count, and the rest does."""
+    found = ic.frontier(people(30), [2, 3], policy=ic.Policy(k=7, sensitive="ill", cost="stars"))
+    assert [p.cost for p in found.points] == [
+        p.cost for p in ic.frontier(people(30), [2, 3], sensitive="ill", cost="stars").points
+    ]
 
 
 def test_no_rows_and_one_k():

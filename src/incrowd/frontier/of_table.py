@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from incrowd.anonymize import configured, interruptible, problem_of
@@ -26,6 +27,7 @@ def frontier(
     data: Any,
     ks: int | Iterable[int] = range(2, 21),
     *,
+    policy: Policy | str | Path | None = None,
     progress: Listener | None = None,
     **asked: Any,
 ) -> Frontier:
@@ -37,6 +39,7 @@ def frontier(
     ks: the values of k.
     asked: the other arguments of ``anonymize``: ``qi``, ``sensitive``, ``hierarchies``, ``cost``,
         ``l``, ``t``, …; ``time_limit`` is for the whole sweep, ``gap`` for each k.
+    policy: all that is asked at once, as a value or a policy file; its own k does not count.
     progress: called with each ``incrowd.events.Event``.
 
     Returns
@@ -50,11 +53,15 @@ def frontier(
     InputError: something given is wrong.
     NoLawfulReleaseError: no release can obey the model at some k.
     """
-    stop = Stop(asked.get("time_limit"), asked.get("gap"))
-    try:
-        policy = Policy(**asked)
-    except TypeError as error:
-        raise InputError(f"frontier: {error}".replace("Policy.__init__() ", "")) from None
+    if policy is None:
+        try:
+            policy = Policy(**asked)
+        except TypeError as error:
+            raise InputError(f"frontier: {error}".replace("Policy.__init__() ", "")) from None
+    elif asked:
+        raise InputError(f"policy says all; {', '.join(asked)} cannot be given beside it")
+    policy = policy if isinstance(policy, Policy) else Policy.read(policy)
+    stop = Stop(policy.time_limit, policy.gap)
     return frontier_of(open_table(data), ks, policy, progress or silent, stop)
 
 
