@@ -58,6 +58,7 @@ def anonymize(
     order: str = "keep",
     star: str = "*",
     policy: Policy | str | Path | None = None,
+    existing: Any = None,
     progress: Listener | None = None,
 ) -> Release:
     """Return a release of ``data`` in which every row hides among at least ``k``.
@@ -87,6 +88,8 @@ def anonymize(
     order: ``"keep"`` the rows' order or ``"shuffle"`` it.
     star: what is written for a suppressed cell.
     policy: all of the above at once, as a value or a policy file; then nothing else is given.
+    existing: an earlier release (frame or path) that ``data`` adds rows to; its rows stay as they
+        are, and ``release.data`` has them first.  See ``incrowd.existing``.
     progress: called with each ``incrowd.events.Event``; its costs are in the user's units.
 
     Returns
@@ -103,10 +106,15 @@ def anonymize(
     given = {name: value for name, value in locals().items() if name not in NO_POLICY}
     asked = _policy(policy, given)
     stop = Stop(asked.time_limit, asked.gap)
+    if existing is not None:
+        from incrowd.existing import extended
+
+        earlier = open_table(existing)
+        return extended(open_table(data), earlier, asked, progress or silent, stop)
     return release_of(open_table(data), asked, progress or silent, stop)
 
 
-NO_POLICY = ("data", "policy", "progress")
+NO_POLICY = ("data", "policy", "existing", "progress")
 
 
 def _policy(policy: Policy | str | Path | None, given: dict[str, Any]) -> Policy:

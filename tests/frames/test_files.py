@@ -78,8 +78,9 @@ def test_refuses_what_cannot_be_read(tmp_path):
     (tmp_path / "people.csv").write_bytes(b"a\n1\n")
     with pytest.raises(InputError, match=r"no such file; did you mean .*people\.csv"):
         read(tmp_path / "poeple.csv")
-    with pytest.raises(InputError, match="is a folder"):
-        read(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="no file there"):
+        read(tmp_path / "empty")
     (tmp_path / "t.csv.gz").write_bytes(b"\x1f\x8b\x08rest")
     with pytest.raises(InputError, match="packed with gzip; unpack it first"):
         read(tmp_path / "t.csv.gz")

@@ -13,7 +13,11 @@ from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
 
 if TYPE_CHECKING:
+    from incrowd.events import Listener
+    from incrowd.frames.base import Source
+    from incrowd.policy import Policy
     from incrowd.release import Release
+    from incrowd.stop import Stop
 
 
 @click.command("anonymize")
@@ -59,9 +63,8 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         from incrowd.spark.command import run
 
         return run(table, output, as_json, quiet, given)
-    require_outputs(table, output, as_json, given["proof"], given["statement"])
+    require_outputs(table, output, as_json, given["proof"], given["statement"], given["existing"])
     require_reports(table, [output, given["proof"], given["statement"]], given)
-    from incrowd.anonymize import release_of
     from incrowd.cli.progress import progress
     from incrowd.frames.files import read
     from incrowd.frames.stat import require_place_of
@@ -76,7 +79,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     stop.time_limit, stop.gap = policy.time_limit, policy.gap
     try:
         with standard_output_kept(), progress(quiet, policy.time_limit) as listener:
-            release = release_of(source, policy, listener, stop)
+            release = made(source, policy, listener, stop, given)
     except StoppedError:
         if stop.interrupted:
             raise KeyboardInterrupt from None
@@ -91,8 +94,37 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     return 130 if release.ended == "interrupted" else 0
 
 
+def made(
+    source: "Source", policy: "Policy", listener: "Listener", stop: "Stop", given: dict[str, Any]
+) -> "Release":
+    """Return the release of a table, or of an earlier release with the table's rows added."""
+    if given["existing"] is None:
+        from incrowd.anonymize import release_of
+
+        return release_of(source, policy, listener, stop)
+    from incrowd.existing import extended
+    from incrowd.frames.files import read
+
+    require_plain(given)
+    existing = read(given["existing"], given["delimiter"], given["encoding"])
+    return extended(source, existing, policy, listener, stop)
+
+
+def require_plain(given: dict[str, Any]) -> None:
+    """Raise InputError for what does not go with --existing."""
+    unserved = ("proof", "spreadsheet_safe", "report", "report_internal", "metadata")
+    asked = [f"--{name.replace('_', '-')}" for name in unserved if given[name]]
+    if asked:
+        raise InputError(f"{', '.join(asked)}: not served with --existing yet")
+
+
 def require_outputs(
-    table: str, output: str, as_json: bool, proof: str | None, statement: str | None
+    table: str,
+    output: str,
+    as_json: bool,
+    proof: str | None,
+    statement: str | None,
+    existing: str | None = None,
 ) -> None:
     """Raise InputError when outputs would fall on each other or on the input."""
     from incrowd.frames.atomic import require_place, same_file
@@ -115,6 +147,8 @@ def require_outputs(
     folder = are_parts(table) and is_folder(output)
     if folder:
         require_folder_place(output, table)
+    if folder and existing:
+        raise InputError("with --existing OUT is one file; name it with .csv, .parquet or .arrow")
     if proof is not None and are_parts(table):
         raise InputError("--proof needs one file for IN and one for OUT: it states their hashes")
     for name in outputs[folder:]:

@@ -1,0 +1,292 @@
+"""Adding rows to an earlier release: it stays as it is, and the union is lawful."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.coding import Coded, _labels_by_level, coded, shuffled
+from incrowd.constraints.plan import is_constrained
+from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
+from incrowd.events import Listener, silent
+from incrowd.existing_join import Ints, Joining, Published, all_lawful
+from incrowd.existing_union import union
+from incrowd.frames.base import Column, Edit, Replacement, Source, Table, texts
+from incrowd.instance import Instance, from_codes
+from incrowd.models import asks_of_sensitive, model_of
+from incrowd.policy import Policy
+from incrowd.privacy.all_of import parts
+from incrowd.privacy.base import Model
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
+from incrowd.privacy.t_closeness import TCloseness
+from incrowd.release import Release
+from incrowd.stop import Stop
+from incrowd.verification import _places
+
+if TYPE_CHECKING:
+    import polars as pl
+
+OF_THE_TABLE = (TCloseness, BasicBetaLikeness, EnhancedBetaLikeness, DeltaDisclosure)
+"""Models that compare a class with the whole table."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExtendedRelease(Release):
+    """An earlier release with new rows in it.
+
+    ``rows``, ``cells``, ``cost``, ``lower_bound``, ``changed`` are about the new rows; ``data``,
+    ``class_of_row``, ``classes``, ``smallest_class`` about the union, whose rows are the earlier
+    ones and then the new ones, unless shuffled.
+
+    Attributes
+    ----------
+    existing: the earlier release.
+    joined: new rows that joined published classes; the others form classes of their own.
+    """
+
+    existing: Any = None
+    joined: int = 0
+    shuffle: NDArray[np.int64] | None = field(default=None)
+
+    @cached_property
+    def _union(self) -> Source:
+        """Earlier and new rows, in this order."""
+        return union(self.existing, self.source.edited(self.edit), self.source, self.edit.columns)
+
+    @cached_property
+    def table(self) -> Table:
+        """The union as it is to be written."""
+        return self._union.edited(Edit(self.edit.columns, {}, self.shuffle))
+
+    @cached_property
+    def class_of_row(self) -> NDArray[np.int64]:
+        """int64, shape (rows of the union,): class of each row of ``data``, by first appearance.
+
+        Raises
+        ------
+        VerificationError: the union is not what it claims to be.
+        """
+        from incrowd.checker.recheck import classes_of
+
+        self._checked_union()
+        released = texts(self.table, self.roles.qi)
+        released.columns = [str(j) for j in range(released.width)]
+        return classes_of(released, released.columns)
+
+    def verify(self) -> bool:
+        """Re-check the union, with code the search does not share; see ``class_of_row``."""
+        self._checked_union()
+        return True
+
+    def require_same(self, written: Source) -> None:
+        """Raise VerificationError unless a table, read back, is the union."""
+        if written.columns != self.edit.columns or written.rows != self.table.rows:
+            raise VerificationError("the written file has other columns or rows than the union")
+        for name in self.edit.columns:
+            if not texts(written, [name]).equals(texts(self.table, [name])):
+                raise VerificationError(f"column {name!r} of the written file is not the union's")
+
+    def _checked_union(self) -> None:
+        """Check the truth of new cells, the earlier rows, the classes, the cost."""
+        from incrowd.checker import recheck
+        from incrowd.checker.models import require_lawful
+        from incrowd.checker.rejection import RejectedError, require
+        from incrowd.proof.ladders import ladders_of
+
+        whole = texts(self._union, self.edit.columns)
+        earlier = self.existing.rows
+        before = texts(self.existing, self.edit.columns)
+        require_equal(whole[:earlier], before)
+        released, original = whole[earlier:], texts(self.source, self.roles.qi)
+        total = 0
+        try:
+            for name, ladder in ladders_of(self.trees).items():
+                new = released.get_column(name)
+                total += recheck.cells_cost(original.get_column(name), new, ladder, name)
+            qi = whole.clone()
+            qi.columns = [str(j) for j in range(qi.width)]
+            at = [str(self.edit.columns.index(name)) for name in self.roles.qi]
+            classes = recheck.classes_of(qi, at)
+            recheck.require_size(classes, self.k)
+            plain = self._plain_models()
+            if plain:
+                require_lawful(classes, texts(self._union, self.roles.sensitive), plain)
+            require(total == self.cost_units, f"the new rows cost {total}, not as claimed")
+        except RejectedError as error:
+            raise VerificationError(f"the re-check of the union: {error.reason}") from None
+
+
+def require_equal(found: "pl.DataFrame", expected: "pl.DataFrame") -> None:
+    """Raise unless the earlier rows stand in the union as they were."""
+    if not found.equals(expected):
+        raise VerificationError("an earlier row is not as it was published")
+
+
+def extended(
+    source: Source,
+    existing: Source,
+    policy: Policy,
+    listener: Listener = silent,
+    stop: Stop | None = None,
+) -> ExtendedRelease:
+    """Add the rows of a table to an earlier release, whose rows stay as they are.
+
+    Parameters
+    ----------
+    source: the new rows, with all columns that ``policy`` gives a role.
+    existing: the earlier release, with the columns that are published.
+
+    Raises
+    ------
+    InputError: columns differ, or the earlier release is not lawful under the policy.
+    OutOfScopeError: a model compares classes with the whole table, which new rows change.
+    NoLawfulReleaseError: some new rows fit nowhere.
+    """
+    from incrowd.anonymize import interruptible
+
+    stop = stop or Stop(policy.time_limit, policy.gap)
+    if is_constrained(policy):
+        raise OutOfScopeError("fixed, linked and capped columns are not served with existing yet")
+    table = coded(source, policy)
+    columns = table.roles.published(source.columns)
+    if sorted(existing.columns) != sorted(columns):
+        raise InputError(
+            "the earlier release has other columns than the new rows would be published with: "
+            f"{', '.join(map(repr, existing.columns))} against {', '.join(map(repr, columns))}"
+        )
+    model, old, new, sizes = sensitive_of(source, existing, table, policy)
+    published = classes_of_release(existing, table, model, old, sizes)
+    if not source.rows:
+        raise InputError("there are no new rows")
+    secret = new if new.shape[1] else None
+    trees, scale = table.instance.trees, table.instance.scale
+    instance, copy_of_row = from_codes(table.leaves, trees, secret, scale)
+    joining = Joining(instance, model, published, solver(policy, model, listener, stop))
+    with interruptible(stop):
+        of_copy = joining.best()
+    cost = joining.cost(of_copy)
+    bound = min(joining.bound(), cost)
+    place = of_copy[copy_of_row]
+    release = ExtendedRelease(
+        source=source,
+        edit=edit_of(table, published, place, columns),
+        policy=policy,
+        model=model,
+        roles=table.roles,
+        trees=table.instance.trees,
+        scale=table.instance.scale,
+        cost_units=cost,
+        bound_units=bound,
+        worst_units=instance.worst_cost,
+        status="optimal" if bound == cost else "feasible",
+        method="existing",
+        ended=stop.why() if stop.now() else "stopped paying",
+        seconds=stop.elapsed(),
+        existing=existing,
+        joined=int((place < len(published.levels)).sum()),
+        shuffle=shuffled(existing.rows + source.rows, policy.order, policy.seed),
+    )
+    _ = release.class_of_row  # the independent re-check
+    return release
+
+
+def sensitive_of(
+    source: Source, existing: Source, table: Coded, policy: Policy
+) -> tuple[Model, NDArray[np.int32], NDArray[np.int32], tuple[int, ...]]:
+    """Return the model, and the sensitive values of earlier and new rows in codes of the union."""
+    empty = np.zeros((existing.rows, 0), np.int32), np.zeros((source.rows, 0), np.int32)
+    if not asks_of_sensitive(policy):
+        return table.model, *empty, ()
+    columns = {}
+    for name in table.roles.sensitive:
+        both = [existing.encode(name), source.encode(name)]
+        codes = np.concatenate([both[0].codes, both[1].codes + len(both[0].values)])
+        columns[name] = Column.of([*both[0].values, *both[1].values], codes)
+    model = model_of(policy, columns, policy.sources())
+    for part in parts(model):
+        if isinstance(part, OF_THE_TABLE):
+            raise OutOfScopeError(
+                f"{part.name} compares every class with the whole table, which new rows change: "
+                "published classes could become unlawful untouched; publish the whole table anew"
+            )
+    codes = np.column_stack([column.codes for column in columns.values()]).astype(np.int32)
+    sizes = tuple(len(column.values) for column in columns.values())
+    return model, codes[: existing.rows], codes[existing.rows :], sizes
+
+
+def classes_of_release(
+    existing: Source,
+    table: Coded,
+    model: Model,
+    secret: NDArray[np.int32],
+    sizes: tuple[int, ...],
+) -> Published:
+    """Return the classes of the earlier release that can cover new rows."""
+    columns = [existing.encode(name) for name in table.roles.qi]
+    pattern = np.column_stack([column.codes for column in columns])
+    kinds, member = np.unique(pattern, axis=0, return_inverse=True)
+    member = member.ravel().astype(np.int64)
+    broken = all_lawful(model, member, secret, sizes)
+    if broken:
+        raise InputError(
+            f"the earlier release is not lawful itself: {broken} of its {len(kinds)} classes break "
+            f"{model.name}; give the policy it was made with"
+        )
+    levels = np.zeros(kinds.shape, np.int64)
+    nodes = np.zeros(kinds.shape, np.int64)
+    known = np.ones(len(kinds), bool)
+    for j, (column, tree) in enumerate(zip(columns, table.instance.trees, strict=True)):
+        place = _places(tree)
+        found = np.array([place.get(text, (-1, -1)) for text in column.values] or [(-1, -1)])
+        levels[:, j], nodes[:, j] = found[kinds[:, j]].T
+        known &= levels[:, j] >= 0
+    order = np.argsort(member, kind="stable")
+    cuts = np.concatenate([[0], np.cumsum(np.bincount(member, minlength=len(kinds)))])
+    values = tuple(secret[order[cuts[c] : cuts[c + 1]]] for c in np.flatnonzero(known).tolist())
+    return Published(levels[known], nodes[known], values)
+
+
+def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
+    """Return a function that makes classes of an instance of new rows."""
+    from incrowd.anonymize import configured, in_user_units
+    from incrowd.solve import solve
+    from incrowd.solvers.base import Context, Problem
+
+    def run(instance: Instance) -> tuple[Ints, NDArray[np.float64]] | None:
+        context = Context(
+            policy.seed, stop, in_user_units(listener, instance.scale), policy.threads
+        )
+        method = configured(policy.method, policy.reductions)
+        try:
+            solved = solve(Problem(instance, model), method, context)
+        except NoLawfulReleaseError:
+            return None
+        price = np.zeros(instance.distinct)
+        if solved.prices is not None:
+            price = solved.prices.price / solved.prices.quantum
+        return solved.solution.classes, price
+
+    return run
+
+
+def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str, ...]) -> Edit:
+    """Return what changes in the new rows."""
+    from incrowd.solution import Solution
+
+    rows = len(place)
+    levels = np.zeros((rows, len(table.instance.trees)), np.int64)
+    joined = place < len(published.levels)
+    levels[joined] = published.levels[place[joined]]
+    fresh = np.flatnonzero(~joined)
+    if len(fresh):
+        part = Instance(table.leaves[fresh], np.ones(len(fresh), np.int64), table.instance.trees)
+        solution = Solution.of(part, place[fresh])
+        levels[fresh] = solution.levels[solution.classes]
+    replacements = {}
+    for j, tree in enumerate(table.instance.trees):
+        labels, ids = _labels_by_level(tree)
+        replacements[tree.column] = Replacement(labels, ids[levels[:, j], table.leaves[:, j]])
+    return Edit(columns, replacements)

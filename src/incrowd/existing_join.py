@@ -1,0 +1,421 @@
+"""Which published class each new row joins, and which new classes the others form.
+
+A row may join a published class whose labels are its own values or ancestors of them; it then
+pays what those labels cost it.  Or it becomes part of a new class of new rows.
+
+1. The cheapest published classes that cover each row.
+2. The rows that a new class might serve better (by their support bound) are solved as a table of
+   their own, the others join; in small tables also: all that would pay on joining, and only those
+   that no class covers.
+3. Passes while they pay: new classes whose rows join more cheaply dissolve, surplus rows leave,
+   joined rows enter new classes that cover them more cheaply.
+4. Rows left over, too few for a class, take along the rows that this costs least.
+
+The bound: with prices π for the new rows as a table by themselves, row r pays at least
+min(π_r, its cheapest join): in a new class the mean of the rows' lowered prices is at most the
+cost of a row (lowering a price never breaks a certificate), and who joins pays a join.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import NoLawfulReleaseError
+from incrowd.hierarchy.tree import Tree
+from incrowd.instance import Instance, from_codes
+from incrowd.privacy.all_of import lawful_classes
+from incrowd.privacy.base import Group, Model
+from incrowd.privacy.classes import Classes
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.solution import Solution
+
+Ints = NDArray[np.int64]
+FAR = np.iinfo(np.int64).max // 4
+OPTIONS = 6  # published classes that a row may choose from under models beyond k
+PASSES = 8
+SEVERAL = 5_000  # new rows up to which several starts are tried
+VISITS = 30_000_000  # of the search for supports
+WIDE = 60  # rows of a new class up to which each is tried without each of its rows
+
+Solve = Callable[[Instance], tuple[Ints, NDArray[np.float64]] | None]
+"""Classes of an instance's copies and prices of its rows; None when no release of it is lawful."""
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """The classes of the earlier release that can cover new rows.
+
+    Attributes
+    ----------
+    levels, nodes: int64, shape (classes, columns): their labels in the new rows' trees.
+    values: sensitive values of each class's rows: int32 of shape (rows, attributes).
+    """
+
+    levels: Ints
+    nodes: Ints
+    values: tuple[NDArray[np.int32], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Covers:
+    """The cheapest classes above each row: shape (rows, options), by rising cost.
+
+    ``place`` is −1 and ``cost`` is FAR where there is none.
+    """
+
+    cost: Ints
+    place: Ints
+
+
+def covers(
+    codes: NDArray[np.integer], trees: tuple[Tree, ...], levels: Ints, nodes: Ints, options: int
+) -> Covers:
+    """Find the cheapest classes above each row.
+
+    Parameters
+    ----------
+    codes: shape (rows, columns): leaf codes.
+    levels, nodes: shape (classes, columns).  At one vector of levels a row has one class at most,
+        so there is one look-up for each vector that occurs.
+    """
+    rows = len(codes)
+    cost = np.full((rows, options + 1), FAR)
+    place = np.full((rows, options + 1), -1)
+    shapes, of_shape = np.unique(levels, axis=0, return_inverse=True)
+    for s, shape in enumerate(shapes):
+        members = np.flatnonzero(of_shape.ravel() == s)
+        columns = list(zip(trees, shape.tolist(), codes.T, strict=True))
+        above = np.column_stack([tree.node[level][code] for tree, level, code in columns])
+        price = sum(tree.cost[level][code] for tree, level, code in columns)
+        both = np.vstack([nodes[members], above]).astype(np.int64)
+        _, number = np.unique(both, axis=0, return_inverse=True)
+        number = number.ravel()
+        class_of = np.full(number.max() + 1, -1)
+        class_of[number[: len(members)]] = members
+        found = class_of[number[len(members) :]]
+        cost[:, -1] = np.where(found >= 0, price, FAR)
+        place[:, -1] = found
+        order = np.argsort(cost, axis=1, kind="stable")
+        cost = np.take_along_axis(cost, order, axis=1)
+        place = np.take_along_axis(place, order, axis=1)
+    return Covers(cost[:, :options], np.where(cost < FAR, place, -1)[:, :options])
+
+
+@dataclass(eq=False)
+class Joining:
+    """The new rows and where each of their copies goes.
+
+    Attributes
+    ----------
+    instance: the new rows; model: what classes of the union obey.
+    published: the classes of the earlier release.
+    solve: makes classes of some of the rows by themselves.
+    """
+
+    instance: Instance
+    model: Model
+    published: Published
+    solve: Solve
+
+    def __post_init__(self) -> None:
+        self.k = self.model.smallest_class(self._table)
+        options = 1 if isinstance(self.model, KAnonymity) else OPTIONS
+        p = self.published
+        self.covers = covers(self.instance.codes, self.instance.trees, p.levels, p.nodes, options)
+        self.cheapest = self.covers.cost[self.instance.copies, 0]
+        self.price = np.zeros(self.instance.distinct)
+
+    @cached_property
+    def _table(self) -> Group:
+        instance = self.instance
+        return Group(instance.sensitive_codes[instance.copies], self.sizes)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values of each sensitive attribute, in the union."""
+        most = self.instance.sensitive_codes.max(axis=0, initial=0)
+        for values in self.published.values:
+            most = np.maximum(most, values.max(axis=0, initial=0))
+        return tuple(int(code) + 1 for code in most)
+
+    def best(self) -> Ints:
+        """int64, shape (copies,): published class, or classes + number of a new class.
+
+        Raises
+        ------
+        NoLawfulReleaseError: some rows fit nowhere.
+        """
+        starts = [self.may_gain]
+        if self.instance.rows <= SEVERAL:
+            starts += [self.cheapest > 0, self.cheapest >= FAR]
+        best, least, seen = None, FAR, set()
+        for alone in starts:
+            if alone.tobytes() in seen:
+                continue
+            seen.add(alone.tobytes())
+            place = self.from_start(alone)
+            cost = self.cost(place)
+            if best is None or cost < least:
+                best, least = place, cost
+        assert best is not None
+        return best
+
+    @cached_property
+    def may_gain(self) -> NDArray[np.bool_]:
+        """Copies that some new class might serve better than joining does."""
+        return self.support[self.instance.copies] < self.cheapest
+
+    @cached_property
+    def support(self) -> Ints:
+        """int64, shape (distinct,): what a row pays in a new class at the least."""
+        from incrowd.bounds.support import support_prices
+        from incrowd.patterns.prefix_tree import PrefixTree
+
+        if self.instance.rows < self.k:
+            return np.where(self.covers.cost[:, 0] < FAR, FAR, 0)
+        price, complete = support_prices(PrefixTree(self.instance), self.k, VISITS)
+        return price if complete else np.zeros_like(price)
+
+    def from_start(self, alone: NDArray[np.bool_]) -> Ints:
+        """Solve some copies alone, let the others join, improve."""
+        place, refused = self.joined(np.flatnonzero(~alone))
+        alone = alone | refused
+        rest = np.flatnonzero(alone)
+        classes = self.solved(rest) if len(rest) else np.zeros(0, np.int64)
+        if classes is None:
+            place = self.with_helpers(place, rest)
+        else:
+            place[rest] = len(self.published.levels) + classes
+        return self.improved(place)
+
+    def joined(self, copies: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+        """Let copies join the cheapest class that stays lawful; tell which found none."""
+        place = np.full(self.instance.rows, -1)
+        refused = np.zeros(self.instance.rows, bool)
+        if isinstance(self.model, KAnonymity):
+            place[copies] = self.covers.place[self.instance.copies[copies], 0]
+            return place, refused
+        values = self.instance.sensitive_codes[self.instance.copies]
+        held = list(self.published.values)
+        waiting = copies
+        for option in range(OPTIONS):
+            wanted = self.covers.place[self.instance.copies[waiting], option]
+            left = [waiting[wanted < 0]]
+            for c in np.unique(wanted[wanted >= 0]).tolist():
+                who = waiting[wanted == c]
+                fits = self.admitted(held[c], values[who])
+                held[c] = np.vstack([held[c], values[who][fits]])
+                place[who[fits]] = c
+                left.append(who[~fits])
+            waiting = np.sort(np.concatenate(left))
+        refused[waiting] = True
+        return place, refused
+
+    def admitted(self, held: NDArray[np.int32], values: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which rows a class can take in and stay lawful: all, or one after the other."""
+        if self.lawful(np.vstack([held, values])):
+            return np.ones(len(values), bool)
+        fits = np.zeros(len(values), bool)
+        for i in range(len(values)):
+            more = np.vstack([held, values[i : i + 1]])
+            if self.lawful(more):
+                held, fits[i] = more, True
+        return fits
+
+    def lawful(self, values: NDArray[np.int32]) -> bool:
+        """Whether rows with these sensitive values are a lawful class."""
+        return self.model.lawful(Group(values, self.sizes), self._table)
+
+    def solved(self, copies: Ints) -> Ints | None:
+        """Return classes of these copies by themselves; None when no release of them is lawful."""
+        instance = self.instance
+        rows = instance.copies[copies]
+        secret = instance.sensitive_codes[rows] if instance.sensitive is not None else None
+        part, copy_of = from_codes(instance.codes[rows], instance.trees, secret, instance.scale)
+        found = self.solve(part)
+        if found is None:
+            return None
+        classes, price = found
+        self.price[rows] = np.maximum(self.price[rows], price[part.copies[copy_of]])
+        return classes[copy_of]
+
+    def with_helpers(self, place: Ints, rest: Ints) -> Ints:
+        """Make one class of the rows that fit nowhere and those that help them at least cost."""
+        place = place.copy()
+        near = rest[self.cheapest[rest] < FAR]
+        again, refused = self.joined(near)
+        place[near] = again[near]
+        lost = np.concatenate([rest[self.cheapest[rest] >= FAR], near[refused[near]]])
+        if not len(lost):
+            return place
+        others = np.flatnonzero(~np.isin(np.arange(self.instance.rows), lost))
+        others = others[np.argsort(self.burden(lost, others), kind="stable")]
+        values = self.instance.sensitive_codes[self.instance.copies]
+        count = max(0, self.k - len(lost))
+        while count <= len(others):
+            group = np.concatenate([lost, others[:count]])
+            if len(group) >= self.k and self.lawful(values[group]):
+                place[group] = len(self.published.levels)
+                return place
+            count += 1
+        raise NoLawfulReleaseError(
+            f"{len(lost)} of the {self.instance.rows} new rows fit no published class, and cannot "
+            f"form a lawful one ({self.model.name}) even with all the others: hold them back until "
+            "more rows come, or publish the whole table anew"
+        )
+
+    def burden(self, lost: Ints, others: Ints) -> Ints:
+        """What it costs to take each of the others into a class with the lost rows."""
+        instance = self.instance
+        codes, rows = instance.codes[instance.copies[lost]], instance.copies[others]
+        total = np.zeros(len(others), np.int64)
+        for j, tree in enumerate(instance.trees):
+            code = instance.codes[rows, j]
+            low = np.minimum(code, codes[:, j].min())
+            high = np.maximum(code, codes[:, j].max())
+            level = np.zeros(len(others), np.int64)
+            for up in range(tree.levels - 1, -1, -1):
+                level[tree.node[up][low] == tree.node[up][high]] = up
+            total += tree.cost[level, code]
+        return total * (len(lost) + 1) - np.minimum(self.cheapest[others], FAR)
+
+    def new_classes(self, place: Ints) -> tuple[Ints, Solution | None]:
+        """Return the copies in new classes, and these classes."""
+        fresh = np.flatnonzero(place >= len(self.published.levels))
+        if not len(fresh):
+            return fresh, None
+        rows = self.instance.copies[fresh]
+        part = Instance(
+            self.instance.codes[rows], np.ones(len(rows), np.int64), self.instance.trees
+        )
+        return fresh, Solution.of(part, place[fresh])
+
+    def costs(self, place: Ints) -> Ints:
+        """int64, shape (copies,): what each copy pays."""
+        paid = np.zeros(self.instance.rows, np.int64)
+        for option in range(self.covers.place.shape[1]):
+            hit = self.covers.place[self.instance.copies, option] == place
+            paid[hit] = self.covers.cost[self.instance.copies[hit], option]
+        fresh, solution = self.new_classes(place)
+        if solution is not None:
+            levels = solution.levels[solution.classes]
+            paid[fresh] = 0
+            for j, tree in enumerate(self.instance.trees):
+                paid[fresh] += tree.cost[levels[:, j], solution.instance.codes[:, j]]
+        return paid
+
+    def cost(self, place: Ints) -> int:
+        """What all copies pay."""
+        return int(self.costs(place).sum())
+
+    def improved(self, place: Ints) -> Ints:
+        """Move rows between new and published classes while that pays (k-anonymity only)."""
+        if not isinstance(self.model, KAnonymity):
+            return place
+        best = self.cost(place)
+        for _ in range(PASSES):
+            trial = self.entered(self.left(place))
+            cost = self.cost(trial)
+            if cost >= best:
+                break
+            place, best = trial, cost
+        return place
+
+    def left(self, place: Ints) -> Ints:
+        """Let rows leave new classes for published ones: whole classes, or what is beyond k."""
+        place = place.copy()
+        fresh, solution = self.new_classes(place)
+        if solution is None:
+            return place
+        paid = self.costs(place)[fresh]
+        join = self.cheapest[fresh]
+        gain = paid - join
+        target = self.covers.place[self.instance.copies[fresh], 0]
+        order = np.lexsort((-gain, solution.classes))
+        starts = np.concatenate([[0], np.cumsum(solution.sizes)])
+        for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            who = order[begin:end]
+            if join[who].max() < FAR and gain[who].sum() >= 0:
+                place[fresh[who]] = target[who]
+                continue
+            surplus = who[: max(0, len(who) - self.k)]
+            surplus = surplus[gain[surplus] > 0]
+            if not len(surplus) and self.k < len(who) <= WIDE:
+                surplus = self.spared(fresh[who], who)
+            place[fresh[surplus]] = target[surplus]
+        return place
+
+    def spared(self, members: Ints, who: Ints) -> Ints:
+        """Return the rows alike, few enough, without which the class becomes so much cheaper."""
+        rows = self.instance.copies[members]
+        best, found = 0, who[:0]
+        before = len(rows) * self.row_cost(rows)
+        for row in np.unique(rows).tolist():
+            alike = rows == row
+            rest = rows[~alike]
+            join = self.cheapest[members[alike]][0]
+            if len(rest) < self.k or join >= FAR:
+                continue
+            gain = before - len(rest) * self.row_cost(rest) - int(alike.sum()) * int(join)
+            if gain > best:
+                best, found = gain, who[alike]
+        return found
+
+    def row_cost(self, rows: Ints) -> int:
+        """What each row of a class of these distinct rows pays."""
+        codes = self.instance.codes[rows]
+        low, high = codes.min(axis=0), codes.max(axis=0)
+        total = 0
+        for j, tree in enumerate(self.instance.trees):
+            level = int((tree.node[:, low[j]] != tree.node[:, high[j]]).sum())
+            total += int(tree.cost[level, low[j]])
+        return total
+
+    def entered(self, place: Ints) -> Ints:
+        """Let joined rows enter new classes that cover them at a lower cost."""
+        place = place.copy()
+        fresh, solution = self.new_classes(place)
+        if solution is None:
+            return place
+        order, starts = solution._order
+        first = solution.instance.codes[order[starts]]
+        nodes = np.column_stack(
+            [
+                tree.node[solution.levels[:, j], first[:, j]]
+                for j, tree in enumerate(self.instance.trees)
+            ]
+        )
+        names = np.unique(place[fresh])  # Solution.of numbers them in this order
+        inner = covers(
+            self.instance.codes, self.instance.trees, solution.levels, nodes.astype(np.int64), 1
+        )
+        cost = inner.cost[self.instance.copies, 0]
+        better = (place < len(self.published.levels)) & (cost < self.cheapest)
+        place[better] = names[inner.place[self.instance.copies[better], 0]]
+        return place
+
+    def bound(self) -> int:
+        """Return what the new rows pay at the least, in units of 1/scale."""
+        from incrowd.bounds.price import bound_of, certify
+        from incrowd.patterns.prefix_tree import PrefixTree
+        from incrowd.solvers.base import Prices
+
+        instance, join = self.instance, self.covers.cost[:, 0]
+        if instance.rows < self.k:
+            return int(join @ instance.counts) if (join < FAR).all() else 0
+        tree = PrefixTree(instance)
+        least = bound_of(Prices(np.minimum(self.support, join), 1), instance.counts)
+        guess = np.minimum(self.price, join.astype(np.float64))
+        return max(least, bound_of(certify(tree, self.k, guess), instance.counts))
+
+
+def all_lawful(
+    model: Model, member: Ints, values: NDArray[np.int32], sizes: tuple[int, ...]
+) -> int:
+    """Return how many classes break a model."""
+    if not len(member):
+        return 0
+    return int((~lawful_classes(model, Classes(member, Group(values, sizes)))).sum())

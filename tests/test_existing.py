@@ -1,0 +1,187 @@
+"""Tests of adding rows to an earlier release: it stays, classes grow, nobody could pay less."""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import incrowd as ic
+from incrowd.cli import cli
+from incrowd.existing import ExtendedRelease
+
+QI = ["a", "b"]
+Row = tuple[str, ...]
+
+
+def extend(new: pl.DataFrame, earlier: Any, k: int = 2, **asked: Any) -> ExtendedRelease:
+    """The release of ``new`` beside ``earlier``."""
+    release = ic.anonymize(new, k, existing=earlier, **asked)
+    assert isinstance(release, ExtendedRelease)
+    return release
+
+
+def partitions(items: list[int], least: int) -> Iterator[list[list[int]]]:
+    """All partitions into blocks of at least ``least``."""
+    if not items:
+        yield []
+        return
+    first, rest = items[0], items[1:]
+    for size in range(max(least - 1, 0), len(rest) + 1):
+        for others in itertools.combinations(rest, size):
+            left = [i for i in rest if i not in others]
+            for more in partitions(left, least):
+                yield [[first, *others], *more]
+
+
+def stars(rows: list[Row]) -> int:
+    """Cost of a class."""
+    return len(rows) * sum(len(set(column)) > 1 for column in zip(*rows, strict=True))
+
+
+def optimum(new: list[Row], published: set[Row], k: int) -> int | None:
+    """The least number of new stars, by trying everything; None when nothing is lawful."""
+
+    def join(row: Row) -> int | None:
+        costs = [
+            sum(label == "*" and cell != "*" for cell, label in zip(row, labels, strict=True))
+            for labels in published
+            if all(label in (cell, "*") for cell, label in zip(row, labels, strict=True))
+        ]
+        return min(costs, default=None)
+
+    joins = [join(row) for row in new]
+    best = None
+    for alone in itertools.chain.from_iterable(
+        itertools.combinations(range(len(new)), size) for size in range(len(new) + 1)
+    ):
+        rest = [joins[i] for i in range(len(new)) if i not in alone]
+        if any(cost is None for cost in rest):
+            continue
+        base = sum(cost for cost in rest if cost is not None)
+        for blocks in partitions(list(alone), k):
+            cost = base + sum(stars([new[i] for i in block]) for block in blocks)
+            best = cost if best is None else min(best, cost)
+    return best
+
+
+cells = st.sampled_from(["x", "y", "z"])
+rows_of = st.lists(st.tuples(cells, cells), min_size=1, max_size=5)
+labels = st.sampled_from(["x", "y", "*"])
+
+
+@given(rows_of, st.sets(st.tuples(labels, labels), min_size=1, max_size=3), st.sampled_from([2, 3]))
+def test_against_everything(new: list[Row], published: set[Row], k: int) -> None:
+    """Tests bound ≤ optimum ≤ cost, and refusal exactly when nothing is lawful."""
+    earlier_rows = sorted(published) * k
+    earlier = pl.DataFrame(earlier_rows, schema=QI, orient="row")
+    frame = pl.DataFrame(new, schema=QI, orient="row")
+    best = optimum(new, published, k)
+    if best is None:
+        with pytest.raises(ic.NoLawfulReleaseError, match="hold them back"):
+            extend(frame, earlier, k)
+        return
+    release = extend(frame, earlier, k)
+    union = [tuple(map(str, row)) for row in release.data.rows()]
+    assert union[: len(earlier_rows)] == earlier_rows
+    added = union[len(earlier_rows) :]
+    assert len(added) == len(new)
+    for row, out in zip(new, added, strict=True):
+        assert all(label in (cell, "*") for cell, label in zip(row, out, strict=True))
+    assert min(Counter(union).values()) >= k
+    changed = sum(
+        c != d for r, s in zip(new, added, strict=True) for c, d in zip(r, s, strict=True)
+    )
+    assert changed == release.cost == release.changed_cells
+    assert release.lower_bound <= best <= release.cost
+    assert release.cost <= best + 4
+
+
+PEOPLE = pl.DataFrame(
+    {
+        "age": [34, 36, 38, 35, 51, 58, 52, 57],
+        "zip": ["91326", "91327", "91330", "91331", "95954", "95960", "95962", "95963"],
+        "illness": ["flu", "cold", "flu", "gout", "flu", "cold", "gout", "flu"],
+    }
+)
+HIERARCHIES = {"age": "interval:5,10,20", "zip": "prefix:1,2,3"}
+ASKED: dict[str, Any] = {"sensitive": "illness", "hierarchies": HIERARCHIES}
+
+
+def test_hierarchies_and_frames() -> None:
+    """Tests that rows join what covers them at the least cost, and the type of the frame."""
+    earlier = ic.anonymize(PEOPLE, 4, **ASKED).data
+    new = pl.DataFrame({"age": [33, 59], "zip": ["91329", "95961"], "illness": ["flu", "gout"]})
+    release = extend(new, earlier, 4, **ASKED)
+    assert release.joined == 2
+    assert release.data.height == 10
+    assert release.data.rows()[:8] == earlier.rows()
+    assert release.classes == len(set(earlier.select("age", "zip").rows()))
+    assert release.verify()
+    pandas = ic.anonymize(new.to_pandas(), 4, existing=earlier.to_pandas(), **ASKED)
+    assert pandas.data.to_numpy().tolist() == [list(row) for row in release.data.rows()]
+
+
+def test_models_hold_for_grown_classes() -> None:
+    """Tests that a row that would break diversity by frequency does not join."""
+    earlier = pl.DataFrame({"a": ["x", "x", "*", "*"], "s": ["1", "2", "1", "2"]})
+    new = pl.DataFrame({"a": ["x", "x"], "s": ["1", "2"]})
+    release = extend(new, earlier, 2, sensitive="s", l=2, l_kind="frequency")
+    held = release.data.group_by("a").agg(pl.col("s").value_counts())
+    assert held.height == 2
+    assert release.cost == 0
+    lone = pl.DataFrame({"a": ["x"], "s": ["1"]})
+    with pytest.raises(ic.NoLawfulReleaseError, match="hold them back"):
+        extend(lone, earlier, 2, sensitive="s", l=2, l_kind="frequency")
+    with pytest.raises(ic.OutOfScopeError, match="whole table"):
+        extend(new, earlier, 2, sensitive="s", t=0.5)
+
+
+def test_refusals() -> None:
+    """Tests an earlier release that is none, other columns, and rows that fit nowhere."""
+    new = pl.DataFrame({"a": ["x"], "b": ["y"]})
+    with pytest.raises(ic.InputError, match="not lawful itself: 1 of its 1 classes"):
+        extend(new, new, 2)
+    with pytest.raises(ic.InputError, match="other columns"):
+        extend(new, pl.DataFrame({"a": ["x", "x"]}), 2)
+    with pytest.raises(ic.NoLawfulReleaseError, match="1 of the 1 new rows fit no published class"):
+        extend(new, pl.DataFrame({"a": ["z", "z"], "b": ["y", "y"]}), 2)
+
+
+def test_helpers() -> None:
+    """Tests that a row that fits nowhere takes a joining row along."""
+    earlier = pl.DataFrame({"a": ["x"] * 3, "b": ["y"] * 3})
+    new = pl.DataFrame({"a": ["x", "z", "x"], "b": ["y", "y", "y"]})
+    release = extend(new, earlier, 2)
+    assert (release.cost, release.joined) == (2, 1)
+
+
+@pytest.mark.parametrize("order", ["keep", "shuffle"])
+def test_command_line(order: str, tmp_path: Path) -> None:
+    """Tests files: the union in the new file's form, the earlier rows as they were."""
+    first, new, out, both = (tmp_path / n for n in ("first.csv", "new.csv", "out.csv", "both.csv"))
+    first.write_text("name;age;job\nA;34;x\nB;36;x\nC;51;\nD;52;\n")
+    new.write_text('name;age;job\nE;35;x\nF;51;"y;z"\nG;51;"y;z"\n')
+    roles = ["--id", "name", "-k", "2", "-q", "--order", order]
+    run = CliRunner().invoke
+    assert run(cli, ["anonymize", str(first), "-o", str(out), *roles]).exit_code == 0
+    done = run(cli, ["anonymize", str(new), "-o", str(both), "--existing", str(out), *roles])
+    assert done.exit_code == 0, done.output
+    before, after = out.read_text().splitlines(), both.read_text().splitlines()
+    assert after[0] == "age;job"
+    assert not Counter(before) - Counter(after)
+    assert len(after) == len(before) + 3
+    assert min(Counter(after[1:]).values()) >= 2
+    assert '51;"y;z"' in after
+    refused = run(
+        cli,
+        ["anonymize", str(new), "-o", str(both), "--existing", str(out), *roles, "--proof", "p"],
+    )
+    assert refused.exit_code == 2
+    assert "--proof" in refused.output
