@@ -66,6 +66,21 @@ def test_general_numbers_count_where_all_of_them_lie():
     assert bars["* suppressed"].after == 10
 
 
+def test_bins_suit_the_rows():
+    """Tests that skewed numbers go into bins of like many rows, near-unique texts into one bar."""
+    skewed = [str(n) for n in [*range(20)] * 50 + [5000]]
+    bars = compared(column_of(skewed), column_of(skewed), "*", None)
+    assert len(bars) >= 8
+    assert max(bar.after for bar in bars) <= 0.25 * len(skewed)
+    assert (bars[0].label, bars[-1].label) == ("0–1", "18–5000")
+    unique = [f"v{i}" for i in range(500)]
+    bars = compared(column_of(unique), column_of(["v*"] * 499 + ["v7"]), "*", None)
+    assert [(b.label, b.before, b.after) for b in bars] == [
+        ("500 values, all rare", 500, 1),
+        ("v*", 0, 499),
+    ]
+
+
 def test_codes_are_no_numbers():
     """Tests that zips keep their zeros, and that words and infinities are no numbers."""
     assert as_numbers(["01234", "91326"]) is None

@@ -12,6 +12,8 @@ from incrowd.hierarchy.tree import Tree
 MOST_VALUES = 10
 MOST_GENERAL = 4
 BINS = 10
+CROWDED = 0.6  # share of the rows in one bin from which bins of equal width tell too little
+RARE = 0.05  # share of the rows below which the most frequent values are not worth a bar
 VALUE, SPECIAL = "value", "special"
 
 
@@ -43,16 +45,20 @@ def compared(before: Column, after: Column, star: str, tree: Tree | None) -> lis
     old, new = counted(before), counted(after)
     common = sorted(old, key=lambda v: -old[v])
     head = common[:MOST_VALUES] if len(common) > MOST_VALUES + 1 else common
+    if sum(old[v] for v in head) < RARE * sum(old.values()):
+        head = []  # next to unique values: none of them stands for anything
     head = in_order(head)
     bars = [Bar(v, VALUE, old[v], new.get(v, 0)) for v in head]
     tail = [v for v in common if v not in set(head)]
     if tail:
         was, now = sum(old[v] for v in tail), sum(new.get(v, 0) for v in tail)
-        bars.append(Bar(f"{len(tail):,} other values", SPECIAL, was, now))
+        words = "other values" if head else "values, all rare"
+        bars.append(Bar(f"{len(tail):,} {words}", SPECIAL, was, now))
+    most = MOST_GENERAL if head else MOST_VALUES
     general = sorted((v for v in new if v not in old and v != star), key=lambda v: -new[v])
-    bars += [Bar(v, VALUE, 0, new[v]) for v in general[:MOST_GENERAL]]
-    if general[MOST_GENERAL:]:
-        rest = sum(new[v] for v in general[MOST_GENERAL:])
+    bars += [Bar(v, VALUE, 0, new[v]) for v in general[:most]]
+    if general[most:]:
+        rest = sum(new[v] for v in general[most:])
         bars.append(Bar("other general values", SPECIAL, 0, rest))
     return bars + star_bar(new, star, 0)
 
@@ -65,7 +71,7 @@ def alone(after: Column, star: str) -> list[Bar]:
     numbers = as_numbers(plain)
     bars: list[Bar] = []
     if numbers is not None and len(plain) > MOST_VALUES + 2 and 2 * len(plain) >= len(shown):
-        bins = Bins.around(numbers)
+        bins = Bins.around(numbers, [new[v] for v in plain])
         total = [0] * len(bins.names)
         for value, at in zip(plain, bins.place(numbers).tolist(), strict=True):
             if value is not None:
@@ -139,49 +145,77 @@ def as_numbers(values: Sequence[str | None]) -> NDArray[np.float64] | None:
     return found if np.isfinite(found).any() else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bins:
-    """Intervals of equal width; the last one holds its upper end too."""
+    """Intervals of numbers.
 
-    low: float
-    width: float
+    Attributes
+    ----------
+    edges: float64, shape (bins,): where each begins, ascending; the last has no end.
+    """
+
+    edges: NDArray[np.float64]
     names: tuple[str, ...]
 
     @classmethod
-    def around(cls, numbers: NDArray[np.float64]) -> "Bins":
-        """Choose about ten round intervals for these numbers."""
-        known = numbers[np.isfinite(numbers)]
-        least, most = float(known.min()), float(known.max())
-        raw = max((most - least) / BINS, 1e-12)
-        power = 10.0 ** np.floor(np.log10(raw))
-        width = float(next(f * power for f in (1, 2, 2.5, 5, 10) if f * power >= raw * 0.999))
+    def around(cls, numbers: NDArray[np.float64], rows: Sequence[int]) -> "Bins":
+        """Choose about ten intervals for these numbers, each of so many rows.
+
+        Of equal, round width; where most rows would be in one of them, of about equally many rows.
+        """
+        there = np.isfinite(numbers)
+        known, weight = numbers[there], np.asarray(rows, float)[there]
+        order = np.argsort(known)
+        known, weight = known[order], weight[order]
         whole = bool((known == np.floor(known)).all())
-        if whole:
-            width = max(1.0, float(np.ceil(width)))
-        low = float(np.floor(least / width) * width)
-        count = max(1, int(np.floor((most - low) / width)) + 1)
-        names = tuple(interval(low + i * width, width, whole) for i in range(count))
-        return cls(low, width, names)
+        edges = round_edges(float(known[0]), float(known[-1]), whole)
+        share = np.bincount(np.searchsorted(edges, known, "right") - 1, weight) / weight.sum()
+        if share.max() > CROWDED:
+            ranks = np.searchsorted(
+                np.cumsum(weight), np.arange(BINS) / BINS * weight.sum(), "right"
+            )
+            edges = np.unique(known[np.minimum(ranks, len(known) - 1)])
+        last = np.append(edges[1:], known[-1] + 1)
+        names = tuple(
+            interval(low, high, whole, i == len(edges) - 1)
+            for i, (low, high) in enumerate(zip(edges.tolist(), last.tolist(), strict=True))
+        )
+        return cls(edges, names)
 
     def place(self, number: float | NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the bin of each number (NaN: −1)."""
-        at = np.floor((np.asarray(number) - self.low) / self.width)
-        return np.where(np.isnan(at), -1, np.clip(at, 0, len(self.names) - 1)).astype(np.int64)
+        given = np.asarray(number, float)
+        at = np.clip(np.searchsorted(self.edges, given, "right") - 1, 0, len(self.edges) - 1)
+        return np.where(np.isnan(given), -1, at).astype(np.int64)
 
 
-def interval(low: float, width: float, whole: bool) -> str:
-    """Return an interval in words."""
+def round_edges(least: float, most: float, whole: bool) -> NDArray[np.float64]:
+    """float64, shape (bins,): where about ten intervals of one round width begin."""
+    raw = max((most - least) / BINS, 1e-12)
+    power = 10.0 ** np.floor(np.log10(raw))
+    width = float(next(f * power for f in (1, 2, 2.5, 5, 10) if f * power >= raw * 0.999))
     if whole:
-        last = low + width - 1
-        return f"{low:.0f}" if last == low else f"{low:.0f}–{last:.0f}"
-    return f"{low:.6g} to {low + width:.6g}"
+        width = max(1.0, float(np.ceil(width)))
+    first = float(np.floor(least / width))
+    count = max(1, int(np.floor(most / width) - first) + 1)
+    return np.asarray((first + np.arange(count)) * width, np.float64)
+
+
+def interval(low: float, high: float, whole: bool, last: bool) -> str:
+    """Return an interval in words, its upper end left out; the last one of all holds it."""
+    if not whole:
+        return f"{low:.6g} and more" if last else f"{low:.6g} to {high:.6g}"
+    if low == high - 1:
+        return f"{low:.0f}"
+    return f"{low:.0f}–{high - 1:.0f}"
 
 
 def binned(
     before: Column, after: Column, star: str, tree: Tree | None, numbers: NDArray[np.float64]
 ) -> list[Bar]:
     """Compare a column of numbers."""
-    bins = Bins.around(numbers)
+    counts = counted(before)
+    bins = Bins.around(numbers, [counts.get(value, 0) for value in before.values])
     place: dict[str | None, int] = dict(
         zip(before.values, bins.place(numbers).tolist(), strict=True)
     )
