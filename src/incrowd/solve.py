@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 
 from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
+from incrowd.memory import within_memory
 from incrowd.presolve.base import Reduced
 from incrowd.privacy.all_of import lawful_classes
 from incrowd.privacy.classes import Classes
@@ -73,18 +74,29 @@ def solve(
     require_lawful_table(problem)
     solver = choose(problem, method)
     insist(solver, problem)
-    if method == "auto" and solver.id == "simplex-matching":
-        from incrowd.solvers.portfolio import two_anonymous
-
-        outcome, solver = two_anonymous(problem, context)
-    else:
-        outcome = run_on_fewer_copies(problem, solver, context)
+    auto = method == "auto"
+    run = run_portfolio if auto and solver.id == "simplex-matching" else run_one
+    outcome, solver = within_memory(run, problem, solver, context, auto)
     if outcome.solution is None:
         raise StoppedError(
             f"method {solver.id!r} ended ({outcome.ended}) before it found any lawful release; "
             "give it more time, or use --method auto, whose first release comes at once"
         )
     return recheck(problem, solver, outcome)
+
+
+def run_one(problem: Problem, solver: Solver, context: Context) -> tuple[Outcome, Solver]:
+    """Run one solver."""
+    return run_on_fewer_copies(problem, solver, context), solver
+
+
+def run_portfolio(problem: Problem, solver: Solver, context: Context) -> tuple[Outcome, Solver]:
+    """Run matching with the engine standing by; the engine alone once it is chosen instead."""
+    if solver.id != "simplex-matching":
+        return run_one(problem, solver, context)
+    from incrowd.solvers.portfolio import two_anonymous
+
+    return two_anonymous(problem, context)
 
 
 def choose(problem: Problem, method: str | Solver) -> Solver:
