@@ -16,7 +16,7 @@ from pages import HOSTILE
 
 import incrowd as ic
 from incrowd.cli import cli
-from incrowd.errors import InputError
+from incrowd.errors import InputError, OutOfScopeError
 from incrowd.frames.base import Column
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.spec import parse
@@ -276,6 +276,35 @@ def test_outputs_that_cannot_be(options, message, tmp_path, monkeypatch):
     assert done.exit_code == 2
     assert message in done.output
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_several_files(tmp_path, monkeypatch):
+    """Tests reports on a table in several files, and metadata where the release is one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    for name in "ab":
+        (tmp_path / "in" / f"{name}.csv").write_text("a|z\n34|1\n34|1\n36|2\n36|3\n")
+    words = ["anonymize", "in", "-k", "2", "--report-internal", "i.html", "-q"]
+    words += ["--metadata", "m.json", "-o"]
+    done = CliRunner().invoke(cli, [*words, "out"])
+    assert (done.exit_code, "needs -o FILE" in done.output) == (2, True)
+    done = CliRunner().invoke(cli, [*words, "o.csv"])
+    assert done.exit_code == 0, done.output
+    found = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))["resources"][0]
+    first = (tmp_path / "o.csv").read_text().splitlines()[0]
+    assert first == found["dialect"]["delimiter"].join(["a", "z"])
+    assert "SHA-256 of the original" in (tmp_path / "i.html").read_text(encoding="utf-8")
+
+
+def test_rows_added_to_an_earlier_release_are_refused(tmp_path):
+    """Tests that nothing is compared with an original that is not at hand."""
+    frame = pl.DataFrame({"a": ["1", "1", "2", "2"], "b": ["x", "x", "y", "y"]})
+    release = ic.anonymize(frame, 2, existing=ic.anonymize(frame, 2).data)
+    with pytest.raises(OutOfScopeError, match="earlier release"):
+        release.report(tmp_path / "r.html")
+    with pytest.raises(OutOfScopeError, match="earlier release"):
+        release.plot_risk()
+    assert release.summary()["rows"].to_list() == [4]
 
 
 def test_demo_has_a_report(tmp_path):

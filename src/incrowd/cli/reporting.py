@@ -54,7 +54,14 @@ def require_reports(
             raise InputError(f"{option} names the same file as another; give it its own")
         require_place(path)
         taken.append(path)
-    if "--metadata" in wanted and (not others or others[0] in (None, "-")):
+    if "--metadata" not in wanted:
+        return
+    from incrowd.frames.parts import are_parts
+    from incrowd.frames.parts_write import is_folder
+
+    output = others[0]
+    folder = table is not None and output is not None and are_parts(table) and is_folder(output)
+    if output in (None, "-") or folder:
         raise InputError("--metadata describes the file of the release: it needs -o FILE")
 
 
@@ -74,7 +81,7 @@ def write_reports(
         inside = Inside(
             release=release,
             command=("incrowd", *sys.argv[1:]),
-            input=None if table in (None, "-") else (table, sha256_of(table)),
+            input=None if table is None or table == "-" else (table, sha256_of(table)),
             policy_file=read_text(given.get("policy")),
         )
         write_report(release, given["report_internal"], True, name=name, inside=inside)
@@ -85,7 +92,13 @@ def write_reports(
 
 
 def sha256_of(path: str) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file, or of the lines ``HASH  NAME`` of several, in hexadecimal."""
+    from incrowd.frames.parts import are_parts, find
+
+    if are_parts(path):
+        root, names = find(path)
+        lines = "".join(f"{sha256_of(str(root / name))}  {name}\n" for name in names)
+        return hashlib.sha256(lines.encode()).hexdigest()
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from incrowd.errors import InputError
 from incrowd.frames.base import Table
-from incrowd.frames.csv_table import EditedCsv
+from incrowd.frames.csv_table import EditedCsv, read_csv
 from incrowd.frames.files import output_format
 from incrowd.release import Release
 from incrowd.report.view import View, view_of
@@ -32,7 +33,7 @@ def write_metadata(release: Release, output: str | Path, path: str | Path) -> No
 
     Raises
     ------
-    InputError: the folder cannot be written.
+    InputError: the folder cannot be written; the release is a folder.
     """
     from incrowd.frames.atomic import whole
 
@@ -49,6 +50,8 @@ def descriptor(release: Release, output: Path, beside: Path) -> dict[str, Any]:
     ----------
     output: the released file; beside: the folder of the descriptor, where paths start.
     """
+    if output.is_dir():
+        raise InputError(f"{output}: metadata describes one file, and this is a folder")
     view = view_of(release, output.name, None)
     name = slug(output.stem)
     return {
@@ -86,7 +89,7 @@ def resource(view: View, output: Path, beside: Path) -> dict[str, Any]:
         "hash": f"sha256:{hashlib.sha256(data).hexdigest()}",
     }
     if form == "csv":
-        found |= dialect_of(view.after)
+        found |= dialect_of(view.after, data)
     found["schema"] = {
         "fields": [field(view, name) for name in view.after.columns],
         "missingValues": ["", view.star],
@@ -103,11 +106,9 @@ def relative(output: Path, beside: Path) -> str:
         return output.name
 
 
-def dialect_of(table: Table) -> dict[str, Any]:
-    """Encoding and dialect of a delimited file."""
-    if not isinstance(table, EditedCsv):
-        return {"encoding": "utf-8", "dialect": {"delimiter": ",", "header": True}}
-    dialect = table.dialect
+def dialect_of(table: Table, data: bytes) -> dict[str, Any]:
+    """Encoding and dialect of a delimited file, as it was written or else as it reads."""
+    dialect = (table if isinstance(table, EditedCsv) else read_csv(data, "the release")).dialect
     return {
         "encoding": dialect.encoding or "utf-8",
         "dialect": {

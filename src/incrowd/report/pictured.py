@@ -17,6 +17,14 @@ class Pictured:
     def _release(self) -> "Release":
         return cast("Release", self)
 
+    @property
+    def _compared(self) -> "Release":
+        """The release, if it is one of a table that is at hand as a whole."""
+        from incrowd.report.view import require_whole
+
+        require_whole(self._release)
+        return self._release
+
     def report(
         self, path: str | Path, internal: bool = False, *, frontier: "Frontier | None" = None
     ) -> None:
@@ -50,7 +58,7 @@ class Pictured:
         from incrowd.report.counts import buckets, class_sizes
         from incrowd.report.plots import plot_classes
 
-        release = self._release
+        release = self._compared
         before = class_sizes(release.source, release.roles.qi)
         largest = max(int(before.max(initial=1)), int(release.class_sizes.max(initial=1)))
         return plot_classes(buckets(release.class_sizes, largest), buckets(before, largest))
@@ -60,7 +68,7 @@ class Pictured:
         from incrowd.report.counts import class_sizes
         from incrowd.report.plots import plot_risk
 
-        release = self._release
+        release = self._compared
         before = class_sizes(release.source, release.roles.qi)
         return plot_risk(release.class_sizes, before, release.k)
 
@@ -68,7 +76,7 @@ class Pictured:
         """Draw the share of changed cells of each quasi-identifier."""
         from incrowd.report.plots import plot_shares
 
-        changed, rows = self._release.changed, max(self._release.rows, 1)
+        changed, rows = self._compared.changed, max(self._compared.rows, 1)
         ranked = sorted(changed, key=lambda name: -changed[name])
         shares = [changed[name] / rows for name in ranked]
         return plot_shares(ranked, shares, "share of the column's cells changed")
@@ -84,7 +92,7 @@ class Pictured:
         from incrowd.report.distribution import compared
         from incrowd.report.plots import columns_figure
 
-        release = self._release
+        release = self._compared
         trees = {tree.column: tree for tree in release.trees}
         for name in names:
             if name not in trees:
@@ -104,7 +112,7 @@ class Pictured:
         from incrowd.report.plots import plot_associations
         from incrowd.report.sections import MOST_PAIRS
 
-        release, roles = self._release, self._release.roles
+        release, roles = self._compared, self._compared.roles
         names = (*roles.qi, *roles.sensitive, *roles.keep)
         before, after = (
             {name: table.encode(name).compact() for name in names}

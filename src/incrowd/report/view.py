@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import incrowd
+from incrowd.errors import OutOfScopeError
 from incrowd.frames.base import Column, Table
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy import Policy
@@ -135,6 +136,7 @@ class View:
 
 def view_of(release: Release, name: str, inside: Inside | None) -> View:
     """Return what a report about a release may see; ``inside`` None: what everybody may see."""
+    require_whole(release)
     policy, roles = release.policy, release.roles
     return View(
         name=name,
@@ -165,6 +167,15 @@ def view_of(release: Release, name: str, inside: Inside | None) -> View:
         version=incrowd.__version__,
         inside=inside,
     )
+
+
+def require_whole(release: Release) -> None:
+    """Raise OutOfScopeError for rows added to an earlier release: its original is not at hand."""
+    if getattr(release, "existing", None) is not None:
+        raise OutOfScopeError(
+            "reports, figures and metadata do not serve rows added to an earlier release, whose "
+            "original is not at hand; incrowd measure describes the union"
+        )
 
 
 def how(hierarchy: Any) -> str:
