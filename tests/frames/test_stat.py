@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyreadstat
 import pytest
@@ -211,6 +212,25 @@ def test_sas_versions_stay(tmp_path: Path, version: int, mark: bytes) -> None:
     pyreadstat.write_xport(pl.DataFrame({"A": [1.0, 1.0]}), path, file_format_version=version)
     edited(path, "o.xpt", "A", "*", "*")
     assert mark in (tmp_path / "o.xpt").read_bytes()[:48]
+
+
+def test_another_reader_agrees(dta: Path, tmp_path: Path) -> None:
+    """Tests released files with pandas' own readers of Stata and SAS files."""
+    edited(dta, "o.dta", "job", "health", "*", "school")
+    with pd.read_stata(dta.parent / "o.dta", iterator=True, convert_missing=True) as reader:
+        found = reader.read(convert_categoricals=False)
+        labels = {
+            code: text for each in reader.value_labels().values() for code, text in each.items()
+        }
+        assert reader.variable_labels()["age"] == "Age in years"
+    assert [str(value) for value in found["job"]] == ["11", ".s", "12", "1", ".", ".b"]
+    assert {11: "group: health", 12: "group: school"}.items() <= labels.items()
+    path = tmp_path / "t.xpt"
+    pyreadstat.write_xport(pl.DataFrame({"A": [1.0, 2.0], "B": [3.0, 4.0]}), path, table_name="T",
+                           file_format_version=5)  # fmt: skip
+    edited(path, "o.xpt", "A", "*")
+    released = pd.read_sas(tmp_path / "o.xpt", encoding="utf-8")
+    assert released.to_dict("list") == {"A": ["*", "2"], "B": [3.0, 4.0]}
 
 
 def test_portable_files(tmp_path: Path) -> None:
