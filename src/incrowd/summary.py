@@ -16,7 +16,7 @@ def summary(release: "Release") -> str:
     lines = [
         (
             "rows",
-            f"{release.rows:,} in {release.classes:,} classes, the smallest of "
+            f"{release.rows:,}{_beside(release)} in {release.classes:,} classes, the smallest of "
             f"{release.smallest_class:,} ({' and '.join(release.models)})",
         ),
         ("changed", f"{changed:,} of {cells:,} cells ({changed / cells:.2%})"),
@@ -31,6 +31,15 @@ def summary(release: "Release") -> str:
     lines.append(("status", _status_in_words(release)))
     text = "\n".join(f"{name:<9}{fact}" for name, fact in lines)
     return text + "\n" + _columns_in_words(release)
+
+
+def _beside(release: "Release") -> str:
+    """What the new rows of a release were added to, if they were."""
+    earlier = getattr(release, "existing", None)
+    if earlier is None:
+        return ""
+    joined = getattr(release, "joined", 0)
+    return f" new ({joined:,} in published classes) beside {earlier.rows:,} published,"
 
 
 def _bound_in_words(release: "Release") -> str:
