@@ -68,7 +68,9 @@ def without_seconds(output: str) -> str:
     return re.sub(r"[\d.]+ s\)", "… s)", output)
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "benchmarks/*.md", "docs/**/*.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "benchmarks/*.md", "docs/**/*.md"]
+)
 def test_links_lead_somewhere(page: str) -> None:
     """Tests that every link within the project names a file that is there."""
     for path in ROOT.glob(page):
