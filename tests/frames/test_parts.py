@@ -186,6 +186,8 @@ def test_places_that_do_not_fit(tmp_path: Path) -> None:
     assert "no file there" in run(tmp_path / "in/*.pq", "-o", tmp_path / "out").output
     proof = run(tmp_path / "in", "-o", tmp_path / "out", "--proof", tmp_path / "p")
     assert "one file" in proof.output
+    metadata = run(tmp_path / "in", "-o", tmp_path / "out", "--metadata", tmp_path / "m.json")
+    assert "one file" in metadata.output
 
 
 def test_earlier_output_is_replaced_whole(tmp_path: Path) -> None:

@@ -8,7 +8,12 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record, say, standard_output_kept
-from incrowd.cli.reporting import report_options, require_reports, write_reports
+from incrowd.cli.reporting import (
+    also_written,
+    report_options,
+    require_reports,
+    write_reports,
+)
 from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
 
@@ -63,7 +68,8 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         from incrowd.spark.command import run
 
         return run(table, output, as_json, quiet, given)
-    require_outputs(table, output, as_json, given["proof"], given["statement"], given["existing"])
+    others = (given[name] for name in ("proof", "statement", "existing", "metadata"))
+    require_outputs(table, output, as_json, *others)
     require_reports(table, [output, given["proof"], given["statement"]], given)
     from incrowd.cli.progress import progress
     from incrowd.frames.files import read
@@ -90,7 +96,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     write_reports(release, table, output, given)
     if as_json:
         print_json(release_record(release, output, given["proof"]))
-    say(f"{summary(release)}\nwritten  {output}", quiet)
+    say(f"{summary(release)}\nwritten  {output}{also_written(given)}", quiet)
     return 130 if release.ended == "interrupted" else 0
 
 
@@ -125,6 +131,7 @@ def require_outputs(
     proof: str | None,
     statement: str | None,
     existing: str | None = None,
+    metadata: str | None = None,
 ) -> None:
     """Raise InputError when outputs would fall on each other or on the input."""
     from incrowd.frames.atomic import require_place, same_file
@@ -149,6 +156,8 @@ def require_outputs(
         require_folder_place(output, table)
     if folder and existing:
         raise InputError("with --existing OUT is one file; name it with .csv, .parquet or .arrow")
+    if folder and metadata:
+        raise InputError("--metadata describes one file; name OUT with .csv, .parquet or .arrow")
     if proof is not None and are_parts(table):
         raise InputError("--proof needs one file for IN and one for OUT: it states their hashes")
     for name in outputs[folder:]:
