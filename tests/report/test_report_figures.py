@@ -242,6 +242,7 @@ def test_beside_a_release(tmp_path, monkeypatch):
     words = "anonymize in.csv -o o.csv -k 2 --id n --report e.html --report-internal i.html"
     done = CliRunner().invoke(cli, [*words.split(), "--metadata", "o.json"])
     assert done.exit_code == 0, done.output
+    assert "\nwritten  o.csv\nreport   e.html\ninternal i.html\nmetadata o.json\n" in done.stderr
     found = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))
     resource = found["resources"][0]
     data = (tmp_path / resource["path"]).read_bytes()

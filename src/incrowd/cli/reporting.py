@@ -91,6 +91,12 @@ def write_reports(
         write_metadata(release, output, given["metadata"])
 
 
+def also_written(given: Mapping[str, Any]) -> str:
+    """Return the lines that name the reports written."""
+    names = {"report": "report", "report_internal": "internal", "metadata": "metadata"}
+    return "".join(f"\n{word:<9}{given[key]}" for key, word in names.items() if given[key])
+
+
 def sha256_of(path: str) -> str:
     """Return the SHA-256 of a file, or of the lines ``HASH  NAME`` of several, in hexadecimal."""
     from incrowd.frames.parts import are_parts, find

@@ -81,7 +81,7 @@ def table(caption: str, head: list[Any], rows: list[list[Any]], numbers: int = 1
         for row in rows
     ]
     whole = tag("table", tag("caption", caption), tag("thead", top), tag("tbody", *body))
-    return tag("div", whole, class_="scroll", role="region", aria_label=caption, tabindex="0")
+    return tag("div", whole, class_="scroll", role="group", aria_label=caption, tabindex="0")
 
 
 def facts(pairs: list[tuple[Any, Any]]) -> Html:

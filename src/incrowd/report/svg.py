@@ -20,7 +20,7 @@ STYLES = re.compile(r'\bstyle="[^"]*"')
 FONTS = re.compile(r"font: ([\d.]+)px [^;\"]*")
 
 
-def svg_text(figure: "Figure", salt: str) -> str:
+def svg_text(figure: "Figure", salt: str, transparent: bool = False) -> str:
     """Return a figure as an SVG document, the same for the same figure and salt."""
     import matplotlib
 
@@ -33,7 +33,7 @@ def svg_text(figure: "Figure", salt: str) -> str:
     file = io.StringIO()
     with matplotlib.rc_context(settings), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a letter that the measuring font lacks
-        figure.savefig(file, format="svg", transparent=True, metadata=nothing)
+        figure.savefig(file, format="svg", transparent=transparent, metadata=nothing)
     return file.getvalue()
 
 
@@ -45,7 +45,7 @@ def inline(figure: "Figure", label: str, prefix: str) -> Html:
     label: what it shows, for those who do not see it.
     prefix: of its ids, different for each figure of a page.
     """
-    text = svg_text(figure, prefix)
+    text = svg_text(figure, prefix, transparent=True)
     opening = OPENING.search(text)
     assert opening is not None
     box = re.search(r'viewBox="([^"]*)"', opening[0])
