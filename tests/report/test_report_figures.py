@@ -288,7 +288,7 @@ def test_several_files(tmp_path, monkeypatch):
     words = ["anonymize", "in", "-k", "2", "--report-internal", "i.html", "-q"]
     words += ["--metadata", "m.json", "-o"]
     done = CliRunner().invoke(cli, [*words, "out"])
-    assert (done.exit_code, "needs -o FILE" in done.output) == (2, True)
+    assert (done.exit_code, "--metadata describes" in done.output) == (2, True)
     done = CliRunner().invoke(cli, [*words, "o.csv"])
     assert done.exit_code == 0, done.output
     found = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))["resources"][0]

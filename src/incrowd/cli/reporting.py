@@ -54,14 +54,7 @@ def require_reports(
             raise InputError(f"{option} names the same file as another; give it its own")
         require_place(path)
         taken.append(path)
-    if "--metadata" not in wanted:
-        return
-    from incrowd.frames.parts import are_parts
-    from incrowd.frames.parts_write import is_folder
-
-    output = others[0]
-    folder = table is not None and output is not None and are_parts(table) and is_folder(output)
-    if output in (None, "-") or folder:
+    if "--metadata" in wanted and others[0] in (None, "-"):
         raise InputError("--metadata describes the file of the release: it needs -o FILE")
 
 
