@@ -1,6 +1,7 @@
 """The engine at one k, started from what a neighbouring k has left."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.engine import Engine, Run
 
 ROUNDS = 6  # of prices that start from those of the next smaller k
+ALMOST = 0.95  # share of the support prices that the start is raised to
 COOL = Annealing(moves=60, heat=(0.8, 0.12), least=300_000)  # for a release that is nearly right
 
 
@@ -29,7 +31,7 @@ def raised_prices(
 
     Prices for k are prices for k + 1: among the rows that match a pattern the k + 1 highest sum to
     at most (k + 1)/k times what the k highest sum to.  So the ascent starts where it ended before,
-    with narrow boxes.
+    raised to nearly the support prices of the new k, and needs half of the rounds.
     """
     instance = tree.instance
     first, complete = support_prices(tree, k, visits)
@@ -39,16 +41,10 @@ def raised_prices(
     best = better(known, Prices(first, 1), instance.counts)
     if stop() or not bound_of(best, instance.counts):
         return best
-    schedule = PriceBound.suited(instance)
+    schedule, start = PriceBound.suited(instance), best.price / best.quantum
     if best is known:
-        share = 1 - ROUNDS / schedule.rounds
-        schedule = PriceBound(
-            rounds=ROUNDS,
-            iterations=schedule.iterations,
-            margin=(part(schedule.margin, share / 2), schedule.margin[1]),
-            rate=(part(schedule.rate, share / 2), schedule.rate[1]),
-        )
-    start = best.price / best.quantum
+        schedule = replace(schedule, rounds=ROUNDS)
+        start = np.maximum(start, ALMOST * first)
     u = schedule.ascend(tree, k, start, stop, lambda bound, share: report(share))
     return better(best, certify(tree, k, u), instance.counts)
 
@@ -58,11 +54,6 @@ def better(known: Prices | None, other: Prices, counts: NDArray[np.int64]) -> Pr
     if known is None or bound_of(other, counts) > bound_of(known, counts):
         return other
     return known
-
-
-def part(ends: tuple[float, float], share: float) -> float:
-    """Interpolate geometrically between two ends."""
-    return ends[0] * (ends[1] / ends[0]) ** share
 
 
 class WarmRun(Run):
