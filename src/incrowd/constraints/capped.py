@@ -15,16 +15,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.coding import Coded, moved
 from incrowd.constraints.plan import Limit, Plan
+from incrowd.constraints.possible import require_possible
+from incrowd.constraints.repairing import Repair, changed_cells
 from incrowd.constraints.solving import ENDINGS, solve_plan, solve_with
 from incrowd.errors import NoLawfulReleaseError, StoppedError
 from incrowd.events import Event
 from incrowd.hierarchy.build import DEAREST_ROW
 from incrowd.hierarchy.tree import Tree
-from incrowd.solution import Solution
+from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solve import Solved
 from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.portfolio import Share
@@ -32,7 +33,9 @@ from incrowd.solvers.portfolio import Share
 ATTEMPTS = 14
 REFINEMENTS = 4  # attempts after the first one that meets all caps
 FINE = 32  # prices are in units of 1/(scale·FINE), as a whole unit may be too coarse a step
-FIRST_SHARE = 0.35  # of the time, for the attempt without prices
+FIRST = 0.25  # share of the time limit for the attempt without prices
+SEARCH = 0.05  # for each attempt in search of prices
+LAST = 0.6  # share of the time left for an attempt at the prices found; then rows are moved
 
 
 def solve_capped(table: Coded, plan: Plan, method: str | Solver, context: Context) -> Solved:
@@ -45,19 +48,11 @@ def solve_capped(table: Coded, plan: Plan, method: str | Solver, context: Contex
     """
     if not plan.limits:
         return solve_plan(table, plan, method, context)
+    require_possible(table, plan)
     search = Search(table, plan, method, context)
     search.run()
+    search.repair()
     return search.result()
-
-
-def changed_cells(table: Coded, solution: Solution) -> NDArray[np.bool_]:
-    """bool, shape (rows, quasi-identifiers): which cells a solution changes."""
-    class_of_row = solution.classes[table.copy_of_row]
-    trees = enumerate(table.instance.trees)
-    columns = [
-        moved(tree)[solution.levels[class_of_row, j], table.leaves[:, j]] for j, tree in trees
-    ]
-    return np.column_stack(columns)
 
 
 @dataclass(eq=False)
@@ -70,9 +65,13 @@ class Price:
     worked: int | None = None
     least: int | None = None
 
+    @property
+    def likely(self) -> float:
+        """A price that should do: between one that failed and one that worked."""
+        return self.failed if self.worked is None else (self.failed + self.worked) / 2
+
     def learn(self, count: int, unit: int, refine: bool) -> None:
         """Move the price: up while the cap is broken, halfway down when there is room."""
-        self.least = count if self.least is None else min(self.least, count)
         if count > self.limit.most:
             self.failed = max(self.failed, self.now)
             grown = max(unit // 2, 2 * self.now, 1)
@@ -97,20 +96,53 @@ class Search:
     bound: int = 0
     attempts: int = 0
     prices: list[Price] = field(default_factory=list)
+    seen: list[Solved] = field(default_factory=list)
 
     def run(self) -> None:
         """Raise and lower the prices until the caps are met cheaply, or the attempts are over."""
         self.prices = [Price(limit) for limit in self.plan.limits]
-        self.attempt(solve_first=True)
+        limit = self.context.stop.time_limit or float("inf")
+        self.attempt(FIRST * limit, priced=False)
         refined = 0
         while self.attempts < ATTEMPTS and not self.over() and refined <= REFINEMENTS:
             if not any(price.now for price in self.prices if price.limit.column is not None):
                 break
             before = [price.now for price in self.prices]
-            self.attempt()
+            self.attempt(SEARCH * limit)
             refined += self.best is not None
             if before == [price.now for price in self.prices]:
                 break
+        if limit < float("inf") and not self.over():
+            for price in self.prices:  # the lowest ones that worked deserve a longer look
+                price.now = price.now if price.worked is None else max(price.worked, price.failed)
+            if any(price.now for price in self.prices):
+                self.attempt(LAST * self.context.stop.left())
+
+    def repair(self) -> None:
+        """Move rows between the classes of the release nearest to the caps; under k-anonymity.
+
+        Where column caps alone are met already, prices by column do better.
+        """
+        subgroups = any(limit.inside is not None for limit in self.plan.limits)
+        if not isinstance(self.table.model, KAnonymity) or self.over():
+            return
+        if self.best is not None and not subgroups:
+            return
+        start = min(self.seen, key=self.distance)
+        first = [price.likely / self.fine for price in self.prices]
+        for solution in Repair(self.table, self.plan, self.context).run(start.solution, first):
+            cost = solution.cost
+            self.offer(replace(start, solution=solution, cost=cost, ended="stopped paying"))
+            known = None if self.best is None else self.best.cost
+            self.context.tell("caps, moving rows", known, self.bound or None)
+            if self.over():
+                return
+
+    def distance(self, solved: Solved) -> int:
+        """Return a release's cost, with two of the dearest cells for each that is too many."""
+        changed = changed_cells(self.table, solved.solution)
+        over = sum(max(0, p.limit.count(changed) - p.limit.most) for p in self.prices)
+        return solved.cost + 2 * over * max(map(dearest, self.table.instance.trees))
 
     def over(self) -> bool:
         """Whether there is nothing to gain, or no time."""
@@ -118,29 +150,32 @@ class Search:
             return True
         return self.best is not None and self.context.stop.satisfied(self.best.cost, self.bound)
 
-    def attempt(self, solve_first: bool = False) -> None:
+    def attempt(self, seconds: float, priced: bool = True) -> None:
         """Solve at the prices as they are, and learn from what comes out."""
         tried = [price.now for price in self.prices]
-        context = self.shared(solve_first)
-        if solve_first:
+        context = self.shared(seconds, priced)
+        if not priced:
             solved = solve_plan(self.table, self.plan, self.method, context)
             bound = solved.bound
         else:
             trees = self.dearer()
-            solved, priced = solve_with(self.table, self.plan, trees, self.method, context)
+            solved, found = solve_with(self.table, self.plan, trees, self.method, context)
             paid = zip(tried, self.plan.limits, strict=True)
             # costs are whole units, so a bound may be rounded up
-            bound = -((sum(now * limit.most for now, limit in paid) - priced) // self.fine)
+            bound = -((sum(now * limit.most for now, limit in paid) - found) // self.fine)
         self.attempts += 1
         self.bound = max(self.bound, bound)
-        self.offer(solved)
+        self.seen.append(solved)
+        counts = self.offer(solved)
+        for price, count in zip(self.prices, counts, strict=True):
+            j = price.limit.column
+            unit = 0 if j is None else dearest(self.table.instance.trees[j]) * self.fine
+            price.learn(count, unit, self.met(counts))
 
-    def shared(self, first: bool) -> Context:
+    def shared(self, seconds: float, priced: bool) -> Context:
         """Return the context of one attempt: its part of the time, costs kept to itself."""
-        stop = self.context.stop
-        part = FIRST_SHARE if first else 1 / max(2, ATTEMPTS - self.attempts)
-        share = Share.of(stop, stop.left() * part)
-        if not first:
+        share = Share.of(self.context.stop, seconds)
+        if priced:
             share.gap = None  # of the dearer costs, it says nothing
         name = f"caps, attempt {self.attempts + 1}: "
 
@@ -167,17 +202,19 @@ class Search:
         """What one unit of the table's costs is in the finer unit of the prices."""
         return FINE if sum(map(dearest, self.table.instance.trees)) * FINE < DEAREST_ROW else 1
 
-    def offer(self, solved: Solved) -> None:
-        """Keep a release within the caps if it is the best so far; move the prices."""
+    def offer(self, solved: Solved) -> list[int]:
+        """Keep a release within the caps if it is the best so far; return the changed cells."""
         changed = changed_cells(self.table, solved.solution)
         counts = [price.limit.count(changed) for price in self.prices]
-        met = all(c <= p.limit.most for c, p in zip(counts, self.prices, strict=True))
-        if met and (self.best is None or solved.cost < self.best.cost):
-            self.best = solved
         for price, count in zip(self.prices, counts, strict=True):
-            j = price.limit.column
-            unit = 0 if j is None else dearest(self.table.instance.trees[j]) * self.fine
-            price.learn(count, unit, met)
+            price.least = count if price.least is None else min(price.least, count)
+        if self.met(counts) and (self.best is None or solved.cost < self.best.cost):
+            self.best = solved
+        return counts
+
+    def met(self, counts: Sequence[int]) -> bool:
+        """Whether these numbers of changed cells are within the caps."""
+        return all(c <= p.limit.most for c, p in zip(counts, self.prices, strict=True))
 
     def result(self) -> Solved:
         """Return the best release within the caps, or say why there is none."""
