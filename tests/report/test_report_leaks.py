@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -87,8 +88,9 @@ def test_roles_and_rules_are_told_without_paths_and_values(tmp_path):
     release = ic.anonymize(
         frame, 8, id="zqname", hierarchies={"word": str(groups)}, caps={"word": 1.0}, seed=31415
     )
-    told = published(release, tmp_path / "out.csv")
-    for hidden in ("zqsecret", str(tmp_path), "zqname", "31415"):
+    costs = replace(release.policy, cost=str(tmp_path / "zqcosts.csv"))
+    told = published(replace(release, policy=costs), tmp_path / "out.csv")
+    for hidden in ("zqsecret", "zqcosts", str(tmp_path), "zqname", "31415"):
         assert hidden not in told
     assert "groups of its own" in told
 

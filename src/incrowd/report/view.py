@@ -24,6 +24,8 @@ from incrowd.report.counts import class_sizes
 if TYPE_CHECKING:
     from incrowd.frontier.points import Frontier
 
+COSTS = ("level", "ncp", "stars")  # others are files or values of the publisher's own
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Inside:
@@ -154,7 +156,7 @@ def view_of(release: Release, name: str, inside: Inside | None) -> View:
         linked=tuple(tuple(names) for names in policy.linked),
         caps=len(policy.caps),
         weights={name: str(weight) for name, weight in policy.weights.items()},
-        cost_name=policy.cost if isinstance(policy.cost, str) else "given by the publisher",
+        cost_name=policy.cost if policy.cost in COSTS else "given by the publisher",
         star=policy.star,
         cost=release.cost,
         lower_bound=release.lower_bound,
