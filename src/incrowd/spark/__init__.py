@@ -7,7 +7,7 @@
     tree.py       which block a row belongs to
     blocks.py     several tasks instead of one: blocks, borders polished, one bound
     rows.py       from classes back to rows, by joins
-    check.py      the re-check of what was released
+    check.py      the re-check of what was released        result.py  what is returned
     session.py    a session, files in and out, for the command line
 
 Only calls that Spark Connect serves are used.  The driver needs neither numba nor the engine; the
@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from incrowd.spark.front import anonymize as anonymize
     from incrowd.spark.front import release as release
-    from incrowd.spark.release import SparkRelease as SparkRelease
+    from incrowd.spark.result import SparkRelease as SparkRelease
 
 _HOME = {
-    "SparkRelease": "incrowd.spark.release",
+    "SparkRelease": "incrowd.spark.result",
     "anonymize": "incrowd.spark.front",
     "release": "incrowd.spark.front",
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import InputError, VerificationError
 from incrowd.policy import Policy
 from incrowd.spark.front import BLOCK_ROWS, release_of, require_spark
-from incrowd.spark.release import SparkRelease
+from incrowd.spark.result import SparkRelease
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

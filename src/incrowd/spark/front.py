@@ -8,7 +8,7 @@ from incrowd.events import Event, Listener, silent
 from incrowd.models import asks_of_sensitive
 from incrowd.policy import Policy, Roles
 from incrowd.privacy.all_of import parts
-from incrowd.spark.release import SparkRelease
+from incrowd.spark.result import SparkRelease
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
