@@ -165,7 +165,7 @@ def test_moves_keep_links_and_count_right(kind: str) -> None:
         for shifts, regroups in ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (0.3, 0.4)):
             heat, last = float(case.rng.choice([1e-4, 0.5, 5.0])), first + 300
             cost += anneal_slice(
-                first, last, 10_000, heat, heat / 2, case.k, 1, shifts, regroups, 0.3,
+                first, last, heat, heat / 2, case.k, 1, shifts, regroups, 0.3,
                 most_support, crowd, pad, c, dice, everyone, np.arange(2), 0.2,
             )  # fmt: skip
             first = last

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from incrowd.solvers.engine.pull import pull
 def anneal_slice(
     first: int,
     last: int,
-    total: int,
     heat0: float,
     heat1: float,
     k: int,
@@ -36,15 +36,15 @@ def anneal_slice(
     active: Any,
     focus: float,
 ) -> int:
-    """Run moves first..last−1 of ``total``; return the change of cost.
+    """Run moves first..last−1, cooling from heat0 to heat1; return the change of cost.
 
     A share ``focus`` of the moves starts at a copy of the list ``active``, the others at one of
     ``paying``.
     """
     change = 0
-    ratio = np.log(heat1 / heat0)
+    ratio = np.log(heat1 / heat0) / (last - first)
     for number in range(first, last):
-        heat = heat0 * np.exp(ratio * number / total)
+        heat = heat0 * np.exp(ratio * (number - first))
         if active.size and draw(rng) < focus:
             i = active[below(rng, active.size)]
         else:
@@ -87,6 +87,44 @@ def above_price(
     return np.flatnonzero((crowd.size * c.cost - worth)[pattern] > least)
 
 
+@dataclass
+class Clock:
+    """How far an annealing has come: by its moves alone, or also by the time it has.
+
+    Attributes
+    ----------
+    total, length: moves in all and per slice.
+    seconds: (wall seconds to use at most, factor on the moves in that time), or None: cooling
+        is then a matter of moves alone, and so repeatable.
+    """
+
+    total: int
+    length: int
+    seconds: tuple[float, float] | None
+
+    def __post_init__(self) -> None:
+        self.done = 0
+        self.share = 0.0 if self.total else 1.0
+        self.step = self.length / max(1, self.total)
+        self.begin = monotonic()
+
+    def ends(self) -> tuple[float, float]:
+        """Return the shares at the begin and (about) at the end of the next slice."""
+        return self.share, min(1.0, self.share + self.step)
+
+    def tick(self) -> None:
+        """Note that a slice is done."""
+        before = self.share
+        self.done += self.length
+        if self.seconds is None:
+            self.share = min(1.0, self.done / self.total)
+        else:
+            most, factor = self.seconds
+            by_time = (monotonic() - self.begin) / max(most, 1e-3)
+            self.share = min(1.0, max(by_time, self.done / (factor * self.total)))
+            self.step = self.share - before
+
+
 @dataclass(frozen=True, kw_only=True)
 class Annealing:
     """A cooling schedule.
@@ -122,6 +160,11 @@ class Annealing:
         """Return a schedule for this table: real hierarchies leave more to be decided."""
         return cls() if all(tree.levels <= 2 for tree in instance.trees) else cls(moves=650)
 
+    def heat_at(self, share: float) -> float:
+        """Return the temperature after a share of the way, in the units of ``heat``."""
+        hot, cold = self.heat
+        return float(hot * (cold / hot) ** share)
+
     def total_moves(self, copies: int) -> int:
         """Return the number of moves for so many copies."""
         least = min(self.least, 20_000 * copies)
@@ -137,10 +180,11 @@ class Annealing:
         stop: Callable[[], bool] = lambda: False,
         report: Callable[[int, float], None] = lambda cost, share: None,
         price: NDArray[np.float64] | None = None,
+        seconds: tuple[float, float] | None = None,
     ) -> NDArray[np.int64]:
         """Improve an assignment (int64, copies → patterns); return the best one met at a rest.
 
-        ``cell`` is what suppressing one cell typically costs.
+        ``cell`` is what suppressing one cell typically costs; ``seconds``: see ``Clock``.
         """
         crowd = new_crowd(candidates, pattern)
         pad = new_pad(candidates, k, self.most_support)
@@ -150,24 +194,22 @@ class Annealing:
         cost = best = total_cost(crowd, candidates)
         best_pattern = pattern.copy()
         unit = max(1, round(cell))
-        heat0, heat1 = (heat * cell * k**self.growth for heat in self.heat)
-        length = max(1, min(200_000, total // 40))
+        clock = Clock(total, max(1, min(200_000, total // 40)), seconds)
         if total == 0:  # everything is free already
             report(best, 1.0)
         active = np.empty(0, np.int64)
-        for first in range(0, total, length):
-            last = min(first + length, total)
+        while clock.share < 1.0:
             paying = paying_copies(crowd, candidates)
             if len(paying) == 0:
                 break
             if self.focus and price is not None:
                 active = above_price(crowd, candidates, price, 0.02 * cell)
+            hot, cold = (self.heat_at(share) * cell * k**self.growth for share in clock.ends())
             cost += anneal_slice(
-                first,
-                last,
-                total,
-                heat0,
-                heat1,
+                clock.done,
+                clock.done + clock.length,
+                hot,
+                cold,
                 k,
                 unit,
                 self.shifts,
@@ -182,10 +224,11 @@ class Annealing:
                 active,
                 self.focus,
             )
+            clock.tick()
             if cost < best:
                 best = cost
                 best_pattern[:] = crowd.pattern
-            report(best, last / total)
+            report(best, clock.share)
             if stop():
                 break
         return best_pattern

@@ -32,6 +32,7 @@ from incrowd.solvers.engine.windows import sorted_classes, window_emission
 from incrowd.solvers.staged import StagedRun
 
 SMALL = 600  # rows up to which polishing gives up after some idle turns, whatever the budget
+MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
 PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
 WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
 MANY_VISITS = 2_000_000  # of the support search, beyond which enumerations are slow
@@ -186,15 +187,24 @@ class Run(StagedRun):
 
     def search(self) -> None:
         """Anneal from a greedy start, over candidates that the final prices allow."""
-        self.anneal("annealing", self.engine.annealing or Annealing.suited(self.instance))
+        annealing = self.engine.annealing or Annealing.suited(self.instance)
+        if self.stop.time_limit is None:
+            self.anneal("annealing", annealing)
+            return
+        # slower cooling is what more time is best spent on, unless a gap may end the run early
+        factor = 1.0 if self.stop.gap is not None or self.instance.rows <= SMALL else MOST_PATIENT
+        self.anneal("annealing", annealing, (0.75 * self.stop.left(), factor))
 
-    def anneal(self, stage: str, annealing: Annealing) -> None:
+    def anneal(
+        self, stage: str, annealing: Annealing, seconds: tuple[float, float] | None = None
+    ) -> None:
         """List candidates, build a greedy release on them, anneal it."""
         self.tell("candidates")
         candidates = build_candidates(self.instance, self.emission())
         pattern = greedy(candidates, self.k, max(1, int(self.instance.cell / 10)))
         self.offer(Solution.of(self.instance, pattern))
-        self.offer(Solution.of(self.instance, self.run(stage, annealing, candidates, pattern, 0)))
+        found = self.run(stage, annealing, candidates, pattern, 0, seconds)
+        self.offer(Solution.of(self.instance, found))
 
     def run(
         self,
@@ -203,6 +213,7 @@ class Run(StagedRun):
         candidates: Candidates,
         pattern: NDArray[np.int64],
         turn: int,
+        seconds: tuple[float, float] | None = None,
     ) -> NDArray[np.int64]:
         """Run one annealing with the context's seed, listener and budget."""
         return annealing.run(
@@ -214,6 +225,7 @@ class Run(StagedRun):
             self.done,
             lambda cost, share: self.tell(stage, share, cost),
             self.price,
+            seconds,
         )
 
     def polish(self) -> None:
