@@ -27,11 +27,11 @@ from incrowd.bounds.lawful_tree import EMIT, MEASURE, SUPPORT, LawfulTree
 from incrowd.bounds.price import adam_step, fade
 from incrowd.bounds.pricing import Pricing, answer, dearest
 from incrowd.bounds.tops import Pad
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import OVERFLOW, UNLIMITED, Sink
 
 
-@kernel
+@lean_kernel
 def reductions(
     u: Any,
     offset: Any,
@@ -74,7 +74,7 @@ def reductions(
                 cutter[r] = p
 
 
-@kernel
+@lean_kernel
 def supergradient(
     u: Any,
     offset: Any,

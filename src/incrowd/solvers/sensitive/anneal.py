@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import below, draw
+from incrowd.solvers.sensitive.chance import below, draw
 from incrowd.solvers.sensitive.crowd import Rules, new_crowd, total_cost
-from incrowd.solvers.sensitive.moves import NONE, new_pad, one_move
+from incrowd.solvers.sensitive.journal import new_pad
+from incrowd.solvers.sensitive.moves import NONE, one_move
 
 
-@kernel
+@lean_kernel
 def anneal_slice(
     first: int,
     last: int,
@@ -94,7 +95,7 @@ class LawfulAnnealing:
         ``warmth`` scales the schedule's temperatures; ``price`` (float64, distinct) tells where to
         look.
         """
-        crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules)
+        crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules, places)
         rng = np.array([(seed * 0x9E3779B9 + 777) & 0xFFFFFFFFFFFF], np.uint64)
         copies = len(pattern)
         total = max(1, int(self.moves * copies))

@@ -1,108 +1,33 @@
-"""The moves: relocate, shift with refill, pull with repair, refill and dissolve.
+"""The moves: relocate, shift with refill, pull with repair.
 
 A compound move is a journal of single moves, kept or rolled back as a whole.  Classes are lawful
 before and after; in between they may be broken, and every class touched is asked again at the end.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from incrowd.jit import kernel
-from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import below, draw, patterns_up_to
-from incrowd.solvers.sensitive.crowd import (
-    Rules,
-    broken,
-    broken_after,
-    cheapest_open,
-    link,
-    unlink,
+from incrowd.jit import lean_kernel
+from incrowd.solvers.sensitive.chance import below, draw, patterns_up_to
+from incrowd.solvers.sensitive.crowd import broken, broken_after, cheapest_open, link, unlink
+from incrowd.solvers.sensitive.journal import (
+    DELTA,
+    FOUND,
+    TICK,
+    TOUCHED,
+    begin_move,
+    step,
+    undo,
+    worth_of,
 )
+from incrowd.solvers.sensitive.settle import settle_sources
 
-TICK, JOURNAL, TOUCHED, FOUND, DELTA, NUMBER = range(6)
 NONE = 1 << 62
-LONGEST_REFILL = 150
 MOST_STEPS = 200
 
 
-class Pad(NamedTuple):
-    """Scratch of the moves; ``n`` holds the counters named above."""
-
-    n: NDArray[np.int64]
-    dying: NDArray[np.bool_]
-    stamp: NDArray[np.int64]
-    touched: NDArray[np.int64]
-    found: NDArray[np.int64]
-    moved: NDArray[np.int64]
-    origin: NDArray[np.int64]
-    worth: NDArray[np.int64]
-    known: NDArray[np.int64]
-
-
-def new_pad(c: Candidates, rules: Rules) -> Pad:
-    """Allocate scratch for a table."""
-    patterns, copies = len(c.cost), len(c.row_of)
-    least = int(rules.least[0])
-    found = max(300, 6 * least)
-    journal = 8 * (found + copies) + 64
-    return Pad(
-        np.zeros(8, np.int64),
-        np.zeros(patterns, np.bool_),
-        np.full(patterns, -1, np.int64),
-        np.zeros(journal, np.int64),
-        np.zeros(found, np.int64),
-        np.zeros(journal, np.int64),
-        np.zeros(journal, np.int64),
-        np.zeros(len(rules.sample), np.int64),
-        np.full(len(rules.sample), -1, np.int64),
-    )
-
-
-@kernel
-def touch(q: int, pad: Any) -> None:
-    """Remember that q has lost a copy."""
-    if pad.stamp[q] != pad.n[NUMBER]:
-        pad.stamp[q] = pad.n[NUMBER]
-        pad.touched[pad.n[TOUCHED]] = q
-        pad.n[TOUCHED] += 1
-
-
-@kernel
-def step(i: int, p: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
-    """Move copy i to p and note it in the journal."""
-    q = crowd.pattern[i]
-    pad.moved[pad.n[JOURNAL]] = i
-    pad.origin[pad.n[JOURNAL]] = q
-    pad.n[JOURNAL] += 1
-    pad.n[DELTA] += c.cost[p] - c.cost[q]
-    touch(q, pad)
-    unlink(i, crowd, rules, c)
-    link(i, p, crowd, rules, c)
-
-
-@kernel
-def roll_back(crowd: Any, pad: Any, rules: Any, c: Any) -> None:
-    """Undo the journal."""
-    for z in range(pad.n[JOURNAL] - 1, -1, -1):
-        i = pad.moved[z]
-        unlink(i, crowd, rules, c)
-        link(i, pad.origin[z], crowd, rules, c)
-    pad.n[JOURNAL] = 0
-
-
-@kernel
-def worth_of(p: int, r: int, crowd: Any, pad: Any, rules: Any) -> int:
-    """``broken_after(p, r, +1)``, remembered by profile until ``n[TICK]`` moves on."""
-    f = rules.profile[r]
-    if pad.known[f] != pad.n[TICK]:
-        pad.known[f] = pad.n[TICK]
-        pad.worth[f] = broken_after(p, r, 1, crowd, rules)
-    return pad.worth[f]
-
-
-@kernel
+@lean_kernel
 def list_others(p: int, besides: int, crowd: Any, pad: Any, c: Any, rng: Any) -> None:
     """Collect copies below p that sit elsewhere, from a random place on, as many as fit."""
     begin = c.offset[p]
@@ -124,7 +49,7 @@ def list_others(p: int, besides: int, crowd: Any, pad: Any, c: Any, rng: Any) ->
                 pad.n[FOUND] += 1
 
 
-@kernel
+@lean_kernel
 def mend(
     p: int,
     doomed: int,
@@ -176,7 +101,7 @@ def mend(
     return True
 
 
-@kernel
+@lean_kernel
 def take_gainers(
     p: int, doomed: int, source: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
 ) -> None:
@@ -203,84 +128,7 @@ def take_gainers(
         pad.n[TICK] += 1
 
 
-@kernel
-def refill(q: int, unit: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> bool:
-    """Mend a broken class by copies that other classes can spare."""
-    now = broken(q, crowd, rules)
-    begin = c.offset[q]
-    length = c.offset[q + 1] - begin
-    if length == 0:
-        return False
-    first = below(rng, length)
-    before = pad.n[JOURNAL]
-    while now > 0:
-        pad.n[TICK] += 1
-        best = -1e300
-        best_j = -1
-        for z in range(min(length, LONGEST_REFILL)):
-            y = first + z
-            if y >= length:
-                y -= length
-            r = c.rows[begin + y]
-            after = worth_of(q, r, crowd, pad, rules)
-            if after >= now:
-                continue
-            for j in range(c.first_copy[r], c.first_copy[r + 1]):
-                s = crowd.pattern[j]
-                if s == q:
-                    continue
-                score = c.cost[s] - c.cost[q] + unit * 2.0 * (now - after) / now
-                if score <= best or broken_after(s, r, -1, crowd, rules) > 0:
-                    continue
-                best = score
-                best_j = j
-        if best_j < 0 or pad.n[JOURNAL] - before > 30:
-            return False
-        now = worth_of(q, c.row_of[best_j], crowd, pad, rules)
-        step(best_j, q, crowd, pad, rules, c)
-    return True
-
-
-@kernel
-def dissolve(q: int, largest: int, crowd: Any, pad: Any, rules: Any, c: Any) -> bool:
-    """Send every copy of q to its cheapest open pattern that can take it."""
-    if crowd.size[q] > largest:
-        return False
-    pad.dying[q] = True
-    whole = True
-    far = c.cost[c.cost.size - 1]
-    while crowd.head[q] >= 0:
-        j = crowd.head[q]
-        b = cheapest_open(c.row_of[j], q, far, crowd, pad.dying, rules, c)
-        if b < 0:
-            whole = False
-            break
-        step(j, b, crowd, pad, rules, c)
-    pad.dying[q] = False
-    return whole
-
-
-@kernel
-def settle_sources(
-    limit: float, largest: int, unit: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
-) -> bool:
-    """Refill or dissolve the classes that the move has broken."""
-    at = 0
-    while at < pad.n[TOUCHED]:
-        q = pad.touched[at]
-        at += 1
-        if crowd.size[q] == 0 or broken(q, crowd, rules) == 0:
-            continue
-        if pad.n[DELTA] > limit or at > 64:
-            return False
-        if draw(rng) < 0.5 and refill(q, unit, crowd, pad, rules, c, rng):
-            continue
-        if not dissolve(q, largest, crowd, pad, rules, c):
-            return False
-    return True
-
-
-@kernel
+@lean_kernel
 def all_lawful(p: int, crowd: Any, pad: Any, rules: Any) -> bool:
     """Whether p and every class that lost a copy is lawful."""
     if broken(p, crowd, rules) > 0:
@@ -292,7 +140,7 @@ def all_lawful(p: int, crowd: Any, pad: Any, rules: Any) -> bool:
     return True
 
 
-@kernel
+@lean_kernel
 def relocate(i: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
     """Move a copy that its class can spare to its cheapest open pattern, sideways now and then."""
     q = crowd.pattern[i]
@@ -308,16 +156,7 @@ def relocate(i: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
     return c.cost[p] - c.cost[q]
 
 
-@kernel
-def begin_move(number: int, pad: Any) -> None:
-    """Clear the journal."""
-    pad.n[JOURNAL] = 0
-    pad.n[TOUCHED] = 0
-    pad.n[DELTA] = 0
-    pad.n[NUMBER] = number
-
-
-@kernel
+@lean_kernel
 def shift(
     i: int, choices: int, unit: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
 ) -> bool:
@@ -337,7 +176,7 @@ def shift(
     return mend(q, -1, -1, unit, crowd, pad, rules, c, rng) and all_lawful(p, crowd, pad, rules)
 
 
-@kernel
+@lean_kernel
 def pull(
     i: int,
     choices: int,
@@ -374,7 +213,7 @@ def pull(
     return all_lawful(p, crowd, pad, rules)
 
 
-@kernel
+@lean_kernel
 def one_move(
     i: int,
     number: int,
@@ -409,6 +248,6 @@ def one_move(
     else:
         done = pull(i, choices, heat, float(unit), doom, largest, crowd, pad, rules, c, rng)
     if not done or -pad.n[DELTA] < threshold:
-        roll_back(crowd, pad, rules, c)
+        undo(0, crowd, pad, rules, c)
         return NONE
     return pad.n[DELTA]

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
+from incrowd.jit import kernel, lean_kernel
 from incrowd.privacy.violation import violation, violation_after
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import below
+from incrowd.solvers.sensitive.chance import below
 from incrowd.solvers.sensitive.crowd import (
     Crowd,
     Rules,
@@ -24,7 +24,7 @@ LONGEST_TRIM = 4000
 MOST_TRIM_WORK = 2_000_000
 
 
-@kernel
+@lean_kernel
 def count_free(p: int, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met: Any) -> Any:
     """Count the unplaced copies below p: into ``hist``, ``held`` by profile; (copies, profiles)."""
     hist[:] = 0
@@ -73,7 +73,7 @@ def trim(total: int, profiles: int, least: int, rules: Any, hist: Any, held: Any
     return total if now == 0 else 0
 
 
-@kernel
+@lean_kernel
 def sweep(order: Any, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met: Any) -> None:
     """Open patterns in this order wherever the unplaced copies allow a lawful class."""
     least = rules.least[0]
@@ -94,7 +94,7 @@ def sweep(order: Any, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met:
             held[met[x]] = 0
 
 
-@kernel
+@lean_kernel
 def place_left(root: int, crowd: Any, dying: Any, rules: Any, c: Any) -> None:
     """Put unplaced copies into classes that can take them, what is left over at the root."""
     for last in range(2):
@@ -107,7 +107,7 @@ def place_left(root: int, crowd: Any, dying: Any, rules: Any, c: Any) -> None:
                     link(i, p, crowd, rules, c)
 
 
-@kernel
+@lean_kernel
 def mend_root(root: int, tries: int, crowd: Any, rules: Any, c: Any, rng: Any) -> int:
     """Move copies to the root until its class is lawful: spare ones first, then whole classes."""
     now = broken(root, crowd, rules)
