@@ -83,14 +83,14 @@ def in_rows(surplus: int, unit: int) -> int:
 
 @lean_kernel
 def shares_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
-    """Σ (D·h − x·n)⁺ + (y·n − D·h)⁺."""
+    """max (D·h − x·n)⁺ + Σ (y·n − D·h)⁺: a row of another value brings every excess down."""
     unit, values = data[0], len(part)
-    surplus = 0
+    excess = lacking = 0
     for v in range(values):
         held = unit * part[v]
-        surplus += max(0, held - data[1 + v] * rows)
-        surplus += max(0, data[1 + values + v] * rows - held)
-    return in_rows(surplus, unit)
+        excess = max(excess, held - data[1 + v] * rows)
+        lacking += max(0, data[1 + values + v] * rows - held)
+    return in_rows(excess + lacking, unit)
 
 
 @lean_kernel
@@ -165,7 +165,7 @@ def entropy_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) 
 
 @lean_kernel
 def recursive_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
-    """cd·r₁ − cn·(r_l + r_{l+1} + …), which must be below 0."""
+    """cd·r₁ − cn·(r_l + r_{l+1} + …), which must be below 0, and values lacking to l."""
     largest = 0
     last = rows + 1
     taken = 0
@@ -181,7 +181,9 @@ def recursive_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]
         tail -= equal * count
         taken += equal
         last = count
+    lacking = data[2]
     for v in range(len(part)):
         largest = max(largest, part[v])
+        lacking -= part[v] > 0
     surplus = data[1] * largest - data[0] * tail
-    return in_rows(surplus + 1, data[1])
+    return in_rows(surplus + 1, data[1]) + ROW * max(0, lacking)

@@ -40,8 +40,9 @@ class SensitiveEngine:
     prices, annealing: how the bound and the release are sought.
     k_prices: the k-anonymity bound that the bound may never fall below; None for the schedule
         suited to the table.
-    slack: reduced cost of a class of the smallest size, in mean prices, and of a row, in units plus
-        mean prices, up to which (row, pattern) pairs are candidates.
+    slack: reduced cost of a class of the smallest size k, in suppressed cells times k ** 0.45, up
+        to which its (row, pattern) pairs are candidates.  Single rows may pay any price: those that
+        balance a class are cheap, and gain nothing by being there.
     visits: nodes of the prefix tree that one enumeration may touch before the table counts as
         too wide and windows take over.
     pairs: (row, pattern) pairs that may be kept.
@@ -50,7 +51,7 @@ class SensitiveEngine:
     prices: LawfulPriceBound = field(default_factory=LawfulPriceBound)
     k_prices: PriceBound | None = None
     annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
-    slack: tuple[float, float] = (2.5, 1.5)
+    slack: float = 0.6
     visits: int = 20_000_000
     pairs: int = 8_000_000
 
@@ -165,9 +166,9 @@ class Run(StagedRun):
             self.bound, self.price, self.certificate = bound, price, None
 
     @property
-    def mean(self) -> float:
-        """The mean price per copy, the natural unit of costs here."""
-        return max(self.bound / self.instance.rows, 0.05)
+    def cell(self) -> float:
+        """What suppressing a cell of the middle column costs, the natural unit of temperature."""
+        return float(np.median([tree.cost[-1].max() for tree in self.instance.trees]))
 
     def emission(self) -> Emission:
         """List the candidate pairs."""
@@ -179,13 +180,12 @@ class Run(StagedRun):
             np.zeros(pairs // 3 + 1, np.int64),
             np.empty(pairs, np.int32),
         )
-        margin = self.engine.slack[0] * self.mean / self.k
-        reach = self.engine.slack[1] * (self.unit + self.mean)
+        margin = self.engine.slack * self.cell * self.k**LawfulAnnealing.growth / self.k
         while True:
-            state = self.tree.run(EMIT, self.price, margin=margin, reach=reach, sink=sink)
+            state = self.tree.run(EMIT, self.price, margin=margin, sink=sink)
             if state[3] != OVERFLOW:
                 break
-            margin, reach = 0.7 * margin, 0.85 * reach
+            margin *= 0.7
         p, z = int(state[0]), int(state[1])
         return Emission(sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy())
 
@@ -202,7 +202,7 @@ class Run(StagedRun):
             before = self.best.cost
             candidates, pattern = with_solution(emission, self.best)
             found = self.engine.annealing.run(
-                candidates, self.rules, self.places, pattern, self.price, self.unit, self.mean,
+                candidates, self.rules, self.places, pattern, self.price, self.cell,
                 heat, self.context.seed + rounds, self.done,
                 lambda cost, share: self.tell("annealing", share, cost),
             )  # fmt: skip

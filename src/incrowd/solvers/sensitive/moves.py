@@ -54,6 +54,8 @@ def mend(
     p: int,
     doomed: int,
     source: int,
+    breaks: int,
+    largest: int,
     unit: float,
     crowd: Any,
     pad: Any,
@@ -61,13 +63,15 @@ def mend(
     c: Any,
     rng: Any,
 ) -> bool:
-    """Add found copies to p until it is lawful: cheap ones that mend much; classes stay lawful.
+    """Add found copies to p until it is lawful: cheap ones that mend much.
 
-    Copies of ``doomed`` and ``source`` may leave although that breaks their class.
+    Copies of ``doomed`` and ``source`` may leave although that breaks their class, and so may those
+    of ``breaks`` other classes, at a toll; from any further class only copies that it can spare.
     """
     now = broken(p, crowd, rules)
     steps = 0
     most = MOST_STEPS + 2 * rules.least[0]
+    toll = unit * (0.2 + 1.5 * draw(rng))
     while now > 0:
         steps += 1
         if steps > most:
@@ -75,6 +79,7 @@ def mend(
         pad.n[TICK] += 1
         best = -1e300
         best_j = -1
+        best_tight = False
         for z in range(pad.n[FOUND]):
             j = pad.found[z]
             q = crowd.pattern[j]
@@ -90,12 +95,18 @@ def mend(
                 score += 0.5 * unit
             if score <= best:
                 continue
-            if not free and broken_after(q, r, -1, crowd, rules) > 0:
-                continue
+            tight = not free and broken_after(q, r, -1, crowd, rules) > 0
+            if tight:
+                score -= toll
+                if breaks <= 0 or score <= best or crowd.size[q] > largest:
+                    continue
             best = score
             best_j = j
+            best_tight = tight
         if best_j < 0:
             return False
+        if best_tight:
+            breaks -= 1
         now = worth_of(p, c.row_of[best_j], crowd, pad, rules)
         step(best_j, p, crowd, pad, rules, c)
     return True
@@ -158,13 +169,22 @@ def relocate(i: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
 
 @lean_kernel
 def shift(
-    i: int, choices: int, unit: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
+    i: int,
+    choices: int,
+    heat: float,
+    unit: float,
+    largest: int,
+    crowd: Any,
+    pad: Any,
+    rules: Any,
+    c: Any,
+    rng: Any,
 ) -> bool:
-    """Move i to an open pattern that can take it, and mend the class it leaves."""
+    """Move i to an open pattern that can take it, and settle the class it leaves."""
     q = crowd.pattern[i]
     r = c.row_of[i]
     p = -1
-    for _ in range(4):
+    for _ in range(6):
         x = c.row_patterns[c.row_offset[r] + below(rng, choices)]
         if x != q and crowd.size[x] > 0 and broken_after(x, r, 1, crowd, rules) == 0:
             p = x
@@ -172,8 +192,10 @@ def shift(
     if p < 0:
         return False
     step(i, p, crowd, pad, rules, c)
-    list_others(q, i, crowd, pad, c, rng)
-    return mend(q, -1, -1, unit, crowd, pad, rules, c, rng) and all_lawful(p, crowd, pad, rules)
+    limit = 8.0 * heat + 3.0 * unit
+    if not settle_sources(limit, largest, unit, crowd, pad, rules, c, rng):
+        return False
+    return all_lawful(p, crowd, pad, rules)
 
 
 @lean_kernel
@@ -183,6 +205,7 @@ def pull(
     heat: float,
     unit: float,
     doom: float,
+    most_breaks: int,
     largest: int,
     crowd: Any,
     pad: Any,
@@ -204,7 +227,8 @@ def pull(
         if crowd.size[doomed] > largest or c.cost[doomed] == 0:
             doomed = -1
     source = q if crowd.size[q] <= largest else -1  # a large class must stay lawful throughout
-    if not mend(p, doomed, source, unit, crowd, pad, rules, c, rng):
+    breaks = below(rng, most_breaks + 1)
+    if not mend(p, doomed, source, breaks, largest, unit, crowd, pad, rules, c, rng):
         return False
     take_gainers(p, doomed, source, crowd, pad, rules, c, rng)
     limit = 8.0 * heat + 3.0 * unit
@@ -221,6 +245,7 @@ def one_move(
     unit: int,
     shifts: float,
     doom: float,
+    most_breaks: int,
     largest: int,
     crowd: Any,
     pad: Any,
@@ -244,9 +269,11 @@ def one_move(
         return NONE
     begin_move(number, pad)
     if draw(rng) < shifts:
-        done = shift(i, choices, float(unit), crowd, pad, rules, c, rng)
+        done = shift(i, choices, heat, float(unit), largest, crowd, pad, rules, c, rng)
     else:
-        done = pull(i, choices, heat, float(unit), doom, largest, crowd, pad, rules, c, rng)
+        done = pull(
+            i, choices, heat, float(unit), doom, most_breaks, largest, crowd, pad, rules, c, rng
+        )
     if not done or -pad.n[DELTA] < threshold:
         undo(0, crowd, pad, rules, c)
         return NONE

@@ -52,24 +52,26 @@ def trim(total: int, profiles: int, least: int, rules: Any, hist: Any, held: Any
     now = violation(rules.laws, hist, total)
     if now > 0 and (total > LONGEST_TRIM or total * profiles * hist.size > 100 * MOST_TRIM_WORK):
         return 0
-    while now > 0 and total > least:
-        best = now
+    patience = profiles  # values tied for the most come down one after the other
+    least_now = now
+    while now > 0 and total > least and patience > 0:
+        best = -1
         drop = -1
         for x in range(profiles):
             f = met[x]
             if held[f] > 0:
                 places = rules.places[rules.sample[f]]
                 after = violation_after(rules.laws, hist, total, places, -1)
-                if after < best:
+                if drop < 0 or after < best:
                     best = after
                     drop = f
-        if drop < 0:
-            return 0
         for a in range(rules.places.shape[1]):
             hist[rules.places[rules.sample[drop], a]] -= 1
         held[drop] -= 1
         total -= 1
         now = best
+        patience = profiles if now < least_now else patience - 1
+        least_now = min(least_now, now)
     return total if now == 0 else 0
 
 
