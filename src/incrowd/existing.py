@@ -11,7 +11,8 @@ from incrowd.coding import Coded, _labels_by_level, coded, shuffled
 from incrowd.constraints.plan import is_constrained
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
 from incrowd.events import Listener, silent
-from incrowd.existing_join import Ints, Joining, Published, all_lawful
+from incrowd.existing_covers import Published
+from incrowd.existing_join import Ints, Joining, all_lawful
 from incrowd.existing_union import union
 from incrowd.frames.base import Column, Edit, Replacement, Source, Table, texts
 from incrowd.instance import Instance, from_codes

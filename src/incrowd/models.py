@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError, did_you_mean
-from incrowd.model_spec import DIVERSITIES, ModelSpec
+from incrowd.model_spec import DIVERSITIES, ModelSpec, model_spec
 from incrowd.model_spec import diversity as _diversity
 from incrowd.privacy.base import Model
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -49,7 +49,7 @@ def model_of(
         parts.append(diversity(policy))
     if policy.t is not None:
         parts += closeness(policy, sensitive, sources)
-    for model in policy.models:
+    for model in map(model_spec, policy.models):
         parts += model.models(sensitive, sources) if isinstance(model, ModelSpec) else [model]
     if len(parts) == 1:
         return parts[0]

@@ -67,6 +67,25 @@ def test_any_table(table, name):
     require_harmless(internal_report(release, name))
 
 
+def test_frames_of_every_library(constructor):
+    """Tests that reports do not depend on where a table comes from."""
+    pages = []
+    for make in (pl.DataFrame, constructor):
+        release = ic.anonymize(make({k: v[:8] for k, v in PEOPLE.items()}), 4, sensitive="ill")
+        pages.append(external_report(release))
+    assert re.sub(r"\d\d:\d\d UTC", "", pages[0]) == re.sub(r"\d\d:\d\d UTC", "", pages[1])
+
+
+def test_many_columns():
+    """Tests that a wide table has pictures of some columns, and figures of all."""
+    frame = pl.DataFrame({f"c{i}": [i, i, i + 1, i + 1] for i in range(60)})
+    page = external_report(ic.anonymize(frame, 2, method=Sorter()))
+    read = require_harmless(page)
+    assert "The first 40 of 60 columns." in page
+    assert sum(name == "svg" for name, _ in read.tags) < 60
+    assert all(f"c{i}</bdi>" in page for i in range(60))
+
+
 def test_no_rows():
     """Tests that an empty table has reports too."""
     release = ic.anonymize(

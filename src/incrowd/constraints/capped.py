@@ -105,7 +105,7 @@ class Search:
         self.attempt(FIRST * limit, priced=False)
         refined = 0
         while self.attempts < ATTEMPTS and not self.over() and refined <= REFINEMENTS:
-            if not any(price.now for price in self.prices if price.limit.column is not None):
+            if not self.priced:
                 break
             before = [price.now for price in self.prices]
             self.attempt(SEARCH * limit)
@@ -115,8 +115,13 @@ class Search:
         if limit < float("inf") and not self.over():
             for price in self.prices:  # the lowest ones that worked deserve a longer look
                 price.now = price.now if price.worked is None else max(price.worked, price.failed)
-            if any(price.now for price in self.prices):
+            if self.priced:
                 self.attempt(LAST * self.context.stop.left())
+
+    @property
+    def priced(self) -> bool:
+        """Whether any column's cells have a price."""
+        return any(price.now for price in self.prices if price.limit.column is not None)
 
     def repair(self) -> None:
         """Move rows between the classes of the release nearest to the caps; under k-anonymity.

@@ -19,6 +19,7 @@ from incrowd.solvers.base import Context
 FINE = 64
 ROUNDS = 80
 ORDERS = 12  # orders of the rows in which neighbours are met
+FRESH = 4  # rounds after which there are new ones
 TRIES = (1_000, 6)  # moves tried in a round: at least, and per row
 RISE, FALL = 1.2, 0.92  # of a price while its cap is broken, and while it is met
 HEAT = (0.3, 0.02)  # in mean costs of a changed cell, from the first round to the last
@@ -47,11 +48,12 @@ class Repair:
         crowd = new_crowd(table.leaves, self.groups(), member, k)
         unit = self.unit()
         price = np.array(first) * FINE
-        near = self.orders(rng)
         tries = most = max(TRIES[0], TRIES[1] * len(member))
         focus = self.focus()
-        solution = start
+        solution, near = start, self.orders(rng)
         for i in range(ROUNDS):
+            if i and i % FRESH == 0:
+                near = self.orders(rng)
             counts = self.counts(solution)
             for c, limit in enumerate(plan.limits):
                 if counts[c] > limit.most:

@@ -16,6 +16,9 @@ from incrowd.report.subgroups import Subgroup, starred, subgroups
 from incrowd.report.view import View
 
 MOST_PAIRS = 15  # in a picture; the table beside it has all
+MOST_BARS = 30  # likewise
+MOST_SUBGROUPS = 12  # columns whose subgroups are shown
+MOST_SHOWN = 40  # columns whose distribution is shown
 
 
 def share(part: float, whole: float) -> str:
@@ -158,9 +161,11 @@ def changes(view: View, pictures: Pictures) -> Section:
     items: list[Html] = [
         pictures.show(
             "Changed cells by column",
-            plots.plot_shares(ranked, shares, "share of the column's cells"),
+            plots.plot_shares(
+                ranked[:MOST_BARS], shares[:MOST_BARS], "share of the column's cells"
+            ),
             "Bars: share of changed cells of each quasi-identifier",
-            None,
+            f"The {MOST_BARS} most changed of {len(ranked)}." if len(ranked) > MOST_BARS else None,
             table("Changed cells by column", ["column", "cells", "share"], lines),
         )
     ]
@@ -170,7 +175,7 @@ def changes(view: View, pictures: Pictures) -> Section:
     if view.inside is None:
         what = "stars elsewhere"
         words = "Share of stars in the other quasi-identifiers, over the rows with this cell told."
-    for name, found in groups.items():
+    for name, found in list(groups.items())[:MOST_SUBGROUPS]:
         items.append(
             pictures.show(
                 joined(what[0].upper() + what[1:], " by ", cell_text(name)),
@@ -212,7 +217,7 @@ def columns(view: View, pictures: Pictures) -> Section:
     """The distribution of every column."""
     inside = view.inside
     items = []
-    for name in view.published:
+    for name in view.published[:MOST_SHOWN]:
         if inside is None or name not in view.qi:
             bars = alone(view.columns[name], view.star)
         else:
@@ -231,7 +236,10 @@ def columns(view: View, pictures: Pictures) -> Section:
                 bar_table(bars),
             )
         )
-    return Section("columns", "Columns", grid(*items))
+    note = None
+    if len(view.published) > MOST_SHOWN:
+        note = tag("p", f"The first {MOST_SHOWN} of {len(view.published)} columns.")
+    return Section("columns", "Columns", joined(note, grid(*items)))
 
 
 def bar_table(bars: list[Bar]) -> Html:

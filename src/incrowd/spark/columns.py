@@ -1,11 +1,11 @@
 """Each column's values as codes, found on the driver from the distinct rows."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from pyarrow import compute
 
 from incrowd.coding import _with_star, require_no_star
 from incrowd.errors import InputError
@@ -90,7 +90,8 @@ def values_of(distinct: "DataFrame", columns: Sequence[str]) -> list[pa.Array]:
 def texts_of(values: pa.Array, name: str) -> list[str | None]:
     """Return values as text: times as their wall clock in the session's time zone."""
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        values = pc.local_timestamp(values)
+        known: Any = compute  # its functions are made when it is imported
+        values = known.local_timestamp(values)
     plain = values.to_pylist()
     known = iter(as_texts([value for value in plain if value is not None], name))
     texts = [None if value is None else next(known) for value in plain]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyarrow import compute
 
 from incrowd import errors
 from incrowd.hierarchy.tree import Tree
@@ -50,7 +50,8 @@ class Codec:
 
     def encode(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
         """int32, shape (rows,): codes of a column's cells."""
-        place = pc.index_in(column.cast(self.values.type), value_set=self.values)
+        known: Any = compute  # its functions are made when it is imported
+        place = known.index_in(column.cast(self.values.type), value_set=self.values)
         if place.null_count:
             raise errors.InputError("the table changed while it was read; run again once it rests")
         return self.codes[place.to_numpy(zero_copy_only=False)]
