@@ -18,6 +18,9 @@ from incrowd.bounds.pricing import pricing_of
 from incrowd.bounds.support import uniqueness_prices
 from incrowd.errors import OutOfScopeError
 from incrowd.patterns.prefix_tree import OVERFLOW, Emission, PrefixTree, Sink
+from incrowd.privacy.all_of import parts
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.violation import violation
 from incrowd.solution import Solution
@@ -42,7 +45,8 @@ class SensitiveEngine:
         suited to the table.
     slack: reduced cost of a class of the smallest size k, in suppressed cells times k ** 0.45, up
         to which its (row, pattern) pairs are candidates.  Single rows may pay any price: those that
-        balance a class are cheap, and gain nothing by being there.
+        balance a class are cheap, and gain nothing by being there.  The second number is for models
+        that are priced by a relaxation, whose prices tell less.
     visits: nodes of the prefix tree that one enumeration may touch before the table counts as
         too wide and windows take over.
     pairs: (row, pattern) pairs that may be kept.
@@ -51,7 +55,7 @@ class SensitiveEngine:
     prices: LawfulPriceBound = field(default_factory=LawfulPriceBound)
     k_prices: PriceBound | None = None
     annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
-    slack: float = 0.6
+    slack: tuple[float, float] = (0.3, 3.0)
     visits: int = 20_000_000
     pairs: int = 8_000_000
 
@@ -95,6 +99,8 @@ class Run(StagedRun):
         whole = np.bincount(np.repeat(self.rules.places, instance.counts, axis=0).ravel())
         hist = np.zeros(max(1, self.places), np.int64)
         hist[: len(whole)] = whole
+        exact = KAnonymity, DistinctDiversity, FrequencyDiversity
+        self.relaxed = not all(isinstance(part, exact) for part in parts(problem.model))
         self.searchable = violation(self.rules.laws, hist, instance.rows) == 0
 
     def stages(self) -> tuple[Callable[[], None], ...]:
@@ -180,7 +186,9 @@ class Run(StagedRun):
             np.zeros(pairs // 3 + 1, np.int64),
             np.empty(pairs, np.int32),
         )
-        margin = self.engine.slack * self.cell * self.k**LawfulAnnealing.growth / self.k
+        margin = (
+            self.engine.slack[self.relaxed] * self.cell * self.k**LawfulAnnealing.growth / self.k
+        )
         while True:
             state = self.tree.run(EMIT, self.price, margin=margin, sink=sink)
             if state[3] != OVERFLOW:
