@@ -169,8 +169,8 @@ class LawfulPriceBound:
     pairs, patterns: budget of (row, pattern) pairs and patterns kept in memory per round.
     """
 
-    rounds: int = 10
-    iterations: int = 80
+    rounds: int = 14
+    iterations: int = 120
     margin: tuple[float, float] = (4.0, 0.3)
     rate: tuple[float, float] = (0.15, 0.001)
     pairs: int = 12_000_000

@@ -30,12 +30,12 @@ MODELS: list[Model] = [
     RecursiveDiversity(2, 3),
     EntropyDiversity(2),
     TCloseness("0.4") & KAnonymity(2),
-    TCloseness("0.3", Hierarchical((np.array([0, 0, 1, 1, 1]),))),
+    TCloseness("0.3", Hierarchical((np.arange(5), np.array([0, 0, 1, 1, 1]), np.zeros(5, int)))),
 ]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_lawful_after_every_move(model: Model, seed: int) -> None:
     """Tests that each move leaves lawful classes, a true change of cost, true histograms."""
     rng = np.random.default_rng(seed)
@@ -49,7 +49,7 @@ def test_lawful_after_every_move(model: Model, seed: int) -> None:
     crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules, places)
     state = np.array([seed + 1], np.uint64)
     cost, done = total_cost(crowd, c), 0
-    for number in range(600):
+    for number in range(300):
         i = int(rng.integers(rows))
         args = (i, number, 1.5, 1, 0.3, 0.7, 3, 60, crowd, pad, rules, c, state)
         delta = one_move(*args)

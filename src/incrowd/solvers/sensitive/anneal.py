@@ -73,7 +73,7 @@ class LawfulAnnealing:
     breaks: further classes that a pull may break, at most.
     """
 
-    moves: float = 400
+    moves: float = 1000
     heat: tuple[float, float] = (1.0, 0.05)
     growth: float = 0.45
     shifts: float = 0.05

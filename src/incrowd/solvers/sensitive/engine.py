@@ -3,7 +3,7 @@
 1. A lawful release at once (the table as one class, then a sweep over windows of the sorted table).
 2. Prices: the cheapest pattern with a lawful class, the k-anonymity prices for the smallest class,
    then prices of lawful classes by trust-region rounds.
-3. Candidates of small reduced cost; a sweep; annealing, and again while that pays.
+3. Candidates of small reduced cost; a sweep; annealing, and again while the budget lasts.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,8 @@ class SensitiveEngine:
 
     Attributes
     ----------
-    prices, annealing: how the bound and the release are sought.
+    prices, annealing: how the bound and the release are sought; annealing None for the schedule
+        suited to the model.
     k_prices: the k-anonymity bound that the bound may never fall below; None for the schedule
         suited to the table.
     slack: reduced cost of a class of the smallest size k, in suppressed cells times k ** 0.45, up
@@ -54,7 +55,7 @@ class SensitiveEngine:
 
     prices: LawfulPriceBound = field(default_factory=LawfulPriceBound)
     k_prices: PriceBound | None = None
-    annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
+    annealing: LawfulAnnealing | None = None
     slack: tuple[float, float] = (0.3, 3.0)
     visits: int = 20_000_000
     pairs: int = 8_000_000
@@ -198,18 +199,18 @@ class Run(StagedRun):
         return Emission(sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy())
 
     def search(self) -> None:
-        """Sweep and annealing over the candidates, again and again while that pays."""
+        """Sweep and annealing over the candidates, again and again while the budget lasts."""
         if not self.searchable:
             return
         self.tell("candidates")
         emission = self.emission()
         self.sweep(emission)
         limited = self.stop.time_limit is not None or self.stop.gap is not None
+        annealing = self.engine.annealing or LawfulAnnealing(moves=300 if self.relaxed else 1000)
         rounds, heat = 0, 1.0
         while not self.done():
-            before = self.best.cost
             candidates, pattern = with_solution(emission, self.best)
-            found = self.engine.annealing.run(
+            found = annealing.run(
                 candidates, self.rules, self.places, pattern, self.price, self.cell,
                 heat, self.context.seed + rounds, self.done,
                 lambda cost, share: self.tell("annealing", share, cost),
@@ -217,5 +218,5 @@ class Run(StagedRun):
             self.offer(Solution.of(self.instance, found))
             rounds += 1
             heat = 0.5
-            if not limited and before - self.best.cost < 0.003 * before:
+            if not limited:
                 return
