@@ -101,6 +101,16 @@ class Instance:
         per_row = sum(tree.cost[-1][self.codes[:, j]] for j, tree in enumerate(self.trees))
         return int(np.dot(np.asarray(per_row, np.int64), self.counts)) if self.trees else 0
 
+    @cached_property
+    def cell(self) -> float:
+        """Cost of suppressing a cell of the middle column: the unit of small steps in a search.
+
+        What a whole row pays would not do: that is little where most rows pay nothing, and much
+        where every row pays for many cells.
+        """
+        costs = [float(tree.cost[-1].max()) for tree in self.trees]
+        return max(float(np.median(costs)), 1.0) if costs else 1.0
+
 
 def from_codes(
     rows: NDArray[np.integer],

@@ -208,15 +208,15 @@ class PriceBound:
     Attributes
     ----------
     rounds, iterations: rounds of enumeration, and ascent steps within each.
-    margin: half-width of the first and last box, in mean prices.
-    rate: first and last step, in mean prices.
+    margin: half-width of the first and last box, in suppressed cells (``Instance.cell``).
+    rate: first and last step, in suppressed cells.
     pairs, patterns: budget of (row, pattern) pairs and of patterns kept in memory per round.
     visits: nodes of the prefix tree that one enumeration may touch.
     """
 
     rounds: int = 12
     iterations: int = 60
-    margin: tuple[float, float] = (1.0, 0.01)
+    margin: tuple[float, float] = (1.5, 0.01)
     rate: tuple[float, float] = (0.1, 0.0005)
     pairs: int = 4_000_000
     patterns: int = 1_500_000
@@ -231,7 +231,7 @@ class PriceBound:
         """
         if all(tree.levels <= 2 for tree in instance.trees):
             return cls()
-        return cls(margin=(4.0, 0.02), rate=(0.2, 0.001))
+        return cls(rounds=9, margin=(3.0, 0.015), rate=(0.15, 0.0008))
 
     def split(self) -> "tuple[PriceBound, PriceBound]":
         """Split into the first quarter of the rounds and the rest."""
@@ -258,25 +258,25 @@ class PriceBound:
     ) -> NDArray[np.float64]:
         """Improve prices ``start`` (float64, distinct); the result may need ``certify``."""
         instance = tree.instance
-        mean = max(float(start @ instance.counts) / instance.rows, 1e-9)
+        cell = instance.cell
         sink = Sink(
             np.empty(self.patterns, np.int64),
             np.zeros(self.patterns + 1, np.int64),
             np.empty(self.pairs, np.int32),
         )
         u = start.astype(np.float64)
-        width = self.margin[0] * mean
+        width = self.margin[0] * cell
         for n in range(self.rounds):
             if stop():
                 break
-            planned = fade(self.margin, n / max(1, self.rounds - 1)) * mean
+            planned = fade(self.margin, n / max(1, self.rounds - 1)) * cell
             emitted = emit_within(tree, k, u, min(width, planned), sink, self.visits)
             if emitted is None:
                 break
             width, state = emitted
             ascent = Ascent(sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts, k)
-            first = min(fade(self.rate, n / self.rounds) * mean, width / 4)
-            last = min(fade(self.rate, (n + 1) / self.rounds) * mean, width / 8)
+            first = min(fade(self.rate, n / self.rounds) * cell, width / 4)
+            last = min(fade(self.rate, (n + 1) / self.rounds) * cell, width / 8)
             bound, u = ascent.run(u, width, self.iterations, (first, last), stop)
             report(bound, (n + 1) / self.rounds)
         return u

@@ -97,5 +97,7 @@ def price_bound(problem: "Problem", context: "Context") -> int:
     def report(value: float, share: float) -> None:
         context.tell("price bound", bound=math.floor(value), share=share)
 
-    ascent = PriceBound().ascend(tree, k, start.astype(np.float64), context.stop.now, report)
+    ascent = PriceBound.suited(tree.instance).ascend(
+        tree, k, start.astype(np.float64), context.stop.now, report
+    )
     return max(first, bound_of(certify(tree, k, ascent), instance.counts))

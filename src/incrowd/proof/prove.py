@@ -75,7 +75,9 @@ def certificate(problem: Problem, solved: Any) -> tuple[Prices, tuple[OddSet, ..
         return Prices(np.zeros(0, np.int64), 1), ()
     tree, k = PrefixTree(problem.instance), problem.smallest_class
     start, _ = support_prices(tree, k)
-    return certify(tree, k, PriceBound().ascend(tree, k, start.astype(np.float64))), ()
+    return certify(
+        tree, k, PriceBound.suited(tree.instance).ascend(tree, k, start.astype(np.float64))
+    ), ()
 
 
 def dialect(release: "Release") -> dict[str, str]:

@@ -161,12 +161,12 @@ def test_moves_keep_links_and_count_right(kind: str) -> None:
         dice = np.array([number], np.uint64)
         cost = total_cost(crowd, c)
         assert cost == case.cost
-        first = 0
+        first, everyone = 0, np.arange(case.instance.rows)
         for shifts, regroups in ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (0.3, 0.4)):
             heat, last = float(case.rng.choice([1e-4, 0.5, 5.0])), first + 300
             cost += anneal_slice(
                 first, last, 10_000, heat, heat / 2, case.k, 1, shifts, regroups, 0.3,
-                most_support, crowd, pad, c, dice, np.arange(2), 0.2,
+                most_support, crowd, pad, c, dice, everyone, np.arange(2), 0.2,
             )  # fmt: skip
             first = last
             require_links(crowd)

@@ -32,14 +32,15 @@ def anneal_slice(
     pad: Any,
     c: Any,
     rng: Any,
+    paying: Any,
     active: Any,
     focus: float,
 ) -> int:
     """Run moves first..last−1 of ``total``; return the change of cost.
 
-    A share ``focus`` of the moves starts at a copy of the list ``active``.
+    A share ``focus`` of the moves starts at a copy of the list ``active``, the others at one of
+    ``paying``.
     """
-    copies = crowd.pattern.size
     change = 0
     ratio = np.log(heat1 / heat0)
     for number in range(first, last):
@@ -47,7 +48,7 @@ def anneal_slice(
         if active.size and draw(rng) < focus:
             i = active[below(rng, active.size)]
         else:
-            i = below(rng, copies)
+            i = paying[below(rng, paying.size)]
         q = crowd.pattern[i]
         if c.cost[q] == 0:
             continue
@@ -72,6 +73,11 @@ def anneal_slice(
     return change
 
 
+def paying_copies(crowd: Crowd, c: Candidates) -> NDArray[np.int64]:
+    """List the copies whose class is not free."""
+    return np.flatnonzero(c.cost[crowd.pattern] > 0)
+
+
 def above_price(
     crowd: Crowd, c: Candidates, price: NDArray[np.float64], least: float
 ) -> NDArray[np.int64]:
@@ -83,25 +89,30 @@ def above_price(
 
 @dataclass(frozen=True, kw_only=True)
 class Annealing:
-    """A cooling schedule; heats are in mean prices, moves per copy.
+    """A cooling schedule.
+
+    What a cell costs, not what a row pays, is the natural unit of temperature: a step to a
+    neighbouring state stars or frees a few cells, whatever the others of its rows cost.  Classes
+    of more copies take larger steps, hence the factor k ** ``growth``.
 
     Attributes
     ----------
-    moves: moves per copy of the table; ``least`` and ``most`` moves in all, for small tables
-        (where 20,000 a copy are enough) and large ones.
-    heat: first and last temperature.
+    moves: moves per copy that is not released as it is; ``least`` and ``most`` moves in all, for
+        small tables (where 20,000 a copy are enough) and large ones.
+    heat: first and last temperature, in suppressed cells times k ** ``growth``.
     shifts, regroups: shares of those moves where they apply.
     cheaper: share of pulls that aim at a strictly cheaper pattern.
     most_support: widest pattern that a pull may open.
     focus: share of moves that start in a class that pays above the prices of its rows.
     """
 
-    moves: float = 240
-    heat: tuple[float, float] = (2.0, 0.15)
+    moves: float = 250
+    heat: tuple[float, float] = (1.0, 0.085)
+    growth: float = 0.45
     shifts: float = 0.25
     regroups: float = 0.4
     cheaper: float = 0.05
-    most_support: int = 5000
+    most_support: int = 2000
     focus: float = 0.5
     least: int = 1_000_000
     most: int = 60_000_000
@@ -109,10 +120,10 @@ class Annealing:
     @classmethod
     def suited(cls, instance: Instance) -> "Annealing":
         """Return a schedule for this table: real hierarchies leave more to be decided."""
-        return cls() if all(tree.levels <= 2 for tree in instance.trees) else cls(moves=600)
+        return cls() if all(tree.levels <= 2 for tree in instance.trees) else cls(moves=650)
 
     def total_moves(self, copies: int) -> int:
-        """Return the number of moves for a table of so many copies."""
+        """Return the number of moves for so many copies."""
         least = min(self.least, 20_000 * copies)
         return int(min(max(self.moves * copies, least), self.most))
 
@@ -121,7 +132,7 @@ class Annealing:
         candidates: Candidates,
         pattern: NDArray[np.int64],
         k: int,
-        mean: float,
+        cell: float,
         seed: int,
         stop: Callable[[], bool] = lambda: False,
         report: Callable[[int, float], None] = lambda cost, share: None,
@@ -129,28 +140,34 @@ class Annealing:
     ) -> NDArray[np.int64]:
         """Improve an assignment (int64, copies → patterns); return the best one met at a rest.
 
-        ``mean`` is the mean price per copy, the natural unit of temperature.
+        ``cell`` is what suppressing one cell typically costs.
         """
         crowd = new_crowd(candidates, pattern)
         pad = new_pad(candidates, k, self.most_support)
         rng = np.array([seed * 0x9E3779B9 + 12345], np.uint64)
-        copies = len(pattern)
-        total = self.total_moves(copies)
+        paying = paying_copies(crowd, candidates)
+        total = self.total_moves(len(paying))
         cost = best = total_cost(crowd, candidates)
         best_pattern = pattern.copy()
-        unit = max(1, round(mean))
+        unit = max(1, round(cell))
+        heat0, heat1 = (heat * cell * k**self.growth for heat in self.heat)
         length = max(1, min(200_000, total // 40))
+        if total == 0:  # everything is free already
+            report(best, 1.0)
         active = np.empty(0, np.int64)
         for first in range(0, total, length):
             last = min(first + length, total)
+            paying = paying_copies(crowd, candidates)
+            if len(paying) == 0:
+                break
             if self.focus and price is not None:
-                active = above_price(crowd, candidates, price, 0.02 * mean)
+                active = above_price(crowd, candidates, price, 0.02 * cell)
             cost += anneal_slice(
                 first,
                 last,
                 total,
-                self.heat[0] * mean,
-                self.heat[1] * mean,
+                heat0,
+                heat1,
                 k,
                 unit,
                 self.shifts,
@@ -161,6 +178,7 @@ class Annealing:
                 pad,
                 candidates,
                 rng,
+                paying,
                 active,
                 self.focus,
             )

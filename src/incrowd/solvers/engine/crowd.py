@@ -16,22 +16,25 @@ MOST_TOUCHED = 4096
 
 
 class Crowd(NamedTuple):
-    """pattern: int64 (copies,).  size, head: int64 (patterns,).  next, prev: int64 (copies,)."""
+    """pattern, next, prev: int32 (copies,).  size, head: int32 (patterns,).
 
-    pattern: NDArray[np.int64]
-    size: NDArray[np.int64]
-    head: NDArray[np.int64]
-    next: NDArray[np.int64]
-    prev: NDArray[np.int64]
+    Narrow integers: on large tables most of a move's time goes to reaching memory.
+    """
+
+    pattern: NDArray[np.int32]
+    size: NDArray[np.int32]
+    head: NDArray[np.int32]
+    next: NDArray[np.int32]
+    prev: NDArray[np.int32]
 
 
 class Pad(NamedTuple):
     """Scratch space of the moves; stamps compare with the number of the move."""
 
-    stamp: NDArray[np.int64]
-    slot: NDArray[np.int64]
+    stamp: NDArray[np.int32]
+    slot: NDArray[np.int32]
     dying: NDArray[np.bool_]
-    mark: NDArray[np.int64]
+    mark: NDArray[np.int32]
     touched: NDArray[np.int64]
     within: NDArray[np.int64]
     take: NDArray[np.int64]
@@ -50,11 +53,11 @@ def new_crowd(candidates: Candidates, pattern: NDArray[np.int64]) -> Crowd:
     """Link up an assignment (int64, copies)."""
     patterns, copies = len(candidates.cost), len(pattern)
     crowd = Crowd(
-        np.full(copies, -1, np.int64),
-        np.zeros(patterns, np.int64),
-        np.full(patterns, -1, np.int64),
-        np.full(copies, -1, np.int64),
-        np.full(copies, -1, np.int64),
+        np.full(copies, -1, np.int32),
+        np.zeros(patterns, np.int32),
+        np.full(patterns, -1, np.int32),
+        np.full(copies, -1, np.int32),
+        np.full(copies, -1, np.int32),
     )
     link_all(crowd, pattern)
     return crowd
@@ -69,10 +72,10 @@ def new_pad(candidates: Candidates, k: int, most_support: int) -> Pad:
         return np.zeros(n, np.int64)
 
     return Pad(
-        np.full(patterns, -1, np.int64),
-        ints(patterns),
+        np.full(patterns, -1, np.int32),
+        np.zeros(patterns, np.int32),
         np.zeros(patterns, np.bool_),
-        np.full(copies, -1, np.int64),
+        np.full(copies, -1, np.int32),
         ints(t),
         ints(t),
         ints(t),

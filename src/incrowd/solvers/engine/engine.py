@@ -31,10 +31,11 @@ from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
 from incrowd.solvers.staged import StagedRun
 
-SMALL = 600  # rows up to which polishing gives up after a few idle turns, whatever the budget
-WORTHWHILE = 0.001  # share of the cost that one turn of polishing must save
+SMALL = 600  # rows up to which polishing gives up after some idle turns, whatever the budget
+PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
+WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
 MANY_VISITS = 2_000_000  # of the support search, beyond which enumerations are slow
-POLISH = Annealing(moves=60, heat=(0.35, 0.12), focus=0.9, least=200_000)
+POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,7 @@ class Engine:
     prices: how the bound is sought; None for the schedule suited to the table.
     annealing: how the release is sought; None for the schedule suited to the table.
     neighbourhoods: how blocks are re-solved.
-    slack: reduced cost of a class, in mean prices plus a share of its cost, up to which its
+    slack: reduced cost of a class, in suppressed cells times k ** 0.45, up to which its
         (row, pattern) pairs are candidates.
     visits: nodes of the prefix tree that one enumeration may touch before the table counts as
         too wide and windows take over.
@@ -56,7 +57,7 @@ class Engine:
     prices: PriceBound | None = None
     annealing: Annealing | None = None
     neighbourhoods: Neighbourhoods = field(default_factory=Neighbourhoods)
-    slack: tuple[float, float] = (2.0, 0.0)
+    slack: float = 0.4
     visits: int = 30_000_000
     pairs: int = 4_000_000
 
@@ -155,16 +156,11 @@ class Run(StagedRun):
         limit = self.stop.time_limit
         return self.stop.now() or (limit is not None and self.stop.elapsed() > 0.4 * limit)
 
-    @property
-    def mean(self) -> float:
-        """The mean price per copy, the natural unit of costs here."""
-        return max(self.bound / self.instance.rows, 0.05)
-
     def emission(self) -> Emission:
         """List the candidate pairs."""
         if self.wide:
             return window_emission(self.instance, self.k, 6, self.context.seed)
-        absolute, relative = self.engine.slack
+        share = self.engine.slack * self.instance.cell * self.k**Annealing.growth / self.k
         pairs = self.engine.pairs
         sink = Sink(
             np.empty(pairs // 3, np.int64),
@@ -172,14 +168,13 @@ class Run(StagedRun):
             np.empty(pairs, np.int32),
         )
         for _ in range(MOST_TRIES):
-            slack = Slack(absolute * self.mean / self.k, relative, True)
+            slack = Slack(share, 0.0, True)
             state = self.tree.run(
                 EMIT, self.k, self.price, slack=slack, sink=sink, visits=self.visits // 3
             )
             if state[3] == 0:
                 break
-            shrink = 0.7 if state[3] == OVERFLOW else 0.2
-            absolute, relative = shrink * absolute, shrink * relative
+            share *= 0.7 if state[3] == OVERFLOW else 0.2
         else:
             return window_emission(self.instance, self.k, 6, self.context.seed)
         p, z = int(state[0]), int(state[1])
@@ -187,7 +182,7 @@ class Run(StagedRun):
 
     def first_search(self) -> None:
         """Greedy and a quick descent: a good release within seconds."""
-        self.anneal("first release", Annealing(moves=30, heat=(1e-4, 1e-4), least=100_000))
+        self.anneal("first release", Annealing(moves=20, heat=(1e-4, 1e-4), least=100_000))
 
     def search(self) -> None:
         """Anneal from a greedy start, over candidates that the final prices allow."""
@@ -197,7 +192,7 @@ class Run(StagedRun):
         """List candidates, build a greedy release on them, anneal it."""
         self.tell("candidates")
         candidates = build_candidates(self.instance, self.emission())
-        pattern = greedy(candidates, self.k, max(1, int(self.mean / 10)))
+        pattern = greedy(candidates, self.k, max(1, int(self.instance.cell / 10)))
         self.offer(Solution.of(self.instance, pattern))
         self.offer(Solution.of(self.instance, self.run(stage, annealing, candidates, pattern, 0)))
 
@@ -214,7 +209,7 @@ class Run(StagedRun):
             candidates,
             pattern,
             self.k,
-            self.mean,
+            self.instance.cell,
             self.context.seed + turn,
             self.done,
             lambda cost, share: self.tell(stage, share, cost),
@@ -226,19 +221,20 @@ class Run(StagedRun):
         if self.instance.rows <= 2 * self.k:
             return
         candidates, pattern = with_solution(self.emission(), self.best)
-        budget = self.stop.time_limit is not None or self.stop.gap is not None
+        timed, aiming = self.stop.time_limit is not None, self.stop.gap is not None
+        patience = PATIENCE if aiming or self.instance.rows <= SMALL else 1
         idle = turn = 0
-        while not self.done() and (budget or idle < 2):
+        while not self.done() and (idle < patience or (timed and self.instance.rows > SMALL)):
             before = self.best.cost
             turn += 1
             pattern = self.run("polishing", POLISH, candidates, pattern, turn)
-            if budget and not self.wide:
+            if (timed or aiming) and not self.wide:
                 pattern = self.engine.neighbourhoods.run(
                     candidates,
                     pattern,
                     self.price,
                     self.k,
-                    self.mean,
+                    self.instance.cell,
                     self.context.seed + turn,
                     self.stop.left,
                     self.done,
@@ -246,8 +242,6 @@ class Run(StagedRun):
                 )
             self.offer(Solution.of(self.instance, pattern))
             idle = idle + 1 if before - self.best.cost < WORTHWHILE * before else 0
-            if self.instance.rows <= SMALL and idle >= 4:
-                return
 
     def finish(self) -> None:
         """Try to prove the best so far optimal, on tables where that is within reach."""

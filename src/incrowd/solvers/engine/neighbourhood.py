@@ -176,7 +176,7 @@ class Neighbourhoods:
         pattern: NDArray[np.int64],
         price: NDArray[np.float64],
         k: int,
-        mean: float,
+        cell: float,
         seed: int,
         seconds_left: Callable[[], float] = lambda: 1e9,
         stop: Callable[[], bool] = lambda: False,
@@ -190,7 +190,7 @@ class Neighbourhoods:
         dice = np.array([seed * 0x2545F491 + 99], np.uint64)
         cost = total_cost(crowd, c)
         visited = np.zeros(len(pattern))
-        unit = max(1, round(mean))
+        unit = max(1, round(cell))
         for n in range(self.blocks):
             if stop():
                 break
@@ -205,7 +205,7 @@ class Neighbourhoods:
                 visited[np.isin(crowd.pattern, torn)] += 1
                 cost += self.resolve(maker, torn, k, unit, crowd, seconds_left())
             report(cost, (n + 1) / self.blocks)
-        return crowd.pattern.copy()
+        return crowd.pattern.astype(np.int64)
 
     def resolve(
         self,

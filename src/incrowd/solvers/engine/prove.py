@@ -79,6 +79,6 @@ def solve_whole(
     taken, proven = solve_block(block, k, outside, crowd, nodes, seconds)
     if taken is not None:
         apply_block(block, taken, torn, k, crowd, candidates)
-        found = Solution.of(tree.instance, crowd.pattern.copy())
+        found = Solution.of(tree.instance, crowd.pattern.astype(np.int64))
         best = found if found.cost < best.cost else best
     return best, proven
