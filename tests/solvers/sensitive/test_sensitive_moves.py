@@ -17,7 +17,7 @@ from incrowd.solvers.base import Problem
 from incrowd.solvers.engine.candidates import build_candidates
 from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.sensitive.crowd import broken, new_crowd, total_cost
-from incrowd.solvers.sensitive.journal import NUMBER, new_pad
+from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.moves import NONE, one_move
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.settle import settle_sources
@@ -30,7 +30,7 @@ MODELS: list[Model] = [
     RecursiveDiversity(2, 3),
     EntropyDiversity(2),
     TCloseness("0.4") & KAnonymity(2),
-    TCloseness("0.3", Hierarchical((np.arange(5), np.array([0, 0, 1, 1, 1]), np.zeros(5, int)))),
+    TCloseness("0.3", Hierarchical(((0, 1, 2, 3, 4), (0, 0, 1, 1, 1), (0, 0, 0, 0, 0)))),
 ]
 
 
@@ -64,7 +64,6 @@ def test_lawful_after_every_move(model: Model, seed: int) -> None:
         assert model.lawful(problem.group(copies), problem.table)
         held = np.bincount(rules.places[c.row_of[copies]].ravel(), minlength=max(1, places))
         assert (crowd.hist[crowd.slot[p]] == held).all() and crowd.size[p] == len(copies)
-    assert pad.n[NUMBER] == number or pad.n[NUMBER] < number
     assert settle_sources(1e9, 60, 1.0, crowd, pad, rules, c, state)  # nothing is broken
 
 
