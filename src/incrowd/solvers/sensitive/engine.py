@@ -33,6 +33,8 @@ from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.start import greedy
 from incrowd.solvers.staged import StagedRun
 
+NEAR = 0.1  # gap above which more candidates are worth another round
+
 
 @dataclass(frozen=True, kw_only=True)
 class SensitiveEngine:
@@ -177,8 +179,8 @@ class Run(StagedRun):
         """What suppressing a cell of the middle column costs, the natural unit of temperature."""
         return float(np.median([tree.cost[-1].max() for tree in self.instance.trees]))
 
-    def emission(self) -> Emission:
-        """List the candidate pairs."""
+    def emission(self, slack: float) -> Emission:
+        """List the candidate pairs of patterns that this reduced cost allows."""
         if self.wide:
             return window_emission(self.instance, self.k, 6, self.context.seed)
         pairs = self.engine.pairs
@@ -187,9 +189,7 @@ class Run(StagedRun):
             np.zeros(pairs // 3 + 1, np.int64),
             np.empty(pairs, np.int32),
         )
-        margin = (
-            self.engine.slack[self.relaxed] * self.cell * self.k**LawfulAnnealing.growth / self.k
-        )
+        margin = slack * self.cell * self.k**LawfulAnnealing.growth / self.k
         while True:
             state = self.tree.run(EMIT, self.price, margin=margin, sink=sink)
             if state[3] != OVERFLOW:
@@ -203,7 +203,8 @@ class Run(StagedRun):
         if not self.searchable:
             return
         self.tell("candidates")
-        emission = self.emission()
+        slack = self.engine.slack[self.relaxed]
+        emission = self.emission(slack)
         self.sweep(emission)
         limited = self.stop.time_limit is not None or self.stop.gap is not None
         annealing = self.engine.annealing or LawfulAnnealing(moves=300 if self.relaxed else 1000)
@@ -218,5 +219,8 @@ class Run(StagedRun):
             self.offer(Solution.of(self.instance, found))
             rounds += 1
             heat = 0.5
-            if not limited:
+            near = self.best.cost - self.bound <= NEAR * self.best.cost
+            if not limited and (rounds > 1 or near or self.relaxed):
                 return
+            if rounds == 1 and not near and not self.wide:  # the prices mislead here: look further
+                emission = self.emission(8 * slack)
