@@ -16,10 +16,11 @@ from incrowd.errors import InputError
 from incrowd.events import Event, Listener, silent
 from incrowd.frames.base import Source
 from incrowd.frames.files import open_table
+from incrowd.models import asks_of_sensitive
 from incrowd.policy import Policy
 from incrowd.privacy.base import Model
 from incrowd.release import Release, in_units
-from incrowd.solve import solve
+from incrowd.solve import require_lawful_table, solve
 from incrowd.solvers.base import Context, Problem, Solver
 from incrowd.stop import Stop
 
@@ -55,6 +56,7 @@ def anonymize(
     gap: float | None = None,
     seed: int = 0,
     threads: int = 1,
+    suppress_rows: int = 0,
     order: str = "keep",
     star: str = "*",
     policy: Policy | str | Path | None = None,
@@ -85,6 +87,9 @@ def anonymize(
     reductions: what the exact methods do first: ``"paper"``, ``"all"`` or ``"none"``.
     time_limit: wall seconds; gap: end at this ``(cost − bound) / cost``.
     seed: of all randomness; threads: at most so many, without influence on the result.
+    suppress_rows: where the table itself breaks the model, leave out the fewest rows that make it
+        lawful, at most so many; each counts as wholly suppressed, and the bound speaks of the rows
+        that are kept.
     order: ``"keep"`` the rows' order or ``"shuffle"`` it.
     star: what is written for a suppressed cell.
     policy: all of the above at once, as a value or a policy file; then nothing else is given.
@@ -107,6 +112,8 @@ def anonymize(
     asked = _policy(policy, given)
     stop = Stop(asked.time_limit, asked.gap)
     if existing is not None:
+        if asked.suppress_rows:
+            raise InputError("suppress_rows is not served with existing")
         from incrowd.existing import extended
 
         earlier = open_table(existing)
@@ -139,7 +146,15 @@ def release_of(
     """Anonymize a table under a policy; see ``anonymize``."""
     stop = stop or Stop(policy.time_limit, policy.gap)
     table = coded(source, policy)
+    rows = units = 0
+    if policy.suppress_rows:
+        from incrowd.fewest import fewer
+
+        left = fewer(source, table, policy)
+        source, table, rows, units = left.source, left.table, left.rows, left.units
     problem = problem_of(table, policy)
+    if source.rows and asks_of_sensitive(policy):  # here the columns' names are known
+        require_lawful_table(problem, table.roles.sensitive)
     further: dict[str, int] = {}
     listener = noting(further, in_user_units(listener, table.instance.scale))
     context = Context(policy.seed, stop, listener, policy.threads)
@@ -161,15 +176,17 @@ def release_of(
         roles=table.roles,
         trees=table.instance.trees,
         scale=table.instance.scale,
-        cost_units=solved.cost,
-        bound_units=solved.bound,
-        worst_units=table.instance.worst_cost,
+        cost_units=solved.cost + units,
+        bound_units=solved.bound + units,
+        worst_units=table.instance.worst_cost + units,
         status=solved.status,
         method=solved.method,
         ended=solved.ended,
         seconds=stop.elapsed(),
         solved=solved,
         further_units=further,
+        suppressed_rows=rows,
+        suppressed_units=units,
     )
     _ = release.class_of_row  # the independent re-check: raises unless all is as claimed
     return release

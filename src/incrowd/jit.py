@@ -21,3 +21,18 @@ def kernel(function: F) -> F:
     except RuntimeError:  # "no locator available": nowhere to keep the cache
         compiled = numba.njit(nogil=True)(function)
     return compiled
+
+
+def lean_kernel(function: F) -> F:
+    """As ``kernel``, for functions that create no array: without reference counts.
+
+    Counting the references to every array that a small function touches is atomic and costs
+    several times the function's own work.  The caller holds the arrays, so nothing is lost.
+    Compiling a function that does create one raises TypeError.
+    """
+    compiled: Any
+    try:
+        compiled = numba.njit(cache=True, nogil=True, _nrt=False)(function)
+    except RuntimeError:
+        compiled = numba.njit(nogil=True, _nrt=False)(function)
+    return compiled

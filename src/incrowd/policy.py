@@ -117,6 +117,7 @@ class Policy:
         the method's own choice.
     time_limit: wall seconds, or None; gap: end at this ``(cost − bound) / cost``, or None.
     seed: of all randomness; threads: at most so many, without influence on the result.
+    suppress_rows: rows that may be left out where the table itself breaks the model.
     order: ``"keep"`` or ``"shuffle"``: the order of the released rows.
     star: what is written for a suppressed cell.
     """
@@ -144,6 +145,7 @@ class Policy:
     gap: float | None = None
     seed: int = 0
     threads: int = 1
+    suppress_rows: int = 0
     order: str = "keep"
     star: str = STAR
 
@@ -156,6 +158,7 @@ class Policy:
         self._take_models()
         _whole("seed", self.seed, 0)
         _whole("threads", self.threads, 1)
+        _whole("suppress_rows", self.suppress_rows, 0)
         _number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
         _number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
         if self.order not in ORDERS:

@@ -110,6 +110,8 @@ KEYS = (
     Key("seed", "whole", "of all randomness", "--seed", "0", least=0),
     Key("threads", "whole", "at most so many; no influence on the result", "--threads", "1",
         least=1),
+    Key("suppress_rows", "whole", "rows that may be left out where the table breaks the model",
+        "--suppress-rows", "0", least=0),
     Key(
         "order",
         "text",

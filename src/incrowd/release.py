@@ -40,6 +40,8 @@ class Release(Pictured):
     solved: the solution behind the release (``incrowd.solve.Solved``).
     written: the edit to publish where it is not ``edit``: with cells made safe for spreadsheets.
     further_units: lower bounds, by name, that the method reports beside the best, in that unit.
+    suppressed_rows: rows left out because the table broke the model; ``source`` is without them.
+    suppressed_units: what they count, in that unit: within cost, bound and worst.
     """
 
     source: Source
@@ -59,6 +61,8 @@ class Release(Pictured):
     solved: Any = None
     written: Edit | None = None
     further_units: Mapping[str, int] = field(default_factory=dict)
+    suppressed_rows: int = 0
+    suppressed_units: int = 0
 
     @cached_property
     def _searched(self) -> Table:
@@ -237,7 +241,7 @@ class Release(Pictured):
                 released,
                 ladders,
                 self.k,
-                self.cost_units,
+                self.cost_units - self.suppressed_units,
                 origin=self.edit.order,
                 sensitive=self._sensitive(),
                 models=self._plain_models(),

@@ -1,5 +1,6 @@
 """The one driver: choose a solver, run it, re-check what it returns, say what is known."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -8,7 +9,9 @@ import numpy as np
 from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
 from incrowd.memory import within_memory
 from incrowd.presolve.base import Reduced
-from incrowd.privacy.all_of import lawful_classes
+from incrowd.privacy.all_of import lawful_classes, parts
+from incrowd.privacy.attribute import PerAttribute
+from incrowd.privacy.base import Group, Model
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solution import Solution
@@ -164,7 +167,7 @@ def fewer_copies(problem: Problem) -> Reduced:
     return without(problem, removed)
 
 
-def require_lawful_table(problem: Problem) -> None:
+def require_lawful_table(problem: Problem, names: Sequence[str] = ()) -> None:
     """Raise when no release can obey the model.
 
     All models here are closed under union or have the whole table as their loosest class, so a
@@ -179,7 +182,24 @@ def require_lawful_table(problem: Problem) -> None:
     if model.closed_under_union and not model.lawful(problem.table, problem.table):
         raise NoLawfulReleaseError(
             f"no release obeys {model.name}: even the whole table as one class breaks it"
+            + how_broken(model, problem.table, names)
         )
+
+
+def how_broken(model: Model, table: Group, names: Sequence[str]) -> str:
+    """Say which parameter the table itself attains, of the first attribute that breaks a part."""
+    for part in parts(model):
+        if isinstance(part, KAnonymity):
+            if table.rows < part.k:
+                return f"; it has {table.rows} rows, fewer than {part.k}"
+        elif isinstance(part, PerAttribute):
+            for a in part.attributes(table):
+                counts = table.histograms[a]
+                if not part.fits(counts, counts):
+                    name = repr(names[a]) if a < len(names) else f"sensitive attribute {a + 1}"
+                    attained = float(part.value(counts, counts))
+                    return f" ({part.title}: for {name} the table attains {attained:.6g})"
+    return ""
 
 
 def recheck(problem: Problem, solver: Solver, outcome: Outcome) -> Solved:

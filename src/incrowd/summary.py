@@ -21,6 +21,8 @@ def summary(release: "Release") -> str:
         ),
         ("changed", f"{changed:,} of {cells:,} cells ({changed / cells:.2%})"),
     ]
+    if release.suppressed_rows:
+        lines.append(("left out", f"{release.suppressed_rows:,} rows, each counted as all stars"))
     if release.cost != changed:
         lines.append(("cost", f"{shown(release.cost)} ({release.cost_fraction:.2%} of the most)"))
     if release.k == 1 and len(release.models) == 1:
@@ -43,10 +45,11 @@ def _beside(release: "Release") -> str:
 
 
 def _bound_in_words(release: "Release") -> str:
+    lawful = "lawful release of the rows kept" if release.suppressed_rows else "lawful release"
     if release.status == "optimal":
-        return f"{shown(release.cost)}: no lawful release costs less than this one"
+        return f"{shown(release.cost)}: no {lawful} costs less than this one"
     bound = shown_bound(release.lower_bound)
-    return f"{bound}: no lawful release costs less; the gap is {release.gap:.2%}"
+    return f"{bound}: no {lawful} costs less; the gap is {release.gap:.2%}"
 
 
 def _status_in_words(release: "Release") -> str:

@@ -80,7 +80,7 @@ def verify_release(
             f"the smallest class has {smallest} rows, fewer than k = {policy.k} "
             f"({int((sizes < policy.k).sum())} of {len(sizes)} classes are too small)"
         )
-    if released.rows != original.rows:
+    if not 0 <= original.rows - released.rows <= policy.suppress_rows:
         reasons.append(f"the release has {released.rows} rows, the original {original.rows}")
     else:
         reasons += _rows_differ(original, table, columns, policy.fixed)
@@ -123,7 +123,8 @@ def _rows_differ(
     original: Source, table: Coded, columns: dict[str, Column], fixed: Sequence[str]
 ) -> Iterator[str]:
     """Yield why the released rows are not the original ones, generalized."""
-    nodes = np.empty((original.rows, len(table.instance.trees)), np.int64)
+    rows_left = len(next(iter(columns.values())).codes)
+    nodes = np.empty((rows_left, len(table.instance.trees)), np.int64)
     levels = np.empty_like(nodes)
     for j, tree in enumerate(table.instance.trees):
         column = columns[tree.column]
@@ -139,14 +140,17 @@ def _rows_differ(
         both = np.array(known)[column.codes].reshape(-1, 2)
         levels[:, j], nodes[:, j] = both[:, 0], both[:, 1]
     others = [*table.roles.sensitive, *table.roles.keep, *fixed]
-    before, after = _common_keys([(original.encode(n), columns[n]) for n in others], original.rows)
-    if not np.array_equal(np.sort(before), np.sort(after)):
+    before, after = _common_keys(
+        [(original.encode(n), columns[n]) for n in others], original.rows, rows_left
+    )
+    left_out = original.rows - rows_left
+    if not left_out and not np.array_equal(np.sort(before), np.sort(after)):
         yield f"the columns {', '.join(map(repr, others))} are not the original ones"
         return
     at_level = Nodes(table.instance.trees, table.leaves.astype(np.int64))
-    if np.array_equal(before, after) and at_level.fit(levels, nodes):
+    if not left_out and np.array_equal(before, after) and at_level.fit(levels, nodes):
         return
-    missing = _unmatched(at_level, before, levels, nodes, after)
+    missing = _unmatched(at_level, before, levels, nodes, after) - left_out
     if missing:
         yield (
             f"{missing} original rows have no released row of their own: "
@@ -163,9 +167,11 @@ def _places(tree: Tree) -> dict[str | None, tuple[int, int]]:
     return place
 
 
-def _common_keys(pairs: list[tuple[Column, Column]], rows: int) -> tuple[Ints, Ints]:
+def _common_keys(
+    pairs: list[tuple[Column, Column]], rows: int, rows_left: int
+) -> tuple[Ints, Ints]:
     """Number the combinations of the other columns alike in both tables."""
-    both = np.zeros(2 * rows, np.int64)
+    both = np.zeros(rows + rows_left, np.int64)
     for before, after in pairs:
         vocabulary = {text: i for i, text in enumerate({*before.values, *after.values})}
         codes = [

@@ -20,10 +20,10 @@ from typing import Any
 
 from incrowd.bounds.diversity import IMPOSSIBLE, keep_dearest
 from incrowd.bounds.tops import fill_tops, sort_pieces
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 
 
-@kernel
+@lean_kernel
 def list_quota(k: float, t: float, quota: Any, start: Any, pad: Any) -> Any:
     """Fill the two lists for classes of ≥ k rows; return (in quota, beyond, lacking)."""
     inside = 0
@@ -50,7 +50,7 @@ def list_quota(k: float, t: float, quota: Any, start: Any, pad: Any) -> Any:
     return inside, beyond, max(lacking, 0.0)
 
 
-@kernel
+@lean_kernel
 def variation(
     rows: Any,
     begin: int,
@@ -112,7 +112,7 @@ def variation(
     return total / k, out
 
 
-@kernel
+@lean_kernel
 def potential_value(slope: float, quota: Any, distance: Any, values: int, pad: Any, at: int) -> Any:
     """Fill the plan at ``at``: the best value j for each i; return (q·g, cost of the plan)."""
     worth = 0.0
@@ -135,7 +135,7 @@ def potential_value(slope: float, quota: Any, distance: Any, values: int, pad: A
     return worth, cost
 
 
-@kernel
+@lean_kernel
 def best_slope(t: float, quota: Any, distance: Any, values: int, pad: Any) -> float:
     """Return the λ ≥ 0 that minimises q·g + λt, or −1 when no class comes within t."""
     worth0, cost0 = potential_value(0.0, quota, distance, values, pad, 0)
@@ -167,7 +167,7 @@ def best_slope(t: float, quota: Any, distance: Any, values: int, pad: Any) -> fl
     return slope
 
 
-@kernel
+@lean_kernel
 def potential(
     rows: Any,
     begin: int,

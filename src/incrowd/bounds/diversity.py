@@ -21,12 +21,12 @@ then everything above the mean, which rises until nothing is left above it.
 from typing import Any
 
 from incrowd.bounds.tops import fill_tops, sort_pieces
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 
 IMPOSSIBLE = -1e300
 
 
-@kernel
+@lean_kernel
 def capped_of_size(size: float, caps: Any, lows: Any, must: int, start: Any, pad: Any) -> Any:
     """Return (sum of the dearest ``size`` copies within the caps, number of weights).
 
@@ -79,7 +79,7 @@ def capped_of_size(size: float, caps: Any, lows: Any, must: int, start: Any, pad
     return total, out
 
 
-@kernel
+@lean_kernel
 def capped(
     rows: Any,
     begin: int,
@@ -139,7 +139,7 @@ def capped(
     return best, out
 
 
-@kernel
+@lean_kernel
 def distinct(
     rows: Any,
     begin: int,
@@ -190,7 +190,7 @@ def distinct(
     return mean, out
 
 
-@kernel
+@lean_kernel
 def keep_dearest(price: Any, row: Any, held: int, most: int, p: float, r: int) -> int:
     """Insert a copy into a falling list of at most ``most``; return the list's length."""
     if held >= most and p <= price[held - 1]:
@@ -205,7 +205,7 @@ def keep_dearest(price: Any, row: Any, held: int, most: int, p: float, r: int) -
     return held + 1 if held < most else held
 
 
-@kernel
+@lean_kernel
 def rise(
     rows: Any, begin: int, end: int, u: Any, counts: Any, total: float, n: int, pad: Any
 ) -> Any:
@@ -228,7 +228,7 @@ def rise(
     return mean, size
 
 
-@kernel
+@lean_kernel
 def write_distinct(
     rows: Any,
     begin: int,

@@ -27,11 +27,11 @@ from incrowd.bounds.lawful_tree import EMIT, MEASURE, SUPPORT, LawfulTree
 from incrowd.bounds.price import adam_step, fade
 from incrowd.bounds.pricing import Pricing, answer, dearest
 from incrowd.bounds.tops import Pad
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import OVERFLOW, UNLIMITED, Sink
 
 
-@kernel
+@lean_kernel
 def reductions(
     u: Any,
     offset: Any,
@@ -74,7 +74,7 @@ def reductions(
                 cutter[r] = p
 
 
-@kernel
+@lean_kernel
 def supergradient(
     u: Any,
     offset: Any,
@@ -169,8 +169,8 @@ class LawfulPriceBound:
     pairs, patterns: budget of (row, pattern) pairs and patterns kept in memory per round.
     """
 
-    rounds: int = 10
-    iterations: int = 80
+    rounds: int = 14
+    iterations: int = 120
     margin: tuple[float, float] = (4.0, 0.3)
     rate: tuple[float, float] = (0.15, 0.001)
     pairs: int = 12_000_000

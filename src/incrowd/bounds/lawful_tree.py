@@ -14,7 +14,7 @@ from incrowd.bounds.diversity import IMPOSSIBLE
 from incrowd.bounds.pricing import Pricing, dearest
 from incrowd.bounds.tops import Pad
 from incrowd.instance import Instance
-from incrowd.jit import kernel
+from incrowd.jit import kernel, lean_kernel
 from incrowd.patterns.prefix_tree import (
     NO_SINK,
     OVERFLOW,
@@ -29,7 +29,7 @@ from incrowd.patterns.prefix_tree import (
 SUPPORT, EMIT, MEASURE = 0, 1, 2
 
 
-@kernel
+@lean_kernel
 def judge(
     mode: int,
     rows: Any,
@@ -59,7 +59,7 @@ def judge(
     return IMPOSSIBLE if mean <= enough else mean - cost
 
 
-@kernel
+@lean_kernel
 def emit(
     rows: Any, begin: int, end: int, cost: int, reach: float, u: Any, sink: Any, state: Any
 ) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.closeness import potential, variation
 from incrowd.bounds.diversity import capped, distinct
 from incrowd.bounds.tops import Pad, new_pad
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 from incrowd.privacy.all_of import parts
 from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group
@@ -236,7 +236,7 @@ def distances(distance: Any, values: int) -> NDArray[np.float64]:
     return np.array([[float(x) for x in row] for row in distance.matrix])
 
 
-@kernel
+@lean_kernel
 def answer(
     o: int, rows: Any, begin: int, end: int, u: Any, counts: Any, enough: float, pr: Any, pad: Any
 ) -> Any:
@@ -254,7 +254,7 @@ def answer(
     return potential(rows, begin, end, u, counts, value, start, data, enough, pad)
 
 
-@kernel
+@lean_kernel
 def dearest(
     rows: Any, begin: int, end: int, u: Any, counts: Any, enough: float, pr: Any, pad: Any
 ) -> Any:

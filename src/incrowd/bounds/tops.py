@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 
 
 class Pad(NamedTuple):
@@ -67,7 +67,7 @@ def new_pad(distinct: int, values: int, depth: int, least: int) -> Pad:
     )
 
 
-@kernel
+@lean_kernel
 def fill_tops(
     rows: Any, begin: int, end: int, u: Any, counts: Any, value: Any, start: Any, pad: Any
 ) -> None:
@@ -102,26 +102,23 @@ def fill_tops(
     pad.state[0] = met
 
 
-@kernel
+@lean_kernel
 def sort_pieces(price: Any, amount: Any, row: Any, n: int, rising: bool) -> None:
     """Sort ``n`` pieces by price, falling unless ``rising``."""
     sign = 1.0 if rising else -1.0
-    if n > 48:
-        order = np.argsort(sign * price[:n])
-        a, b, c = price[:n].copy(), amount[:n].copy(), row[:n].copy()
-        for i in range(n):
-            price[i] = a[order[i]]
-            amount[i] = b[order[i]]
-            row[i] = c[order[i]]
-        return
-    for i in range(1, n):
-        p, a1, r = price[i], amount[i], row[i]
-        j = i - 1
-        while j >= 0 and sign * price[j] > sign * p:
-            price[j + 1] = price[j]
-            amount[j + 1] = amount[j]
-            row[j + 1] = row[j]
-            j -= 1
-        price[j + 1] = p
-        amount[j + 1] = a1
-        row[j + 1] = r
+    gap = 1
+    while 3 * gap + 1 < n:  # Shell's sort with Knuth's gaps: in place
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            p, a, r = price[i], amount[i], row[i]
+            j = i - gap
+            while j >= 0 and sign * price[j] > sign * p:
+                price[j + gap] = price[j]
+                amount[j + gap] = amount[j]
+                row[j + gap] = row[j]
+                j -= gap
+            price[j + gap] = p
+            amount[j + gap] = a
+            row[j + gap] = r
+        gap //= 3

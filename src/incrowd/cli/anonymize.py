@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 @options.constraint_options
 @options.policy_option
 @options.search_options
+@options.suppress_option
 @click.option(
     "--order",
     type=click.Choice(["shuffle", "keep"]),
@@ -64,6 +65,8 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     Every row of OUT agrees with at least k − 1 others on all quasi-identifiers. As few cells as
     can be are changed, and a bound says how far from the fewest possible the release may be.
     """
+    if given["suppress_rows"]:
+        require_kept_rows(given)
     if given["engine"] == "spark":
         from incrowd.spark.command import run
 
@@ -122,6 +125,15 @@ def require_plain(given: dict[str, Any]) -> None:
     asked = [f"--{name.replace('_', '-')}" for name in unserved if given[name]]
     if asked:
         raise InputError(f"{', '.join(asked)}: not served with --existing yet")
+
+
+def require_kept_rows(given: dict[str, Any]) -> None:
+    """Raise InputError for what speaks of every original row, with --suppress-rows."""
+    asked = [f"--{name}" for name in ("proof", "existing") if given[name]]
+    if given["engine"] == "spark":
+        asked.append("--engine spark")
+    if asked:
+        raise InputError(f"--suppress-rows does not go with {', '.join(asked)}")
 
 
 def require_outputs(

@@ -138,6 +138,14 @@ model_options = together(
     ),
 )
 
+suppress_option = click.option(
+    "--suppress-rows",
+    type=int,
+    default=0,
+    metavar="MAX",
+    help="Where the table itself breaks the model: leave out the fewest rows, at most MAX.",
+)
+
 search_options = together(
     click.option("--method", default="auto", show_default=True, help="See incrowd methods."),
     click.option(
@@ -202,7 +210,7 @@ def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> di
 
 ASKED = (
     *("k", "l", "l_kind", "c", "t", "distance", "cost", "star"),
-    *("method", "reductions", "time_limit", "gap", "seed", "threads", "order"),
+    *("method", "reductions", "time_limit", "gap", "seed", "threads", "suppress_rows", "order"),
 )
 
 

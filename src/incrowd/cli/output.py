@@ -50,7 +50,8 @@ def standard_output_kept() -> Iterator[None]:
 
 def release_record(release: "Release", output: str | None, proof: str | None) -> dict[str, Any]:
     """Return the keys that the contract of the command line names, and no others."""
-    return {
+    left_out = {"suppressed_rows": release.suppressed_rows} if release.suppressed_rows else {}
+    return left_out | {
         "rows": release.rows,
         "columns": release.columns,
         "cells": release.cells,

@@ -22,6 +22,7 @@ from incrowd.errors import InputError
 @options.hierarchy_options
 @options.constraint_options
 @options.policy_option
+@options.suppress_option
 @options.reading_options
 @click.option("--spreadsheet-safe", is_flag=True, help="It was made with --spreadsheet-safe.")
 @options.json_option

@@ -74,7 +74,7 @@ class CsvTable:
         pool, offsets = text.flat()
         newline = np.frombuffer(self.dialect.newline.encode(), np.uint8)
         delimiter = ord(self.dialect.delimiter)
-        for begin in range(0, self.rows, PIECE):
+        for begin in range(0, len(order), PIECE):
             piece = np.ascontiguousarray(order[begin : begin + PIECE], dtype=np.int64)
             rest = (piece, ids, pool, offsets, delimiter, newline)
             source = (self._data, self._starts, self._ends, columns)
@@ -90,7 +90,7 @@ class EditedCsv:
     def __init__(self, table: CsvTable, edit: Edit) -> None:
         self._table, self._edit = table, edit
         self.columns = edit.columns
-        self.rows = table.rows
+        self.rows = table.rows if edit.order is None else len(edit.order)
         self.dialect = table.dialect
 
     def encode(self, column: str) -> Column:

@@ -96,7 +96,7 @@ class EditedParts:
     def __init__(self, source: PartsTable, edit: Edit) -> None:
         self.source, self.edit = source, edit
         self.columns = edit.columns
-        self.rows = source.rows
+        self.rows = source.rows if edit.order is None else len(edit.order)
         self.levels = {name: self._level(name) for name in edit.columns if name in source.levels}
 
     def _level(self, name: str) -> Column:

@@ -96,7 +96,8 @@ class StatTable:
             if edit.order is not None:
                 column = replace(column, codes=column.codes[edit.order])
             variables[name] = column
-        return replace(self, variables=variables, _texts={})
+        rows = self.rows if edit.order is None else len(edit.order)
+        return replace(self, rows=rows, variables=variables, _texts={})
 
     def native(self) -> Any:
         """Return a polars frame: whole numbers as such, all else as text."""

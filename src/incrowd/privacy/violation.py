@@ -8,7 +8,7 @@ threshold is lawful only as l or more equal shares: no double admits an unlawful
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 from incrowd.privacy.laws import (
     CUMULATED,
     DISTINCT,
@@ -23,7 +23,7 @@ from incrowd.privacy.laws import (
 ROW = 1024
 
 
-@kernel
+@lean_kernel
 def violation(laws: Laws, hist: NDArray[np.int64], rows: int) -> int:
     """Sum of the laws' violations by a class.
 
@@ -54,7 +54,7 @@ def violation(laws: Laws, hist: NDArray[np.int64], rows: int) -> int:
     return total
 
 
-@kernel
+@lean_kernel
 def violation_after(
     laws: Laws, hist: NDArray[np.int64], rows: int, places: NDArray[np.int64], change: int
 ) -> int:
@@ -70,7 +70,7 @@ def violation_after(
     return found
 
 
-@kernel
+@lean_kernel
 def in_rows(surplus: int, unit: int) -> int:
     """surplus/unit in 1/1024 of a row, at least 1 for any surplus above 0."""
     if surplus <= 0:
@@ -81,19 +81,19 @@ def in_rows(surplus: int, unit: int) -> int:
     return max(1, whole * ROW + share)
 
 
-@kernel
+@lean_kernel
 def shares_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
-    """Σ (D·h − x·n)⁺ + (y·n − D·h)⁺."""
+    """max (D·h − x·n)⁺ + Σ (y·n − D·h)⁺: a row of another value brings every excess down."""
     unit, values = data[0], len(part)
-    surplus = 0
+    excess = lacking = 0
     for v in range(values):
         held = unit * part[v]
-        surplus += max(0, held - data[1 + v] * rows)
-        surplus += max(0, data[1 + values + v] * rows - held)
-    return in_rows(surplus, unit)
+        excess = max(excess, held - data[1 + v] * rows)
+        lacking += max(0, data[1 + values + v] * rows - held)
+    return in_rows(excess + lacking, unit)
 
 
-@kernel
+@lean_kernel
 def distinct_broken(part: NDArray[np.int64], data: NDArray[np.int64]) -> int:
     """Values that are lacking."""
     held = 0
@@ -103,7 +103,7 @@ def distinct_broken(part: NDArray[np.int64], data: NDArray[np.int64]) -> int:
     return max(0, data[0] - held) * ROW
 
 
-@kernel
+@lean_kernel
 def equal_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
     """td·Σ(h·N − n·C)⁺ − tn·n·N."""
     table_rows = data[2]
@@ -113,7 +113,7 @@ def equal_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) ->
     return in_rows(data[1] * surplus - data[0] * rows * table_rows, data[1] * table_rows)
 
 
-@kernel
+@lean_kernel
 def cumulated_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
     """td·Σ|cumulated (h·N − n·C)| − tn·(V − 1)·n·N."""
     table_rows, values = data[2], len(part)
@@ -126,7 +126,7 @@ def cumulated_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]
     return in_rows(data[1] * moved - data[0] * rows * table_rows, unit)
 
 
-@kernel
+@lean_kernel
 def nodes_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
     """td·Σ over levels and nodes of (h·N − n·C)⁺ − tn·levels·n·N."""
     table_rows, levels, values = data[2], data[3], len(part)
@@ -134,17 +134,18 @@ def nodes_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) ->
     at = 4
     for _ in range(levels):
         nodes = data[at]
-        held = np.zeros(nodes, np.int64)
-        for v in range(values):
-            held[data[at + 1 + v]] += part[v]
         for node in range(nodes):
-            surplus += max(0, held[node] * table_rows - rows * data[at + 1 + values + node])
+            held = 0
+            for v in range(values):
+                if data[at + 1 + v] == node:
+                    held += part[v]
+            surplus += max(0, held * table_rows - rows * data[at + 1 + values + node])
         at += 1 + values + nodes
     unit = data[1] * table_rows * max(levels, 1)
     return in_rows(data[1] * surplus - data[0] * rows * table_rows, unit)
 
 
-@kernel
+@lean_kernel
 def entropy_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
     """n·(ln l − entropy), by doubles; within 10⁻⁹ a row lawful only as l equal shares."""
     total = 0.0
@@ -162,15 +163,27 @@ def entropy_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) 
     return max(1, int(surplus * ROW))
 
 
-@kernel
+@lean_kernel
 def recursive_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
-    """cd·r₁ − cn·(r_l + r_{l+1} + …), which must be below 0."""
-    top = np.zeros(data[2], np.int64)  # the l largest counts, descending
+    """cd·r₁ − cn·(r_l + r_{l+1} + …), which must be below 0, and values lacking to l."""
+    largest = 0
+    last = rows + 1
+    taken = 0
+    tail = rows
+    while taken < data[2] - 1 and last > 0:  # the l − 1 largest counts, equal ones at once
+        count = equal = 0
+        for v in range(len(part)):
+            if count < part[v] < last:
+                count, equal = part[v], 1
+            elif part[v] == count:
+                equal += 1
+        equal = min(equal, data[2] - 1 - taken)
+        tail -= equal * count
+        taken += equal
+        last = count
+    lacking = data[2]
     for v in range(len(part)):
-        count = part[v]
-        for i in range(len(top)):
-            if count > top[i]:
-                top[i], count = count, top[i]
-    tail = rows - top[:-1].sum()
-    surplus = data[1] * top[0] - data[0] * tail
-    return in_rows(surplus + 1, data[1])
+        largest = max(largest, part[v])
+        lacking -= part[v] > 0
+    surplus = data[1] * largest - data[0] * tail
+    return in_rows(surplus + 1, data[1]) + ROW * max(0, lacking)

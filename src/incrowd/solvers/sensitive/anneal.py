@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import below, draw
+from incrowd.solvers.sensitive.chance import below, draw
 from incrowd.solvers.sensitive.crowd import Rules, new_crowd, total_cost
-from incrowd.solvers.sensitive.moves import NONE, new_pad, one_move
+from incrowd.solvers.sensitive.journal import new_pad
+from incrowd.solvers.sensitive.moves import NONE, one_move
 
 
-@kernel
+@lean_kernel
 def anneal_slice(
     first: int,
     last: int,
@@ -24,6 +25,7 @@ def anneal_slice(
     unit: int,
     shifts: float,
     doom: float,
+    most_breaks: int,
     largest: int,
     crowd: Any,
     pad: Any,
@@ -48,7 +50,9 @@ def anneal_slice(
         if c.cost[crowd.pattern[i]] == 0:
             continue
         heat = heat0 * np.exp(ratio * number / total)
-        delta = one_move(i, number, heat, unit, shifts, doom, largest, crowd, pad, rules, c, rng)
+        delta = one_move(
+            i, number, heat, unit, shifts, doom, most_breaks, largest, crowd, pad, rules, c, rng
+        )
         if delta != NONE:
             change += delta
     return change
@@ -61,18 +65,20 @@ class LawfulAnnealing:
     Attributes
     ----------
     moves: moves per copy of the table.
-    heat: first temperature, in units (one step up in one column) and in mean prices, added up.
-    cooling: last temperature over first.
+    heat: first and last temperature, in suppressed cells times k ** ``growth``, k the smallest
+        class: a step stars or frees a few cells, more of them where classes are larger.
     shifts: share of shifts among the moves that open or widen.
     focus: share of moves that start at copies which pay more than a unit above their price.
     doom: share of pulls that may break one further class, and then have to dissolve or refill it.
+    breaks: further classes that a pull may break, at most.
     """
 
-    moves: float = 400
-    heat: tuple[float, float] = (1.0, 1.0)
-    cooling: float = 0.08
+    moves: float = 1000
+    heat: tuple[float, float] = (1.0, 0.05)
+    growth: float = 0.45
     shifts: float = 0.05
     doom: float = 0.7
+    breaks: int = 3
     focus: float = 0.5
 
     def run(
@@ -82,8 +88,7 @@ class LawfulAnnealing:
         places: int,
         pattern: NDArray[np.int64],
         price: NDArray[np.float64],
-        unit: int,
-        mean: float,
+        cell: float,
         warmth: float,
         seed: int,
         stop: Callable[[], bool] = lambda: False,
@@ -91,24 +96,26 @@ class LawfulAnnealing:
     ) -> NDArray[np.int64]:
         """Improve a lawful assignment (int64, copies → patterns); return the best met at a rest.
 
-        ``warmth`` scales the schedule's temperatures; ``price`` (float64, distinct) tells where to
-        look.
+        ``cell`` is what suppressing one cell typically costs; ``warmth`` scales the temperatures;
+        ``price`` (float64, distinct) tells where to look.
         """
-        crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules)
+        crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules, places)
         rng = np.array([(seed * 0x9E3779B9 + 777) & 0xFFFFFFFFFFFF], np.uint64)
         copies = len(pattern)
         total = max(1, int(self.moves * copies))
         cost = best = total_cost(crowd, c)
         best_pattern = pattern.copy()
-        heat = warmth * (self.heat[0] * unit + self.heat[1] * mean)
-        largest = max(60, 3 * int(rules.least[0]))
+        least = int(rules.least[0])
+        hot, cold = (warmth * heat * cell * least**self.growth for heat in self.heat)
+        unit = max(1, round(cell))
+        largest = max(60, 3 * least)
         length = max(1, min(100_000, total // 40))
         for first in range(0, total, length):
             last = min(first + length, total)
             above = c.cost[crowd.pattern] - price[c.row_of]
-            active = np.flatnonzero(above > unit + mean)
+            active = np.flatnonzero(above > 1.5 * cell)
             cost += anneal_slice(
-                first, last, total, heat, heat * self.cooling, unit, self.shifts, self.doom,
+                first, last, total, hot, cold, unit, self.shifts, self.doom, self.breaks,
                 largest, crowd, pad, rules, c, rng, active, self.focus,
             )  # fmt: skip
             if cost < best:

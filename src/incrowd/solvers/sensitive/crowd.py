@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 from incrowd.privacy.laws import Laws
 from incrowd.privacy.violation import violation, violation_after
 from incrowd.solvers.engine.candidates import Candidates
@@ -75,7 +75,7 @@ def new_crowd(c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int6
     return crowd
 
 
-@kernel
+@lean_kernel
 def unlink(i: int, crowd: Any, rules: Any, c: Any) -> None:
     """Take copy i out of its class."""
     p = crowd.pattern[i]
@@ -99,7 +99,7 @@ def unlink(i: int, crowd: Any, rules: Any, c: Any) -> None:
         crowd.tally[0] += 1
 
 
-@kernel
+@lean_kernel
 def link(i: int, p: int, crowd: Any, rules: Any, c: Any) -> None:
     """Put copy i into the class of pattern p; there must be a free slot."""
     if crowd.size[p] == 0:
@@ -119,7 +119,7 @@ def link(i: int, p: int, crowd: Any, rules: Any, c: Any) -> None:
         crowd.hist[s, rules.places[r, a]] += 1
 
 
-@kernel
+@lean_kernel
 def link_all(pattern: Any, crowd: Any, rules: Any, c: Any) -> None:
     """Link every copy that has a place."""
     for i in range(pattern.size):
@@ -127,20 +127,20 @@ def link_all(pattern: Any, crowd: Any, rules: Any, c: Any) -> None:
             link(i, pattern[i], crowd, rules, c)
 
 
-@kernel
+@lean_kernel
 def broken(p: int, crowd: Any, rules: Any) -> int:
     """How badly the class of p breaks the laws; 0 for lawful and for no class."""
     return violation(rules.laws, crowd.hist[crowd.slot[p]], crowd.size[p])
 
 
-@kernel
+@lean_kernel
 def broken_after(p: int, r: int, change: int, crowd: Any, rules: Any) -> int:
     """``broken`` after one copy of row r more (+1) or less (−1)."""
     hist = crowd.hist[crowd.slot[p]]  # slot −1 is the row of zeros
     return violation_after(rules.laws, hist, crowd.size[p], rules.places[r], change)
 
 
-@kernel
+@lean_kernel
 def cheapest_open(
     r: int, besides: int, limit: int, crowd: Any, dying: Any, rules: Any, c: Any
 ) -> int:
@@ -159,7 +159,7 @@ def cheapest_open(
     return -1
 
 
-@kernel
+@lean_kernel
 def total_cost(crowd: Any, c: Any) -> int:
     """Cost of the state, by candidate costs (joins can only be cheaper)."""
     total = 0

@@ -3,7 +3,7 @@
 1. A lawful release at once (the table as one class, then a sweep over windows of the sorted table).
 2. Prices: the cheapest pattern with a lawful class, the k-anonymity prices for the smallest class,
    then prices of lawful classes by trust-region rounds.
-3. Candidates of small reduced cost; a sweep; annealing, and again while that pays.
+3. Candidates of small reduced cost; a sweep; annealing, and again while the budget lasts.
 """
 
 from collections.abc import Callable
@@ -18,6 +18,9 @@ from incrowd.bounds.pricing import pricing_of
 from incrowd.bounds.support import uniqueness_prices
 from incrowd.errors import OutOfScopeError
 from incrowd.patterns.prefix_tree import OVERFLOW, Emission, PrefixTree, Sink
+from incrowd.privacy.all_of import parts
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.violation import violation
 from incrowd.solution import Solution
@@ -30,6 +33,8 @@ from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.start import greedy
 from incrowd.solvers.staged import StagedRun
 
+NEAR = 0.1  # gap above which more candidates are worth another round
+
 
 @dataclass(frozen=True, kw_only=True)
 class SensitiveEngine:
@@ -37,11 +42,14 @@ class SensitiveEngine:
 
     Attributes
     ----------
-    prices, annealing: how the bound and the release are sought.
+    prices, annealing: how the bound and the release are sought; annealing None for the schedule
+        suited to the model.
     k_prices: the k-anonymity bound that the bound may never fall below; None for the schedule
         suited to the table.
-    slack: reduced cost of a class of the smallest size, in mean prices, and of a row, in units plus
-        mean prices, up to which (row, pattern) pairs are candidates.
+    slack: reduced cost of a class of the smallest size k, in suppressed cells times k ** 0.45, up
+        to which its (row, pattern) pairs are candidates.  Single rows may pay any price: those that
+        balance a class are cheap, and gain nothing by being there.  The second number is for models
+        that are priced by a relaxation, whose prices tell less.
     visits: nodes of the prefix tree that one enumeration may touch before the table counts as
         too wide and windows take over.
     pairs: (row, pattern) pairs that may be kept.
@@ -49,8 +57,8 @@ class SensitiveEngine:
 
     prices: LawfulPriceBound = field(default_factory=LawfulPriceBound)
     k_prices: PriceBound | None = None
-    annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
-    slack: tuple[float, float] = (2.5, 1.5)
+    annealing: LawfulAnnealing | None = None
+    slack: tuple[float, float] = (0.3, 3.0)
     visits: int = 20_000_000
     pairs: int = 8_000_000
 
@@ -94,6 +102,8 @@ class Run(StagedRun):
         whole = np.bincount(np.repeat(self.rules.places, instance.counts, axis=0).ravel())
         hist = np.zeros(max(1, self.places), np.int64)
         hist[: len(whole)] = whole
+        exact = KAnonymity, DistinctDiversity, FrequencyDiversity
+        self.relaxed = not all(isinstance(part, exact) for part in parts(problem.model))
         self.searchable = violation(self.rules.laws, hist, instance.rows) == 0
 
     def stages(self) -> tuple[Callable[[], None], ...]:
@@ -165,12 +175,12 @@ class Run(StagedRun):
             self.bound, self.price, self.certificate = bound, price, None
 
     @property
-    def mean(self) -> float:
-        """The mean price per copy, the natural unit of costs here."""
-        return max(self.bound / self.instance.rows, 0.05)
+    def cell(self) -> float:
+        """What suppressing a cell of the middle column costs, the natural unit of temperature."""
+        return float(np.median([tree.cost[-1].max() for tree in self.instance.trees]))
 
-    def emission(self) -> Emission:
-        """List the candidate pairs."""
+    def emission(self, slack: float) -> Emission:
+        """List the candidate pairs of patterns that this reduced cost allows."""
         if self.wide:
             return window_emission(self.instance, self.k, 6, self.context.seed)
         pairs = self.engine.pairs
@@ -179,35 +189,38 @@ class Run(StagedRun):
             np.zeros(pairs // 3 + 1, np.int64),
             np.empty(pairs, np.int32),
         )
-        margin = self.engine.slack[0] * self.mean / self.k
-        reach = self.engine.slack[1] * (self.unit + self.mean)
+        margin = slack * self.cell * self.k**LawfulAnnealing.growth / self.k
         while True:
-            state = self.tree.run(EMIT, self.price, margin=margin, reach=reach, sink=sink)
+            state = self.tree.run(EMIT, self.price, margin=margin, sink=sink)
             if state[3] != OVERFLOW:
                 break
-            margin, reach = 0.7 * margin, 0.85 * reach
+            margin *= 0.7
         p, z = int(state[0]), int(state[1])
         return Emission(sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy())
 
     def search(self) -> None:
-        """Sweep and annealing over the candidates, again and again while that pays."""
+        """Sweep and annealing over the candidates, again and again while the budget lasts."""
         if not self.searchable:
             return
         self.tell("candidates")
-        emission = self.emission()
+        slack = self.engine.slack[self.relaxed]
+        emission = self.emission(slack)
         self.sweep(emission)
         limited = self.stop.time_limit is not None or self.stop.gap is not None
+        annealing = self.engine.annealing or LawfulAnnealing(moves=300 if self.relaxed else 1000)
         rounds, heat = 0, 1.0
         while not self.done():
-            before = self.best.cost
             candidates, pattern = with_solution(emission, self.best)
-            found = self.engine.annealing.run(
-                candidates, self.rules, self.places, pattern, self.price, self.unit, self.mean,
+            found = annealing.run(
+                candidates, self.rules, self.places, pattern, self.price, self.cell,
                 heat, self.context.seed + rounds, self.done,
                 lambda cost, share: self.tell("annealing", share, cost),
             )  # fmt: skip
             self.offer(Solution.of(self.instance, found))
             rounds += 1
             heat = 0.5
-            if not limited and before - self.best.cost < 0.003 * before:
+            near = self.best.cost - self.bound <= NEAR * self.best.cost
+            if not limited and (rounds > 1 or near or self.relaxed):
                 return
+            if rounds == 1 and not near and not self.wide:  # the prices mislead here: look further
+                emission = self.emission(8 * slack)

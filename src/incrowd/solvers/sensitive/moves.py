@@ -1,108 +1,33 @@
-"""The moves: relocate, shift with refill, pull with repair, refill and dissolve.
+"""The moves: relocate, shift with refill, pull with repair.
 
 A compound move is a journal of single moves, kept or rolled back as a whole.  Classes are lawful
 before and after; in between they may be broken, and every class touched is asked again at the end.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from incrowd.jit import kernel
-from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import below, draw, patterns_up_to
-from incrowd.solvers.sensitive.crowd import (
-    Rules,
-    broken,
-    broken_after,
-    cheapest_open,
-    link,
-    unlink,
+from incrowd.jit import lean_kernel
+from incrowd.solvers.sensitive.chance import below, draw, patterns_up_to
+from incrowd.solvers.sensitive.crowd import broken, broken_after, cheapest_open, link, unlink
+from incrowd.solvers.sensitive.journal import (
+    DELTA,
+    FOUND,
+    TICK,
+    TOUCHED,
+    begin_move,
+    step,
+    undo,
+    worth_of,
 )
+from incrowd.solvers.sensitive.settle import settle_sources
 
-TICK, JOURNAL, TOUCHED, FOUND, DELTA, NUMBER = range(6)
 NONE = 1 << 62
-LONGEST_REFILL = 150
 MOST_STEPS = 200
 
 
-class Pad(NamedTuple):
-    """Scratch of the moves; ``n`` holds the counters named above."""
-
-    n: NDArray[np.int64]
-    dying: NDArray[np.bool_]
-    stamp: NDArray[np.int64]
-    touched: NDArray[np.int64]
-    found: NDArray[np.int64]
-    moved: NDArray[np.int64]
-    origin: NDArray[np.int64]
-    worth: NDArray[np.int64]
-    known: NDArray[np.int64]
-
-
-def new_pad(c: Candidates, rules: Rules) -> Pad:
-    """Allocate scratch for a table."""
-    patterns, copies = len(c.cost), len(c.row_of)
-    least = int(rules.least[0])
-    found = max(300, 6 * least)
-    journal = 8 * (found + copies) + 64
-    return Pad(
-        np.zeros(8, np.int64),
-        np.zeros(patterns, np.bool_),
-        np.full(patterns, -1, np.int64),
-        np.zeros(journal, np.int64),
-        np.zeros(found, np.int64),
-        np.zeros(journal, np.int64),
-        np.zeros(journal, np.int64),
-        np.zeros(len(rules.sample), np.int64),
-        np.full(len(rules.sample), -1, np.int64),
-    )
-
-
-@kernel
-def touch(q: int, pad: Any) -> None:
-    """Remember that q has lost a copy."""
-    if pad.stamp[q] != pad.n[NUMBER]:
-        pad.stamp[q] = pad.n[NUMBER]
-        pad.touched[pad.n[TOUCHED]] = q
-        pad.n[TOUCHED] += 1
-
-
-@kernel
-def step(i: int, p: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
-    """Move copy i to p and note it in the journal."""
-    q = crowd.pattern[i]
-    pad.moved[pad.n[JOURNAL]] = i
-    pad.origin[pad.n[JOURNAL]] = q
-    pad.n[JOURNAL] += 1
-    pad.n[DELTA] += c.cost[p] - c.cost[q]
-    touch(q, pad)
-    unlink(i, crowd, rules, c)
-    link(i, p, crowd, rules, c)
-
-
-@kernel
-def roll_back(crowd: Any, pad: Any, rules: Any, c: Any) -> None:
-    """Undo the journal."""
-    for z in range(pad.n[JOURNAL] - 1, -1, -1):
-        i = pad.moved[z]
-        unlink(i, crowd, rules, c)
-        link(i, pad.origin[z], crowd, rules, c)
-    pad.n[JOURNAL] = 0
-
-
-@kernel
-def worth_of(p: int, r: int, crowd: Any, pad: Any, rules: Any) -> int:
-    """``broken_after(p, r, +1)``, remembered by profile until ``n[TICK]`` moves on."""
-    f = rules.profile[r]
-    if pad.known[f] != pad.n[TICK]:
-        pad.known[f] = pad.n[TICK]
-        pad.worth[f] = broken_after(p, r, 1, crowd, rules)
-    return pad.worth[f]
-
-
-@kernel
+@lean_kernel
 def list_others(p: int, besides: int, crowd: Any, pad: Any, c: Any, rng: Any) -> None:
     """Collect copies below p that sit elsewhere, from a random place on, as many as fit."""
     begin = c.offset[p]
@@ -124,11 +49,13 @@ def list_others(p: int, besides: int, crowd: Any, pad: Any, c: Any, rng: Any) ->
                 pad.n[FOUND] += 1
 
 
-@kernel
+@lean_kernel
 def mend(
     p: int,
     doomed: int,
     source: int,
+    breaks: int,
+    largest: int,
     unit: float,
     crowd: Any,
     pad: Any,
@@ -136,13 +63,15 @@ def mend(
     c: Any,
     rng: Any,
 ) -> bool:
-    """Add found copies to p until it is lawful: cheap ones that mend much; classes stay lawful.
+    """Add found copies to p until it is lawful: cheap ones that mend much.
 
-    Copies of ``doomed`` and ``source`` may leave although that breaks their class.
+    Copies of ``doomed`` and ``source`` may leave although that breaks their class, and so may those
+    of ``breaks`` other classes, at a toll; from any further class only copies that it can spare.
     """
     now = broken(p, crowd, rules)
     steps = 0
     most = MOST_STEPS + 2 * rules.least[0]
+    toll = unit * (0.2 + 1.5 * draw(rng))
     while now > 0:
         steps += 1
         if steps > most:
@@ -150,6 +79,7 @@ def mend(
         pad.n[TICK] += 1
         best = -1e300
         best_j = -1
+        best_tight = False
         for z in range(pad.n[FOUND]):
             j = pad.found[z]
             q = crowd.pattern[j]
@@ -165,18 +95,24 @@ def mend(
                 score += 0.5 * unit
             if score <= best:
                 continue
-            if not free and broken_after(q, r, -1, crowd, rules) > 0:
-                continue
+            tight = not free and broken_after(q, r, -1, crowd, rules) > 0
+            if tight:
+                score -= toll
+                if breaks <= 0 or score <= best or crowd.size[q] > largest:
+                    continue
             best = score
             best_j = j
+            best_tight = tight
         if best_j < 0:
             return False
+        if best_tight:
+            breaks -= 1
         now = worth_of(p, c.row_of[best_j], crowd, pad, rules)
         step(best_j, p, crowd, pad, rules, c)
     return True
 
 
-@kernel
+@lean_kernel
 def take_gainers(
     p: int, doomed: int, source: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
 ) -> None:
@@ -203,84 +139,7 @@ def take_gainers(
         pad.n[TICK] += 1
 
 
-@kernel
-def refill(q: int, unit: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> bool:
-    """Mend a broken class by copies that other classes can spare."""
-    now = broken(q, crowd, rules)
-    begin = c.offset[q]
-    length = c.offset[q + 1] - begin
-    if length == 0:
-        return False
-    first = below(rng, length)
-    before = pad.n[JOURNAL]
-    while now > 0:
-        pad.n[TICK] += 1
-        best = -1e300
-        best_j = -1
-        for z in range(min(length, LONGEST_REFILL)):
-            y = first + z
-            if y >= length:
-                y -= length
-            r = c.rows[begin + y]
-            after = worth_of(q, r, crowd, pad, rules)
-            if after >= now:
-                continue
-            for j in range(c.first_copy[r], c.first_copy[r + 1]):
-                s = crowd.pattern[j]
-                if s == q:
-                    continue
-                score = c.cost[s] - c.cost[q] + unit * 2.0 * (now - after) / now
-                if score <= best or broken_after(s, r, -1, crowd, rules) > 0:
-                    continue
-                best = score
-                best_j = j
-        if best_j < 0 or pad.n[JOURNAL] - before > 30:
-            return False
-        now = worth_of(q, c.row_of[best_j], crowd, pad, rules)
-        step(best_j, q, crowd, pad, rules, c)
-    return True
-
-
-@kernel
-def dissolve(q: int, largest: int, crowd: Any, pad: Any, rules: Any, c: Any) -> bool:
-    """Send every copy of q to its cheapest open pattern that can take it."""
-    if crowd.size[q] > largest:
-        return False
-    pad.dying[q] = True
-    whole = True
-    far = c.cost[c.cost.size - 1]
-    while crowd.head[q] >= 0:
-        j = crowd.head[q]
-        b = cheapest_open(c.row_of[j], q, far, crowd, pad.dying, rules, c)
-        if b < 0:
-            whole = False
-            break
-        step(j, b, crowd, pad, rules, c)
-    pad.dying[q] = False
-    return whole
-
-
-@kernel
-def settle_sources(
-    limit: float, largest: int, unit: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
-) -> bool:
-    """Refill or dissolve the classes that the move has broken."""
-    at = 0
-    while at < pad.n[TOUCHED]:
-        q = pad.touched[at]
-        at += 1
-        if crowd.size[q] == 0 or broken(q, crowd, rules) == 0:
-            continue
-        if pad.n[DELTA] > limit or at > 64:
-            return False
-        if draw(rng) < 0.5 and refill(q, unit, crowd, pad, rules, c, rng):
-            continue
-        if not dissolve(q, largest, crowd, pad, rules, c):
-            return False
-    return True
-
-
-@kernel
+@lean_kernel
 def all_lawful(p: int, crowd: Any, pad: Any, rules: Any) -> bool:
     """Whether p and every class that lost a copy is lawful."""
     if broken(p, crowd, rules) > 0:
@@ -292,7 +151,7 @@ def all_lawful(p: int, crowd: Any, pad: Any, rules: Any) -> bool:
     return True
 
 
-@kernel
+@lean_kernel
 def relocate(i: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
     """Move a copy that its class can spare to its cheapest open pattern, sideways now and then."""
     q = crowd.pattern[i]
@@ -308,24 +167,24 @@ def relocate(i: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
     return c.cost[p] - c.cost[q]
 
 
-@kernel
-def begin_move(number: int, pad: Any) -> None:
-    """Clear the journal."""
-    pad.n[JOURNAL] = 0
-    pad.n[TOUCHED] = 0
-    pad.n[DELTA] = 0
-    pad.n[NUMBER] = number
-
-
-@kernel
+@lean_kernel
 def shift(
-    i: int, choices: int, unit: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
+    i: int,
+    choices: int,
+    heat: float,
+    unit: float,
+    largest: int,
+    crowd: Any,
+    pad: Any,
+    rules: Any,
+    c: Any,
+    rng: Any,
 ) -> bool:
-    """Move i to an open pattern that can take it, and mend the class it leaves."""
+    """Move i to an open pattern that can take it, and settle the class it leaves."""
     q = crowd.pattern[i]
     r = c.row_of[i]
     p = -1
-    for _ in range(4):
+    for _ in range(6):
         x = c.row_patterns[c.row_offset[r] + below(rng, choices)]
         if x != q and crowd.size[x] > 0 and broken_after(x, r, 1, crowd, rules) == 0:
             p = x
@@ -333,17 +192,20 @@ def shift(
     if p < 0:
         return False
     step(i, p, crowd, pad, rules, c)
-    list_others(q, i, crowd, pad, c, rng)
-    return mend(q, -1, -1, unit, crowd, pad, rules, c, rng) and all_lawful(p, crowd, pad, rules)
+    limit = 8.0 * heat + 3.0 * unit
+    if not settle_sources(limit, largest, unit, crowd, pad, rules, c, rng):
+        return False
+    return all_lawful(p, crowd, pad, rules)
 
 
-@kernel
+@lean_kernel
 def pull(
     i: int,
     choices: int,
     heat: float,
     unit: float,
     doom: float,
+    most_breaks: int,
     largest: int,
     crowd: Any,
     pad: Any,
@@ -365,7 +227,8 @@ def pull(
         if crowd.size[doomed] > largest or c.cost[doomed] == 0:
             doomed = -1
     source = q if crowd.size[q] <= largest else -1  # a large class must stay lawful throughout
-    if not mend(p, doomed, source, unit, crowd, pad, rules, c, rng):
+    breaks = below(rng, most_breaks + 1)
+    if not mend(p, doomed, source, breaks, largest, unit, crowd, pad, rules, c, rng):
         return False
     take_gainers(p, doomed, source, crowd, pad, rules, c, rng)
     limit = 8.0 * heat + 3.0 * unit
@@ -374,7 +237,7 @@ def pull(
     return all_lawful(p, crowd, pad, rules)
 
 
-@kernel
+@lean_kernel
 def one_move(
     i: int,
     number: int,
@@ -382,6 +245,7 @@ def one_move(
     unit: int,
     shifts: float,
     doom: float,
+    most_breaks: int,
     largest: int,
     crowd: Any,
     pad: Any,
@@ -405,10 +269,12 @@ def one_move(
         return NONE
     begin_move(number, pad)
     if draw(rng) < shifts:
-        done = shift(i, choices, float(unit), crowd, pad, rules, c, rng)
+        done = shift(i, choices, heat, float(unit), largest, crowd, pad, rules, c, rng)
     else:
-        done = pull(i, choices, heat, float(unit), doom, largest, crowd, pad, rules, c, rng)
+        done = pull(
+            i, choices, heat, float(unit), doom, most_breaks, largest, crowd, pad, rules, c, rng
+        )
     if not done or -pad.n[DELTA] < threshold:
-        roll_back(crowd, pad, rules, c)
+        undo(0, crowd, pad, rules, c)
         return NONE
     return pad.n[DELTA]

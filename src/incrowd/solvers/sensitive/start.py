@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
+from incrowd.jit import kernel, lean_kernel
 from incrowd.privacy.violation import violation, violation_after
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import below
+from incrowd.solvers.sensitive.chance import below
 from incrowd.solvers.sensitive.crowd import (
     Crowd,
     Rules,
@@ -24,7 +24,7 @@ LONGEST_TRIM = 4000
 MOST_TRIM_WORK = 2_000_000
 
 
-@kernel
+@lean_kernel
 def count_free(p: int, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met: Any) -> Any:
     """Count the unplaced copies below p: into ``hist``, ``held`` by profile; (copies, profiles)."""
     hist[:] = 0
@@ -52,28 +52,30 @@ def trim(total: int, profiles: int, least: int, rules: Any, hist: Any, held: Any
     now = violation(rules.laws, hist, total)
     if now > 0 and (total > LONGEST_TRIM or total * profiles * hist.size > 100 * MOST_TRIM_WORK):
         return 0
-    while now > 0 and total > least:
-        best = now
+    patience = profiles  # values tied for the most come down one after the other
+    least_now = now
+    while now > 0 and total > least and patience > 0:
+        best = -1
         drop = -1
         for x in range(profiles):
             f = met[x]
             if held[f] > 0:
                 places = rules.places[rules.sample[f]]
                 after = violation_after(rules.laws, hist, total, places, -1)
-                if after < best:
+                if drop < 0 or after < best:
                     best = after
                     drop = f
-        if drop < 0:
-            return 0
         for a in range(rules.places.shape[1]):
             hist[rules.places[rules.sample[drop], a]] -= 1
         held[drop] -= 1
         total -= 1
         now = best
+        patience = profiles if now < least_now else patience - 1
+        least_now = min(least_now, now)
     return total if now == 0 else 0
 
 
-@kernel
+@lean_kernel
 def sweep(order: Any, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met: Any) -> None:
     """Open patterns in this order wherever the unplaced copies allow a lawful class."""
     least = rules.least[0]
@@ -94,7 +96,7 @@ def sweep(order: Any, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met:
             held[met[x]] = 0
 
 
-@kernel
+@lean_kernel
 def place_left(root: int, crowd: Any, dying: Any, rules: Any, c: Any) -> None:
     """Put unplaced copies into classes that can take them, what is left over at the root."""
     for last in range(2):
@@ -107,7 +109,7 @@ def place_left(root: int, crowd: Any, dying: Any, rules: Any, c: Any) -> None:
                     link(i, p, crowd, rules, c)
 
 
-@kernel
+@lean_kernel
 def mend_root(root: int, tries: int, crowd: Any, rules: Any, c: Any, rng: Any) -> int:
     """Move copies to the root until its class is lawful: spare ones first, then whole classes."""
     now = broken(root, crowd, rules)

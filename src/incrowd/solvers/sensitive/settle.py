@@ -1,0 +1,252 @@
+"""What becomes of classes that a move has broken: refill, dissolve, or merge."""
+
+from typing import Any
+
+from incrowd.jit import lean_kernel
+from incrowd.privacy.violation import violation
+from incrowd.solvers.engine.candidates import find_join
+from incrowd.solvers.sensitive.chance import below, draw
+from incrowd.solvers.sensitive.crowd import broken, broken_after, cheapest_open
+from incrowd.solvers.sensitive.journal import (
+    CHAIN,
+    DELTA,
+    JOURNAL,
+    NUMBER,
+    TICK,
+    TOUCHED,
+    step,
+    undo,
+    worth_of,
+)
+
+LONGEST_REFILL = 150
+LONGEST_CHAIN = 4
+MOST_TARGETS = 25
+FAR = 1 << 60
+
+
+@lean_kernel
+def refill(
+    q: int, unit: float, largest: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
+) -> bool:
+    """Mend a broken class by copies of other classes.
+
+    A copy that its class cannot spare breaks that class, which has its turn later: so a chain of
+    classes each pass on a copy, until one has a copy to spare.
+    """
+    now = broken(q, crowd, rules)
+    begin = c.offset[q]
+    length = c.offset[q + 1] - begin
+    if length == 0:
+        return False
+    first = below(rng, length)
+    before = pad.n[JOURNAL]
+    chained = pad.n[CHAIN] < LONGEST_CHAIN
+    toll = unit * (0.5 + 2.0 * draw(rng))
+    while now > 0:
+        pad.n[TICK] += 1
+        best = -1e300
+        best_j = -1
+        best_tight = False
+        for z in range(min(length, LONGEST_REFILL)):
+            y = first + z
+            if y >= length:
+                y -= length
+            r = c.rows[begin + y]
+            after = worth_of(q, r, crowd, pad, rules)
+            if after >= now:
+                continue
+            for j in range(c.first_copy[r], c.first_copy[r + 1]):
+                s = crowd.pattern[j]
+                if s == q:
+                    continue
+                score = c.cost[s] - c.cost[q] + unit * 2.0 * (now - after) / now
+                if score <= best:
+                    continue
+                tight = broken_after(s, r, -1, crowd, rules) > 0
+                if tight:
+                    score -= toll
+                    if (
+                        not chained
+                        or score <= best
+                        or pad.stamp[s] == pad.n[NUMBER]
+                        or crowd.size[s] > largest
+                    ):
+                        continue
+                best = score
+                best_j = j
+                best_tight = tight
+        if best_j < 0 or pad.n[JOURNAL] - before > 30:
+            return False
+        if best_tight:
+            pad.n[CHAIN] += 1
+            chained = pad.n[CHAIN] < LONGEST_CHAIN
+        now = worth_of(q, c.row_of[best_j], crowd, pad, rules)
+        step(best_j, q, crowd, pad, rules, c)
+    return True
+
+
+@lean_kernel
+def dissolve(q: int, crowd: Any, pad: Any, rules: Any, c: Any) -> bool:
+    """Send every copy of q to its cheapest open pattern that can take it."""
+    pad.dying[q] = True
+    whole = True
+    far = c.cost[c.cost.size - 1]
+    while crowd.head[q] >= 0:
+        j = crowd.head[q]
+        b = cheapest_open(c.row_of[j], q, far, crowd, pad.dying, rules, c)
+        if b < 0:
+            whole = False
+            break
+        step(j, b, crowd, pad, rules, c)
+    pad.dying[q] = False
+    return whole
+
+
+@lean_kernel
+def matches(r: int, p: int, c: Any) -> bool:
+    """Whether (r, p) is a candidate pair: rows list their patterns by number."""
+    low = c.row_offset[r]
+    high = c.row_offset[r + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if c.row_patterns[middle] < p:
+            low = middle + 1
+        else:
+            high = middle
+    return low < c.row_offset[r + 1] and c.row_patterns[low] == p
+
+
+@lean_kernel
+def holds_class(p: int, q: int, crowd: Any, c: Any) -> bool:
+    """Whether every copy of q may go to p."""
+    j = crowd.head[q]
+    while j >= 0:
+        if not matches(c.row_of[j], p, c):
+            return False
+        j = crowd.next[j]
+    return True
+
+
+@lean_kernel
+def lawful_together(p: int, q: int, crowd: Any, pad: Any, rules: Any) -> bool:
+    """Whether the classes of p and q are lawful as one."""
+    a = crowd.hist[crowd.slot[p]]
+    b = crowd.hist[crowd.slot[q]]
+    for v in range(a.size):
+        pad.sum[v] = a[v] + b[v]
+    return violation(rules.laws, pad.sum, crowd.size[p] + crowd.size[q]) == 0
+
+
+@lean_kernel
+def host_of(q: int, crowd: Any, pad: Any, rules: Any, c: Any) -> int:
+    """Return the cheapest open pattern that can take the whole class of q, or −1."""
+    first = c.row_of[crowd.head[q]]
+    tried = 0
+    for x in range(c.row_offset[first], c.row_offset[first + 1]):
+        p = c.row_patterns[x]
+        if p == q or crowd.size[p] == 0 or pad.dying[p]:
+            continue
+        if not holds_class(p, q, crowd, c):
+            continue
+        tried += 1
+        if lawful_together(p, q, crowd, pad, rules):
+            return p
+        if tried >= MOST_TARGETS:
+            break
+    return -1
+
+
+@lean_kernel
+def list_rows(q: int, n: int, crowd: Any, pad: Any, c: Any) -> int:
+    """Append the rows of q to ``pad.member``; return how many there are, −1 for too many."""
+    j = crowd.head[q]
+    while j >= 0:
+        if n >= pad.member.size:
+            return -1
+        pad.member[n] = c.row_of[j]
+        n += 1
+        j = crowd.next[j]
+    return n
+
+
+@lean_kernel
+def partner_of(q: int, at: int, crowd: Any, pad: Any, rules: Any, c: Any) -> Any:
+    """Find a broken class that makes a lawful one with q; return (class, pattern, extra cost)."""
+    best = FAR
+    best_s = -1
+    best_p = -1
+    for z in range(at, min(pad.n[TOUCHED], at + 8)):
+        s = pad.touched[z]
+        if s == q or crowd.size[s] == 0 or broken(s, crowd, rules) == 0:
+            continue
+        if not lawful_together(q, s, crowd, pad, rules):
+            continue
+        n = list_rows(q, 0, crowd, pad, c)
+        if n >= 0:
+            n = list_rows(s, n, crowd, pad, c)
+        if n < 0:
+            continue
+        p = find_join(pad.member, n, c.codes, c.tables, c.table_key, c.table_pattern)
+        if p < 0 or (crowd.size[p] > 0 and p not in (q, s)):
+            continue
+        extra = crowd.size[q] * (c.cost[p] - c.cost[q]) + crowd.size[s] * (c.cost[p] - c.cost[s])
+        if extra < best:
+            best, best_s, best_p = extra, s, p
+    return best_s, best_p, best
+
+
+@lean_kernel
+def pour(q: int, p: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
+    """Move the whole class of q to p."""
+    while crowd.head[q] >= 0:
+        step(crowd.head[q], p, crowd, pad, rules, c)
+
+
+@lean_kernel
+def scatter(q: int, at: int, crowd: Any, pad: Any, rules: Any, c: Any) -> bool:
+    """Close q in the cheapest of three ways: copy by copy, as a whole, with another broken class.
+
+    ``at``: number of touched classes that have had their turn.
+    """
+    host = host_of(q, crowd, pad, rules, c)
+    cost = FAR if host < 0 else crowd.size[q] * (c.cost[host] - c.cost[q])
+    other, join, extra = partner_of(q, at, crowd, pad, rules, c)
+    mark = pad.n[JOURNAL]
+    before = pad.n[DELTA]
+    if dissolve(q, crowd, pad, rules, c) and pad.n[DELTA] - before <= min(cost, extra):
+        return True
+    if host < 0 and other < 0:
+        return False
+    undo(mark, crowd, pad, rules, c)
+    if cost <= extra:
+        pour(q, host, crowd, pad, rules, c)
+        return True
+    if join != q:
+        pour(q, join, crowd, pad, rules, c)
+    if join != other:
+        pour(other, join, crowd, pad, rules, c)
+    return True
+
+
+@lean_kernel
+def settle_sources(
+    limit: float, largest: int, unit: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
+) -> bool:
+    """Refill or close the classes that the move has broken."""
+    at = 0
+    while at < pad.n[TOUCHED]:
+        q = pad.touched[at]
+        at += 1
+        if crowd.size[q] == 0 or broken(q, crowd, rules) == 0:
+            continue
+        if pad.n[DELTA] > limit or at > 64:
+            return False
+        mark = pad.n[JOURNAL]
+        if draw(rng) < 0.5:
+            if refill(q, unit, largest, crowd, pad, rules, c, rng):
+                continue
+            undo(mark, crowd, pad, rules, c)
+        if crowd.size[q] > largest or not scatter(q, at, crowd, pad, rules, c):
+            return False
+    return True

@@ -1,0 +1,84 @@
+"""Tests of the moves: lawful after every move, the cost as counted, the journal undone."""
+
+import numpy as np
+import pytest
+
+from incrowd.instance import from_codes
+from incrowd.privacy.base import Model
+from incrowd.privacy.distance import Hierarchical
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.entropy_diversity import EntropyDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.recursive_diversity import RecursiveDiversity
+from incrowd.privacy.t_closeness import TCloseness
+from incrowd.privacy.violation import violation
+from incrowd.solvers.base import Problem
+from incrowd.solvers.engine.candidates import build_candidates
+from incrowd.solvers.engine.windows import window_emission
+from incrowd.solvers.sensitive.crowd import broken, new_crowd, total_cost
+from incrowd.solvers.sensitive.journal import new_pad
+from incrowd.solvers.sensitive.moves import NONE, one_move
+from incrowd.solvers.sensitive.rules import rules_of
+from incrowd.solvers.sensitive.settle import settle_sources
+from incrowd.solvers.sensitive.start import greedy
+
+MODELS: list[Model] = [
+    DistinctDiversity(3),
+    FrequencyDiversity(3),
+    FrequencyDiversity(2) & KAnonymity(4),
+    RecursiveDiversity(2, 3),
+    EntropyDiversity(2),
+    TCloseness("0.4") & KAnonymity(2),
+    TCloseness("0.3", Hierarchical(((0, 1, 2, 3, 4), (0, 0, 1, 1, 1), (0, 0, 0, 0, 0)))),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@pytest.mark.parametrize("seed", range(2))
+def test_lawful_after_every_move(model: Model, seed: int) -> None:
+    """Tests that each move leaves lawful classes, a true change of cost, true histograms."""
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(20, 60))
+    codes = rng.integers(0, 3, (rows, 4))
+    instance, _ = from_codes(codes, None, rng.permutation(np.arange(rows) % 5)[:, None])
+    problem = Problem(instance, model)
+    rules, places = rules_of(problem)
+    c = build_candidates(instance, window_emission(instance, 3, 4, seed))
+    pattern = greedy(c, rules, places, 1, seed)
+    crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules, places)
+    state = np.array([seed + 1], np.uint64)
+    cost, done = total_cost(crowd, c), 0
+    for number in range(300):
+        i = int(rng.integers(rows))
+        args = (i, number, 1.5, 1, 0.3, 0.7, 3, 60, crowd, pad, rules, c, state)
+        delta = one_move(*args)
+        if delta != NONE:
+            cost, done = cost + delta, done + 1
+        assert total_cost(crowd, c) == cost
+        for p in np.unique(crowd.pattern):
+            assert broken(p, crowd, rules) == 0
+    assert done > 0
+    for p in np.unique(crowd.pattern):
+        copies = np.flatnonzero(crowd.pattern == p)
+        assert model.lawful(problem.group(copies), problem.table)
+        held = np.bincount(rules.places[c.row_of[copies]].ravel(), minlength=max(1, places))
+        assert (crowd.hist[crowd.slot[p]] == held).all() and crowd.size[p] == len(copies)
+    assert settle_sources(1e9, 60, 1.0, crowd, pad, rules, c, state)  # nothing is broken
+
+
+@pytest.mark.parametrize("model", [FrequencyDiversity(3), RecursiveDiversity(2, 3)])
+def test_each_new_value_helps(model: Model) -> None:
+    """Tests that a class of one row comes nearer with every row of a new value.
+
+    Without that a class could not be built row by row, and no pattern be opened for l ≥ 3.
+    """
+    instance, _ = from_codes(np.zeros((6, 1), int), None, np.arange(6)[:, None])
+    rules, places = rules_of(Problem(instance, model))
+    hist, found = np.zeros(places, np.int64), []
+    for v in range(3):
+        hist[v] = 1
+        found.append(violation(rules.laws, hist, v + 1))
+    assert found[0] > found[1] > found[2]
+    if isinstance(model, FrequencyDiversity):
+        assert found[2] == 0
