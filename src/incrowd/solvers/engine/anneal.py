@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.instance import Instance
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import Crowd, below, draw, new_crowd, new_pad, total_cost
 from incrowd.solvers.engine.moves import NONE, regroup, relocate, shift
 from incrowd.solvers.engine.pull import pull
 
 
-@kernel
+@lean_kernel
 def anneal_slice(
     first: int,
     last: int,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
 
 MOST_TOUCHED = 4096
@@ -91,7 +91,7 @@ def new_pad(candidates: Candidates, k: int, most_support: int) -> Pad:
     )
 
 
-@kernel
+@lean_kernel
 def draw(rng: Any) -> float:
     """Uniform in [0, 1); ``rng`` is one uint64 of state (splitmix64, Steele et al. 2014)."""
     rng[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -102,13 +102,13 @@ def draw(rng: Any) -> float:
     return (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@kernel
+@lean_kernel
 def below(rng: Any, n: int) -> int:
     """Uniform in 0..n−1."""
     return min(int(draw(rng) * n), n - 1)
 
 
-@kernel
+@lean_kernel
 def unlink(crowd: Any, i: int) -> None:
     """Take copy i out of its pattern."""
     p = crowd.pattern[i]
@@ -123,7 +123,7 @@ def unlink(crowd: Any, i: int) -> None:
     crowd.size[p] -= 1
 
 
-@kernel
+@lean_kernel
 def link(crowd: Any, i: int, p: int) -> None:
     """Put copy i on pattern p."""
     first = crowd.head[p]
@@ -136,21 +136,21 @@ def link(crowd: Any, i: int, p: int) -> None:
     crowd.size[p] += 1
 
 
-@kernel
+@lean_kernel
 def move(crowd: Any, i: int, p: int) -> None:
     """Move copy i to pattern p."""
     unlink(crowd, i)
     link(crowd, i, p)
 
 
-@kernel
+@lean_kernel
 def link_all(crowd: Any, pattern: Any) -> None:
     """Link every copy."""
     for i in range(pattern.size):
         link(crowd, i, pattern[i])
 
 
-@kernel
+@lean_kernel
 def cheapest_open(row: int, besides: int, k: int, crowd: Any, pad: Any, c: Any) -> int:
     """Return the row's cheapest pattern that is open, not dying and not ``besides``, or −1."""
     for x in range(c.row_offset[row], c.row_offset[row + 1]):
@@ -160,7 +160,7 @@ def cheapest_open(row: int, besides: int, k: int, crowd: Any, pad: Any, c: Any) 
     return -1
 
 
-@kernel
+@lean_kernel
 def patterns_up_to(row: int, limit: int, c: Any) -> int:
     """Count the row's patterns that cost at most ``limit``."""
     low = c.row_offset[row]
@@ -175,7 +175,7 @@ def patterns_up_to(row: int, limit: int, c: Any) -> int:
     return low - begin
 
 
-@kernel
+@lean_kernel
 def total_cost(crowd: Any, c: Any) -> int:
     """Cost of the state, by candidate costs (joins can only be cheaper)."""
     total = 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import find_join
 from incrowd.solvers.engine.crowd import below, cheapest_open, draw, move, patterns_up_to
 
@@ -19,7 +19,7 @@ MOST_GROUPS = 12
 WIDEST_REGROUP = 400
 
 
-@kernel
+@lean_kernel
 def accepts(gain: float, heat: float, rng: Any) -> bool:
     """Metropolis: take a loss with probability exp(gain / heat)."""
     if gain >= 0:
@@ -27,7 +27,7 @@ def accepts(gain: float, heat: float, rng: Any) -> bool:
     return gain >= heat * np.log(draw(rng) + 1e-300)
 
 
-@kernel
+@lean_kernel
 def relocate(i: int, k: int, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
     """Move a surplus copy to its cheapest open pattern (sideways now and then)."""
     q = crowd.pattern[i]
@@ -40,7 +40,7 @@ def relocate(i: int, k: int, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
     return NONE
 
 
-@kernel
+@lean_kernel
 def refill_for(q: int, p: int, i: int, k: int, crowd: Any, c: Any, rng: Any) -> int:
     """Find the dearest surplus copy (or one on p) that could take i's place on q, or −1."""
     begin = c.offset[q]
@@ -63,7 +63,7 @@ def refill_for(q: int, p: int, i: int, k: int, crowd: Any, c: Any, rng: Any) -> 
     return best
 
 
-@kernel
+@lean_kernel
 def shift(i: int, k: int, heat: float, crowd: Any, c: Any, rng: Any) -> int:
     """Move i to an open cheaper pattern, and refill its class with a copy that is surplus."""
     q = crowd.pattern[i]
@@ -92,7 +92,7 @@ def shift(i: int, k: int, heat: float, crowd: Any, c: Any, rng: Any) -> int:
     return -gain
 
 
-@kernel
+@lean_kernel
 def gather_for_regroup(
     i: int,
     p: int,
@@ -164,7 +164,7 @@ def gather_for_regroup(
     return got, classes
 
 
-@kernel
+@lean_kernel
 def send_left_to_open(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
     """Find each leftover's cheapest open pattern, into ``pad.left_to``; return the loss."""
     loss = np.int64(0)
@@ -176,7 +176,7 @@ def send_left_to_open(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -
     return loss
 
 
-@kernel
+@lean_kernel
 def found_class(p: int, left: int, k: int, open_to_all: bool, crowd: Any, pad: Any, c: Any) -> Any:
     """Make the leftovers a class of their own; those better off elsewhere leave while k stay.
 
@@ -211,7 +211,7 @@ def found_class(p: int, left: int, k: int, open_to_all: bool, crowd: Any, pad: A
     return loss, own
 
 
-@kernel
+@lean_kernel
 def place_left(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
     """Choose where the copies of broken classes go; ``pad.left_to`` receives the targets."""
     loss = send_left_to_open(p, left, k, crowd, pad, c)
@@ -226,7 +226,7 @@ def place_left(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
     return together
 
 
-@kernel
+@lean_kernel
 def regroup(
     i: int, number: int, k: int, unit: int, heat: float, crowd: Any, pad: Any, c: Any, rng: Any
 ) -> int:

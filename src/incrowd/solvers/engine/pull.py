@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.crowd import (
     MOST_TOUCHED,
     below,
@@ -21,7 +21,7 @@ from incrowd.solvers.engine.crowd import (
 from incrowd.solvers.engine.moves import NONE
 
 
-@kernel
+@lean_kernel
 def list_matching(p: int, number: int, crowd: Any, pad: Any, c: Any) -> Any:
     """Collect the copies that match p and their classes; return (copies, classes), −1 if many."""
     copies = 0
@@ -47,7 +47,7 @@ def list_matching(p: int, number: int, crowd: Any, pad: Any, c: Any) -> Any:
     return copies, classes
 
 
-@kernel
+@lean_kernel
 def price_dissolving(t: int, number: int, k: int, crowd: Any, pad: Any, c: Any) -> None:
     """Set whether class t can be dissolved and what its copies outside p would pay more."""
     q = pad.touched[t]
@@ -64,7 +64,7 @@ def price_dissolving(t: int, number: int, k: int, crowd: Any, pad: Any, c: Any) 
     pad.dissolve_cost[t] = cost
 
 
-@kernel
+@lean_kernel
 def choose_gainers(p: int, classes: int, number: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
     """Give every class its best option; return (copies pulled, gain)."""
     pulled = 0
@@ -93,7 +93,7 @@ def choose_gainers(p: int, classes: int, number: int, k: int, crowd: Any, pad: A
     return pulled, gain
 
 
-@kernel
+@lean_kernel
 def fill(
     p: int,
     classes: int,
@@ -144,7 +144,7 @@ def fill(
     return pulled, gain
 
 
-@kernel
+@lean_kernel
 def carry_out(p: int, copies: int, classes: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
     """Do the chosen moves, writing a journal; return (change of cost, journal length, failed)."""
     journal = 0
@@ -185,7 +185,7 @@ def carry_out(p: int, copies: int, classes: int, k: int, crowd: Any, pad: Any, c
     return change, journal, failed
 
 
-@kernel
+@lean_kernel
 def pull(
     i: int,
     number: int,
