@@ -267,6 +267,8 @@ def test_beside_a_release(tmp_path, monkeypatch):
         ("-o o.csv --report -", "needs a file"),
         ("-o - --metadata m.json", "needs -o FILE"),
         ("-o o.csv --report no/r.html", "does not exist"),
+        ("-o o.csv --report-frontier 2:4", "goes with --report-internal"),
+        ("-o o.csv --report-internal r.html --report-frontier 2-4", "expected e.g. 2:50"),
     ],
 )
 def test_outputs_that_cannot_be(options, message, tmp_path, monkeypatch):
@@ -277,6 +279,20 @@ def test_outputs_that_cannot_be(options, message, tmp_path, monkeypatch):
     assert done.exit_code == 2
     assert message in done.output
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_frontier_in_the_internal_report(tmp_path, monkeypatch):
+    """Tests that the internal report shows what other k would cost; left out when constrained."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.csv").write_text("a,z\n34,1\n34,1\n34,2\n36,2\n")
+    words = "anonymize in.csv -o o.csv -k 2 --report-internal i.html --report-frontier 2:4"
+    done = CliRunner().invoke(cli, words.split())
+    assert done.exit_code == 0, done.output
+    assert "What another k would cost" in (tmp_path / "i.html").read_text(encoding="utf-8")
+    done = CliRunner().invoke(cli, [*words.split(), "--linked", "a,z"])
+    assert done.exit_code == 0, done.output
+    assert "left out" in done.stderr
+    assert "What another k would cost" not in (tmp_path / "i.html").read_text(encoding="utf-8")
 
 
 def test_several_files(tmp_path, monkeypatch):

@@ -101,7 +101,7 @@ def require_outputs(table: str, as_json: bool, output: str | None, svg: str | No
         require_matplotlib()
 
 
-def numbers(text: str) -> list[int]:
+def numbers(text: str, option: str = "--k") -> list[int]:
     """Return the values of a text such as ``2:50``, ``2:50:4`` or ``2,3,5:9``.
 
     Raises
@@ -116,14 +116,14 @@ def numbers(text: str) -> list[int]:
         except ValueError:
             values = []
         if not 1 <= len(values) <= 3 or (len(values) == 3 and values[2] < 1):
-            raise InputError(f"--k {text!r}: expected e.g. 2:50, 2:50:4 or 2,3,5:9")
+            raise InputError(f"{option} {text!r}: expected e.g. 2:50, 2:50:4 or 2,3,5:9")
         last, step = values[1] if len(values) > 1 else values[0], (*values, 1, 1)[2]
         span = range(values[0], last + 1, step)
         if len(span) + len(found) > MOST:
-            raise InputError(f"--k {text!r}: more than {MOST:,} values")
+            raise InputError(f"{option} {text!r}: more than {MOST:,} values")
         found.update(span)
     if not found:
-        raise InputError(f"--k {text!r}: there is no number from the first to the last")
+        raise InputError(f"{option} {text!r}: there is no number from the first to the last")
     return sorted(found)
 
 

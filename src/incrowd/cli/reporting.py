@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli.options import together
+from incrowd.cli.output import say
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
+    from incrowd.frontier.points import Frontier
     from incrowd.release import Release
 
 FILES = {"report": "--report", "report_internal": "--report-internal", "metadata": "--metadata"}
@@ -28,6 +30,11 @@ report_options = together(
         help="Also write a report for colleagues (private: the original's figures, the seed).",
     ),
     click.option(
+        "--report-frontier",
+        metavar="A:B[:STEP],…",
+        help="With --report-internal: show there what each of these k would cost, e.g. 2:20.",
+    ),
+    click.option(
         "--metadata",
         metavar="FILE",
         help="Also write a data package descriptor (Frictionless, JSON); needs -o FILE.",
@@ -41,6 +48,12 @@ def require_reports(
     """Raise InputError when a report cannot be made or would fall on another file."""
     from incrowd.frames.atomic import require_place, same_file
 
+    if given.get("report_frontier") is not None:
+        from incrowd.cli.frontier import numbers
+
+        if given["report_internal"] is None:
+            raise InputError("--report-frontier goes with --report-internal: it is part of that")
+        numbers(given["report_frontier"], "--report-frontier")
     wanted = {option: given[name] for name, option in FILES.items() if given[name] is not None}
     if wanted.get("--report") or wanted.get("--report-internal"):
         from incrowd.report.plots import require_matplotlib
@@ -76,12 +89,27 @@ def write_reports(
             command=("incrowd", *sys.argv[1:]),
             input=None if table is None or table == "-" else (table, sha256_of(table)),
             policy_file=read_text(given.get("policy")),
+            frontier=frontier_for(release, given.get("report_frontier")),
         )
         write_report(release, given["report_internal"], True, name=name, inside=inside)
     if given["metadata"] is not None and output is not None:
         from incrowd.report.metadata import write_metadata
 
         write_metadata(release, output, given["metadata"])
+
+
+def frontier_for(release: "Release", ks: str | None) -> "Frontier | None":
+    """Return what each k would cost the table of this release, or None when that is not asked."""
+    if ks is None:
+        return None
+    from incrowd.cli.frontier import numbers
+    from incrowd.constraints.plan import is_constrained
+    from incrowd.frontier.of_table import frontier_of
+
+    if is_constrained(release.policy):
+        say("--report-frontier: left out, for it knows no fixed, linked or capped columns")
+        return None
+    return frontier_of(release.source, numbers(ks), release.policy)
 
 
 def also_written(given: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ UNSERVED = {
     "spreadsheet_safe": "--spreadsheet-safe",
     "report": "--report",
     "report_internal": "--report-internal",
+    "report_frontier": "--report-frontier",
     "metadata": "--metadata",
     "existing": "--existing",
 }
