@@ -1,5 +1,6 @@
 """What all tests share: the path to the oracle, frames of every library, no deadlines."""
 
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,9 @@ from hypothesis import settings
 # the first call of a kernel compiles it: no example may be judged by its seconds
 settings.register_profile("incrowd", deadline=None, print_blob=True)
 settings.load_profile("incrowd")
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a script's background job
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -44,6 +44,8 @@ def spark() -> Iterator[Any]:
         kind = os.environ.get("INCROWD_SPARK", "sail")
         server, found = started(kind)
     yield found
+    if server is not None:  # a server that is slow to let go must not keep the tests for minutes
+        found.client.set_retry_policies([])
     found.stop()
     if server is not None:
         server.stop()

@@ -45,6 +45,7 @@ class SparkRelease:
     blocks: bool
     keeper: Any = None
     further_bounds: Mapping[str, Number] = field(default_factory=dict)
+    suppressed_rows: int = 0  # leaving rows out is not served on Spark
 
     @property
     def k(self) -> int:
