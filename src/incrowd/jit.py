@@ -30,9 +30,10 @@ def lean_kernel(function: F) -> F:
     several times the function's own work.  The caller holds the arrays, so nothing is lost.
     Compiling a function that does create one raises TypeError.
     """
+    options: dict[str, Any] = {"nogil": True, "_nrt": False}  # the latter has no public name
     compiled: Any
     try:
-        compiled = numba.njit(cache=True, nogil=True, _nrt=False)(function)
+        compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:
-        compiled = numba.njit(nogil=True, _nrt=False)(function)
+        compiled = numba.njit(**options)(function)
     return compiled
