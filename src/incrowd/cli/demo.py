@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SHOWN = 8  # rows before and after
 GAP = 0.01  # a demo should not keep people waiting for the last cell
 ENOUGH = 60.0  # seconds: for slow machines, and for a k at which the gap stays wider
+REPORTS = ("report", "report_internal", "report_frontier", "metadata")
 
 
 @click.command("demo")
@@ -41,7 +42,7 @@ def demo(
     from incrowd.frames.native import from_native
     from incrowd.policy import Policy
 
-    asked = {name: given.pop(name) for name in ("report", "report_internal", "metadata")}
+    asked = {name: given.pop(name) for name in REPORTS}
     require_reports(None, [output], asked)
     if given["gap"] is None and given["time_limit"] is None:
         given["gap"], given["time_limit"] = GAP, ENOUGH
