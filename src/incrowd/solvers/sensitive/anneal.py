@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.sensitive.chance import below, draw
+from incrowd.solvers.engine.crowd import below, draw
 from incrowd.solvers.sensitive.crowd import Rules, new_crowd, total_cost
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.moves import NONE, one_move

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.jit import lean_kernel
-from incrowd.solvers.sensitive.chance import below, draw, patterns_up_to
+from incrowd.solvers.engine.crowd import below, draw, patterns_up_to
 from incrowd.solvers.sensitive.crowd import broken, broken_after, cheapest_open, link, unlink
 from incrowd.solvers.sensitive.journal import (
     DELTA,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from incrowd.jit import kernel, lean_kernel
 from incrowd.privacy.violation import violation, violation_after
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.sensitive.chance import below
+from incrowd.solvers.engine.crowd import below
 from incrowd.solvers.sensitive.crowd import (
     Crowd,
     Rules,
