@@ -18,3 +18,32 @@ def shown(number: Number) -> str:
 def shown_bound(number: Number) -> str:
     """Return a lower bound as people read it: rounded down, so that it stays one."""
     return shown(number if isinstance(number, int) else math.floor(number * 100) / 100)
+
+
+class Priced:
+    """What follows from a cost, a bound on all and the worst cost, in units of 1/scale."""
+
+    cost_units: int
+    bound_units: int
+    worst_units: int
+    scale: int
+
+    @property
+    def cost(self) -> Number:
+        """What the release costs, in the user's units; under suppression the number of stars."""
+        return in_units(self.cost_units, self.scale)
+
+    @property
+    def lower_bound(self) -> Number:
+        """A cost that no lawful release can beat, in the user's units."""
+        return in_units(self.bound_units, self.scale)
+
+    @property
+    def cost_fraction(self) -> float:
+        """Cost as a share of that of the release in which every cell is a star."""
+        return self.cost_units / self.worst_units if self.worst_units else 0.0
+
+    @property
+    def gap(self) -> float:
+        """(cost − lower bound) / cost; 0 for a release that costs nothing."""
+        return (self.cost_units - self.bound_units) / self.cost_units if self.cost_units else 0.0

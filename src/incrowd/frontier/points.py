@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from incrowd.release import Number, in_units
+from incrowd.units import Priced
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +18,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class Point(Priced):
     """One k.
 
     Attributes
@@ -38,26 +38,6 @@ class Point:
     method: str
     classes: int
     smallest_class: int
-
-    @property
-    def cost(self) -> Number:
-        """Cost of the release, in the user's units."""
-        return in_units(self.cost_units, self.scale)
-
-    @property
-    def lower_bound(self) -> Number:
-        """A cost that no lawful release at this k can beat, in the user's units."""
-        return in_units(self.bound_units, self.scale)
-
-    @property
-    def gap(self) -> float:
-        """(cost − lower bound) / cost; 0 for a release that costs nothing."""
-        return (self.cost_units - self.bound_units) / self.cost_units if self.cost_units else 0.0
-
-    @property
-    def cost_fraction(self) -> float:
-        """Cost as a share of that of the release in which every cell is a star."""
-        return self.cost_units / self.worst_units if self.worst_units else 0.0
 
     @property
     def bound_fraction(self) -> float:

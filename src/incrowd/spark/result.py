@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from incrowd.units import Number, in_units, shown, shown_bound
+from incrowd.units import Number, Priced, shown, shown_bound
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SparkRelease:
+class SparkRelease(Priced):
     """A release on Spark and what is known about it.
 
     Attributes
@@ -71,26 +71,6 @@ class SparkRelease:
     def changed_cells(self) -> int:
         """Number of changed cells."""
         return sum(self.changed.values())
-
-    @property
-    def cost(self) -> Number:
-        """What the release costs, in the user's units."""
-        return in_units(self.cost_units, self.scale)
-
-    @property
-    def lower_bound(self) -> Number:
-        """A cost that no lawful release can beat, in the user's units."""
-        return in_units(self.bound_units, self.scale)
-
-    @property
-    def cost_fraction(self) -> float:
-        """Cost as a share of that of the release in which every cell is a star."""
-        return self.cost_units / self.worst_units if self.worst_units else 0.0
-
-    @property
-    def gap(self) -> float:
-        """(cost − lower bound) / cost; 0 for a release that costs nothing."""
-        return (self.cost_units - self.bound_units) / self.cost_units if self.cost_units else 0.0
 
     @property
     def status(self) -> str:
