@@ -3,7 +3,7 @@
 import contextlib
 import pickle
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,11 +97,11 @@ def on_table(name: str, task: Any, *more: Any) -> Callable[[pa.Table], pa.Table]
 
 def on_batches(
     name: str, task: Any, *more: Any
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return a function for ``mapInArrow`` that calls ``incrowd.spark.tasks.NAME`` per batch."""
     call = _call(name, task, more)
 
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             yield from call(pa.Table.from_batches([batch])).to_batches()
 
