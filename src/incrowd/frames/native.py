@@ -75,7 +75,7 @@ def _listed(texts: Sequence[str | None], index: NDArray[np.signedinteger[Any]]) 
 
 
 def _series(
-    texts: Sequence[str | None], index: NDArray[np.signedinteger[Any]], backend: nw.Implementation
+    texts: Sequence[str | None], index: NDArray[np.signedinteger[Any]], backend: Any
 ) -> "nw.Series[Any]":
     """Return a column of text; for polars without a Python object for each cell."""
     if backend.is_polars():
