@@ -277,7 +277,7 @@ def joined_csv(names: Sequence[str], tables: Sequence[CsvTable]) -> CsvTable:
     first = tables[0]
     shift = 0
     starts: list[NDArray[np.int64]] = []
-    ends: list[NDArray[np.int64]] = []
+    ends: list[NDArray[np.unsignedinteger[Any]]] = []
     for name, table in zip(names, tables, strict=True):
         if table.dialect != first.dialect:
             raise InputError(
@@ -285,7 +285,7 @@ def joined_csv(names: Sequence[str], tables: Sequence[CsvTable]) -> CsvTable:
                 "order mark or encoding); write all parts alike"
             )
         starts.append(table._starts + shift)
-        ends.append(table._ends + shift)
+        ends.append(table._ends)
         shift += len(table._data)
     data = np.concatenate([table._data for table in tables])
     return CsvTable(
