@@ -93,16 +93,13 @@ def cells_cost(before: pl.Series, after: pl.Series, ladder: pl.DataFrame, column
 
 def classes_of(released: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
     """Number the rows that agree on all columns: int64, shape (rows,), by first appearance."""
-    if not columns or not released.height:
-        return np.zeros(released.height, np.int64)
     key, size = np.zeros(released.height, np.int64), 1
     for column in columns:
         number = numbered(released.get_column(column))
-        width = int(number.max()) + 1
+        width = int(number.max(initial=0)) + 1
         if size * width >= 2**62:  # number the rows so far afresh, to have room
             key, size = by_appearance(key), released.height
-        key = key * width + number
-        size *= width
+        key, size = key * width + number, size * width
     return by_appearance(key)
 
 
