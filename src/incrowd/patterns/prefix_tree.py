@@ -19,11 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.instance import Instance, NodeTables
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 from incrowd.patterns.topk import top_k, top_k_buffers
 
 SUPPORT, EMIT, REPAIR = 0, 1, 2
 OVERFLOW, VISITS_SPENT = 1, 2
+FEW = 24  # rows sorted by insertion
+DIGIT_BITS = 8
 
 
 class Grid(NamedTuple):
@@ -69,31 +71,31 @@ class Slack(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Scratch of one search: a row buffer per depth, and the sorting space."""
+    """Scratch of one search: a row buffer and four numbers per depth, and the sorting space."""
 
     rows: NDArray[np.int32]
+    depth: NDArray[np.int64]
     key: NDArray[np.int64]
     spare: NDArray[np.int32]
     tally: NDArray[np.int64]
 
 
-@kernel
+def new_buffers(columns: int, rows: int, codes: int) -> Buffers:
+    """Allocate scratch for tables of so many rows, whose columns have at most ``codes`` codes."""
+    return Buffers(
+        np.empty((columns + 1, rows), np.int32),
+        np.zeros((4, columns + 1), np.int64),
+        np.empty(FEW, np.int64),
+        np.empty(rows, np.int32),
+        np.empty(2 << max(codes, 128).bit_length(), np.int64),
+    )
+
+
+@lean_kernel
 def sort_rows(rows: Any, n: int, code: Any, buffers: Any) -> None:
-    """Sort ``rows[:n]`` stably by code: insertion for few, counting for dense, else comparison."""
-    key = buffers.key
-    if n <= 24:
-        for i in range(n):
-            key[i] = code[rows[i]]
-        for i in range(1, n):
-            row = rows[i]
-            k = key[i]
-            j = i - 1
-            while j >= 0 and key[j] > k:
-                rows[j + 1] = rows[j]
-                key[j + 1] = key[j]
-                j -= 1
-            rows[j + 1] = row
-            key[j + 1] = k
+    """Sort ``rows[:n]`` stably by code: insertion for few, else by counting digits."""
+    if n <= FEW:
+        insert_rows(rows, n, code, buffers.key)
         return
     low = code[rows[0]]
     high = low
@@ -103,32 +105,51 @@ def sort_rows(rows: Any, n: int, code: Any, buffers: Any) -> None:
         high = max(high, c)
     if low == high:
         return
-    width = high - low + 1
-    if width > 8 * n:
-        packed = np.empty(n, np.int64)
-        for i in range(n):
-            packed[i] = (np.int64(code[rows[i]]) << 32) + rows[i]
-        packed.sort()
-        for i in range(n):
-            rows[i] = packed[i] & 0xFFFFFFFF
-        return
+    bits = 1
+    while (high - low) >> bits:
+        bits += 1
+    step = bits if 1 << bits <= 16 * n else DIGIT_BITS
+    for shift in range(0, bits, step):
+        count_rows(rows, n, code, low, shift, (1 << step) - 1, buffers)
+
+
+@lean_kernel
+def insert_rows(rows: Any, n: int, code: Any, key: Any) -> None:
+    """Sort by insertion."""
+    for i in range(n):
+        key[i] = code[rows[i]]
+    for i in range(1, n):
+        row = rows[i]
+        k = key[i]
+        j = i - 1
+        while j >= 0 and key[j] > k:
+            rows[j + 1] = rows[j]
+            key[j + 1] = key[j]
+            j -= 1
+        rows[j + 1] = row
+        key[j + 1] = k
+
+
+@lean_kernel
+def count_rows(rows: Any, n: int, code: Any, low: int, shift: int, mask: int, buffers: Any) -> None:
+    """Sort by the digit ``(code − low) >> shift & mask``, counting how often each occurs."""
     tally = buffers.tally
     spare = buffers.spare
-    for i in range(width + 1):
+    for i in range(mask + 2):
         tally[i] = 0
     for i in range(n):
-        tally[code[rows[i]] - low + 1] += 1
-    for i in range(width):
+        tally[(((code[rows[i]] - low) >> shift) & mask) + 1] += 1
+    for i in range(mask + 1):
         tally[i + 1] += tally[i]
     for i in range(n):
-        c = code[rows[i]] - low
-        spare[tally[c]] = rows[i]
-        tally[c] += 1
+        digit = ((code[rows[i]] - low) >> shift) & mask
+        spare[tally[digit]] = rows[i]
+        tally[digit] += 1
     for i in range(n):
         rows[i] = spare[i]
 
 
-@kernel
+@lean_kernel
 def is_closed(rows: Any, begin: int, end: int, depth: int, level: Any, grid: Any) -> bool:
     """Whether the rows reach into two children of every chosen inner node of earlier columns."""
     tables = grid.tables
@@ -148,7 +169,7 @@ def is_closed(rows: Any, begin: int, end: int, depth: int, level: Any, grid: Any
     return True
 
 
-@kernel
+@lean_kernel
 def profitable(
     mode: int,
     rows: Any,
@@ -191,7 +212,7 @@ def profitable(
     return total > k * cost - k * margin
 
 
-@kernel
+@lean_kernel
 def emit(
     rows: Any,
     n: int,
@@ -229,7 +250,7 @@ def emit(
     state[1] = z
 
 
-@kernel
+@lean_kernel
 def repair(
     rows: Any,
     n: int,
@@ -264,7 +285,7 @@ def repair(
         excess = total - k * cost
 
 
-@kernel
+@lean_kernel
 def act(
     mode: int,
     rows: Any,
@@ -292,7 +313,7 @@ def act(
         repair(rows, n, cost, k, price, grid.counts, state, value, weight, member)
 
 
-@kernel
+@lean_kernel
 def search(
     mode: int,
     grid: Any,
@@ -312,10 +333,8 @@ def search(
     tables = grid.tables
     columns, distinct = grid.codes.shape
     counts = grid.counts
-    level = np.zeros(columns + 1, np.int64)
-    place = np.zeros(columns + 1, np.int64)
-    size = np.zeros(columns + 1, np.int64)
-    paid = np.zeros(columns + 1, np.int64)
+    level, place, size, paid = buffers.depth
+    level[0] = place[0] = paid[0] = 0
     for i in range(distinct):
         buffers.rows[0, i] = i
     size[0] = distinct
@@ -398,14 +417,8 @@ class PrefixTree:
         self.instance = instance
         self.visits = 0  # of the last search
         self.grid = Grid(np.ascontiguousarray(instance.codes.T), instance.counts, instance.tables)
-        distinct = instance.distinct
-        widest = max(distinct, int(instance.tables.width.max(initial=1))) + 2
-        self.buffers = Buffers(
-            np.empty((instance.columns + 1, distinct), np.int32),
-            np.empty(32, np.int64),
-            np.empty(distinct + 2, np.int32),
-            np.empty(widest, np.int64),
-        )
+        codes = int(instance.tables.width.max(initial=1))
+        self.buffers = new_buffers(instance.columns, instance.distinct, codes)
 
     def run(
         self,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.jit import kernel
-from incrowd.patterns.prefix_tree import Buffers, sort_rows
+from incrowd.patterns.prefix_tree import new_buffers, sort_rows
 from incrowd.solvers.matching.dual import Dual, plain
 from incrowd.solvers.matching.emission import (
     Sink,
@@ -257,14 +257,8 @@ class Walker:
         columns, nodes = grid.codes.shape
         patterns = prod(grid.tables.levels.tolist())
         self.by_pairs = patterns > columns * nodes if by_pairs is None else by_pairs
-        widest = int(grid.tables.width.max(initial=1))
         self.grid = grid
-        self._buffers = Buffers(
-            np.zeros((columns + 1, nodes), np.int32),
-            np.zeros(max(nodes, 32), np.int64),
-            np.zeros(nodes, np.int32),
-            np.zeros(max(widest, nodes) * 8 + 2, np.int64),
-        )
+        self._buffers = new_buffers(columns, nodes, int(grid.tables.width.max(initial=1)))
         self._groups = np.empty((capacity, 3), np.int32)
         self._random = np.array([seed & 0x7FFFFFFF], np.int64)
         self._no_reach = np.zeros(0, np.int64)
