@@ -18,26 +18,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance, NodeTables
+from incrowd.instance import Instance
 from incrowd.jit import lean_kernel
+from incrowd.patterns.cursor import (
+    Grid,
+    copies_of,
+    enter_root,
+    enter_run,
+    is_closed,
+    new_buffers,
+    next_run,
+)
 from incrowd.patterns.topk import top_k, top_k_buffers
 
 SUPPORT, EMIT, REPAIR = 0, 1, 2
 OVERFLOW, VISITS_SPENT = 1, 2
-FEW = 24  # rows sorted by insertion
-DIGIT_BITS = 8
-
-
-class Grid(NamedTuple):
-    """The instance as the search reads it.
-
-    codes: int32 (columns, distinct), one contiguous row per column, in search order.
-    counts: int64 (distinct,).  tables: trees in the same column order.
-    """
-
-    codes: NDArray[np.int32]
-    counts: NDArray[np.int64]
-    tables: NodeTables
 
 
 class Sink(NamedTuple):
@@ -68,105 +63,6 @@ class Slack(NamedTuple):
     absolute: float
     relative: float
     reduced: bool
-
-
-class Buffers(NamedTuple):
-    """Scratch of one search: a row buffer and four numbers per depth, and the sorting space."""
-
-    rows: NDArray[np.int32]
-    depth: NDArray[np.int64]
-    key: NDArray[np.int64]
-    spare: NDArray[np.int32]
-    tally: NDArray[np.int64]
-
-
-def new_buffers(columns: int, rows: int, codes: int) -> Buffers:
-    """Allocate scratch for tables of so many rows, whose columns have at most ``codes`` codes."""
-    return Buffers(
-        np.empty((columns + 1, rows), np.int32),
-        np.zeros((4, columns + 1), np.int64),
-        np.empty(FEW, np.int64),
-        np.empty(rows, np.int32),
-        np.empty(2 << max(codes, 128).bit_length(), np.int64),
-    )
-
-
-@lean_kernel
-def sort_rows(rows: Any, n: int, code: Any, buffers: Any) -> None:
-    """Sort ``rows[:n]`` stably by code: insertion for few, else by counting digits."""
-    if n <= FEW:
-        insert_rows(rows, n, code, buffers.key)
-        return
-    low = code[rows[0]]
-    high = low
-    for i in range(n):
-        c = code[rows[i]]
-        low = min(low, c)
-        high = max(high, c)
-    if low == high:
-        return
-    bits = 1
-    while (high - low) >> bits:
-        bits += 1
-    step = bits if 1 << bits <= 16 * n else DIGIT_BITS
-    for shift in range(0, bits, step):
-        count_rows(rows, n, code, low, shift, (1 << step) - 1, buffers)
-
-
-@lean_kernel
-def insert_rows(rows: Any, n: int, code: Any, key: Any) -> None:
-    """Sort by insertion."""
-    for i in range(n):
-        key[i] = code[rows[i]]
-    for i in range(1, n):
-        row = rows[i]
-        k = key[i]
-        j = i - 1
-        while j >= 0 and key[j] > k:
-            rows[j + 1] = rows[j]
-            key[j + 1] = key[j]
-            j -= 1
-        rows[j + 1] = row
-        key[j + 1] = k
-
-
-@lean_kernel
-def count_rows(rows: Any, n: int, code: Any, low: int, shift: int, mask: int, buffers: Any) -> None:
-    """Sort by the digit ``(code − low) >> shift & mask``, counting how often each occurs."""
-    tally = buffers.tally
-    spare = buffers.spare
-    for i in range(mask + 2):
-        tally[i] = 0
-    for i in range(n):
-        tally[(((code[rows[i]] - low) >> shift) & mask) + 1] += 1
-    for i in range(mask + 1):
-        tally[i + 1] += tally[i]
-    for i in range(n):
-        digit = ((code[rows[i]] - low) >> shift) & mask
-        spare[tally[digit]] = rows[i]
-        tally[digit] += 1
-    for i in range(n):
-        rows[i] = spare[i]
-
-
-@lean_kernel
-def is_closed(rows: Any, begin: int, end: int, depth: int, level: Any, grid: Any) -> bool:
-    """Whether the rows reach into two children of every chosen inner node of earlier columns."""
-    tables = grid.tables
-    for j in range(depth):
-        if level[j] == 0:
-            continue
-        base = tables.start[j] + (level[j] - 1) * tables.width[j]
-        code = grid.codes[j]
-        first = tables.node[base + code[rows[begin]]]
-        spread = False
-        for i in range(begin + 1, end):
-            if tables.node[base + code[rows[i]]] != first:
-                spread = True
-                break
-        if not spread:
-            return False
-    return True
 
 
 @lean_kernel
@@ -330,79 +226,46 @@ def search(
     member: Any,
 ) -> None:
     """Walk the prefix tree; costs are multiplied by ``unit`` to match the unit of the prices."""
-    tables = grid.tables
-    columns, distinct = grid.codes.shape
-    counts = grid.counts
-    level, place, size, paid = buffers.depth
-    level[0] = place[0] = paid[0] = 0
-    for i in range(distinct):
-        buffers.rows[0, i] = i
-    size[0] = distinct
-    sort_rows(buffers.rows[0], distinct, grid.codes[0], buffers)
-    depth = 0
+    columns = grid.codes.shape[0]
+    enter_root(grid, buffers)
+    depth, begin, end, cost = next_run(0, unit, grid, buffers)
     while depth >= 0:
-        n = size[depth]
-        begin = place[depth]
-        if begin >= n:
-            level[depth] += 1
-            place[depth] = 0
-            if level[depth] >= tables.levels[depth]:
-                depth -= 1
-            continue
         rows = buffers.rows[depth]
-        code = grid.codes[depth]
-        base = tables.start[depth] + level[depth] * tables.width[depth]
-        node = tables.node[base + code[rows[begin]]]
-        end = begin
-        support = 0
-        while end < n and tables.node[base + code[rows[end]]] == node:
-            support += counts[rows[end]]
-            end += 1
-        place[depth] = end
-        if support < k:
-            continue
-        if level[depth] > 0:
-            below = base - tables.width[depth]
-            if tables.node[below + code[rows[begin]]] == tables.node[below + code[rows[end - 1]]]:
-                continue
-        cost = paid[depth] + unit * tables.cost[base + code[rows[begin]]]
-        if not profitable(
-            mode, rows, begin, end, cost, grid, k, price, slack, value, weight, member
-        ):
-            continue
-        if end - begin < n and not is_closed(rows, begin, end, depth, level, grid):
-            continue
-        state[2] += 1
-        if state[2] > visits:
-            state[3] = VISITS_SPENT
-        if state[3] != 0:
-            return
-        if depth + 1 == columns:
-            act(
-                mode,
-                rows[begin:end],
-                end - begin,
-                cost,
-                k,
-                price,
-                grid,
-                slack,
-                sink,
-                state,
-                value,
-                weight,
-                member,
+        if (
+            copies_of(rows, begin, end, grid.counts) >= k
+            and profitable(
+                mode, rows, begin, end, cost, grid, k, price, slack, value, weight, member
             )
-            continue
-        child = buffers.rows[depth + 1]
-        for i in range(begin, end):
-            child[i - begin] = rows[i]
-        depth += 1
-        sort_rows(child, end - begin, grid.codes[depth], buffers)
-        level[depth] = 0
-        place[depth] = 0
-        size[depth] = end - begin
-        paid[depth] = cost
+            and (
+                end - begin == buffers.depth[2, depth]
+                or is_closed(rows, begin, end, depth, grid, buffers)
+            )
+        ):
+            state[2] += 1
+            if state[2] > visits:
+                state[3] = VISITS_SPENT
+            if state[3] != 0:
+                return
+            if depth + 1 < columns:
+                depth += 1
+                enter_run(depth, begin, end, cost, grid, buffers)
+            else:
+                act(
+                    mode,
+                    rows[begin:end],
+                    end - begin,
+                    cost,
+                    k,
+                    price,
+                    grid,
+                    slack,
+                    sink,
+                    state,
+                    value,
+                    weight,
+                    member,
+                )
+        depth, begin, end, cost = next_run(depth, unit, grid, buffers)
 
 
 NO_SLACK = Slack(0.0, 0.0, False)

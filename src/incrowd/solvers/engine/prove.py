@@ -43,9 +43,7 @@ def prove(
         emission = within(tree, price, k, share * slack, MOST_PAIRS[patient])
         if emission is None:
             return best, bound
-        best, proven = solve_whole(
-            tree, best, emission, price, k, NODES[patient], seconds
-        )
+        best, proven = solve_whole(tree, best, emission, price, k, NODES[patient], seconds)
     return best, max(bound, min(proven, best.cost))
 
 
