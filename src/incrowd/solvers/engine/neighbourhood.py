@@ -78,7 +78,7 @@ def program_of(
         csc_array((value, (row, column)), shape=(int(first[-1]), len(patterns) + len(choice))),
         low.astype(np.float64),
         high.astype(np.float64),
-        np.concatenate([np.zeros(len(patterns)), reduced]),
+        np.concatenate([np.zeros(len(patterns)), reduced]).astype(np.float64),
         np.concatenate([np.ones(len(patterns)), block.most]).astype(np.float64),
         len(patterns),
         float(paid @ block.free),
