@@ -73,7 +73,8 @@ def main() -> None:
     """Print one JSON line a run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("table")
-    parser.add_argument("rows", type=int)
+    parser.add_argument("rows", type=int, help="0: the table itself, --times over")
+    parser.add_argument("--times", type=int, default=1)
     parser.add_argument("-k", type=int, default=5)
     parser.add_argument("--block-rows", type=int, nargs="+", default=[1_000_000])
     parser.add_argument("--partitions", type=int, nargs="+", default=[4])
@@ -81,7 +82,8 @@ def main() -> None:
     given = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="incrowd-benchmark-")
     path = f"{folder}/table.parquet"
-    table = resampled(pl.read_csv(given.table, separator=";"), given.rows)
+    table = pl.read_csv(given.table, separator=";")
+    table = resampled(table, given.rows) if given.rows else pl.concat([table] * given.times)
     table.write_parquet(path)
     distinct = table.unique().height
     print(json.dumps({"rows": table.height, "distinct": distinct}), flush=True)
@@ -89,7 +91,7 @@ def main() -> None:
         import incrowd
 
         before = resource.getrusage(resource.RUSAGE_SELF)
-        release = incrowd.anonymize(table, given.k)
+        release = incrowd.anonymize(path, given.k, method="engine")
         after = resource.getrusage(resource.RUSAGE_SELF)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         alone = {"cost": release.cost, "bound": release.lower_bound, "cpu_seconds": round(cpu, 1)}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from incrowd.coding import Coded, coded, edit_for, shuffled
 from incrowd.constraints.plan import is_constrained, plan_of
 from incrowd.errors import InputError
-from incrowd.events import Event, Listener, silent
+from incrowd.events import ENCODING, RECHECK, Event, Listener, silent
 from incrowd.frames.base import Source
 from incrowd.frames.files import open_table
 from incrowd.models import asks_of_sensitive
@@ -145,6 +145,8 @@ def release_of(
 ) -> Release:
     """Anonymize a table under a policy; see ``anonymize``."""
     stop = stop or Stop(policy.time_limit, policy.gap)
+    tell = listener
+    tell(Event(ENCODING))
     table = coded(source, policy)
     rows = units = 0
     if policy.suppress_rows:
@@ -166,6 +168,7 @@ def release_of(
             solved = solve_capped(table, plan_of(source, table, policy), method, context)
         else:
             solved = solve(problem, method, context)
+    tell(Event(RECHECK))
     published = table.roles.published(source.columns)
     order = shuffled(source.rows, policy.order, policy.seed)
     release = Release(

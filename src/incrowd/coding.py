@@ -1,12 +1,13 @@
 """From a table's text to the instance that solvers see, and from their classes back to text."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.frames.base import Column, Edit, Replacement, Source
+from incrowd.frames.base import Column, Edit, Replacement, Source, narrow
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.tree import Tree
 from incrowd.instance import Instance, from_codes
@@ -24,16 +25,19 @@ class Coded:
     ----------
     roles: of its columns.
     instance: distinct rows of the quasi-identifiers.
-    leaves: int32, shape (rows, quasi-identifiers): leaf code of each cell.
     copy_of_row: int64, shape (rows,): the instance's copy that each row became.
     model: what every class has to obey.
     """
 
     roles: Roles
     instance: Instance
-    leaves: NDArray[np.int32]
     copy_of_row: NDArray[np.int64]
     model: Model
+
+    @cached_property
+    def leaves(self) -> NDArray[np.int32]:
+        """int32, shape (rows, quasi-identifiers): leaf code of each cell."""
+        return self.instance.codes[self.instance.copies[self.copy_of_row]]
 
 
 def coded(source: Source, policy: Policy) -> Coded:
@@ -46,18 +50,21 @@ def coded(source: Source, policy: Policy) -> Coded:
     """
     roles = policy.roles(source.columns)
     sources = policy.sources()
-    columns = {name: source.encode(name) for name in roles.qi}
-    for name, column in columns.items():
+    columns = {}
+    for name in roles.qi:
+        column = source.encode(name)
         require_no_star(name, column.values, policy.star)
+        columns[name] = Column(column.values, column.codes.astype(narrow(len(column.values))))
     trees, scale = build_trees(
         {name: column.values for name, column in columns.items()},
         {name: origin for name, origin in sources.items() if name not in roles.sensitive},
         policy.cost,
         policy.weights,
     )
-    leaves = np.empty((source.rows, len(trees)), np.int32)
+    widest = max((tree.node.shape[1] for tree in trees), default=1)
+    leaves = np.empty((source.rows, len(trees)), narrow(widest), order="F")  # rows are many
     for j, tree in enumerate(trees):
-        leaves[:, j] = _leaf_codes(columns[tree.column], tree)
+        leaves[:, j] = _leaf_codes(columns.pop(tree.column), tree)
     secret, codes = {}, None
     if asks_of_sensitive(policy):  # k-anonymity needs none; models take codes in text order
         secret = {name: source.encode(name) for name in roles.sensitive}
@@ -65,10 +72,10 @@ def coded(source: Source, policy: Policy) -> Coded:
     model = model_of(policy, secret, sources)
     trees = tuple(_with_star(tree, policy.star) for tree in trees)
     instance, copy_of_row = from_codes(leaves, trees, codes, scale)
-    return Coded(roles, instance, leaves, copy_of_row, model)
+    return Coded(roles, instance, copy_of_row, model)
 
 
-def _leaf_codes(column: Column, tree: Tree) -> NDArray[np.int32]:
+def _leaf_codes(column: Column, tree: Tree) -> NDArray[np.integer]:
     place = {value: code for code, value in enumerate(tree.leaves)}
     renumber = np.array([place[value] for value in column.values], np.int32)
     return renumber[column.codes] if len(column.values) else column.codes
@@ -100,14 +107,17 @@ def edit_for(
     table: Coded, solution: Solution, published: tuple[str, ...], order: NDArray[np.int64] | None
 ) -> Edit:
     """Return the edit that turns the table into the release which ``solution`` stands for."""
-    if not len(table.leaves):
+    instance = table.instance
+    if not instance.rows:
         return Edit(published)
-    class_of_row = solution.classes[table.copy_of_row]
     replacements = {}
-    for j, tree in enumerate(table.instance.trees):
+    for j, tree in enumerate(instance.trees):
         labels, ids = _labels_by_level(tree)
-        cells = ids[solution.levels[class_of_row, j], table.leaves[:, j]]
-        replacements[tree.column] = Replacement(labels, cells)
+        ids = ids.astype(narrow(len(labels)))
+        # copy by copy, which lie in the order of the distinct rows, then row by row
+        level = solution.levels[:, j].astype(np.int8)[solution.classes]
+        leaf = np.repeat(instance.codes[:, j], instance.counts)
+        replacements[tree.column] = Replacement(labels, ids[level, leaf][table.copy_of_row])
     return Edit(published, replacements, order)
 
 

@@ -25,6 +25,16 @@ class Event:
     proof: str | None = None
 
 
+READING, ENCODING, RECHECK, WRITING, PROOF = (
+    "reading",
+    "encoding",
+    "re-check",
+    "writing and reading back",
+    "proof file",
+)
+AROUND = (READING, ENCODING, RECHECK, WRITING, PROOF)
+"""Stages around the search, which no time limit ends."""
+
 Listener = Callable[[Event], None]
 
 

@@ -1,5 +1,6 @@
 """The problem behind the front door: distinct rows as small integer codes, with multiplicities."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -129,58 +130,70 @@ def from_codes(
     Returns
     -------
     the instance, and int64 of shape (n,): the copy that each table row became (a permutation).
+
+    Ten million rows are held once more at most: narrow integers in column order are welcome.
     """
-    rows = np.asarray(rows, np.int32)
+    rows = np.asarray(rows)
     rows = rows if rows.ndim == 2 else rows.reshape(len(rows), 1)
     if trees is None:
         trees = tuple(
             Tree.suppression(f"q{j}", tuple(str(v) for v in range(int(c.max(initial=0)) + 1)))
             for j, c in enumerate(rows.T)
         )
-    parts = rows
+    columns = list(rows.T)
     if sensitive is not None:
         sensitive = np.asarray(sensitive, np.int32)
         sensitive = sensitive if sensitive.ndim == 2 else sensitive.reshape(len(rows), 1)
-        parts = np.hstack([rows, sensitive])
-    order = row_order(parts)
-    ordered = parts[order]
-    new = np.ones(len(rows), bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+        columns += list(sensitive.T)
+    order = order_of(columns, len(rows))
+    new = np.zeros(len(rows), bool)
+    new[:1] = True
+    for column in columns:
+        ordered = column[order]
+        new[1:] |= ordered[1:] != ordered[:-1]
     starts = np.flatnonzero(new)
     counts = np.diff(np.append(starts, len(rows))).astype(np.int64)
-    unique = np.ascontiguousarray(ordered[starts])
+    first = order[starts]
     copy_of_row = np.empty(len(rows), np.int64)
     copy_of_row[order] = np.arange(len(rows))
-    m = rows.shape[1]
     return (
         Instance(
-            np.ascontiguousarray(unique[:, :m]),
+            np.ascontiguousarray(rows[first], np.int32),
             counts,
             trees,
             scale,
-            None if sensitive is None else np.ascontiguousarray(unique[:, m:]),
+            None if sensitive is None else np.ascontiguousarray(sensitive[first]),
         ),
         copy_of_row,
     )
 
 
 def row_order(rows: NDArray[np.integer]) -> NDArray[np.int64]:
+    """As ``order_of``, for codes of shape (rows, columns)."""
+    return order_of(list(rows.T), len(rows))
+
+
+def order_of(columns: Sequence[NDArray[np.integer]], count: int) -> NDArray[np.int64]:
     """Return the stable order that sorts rows of nonnegative codes, first column first.
 
     As ``np.lexsort``, several times faster: the columns are packed into one integer (ranked
     afresh where the next column would not fit), and where there is room for it the row number too,
     so that one plain sort of integers does it all.
     """
-    count = len(rows)
     bits = max(1, count.bit_length())
     key, size = np.zeros(count, np.int64), 1
-    for column in rows.T:
+    for column in columns:
         width = int(column.max(initial=0)) + 1
         if size * width >= 1 << 62:
             _, ranks = np.unique(key, return_inverse=True)
             key, size = ranks.ravel().astype(np.int64), count
-        key = key * width + column
+        key *= width
+        key += column
         size *= width
     if size >= 1 << (62 - bits):
         return np.argsort(key, kind="stable").astype(np.int64)
-    return np.sort(key << bits | np.arange(count)) & ((1 << bits) - 1)
+    key <<= bits
+    key |= np.arange(count)
+    key.sort()
+    key &= (1 << bits) - 1
+    return key

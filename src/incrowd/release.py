@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import OutOfScopeError, VerificationError
 from incrowd.frames import files
-from incrowd.frames.base import Edit, Source, Table, texts
+from incrowd.frames.base import Edit, Source, Table, agree, labelled, texts
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy import Policy, Roles
 from incrowd.privacy.base import Model
@@ -159,8 +159,8 @@ class Release(Pictured):
         ------
         VerificationError: the release is not what it claims to be.
         """
-        released = texts(self._searched, self.roles.qi)
-        self._require_constraints(released)
+        released = labelled(self._searched, self.roles.qi)
+        self._require_constraints(self._searched)
         return self._checked(released)
 
     @property
@@ -189,13 +189,13 @@ class Release(Pictured):
         VerificationError: says what is wrong, with the row and the column.
         """
         released = files.open_table(self.data)
-        found = texts(released if self.written is None else self._searched, self.roles.qi)
+        found = released if self.written is None else self._searched
         self._require_constraints(found)
-        self._checked(found)
+        self._checked(labelled(found, self.roles.qi))
         # made afresh, for what was handed out may share its memory with ``table``
         promised = self.source.edited(self.written or self.edit)
         for name in (*self.roles.sensitive, *self.roles.keep):
-            if not texts(released, [name]).equals(texts(promised, [name])):
+            if not released.encode(name).equals(promised.encode(name)):
                 raise VerificationError(f"column {name!r} of the release is not the original one")
         return True
 
@@ -221,7 +221,7 @@ class Release(Pictured):
         if written.columns != self.edit.columns or written.rows != self.rows:
             raise VerificationError("the written file has other columns or rows than the release")
         for name in self.edit.columns:
-            if not texts(written, [name]).equals(texts(self.table, [name])):
+            if not agree(self.table, written, name):
                 raise VerificationError(f"column {name!r} of the written file is not the release's")
 
     def _checked(self, released: "pl.DataFrame") -> NDArray[np.int64]:
@@ -232,7 +232,7 @@ class Release(Pictured):
 
         # numbers for names: a column called "*" or "^a$" has a meaning of its own in polars
         names = {name: str(j) for j, name in enumerate(self.roles.qi)}
-        original = texts(self.source, self.roles.qi)
+        original = labelled(self.source, self.roles.qi)
         original.columns = released.columns = list(names.values())
         ladders = {names[name]: ladder for name, ladder in ladders_of(self.trees).items()}
         try:
@@ -252,14 +252,15 @@ class Release(Pictured):
                 place += f"column {self.roles.qi[int(error.column)]!r}, "
             raise VerificationError(f"the re-check of the release: {place}{error.reason}") from None
 
-    def _require_constraints(self, released: "pl.DataFrame") -> None:
+    def _require_constraints(self, released: Table) -> None:
         """Raise VerificationError unless fixed, linked and capped columns are as asked."""
         from incrowd.constraints.plan import is_constrained
 
         if is_constrained(self.policy):
             from incrowd.constraints.of_release import require_constraints_of
 
-            require_constraints_of(self.source, released, self.edit.order, self.roles, self.policy)
+            found = texts(released, self.roles.qi)
+            require_constraints_of(self.source, found, self.edit.order, self.roles, self.policy)
 
     def _sensitive(self) -> "pl.DataFrame | None":
         """The sensitive columns as they are released, for models that look at them."""

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.checker.recheck import recheck
+from incrowd.checker.recheck import classes_of, recheck
 from incrowd.checker.rejection import RejectedError
 from incrowd.hierarchy.tree import Tree
 from incrowd.proof.ladders import ladder_of
@@ -113,3 +113,32 @@ def test_broken_ladders(name: str) -> None:
     with pytest.raises(RejectedError, match=message) as caught:
         recheck(ORIGINAL, RELEASED, LADDERS | {column: broken}, 2, COST)
     assert caught.value.column == column
+
+
+def enums(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the same text, each different one held once."""
+    held = [pl.Enum([x for x in s.unique().to_list() if x is not None]) for s in frame]
+    return frame.with_columns(pl.col(s.name).cast(k) for s, k in zip(frame, held, strict=True))
+
+
+def test_text_in_few_words() -> None:
+    """Tests that Enum columns are text like any other, each with categories of its own."""
+    classes = recheck(enums(ORIGINAL), enums(RELEASED), LADDERS, 2, COST)
+    assert classes.tolist() == [0, 0, 1, 1, 1]
+    with pytest.raises(RejectedError) as caught:
+        recheck(enums(ORIGINAL), enums(change("age", 1, "high")), LADDERS, 2, COST)
+    assert (caught.value.row, caught.value.column) == (2, "age")
+
+
+def test_classes_of_many_columns() -> None:
+    """Tests classes of rows that no single integer can number column by column."""
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 50, (30, 40))
+    rows = rng.integers(0, 30, 400)
+    frame = pl.DataFrame(
+        {str(j): pl.Series(kinds[rows, j]).cast(pl.String) for j in range(40)}
+    ).with_columns(pl.when(pl.col("3") == "7").then(None).otherwise(pl.col("3")).alias("3"))
+    expected = {row: i for i, row in enumerate(dict.fromkeys(frame.rows()))}
+    found = classes_of(frame, frame.columns)
+    assert found.tolist() == [expected[row] for row in frame.rows()]
+    assert classes_of(enums(frame), frame.columns).tolist() == found.tolist()

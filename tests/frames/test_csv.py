@@ -204,3 +204,12 @@ def test_sniffs_large_files():
         buffer.write(f"{i};x,y,{i};é\n")
     table = read_csv(buffer.getvalue().encode(), "t.csv")
     assert (table.columns, table.rows) == (("a", "b", "c"), 20_000)
+
+
+def test_long_records():
+    """Tests a record too long for the narrow count of its bytes."""
+    long = "x" * 70_000
+    data = f"a,b\n1,2\n{long},3\n4,{long}\n".encode()
+    table = read_csv(data, "t.csv")
+    assert values(table) == {"a": ["1", long, "4"], "b": ["2", "3", long]}
+    assert written(table) == data

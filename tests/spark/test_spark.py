@@ -118,6 +118,20 @@ def test_blocks_are_lawful_and_bounded(spark: Any, scratch: str | None) -> None:
     assert here.lower_bound <= found.cost <= 1.5 * here.cost
 
 
+@pytest.mark.parametrize("rows", [1000, 60])
+def test_a_time_limit_with_scratch(spark: Any, rows: int, tmp_path: Path) -> None:
+    """Tests that blocks end in time, and that what they found is what is released."""
+    frame = plain(spark, people(400, 3))
+    found = incrowd.spark.release(
+        frame, 3, block_rows=rows, scratch=str(tmp_path / "s"), time_limit=1, **ROLES
+    )
+    assert found.blocks == (rows == 60)
+    counted = sizes_of(found.data, QI)
+    assert min(counted.values()) == found.smallest_class >= 3
+    assert len(counted) == found.classes
+    assert found.rows == 400 == sum(counted.values())
+
+
 def test_diversity(spark: Any, scratch: str | None) -> None:
     """Tests that a model of sensitive values holds, and that blocks refuse it."""
     table = people(150, 4)
@@ -138,7 +152,7 @@ def test_refusals(spark: Any, scratch: str | None) -> None:
         incrowd.spark.anonymize(frame, 11, **ROLES)
     with pytest.raises(ic.NoLawfulReleaseError, match="even the whole table"):
         incrowd.spark.anonymize(frame, 2, l=4, scratch=scratch, **ROLES)
-    with pytest.raises(ic.InputError, match="time limit"):
+    with pytest.raises(ic.InputError, match="time limit needs a folder"):
         incrowd.spark.anonymize(frame, 2, time_limit=5, **ROLES)
     with pytest.raises(ic.InputError, match="no role"):
         incrowd.spark.anonymize(frame, 2, qi="age")

@@ -27,7 +27,8 @@ def recheck(
 
     Parameters
     ----------
-    original, released: the quasi-identifiers as text (null = missing); other columns are ignored.
+    original, released: the quasi-identifiers as text (null = missing), of type String or, with
+        each different text held once, Enum; other columns are ignored.
     ladders: one per quasi-identifier, see ``incrowd.checker.ladder``.
     k: least size of a class.
     cost: the claimed cost, in the units of the ladders' costs.
@@ -73,11 +74,12 @@ def require_permutation(origin: NDArray[np.integer], rows: int) -> None:
 
 def cells_cost(before: pl.Series, after: pl.Series, ladder: pl.DataFrame, column: str) -> int:
     """Return what a column pays; reject the first cell that is no generalization."""
-    pairs = pl.DataFrame({"leaf": before.cast(pl.String), "label": after.cast(pl.String)})
+    pairs = pl.DataFrame({"leaf": before, "label": after})
     known = rungs(validated(ladder, column)).with_columns(pl.lit(True).alias("true"))
     # One look-up per different pair, not per cell: columns have few values, tables many rows.
     kinds = pairs.with_row_index("row").group_by("leaf", "label")
     kinds = kinds.agg(pl.len().cast(pl.Int64).alias("cells"), pl.col("row").min())
+    kinds = kinds.with_columns(pl.col("leaf", "label").cast(pl.String))
     kinds = kinds.join(known, on=["leaf", "label"], how="left", nulls_equal=True)
     false = kinds.filter(pl.col("true").is_null())
     if false.height:
@@ -91,12 +93,28 @@ def cells_cost(before: pl.Series, after: pl.Series, ladder: pl.DataFrame, column
 
 def classes_of(released: pl.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
     """Number the rows that agree on all columns: int64, shape (rows,), by first appearance."""
-    if not columns or not released.height:
-        return np.zeros(released.height, np.int64)
-    indexed = released.select(pl.col(c).alias(str(i)) for i, c in enumerate(columns))
-    keys = indexed.columns
-    first = indexed.with_row_index("row").select(pl.col("row").min().over(keys)).to_series()
-    return first.rank("dense").cast(pl.Int64).to_numpy() - 1
+    key, size = np.zeros(released.height, np.int64), 1
+    for column in columns:
+        number = numbered(released.get_column(column))
+        width = int(number.max(initial=0)) + 1
+        if size * width >= 2**62:  # number the rows so far afresh, to have room
+            key, size = by_appearance(key), released.height
+        key, size = key * width + number, size * width
+    return by_appearance(key)
+
+
+def numbered(column: pl.Series) -> NDArray[np.int64]:
+    """Give equal texts equal numbers, from 0; null has its own."""
+    words = column if isinstance(column.dtype, pl.Enum) else column.cast(pl.Categorical)
+    return words.to_physical().cast(pl.Int64).fill_null(-1).to_numpy() + 1
+
+
+def by_appearance(key: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number equal keys from 0 in the order in which they first appear."""
+    keys = pl.DataFrame({"key": key})
+    first = keys.unique(maintain_order=True).with_row_index("class")
+    found = keys.join(first, on="key", how="left", maintain_order="left")
+    return found.get_column("class").cast(pl.Int64).to_numpy()
 
 
 def require_size(classes: NDArray[np.int64], k: int) -> None:

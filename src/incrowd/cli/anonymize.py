@@ -16,9 +16,9 @@ from incrowd.cli.reporting import (
 )
 from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
+from incrowd.events import PROOF, READING, WRITING, Event, Listener, silent
 
 if TYPE_CHECKING:
-    from incrowd.events import Listener
     from incrowd.frames.base import Source
     from incrowd.policy import Policy
     from incrowd.release import Release
@@ -82,20 +82,23 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     from incrowd.summary import summary
 
     stop = Stop()
-    source = read(table, given["delimiter"], given["encoding"])
-    require_place_of(output, source, given["proof"] is not None)
-    policy = Policy(**options.policy_arguments(source.columns, given))
-    stop.time_limit, stop.gap = policy.time_limit, policy.gap
-    try:
-        with standard_output_kept(), progress(quiet, policy.time_limit) as listener:
-            release = made(source, policy, listener, stop, given)
-    except StoppedError:
-        if stop.interrupted:
-            raise KeyboardInterrupt from None
-        raise
-    if given["spreadsheet_safe"]:
-        release = spreadsheet_safe(release, quiet)
-    publish(release, table, output, given["proof"], given["statement"])
+    with progress(quiet, lambda: stop.time_limit) as listener:
+        listener(Event(READING))
+        source = read(table, given["delimiter"], given["encoding"])
+        require_place_of(output, source, given["proof"] is not None)
+        policy = Policy(**options.policy_arguments(source.columns, given))
+        stop.time_limit, stop.gap = policy.time_limit, policy.gap
+        try:
+            with standard_output_kept():
+                release = made(source, policy, listener, stop, given)
+        except StoppedError:
+            if stop.interrupted:
+                raise KeyboardInterrupt from None
+            raise
+        if given["spreadsheet_safe"]:
+            release = spreadsheet_safe(release, quiet)
+        listener(Event(WRITING))
+        publish(release, table, output, given["proof"], given["statement"], listener)
     write_reports(release, table, output, given)
     if as_json:
         print_json(release_record(release, output, given["proof"]))
@@ -104,7 +107,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
 
 
 def made(
-    source: "Source", policy: "Policy", listener: "Listener", stop: "Stop", given: dict[str, Any]
+    source: "Source", policy: "Policy", listener: Listener, stop: "Stop", given: dict[str, Any]
 ) -> "Release":
     """Return the release of a table, or of an earlier release with the table's rows added."""
     if given["existing"] is None:
@@ -188,7 +191,12 @@ def spreadsheet_safe(release: "Release", quiet: bool) -> "Release":
 
 
 def publish(
-    release: "Release", table: str, output: str, proof: str | None, statement: str | None
+    release: "Release",
+    table: str,
+    output: str,
+    proof: str | None,
+    statement: str | None,
+    listener: Listener = silent,
 ) -> None:
     """Write the release and, where asked for, its proof: both or neither; then the statement."""
     if proof is None:
@@ -200,6 +208,7 @@ def publish(
     facts: dict[str, Any] = {}
 
     def prove_it(released: Path) -> None:
+        listener(Event(PROOF))
         with whole(proof) as file:
             facts.update(prove(release, table, released, file, release.written is not None))
 

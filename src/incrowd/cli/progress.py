@@ -3,15 +3,18 @@
 import contextlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from incrowd.events import Event, Listener, silent
+from incrowd.events import AROUND, Event, Listener, silent
+
+Limit = float | Callable[[], float | None] | None
+"""Seconds, or how to learn of them: they may stand in a policy that is read later."""
 
 
 @contextlib.contextmanager
-def progress(quiet: bool, time_limit: float | None = None) -> Iterator[Listener]:
-    """Yield a listener that shows the last event as one line on standard error.
+def progress(quiet: bool, time_limit: Limit = None) -> Iterator[Listener]:
+    """Yield a listener that shows what is known as one line on standard error, the clock going on.
 
     Silent when ``quiet`` or when standard error is no terminal.
     """
@@ -19,37 +22,57 @@ def progress(quiet: bool, time_limit: float | None = None) -> Iterator[Listener]
         yield silent
         return
     from rich.console import Console
+    from rich.live import Live
+    from rich.spinner import Spinner
 
-    with Console(stderr=True).status("starting", spinner="dots") as status:
-        line = Line(time_limit)
+    line, spinner = Line(time_limit), Spinner("dots")
 
-        def listen(event: Event) -> None:
-            status.update(line.after(event))
+    def shown() -> Spinner:
+        spinner.update(text=line.text())
+        return spinner
 
-        yield listen
+    console = Console(stderr=True)
+    with Live(
+        console=console,
+        get_renderable=shown,
+        refresh_per_second=4,
+        transient=True,
+        redirect_stdout=False,  # a release may go there
+    ):
+        yield line.note
 
 
 class Line:
     """What is known so far, as one line of text."""
 
-    def __init__(self, time_limit: float | None) -> None:
+    def __init__(self, time_limit: Limit) -> None:
         self._limit = time_limit
         self._start = time.monotonic()
+        self._event = Event("starting")
         self._cost: float | None = None
         self._bound: float | None = None
 
-    def after(self, event: Event) -> Any:
-        """Return the line once ``event`` is known."""
-        from rich.text import Text
-
-        from incrowd.release import shown
-
+    def note(self, event: Event) -> None:
+        """Take in an event; what it does not say stays known."""
+        self._event = event
         self._cost = event.cost if event.cost is not None else self._cost
         if event.bound is not None:
             self._bound = max(event.bound, self._bound or 0)
-        parts = [event.stage]
-        if event.share is not None:
-            parts[0] += f" {event.share:.0%}"
+
+    def after(self, event: Event) -> Any:
+        """Return the line once ``event`` is known."""
+        self.note(event)
+        return self.text()
+
+    def text(self) -> Any:
+        """Return the line as it is now."""
+        from rich.text import Text
+
+        from incrowd.units import shown
+
+        parts = [self._event.stage]
+        if self._event.share is not None:
+            parts[0] += f" {self._event.share:.0%}"
         if self._cost is not None:
             parts.append(f"cost {shown(self._cost)}")
         if self._bound is not None:
@@ -58,7 +81,9 @@ class Line:
             parts.append(f"gap {(self._cost - self._bound) / self._cost:.2%}")
         spent = time.monotonic() - self._start
         parts.append(f"{spent:.0f} s")
-        if self._limit is not None:
-            parts.append(f"{max(0.0, self._limit - spent):.0f} s left")
-        parts.append("Ctrl-C: take the best so far")
+        if self._event.stage not in AROUND:
+            limit = self._limit() if callable(self._limit) else self._limit
+            if limit is not None:
+                parts.append(f"{max(0.0, limit - spent):.0f} s left")
+            parts.append("Ctrl-C: take the best so far")
         return Text(" · ".join(parts), no_wrap=True, overflow="ellipsis")

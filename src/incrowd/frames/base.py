@@ -1,7 +1,8 @@
 """What the rest of incrowd sees of a table: columns of text codes in, an edit out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -9,6 +10,9 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+MOST_LABELS = 1 << 16  # different texts of a column that are always worth a list of their own
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +37,15 @@ class Column:
         renumber = np.array([place[value] for value in values], np.int32)
         return cls(tuple(distinct), renumber[codes] if len(values) else codes.astype(np.int32))
 
+    def equals(self, other: "Column") -> bool:
+        """Whether both say the same of every row."""
+        mine, theirs = self.compact(), other.compact()
+        return mine.values == theirs.values and np.array_equal(mine.codes, theirs.codes)
+
     def compact(self) -> "Column":
         """Drop values that no row has."""
-        used = np.bincount(self.codes, minlength=len(self.values)) > 0
+        used = np.zeros(len(self.values), bool)
+        used[self.codes] = True
         if used.all():
             return self
         renumber = (np.cumsum(used) - 1).astype(np.int32)
@@ -54,13 +64,14 @@ class Replacement:
     Attributes
     ----------
     labels: the texts that occur.
-    ids: int32, shape (rows,): index into ``labels``, −1 where the cell stays as it is.
+    ids: signed integers, as narrow as the labels allow, shape (rows,): index into ``labels``, −1
+        where the cell stays as it is.
     """
 
     labels: tuple[str | None, ...]
-    ids: NDArray[np.int32]
+    ids: NDArray[np.signedinteger[Any]]
 
-    @property
+    @cached_property
     def changed(self) -> int:
         """Number of cells that change."""
         return int((self.ids >= 0).sum())
@@ -117,6 +128,42 @@ class Source(Table, Protocol):
         ...
 
 
+def narrow(largest: int) -> type[np.signedinteger[Any]]:
+    """Return the narrowest signed integer that holds −1 … ``largest``: rows are many."""
+    kinds: tuple[type[np.signedinteger[Any]], ...] = (np.int8, np.int16, np.int32)
+    return next((kind for kind in kinds if largest <= np.iinfo(kind).max), np.int64)
+
+
+def labelled(table: Table, columns: Sequence[str]) -> "pl.DataFrame":
+    """Return columns of a table as a polars frame of text, each different text held once.
+
+    As ``texts``, in a fraction of the memory: the columns are of type Enum (String where nearly
+    every cell differs).
+    """
+    import polars as pl
+
+    series = {}
+    for name in columns:
+        column = table.encode(name).compact()
+        words = [text for text in column.values if text is not None]
+        few = len(words) <= max(MOST_LABELS, len(column.codes) // 8)
+        values = pl.Series("value", column.values, dtype=pl.Enum(words) if few else pl.String)
+        series[name] = values.gather(column.codes) if len(column.values) else values
+    return pl.DataFrame(series)
+
+
+def agree(released: Table, written: Table, column: str) -> bool:
+    """Whether a column of a release and of what was written of it say the same of every row.
+
+    Cell by cell where both are of one form, without a list of the different texts: there may be as
+    many as rows.
+    """
+    short: Callable[[Table, str], bool] | None = getattr(released, "agrees", None)
+    if short is not None and short(written, column):
+        return True
+    return written.encode(column).equals(released.encode(column))
+
+
 def texts(table: Table, columns: Sequence[str] | None = None) -> "pl.DataFrame":
     """Return columns of a table as a polars frame of text (null = missing)."""
     import polars as pl
@@ -131,10 +178,8 @@ def texts(table: Table, columns: Sequence[str] | None = None) -> "pl.DataFrame":
 
 def replaced(
     column: Column, replacement: Replacement
-) -> tuple[list[str | None], NDArray[np.int64]]:
+) -> tuple[list[str | None], NDArray[np.signedinteger[Any]]]:
     """Return all texts of an edited column, and each row's index into them."""
     vocabulary = [*column.values, *replacement.labels]
-    index = np.where(
-        replacement.ids >= 0, replacement.ids.astype(np.int64) + len(column.values), column.codes
-    )
-    return vocabulary, index
+    shift = np.int32(len(column.values))
+    return vocabulary, np.where(replacement.ids >= 0, replacement.ids + shift, column.codes)

@@ -14,7 +14,7 @@ QUOTE = np.uint8(ord('"'))
 CR = np.uint8(ord("\r"))
 LF = np.uint8(ord("\n"))
 
-FINE, RAGGED, UNCLOSED, AFTER_QUOTE, BLANK = range(5)
+FINE, RAGGED, UNCLOSED, AFTER_QUOTE, BLANK, WIDE = range(6)
 
 
 @kernel
@@ -66,16 +66,17 @@ def field_end(data: Any, i: int, delimiter: int, newline: int) -> tuple[int, int
 
 @kernel
 def scan(
-    data: Any, begin: int, delimiter: int, newline: int, starts: Any, ends: Any
+    data: Any, begin: int, delimiter: int, newline: int, widest: int, starts: Any, ends: Any
 ) -> tuple[int, int, int, int, int]:
     """Find all fields.
 
     Parameters
     ----------
     data: uint8; ``begin``: first byte behind a byte order mark.
+    widest: what an element of ``ends`` can hold; a longer record is the verdict WIDE.
     starts: int64, filled: where each record starts.
-    ends: int64, filled, field by field: where it ends.  A field that is not the first of its
-        record starts one byte behind the end of the one before it.
+    ends: unsigned, filled, field by field: where it ends, counted from the record's start.  A
+        field that is not the first of its record starts one byte behind the end of the one before.
 
     Returns
     -------
@@ -114,8 +115,10 @@ def scan(
                 elif newline == LF and i > begins and data[i - 1] == CR:
                     end -= 1
                 i += 1
+            if end - starts[records] > widest:
+                return records, width, WIDE, line, 0
             if out < len(ends):
-                ends[out] = end
+                ends[out] = end - starts[records]
             out += 1
             found += 1
         line += 1
@@ -157,27 +160,65 @@ def same_bytes(data: Any, a: int, a_end: int, b: int, b_end: int) -> bool:
 
 
 @kernel
-def number_values(data: Any, start: Any, end: Any, codes: Any, first: Any) -> int:
-    """Number the distinct slices ``data[start[r]:end[r]]`` by first appearance.
+def field(starts: Any, ends: Any, record: Any, column: int) -> tuple[int, int]:
+    """Where a field starts and ends."""
+    start = starts[record]
+    begin = start if column == 0 else start + np.int64(ends[record, column - 1]) + 1
+    return begin, start + np.int64(ends[record, column])
 
-    Fills ``codes`` (int32, shape (rows,)) and ``first`` (int64, shape (rows,): a row of each code);
-    returns how many there are.
+
+@kernel
+def same_fields(
+    data: Any,
+    starts: Any,
+    ends: Any,
+    column: int,
+    order: Any,
+    other: Any,
+    other_starts: Any,
+    other_ends: Any,
+    other_column: int,
+) -> bool:
+    """Whether fields of the records ``order`` (int64) are those of another file, byte for byte."""
+    for r in range(len(order)):
+        a, a_end = field(starts, ends, order[r], column)
+        b, b_end = field(other_starts, other_ends, r, other_column)
+        if a_end - a != b_end - b:
+            return False
+        for i in range(a_end - a):
+            if data[a + i] != other[b + i]:
+                return False
+    return True
+
+
+@kernel
+def number_values(data: Any, starts: Any, ends: Any, column: int, codes: Any) -> Any:
+    """Number the distinct fields of a column by first appearance.
+
+    Fills ``codes`` (int32, shape (rows,)); returns int64, shape (values,): a row of each code.
     """
-    rows = len(start)
     size = 1024
     slot = np.full(size, -1, np.int32)
-    hashes = np.empty(rows, np.uint64)
+    hashes = np.empty(size // 2, np.uint64)
+    first = np.empty(size // 2, np.int64)
     distinct = 0
-    for r in range(rows):
+    for r in range(len(starts)):
         if 2 * distinct >= size:
             size *= 4
             slot = np.full(size, -1, np.int32)
+            wider = np.empty(size // 2, np.uint64)
+            wider[:distinct] = hashes
+            hashes = wider
+            longer = np.empty(size // 2, np.int64)
+            longer[:distinct] = first
+            first = longer
             for code in range(distinct):
                 at = np.int64(hashes[code] & np.uint64(size - 1))
                 while slot[at] >= 0:
                     at = (at + 1) & (size - 1)
                 slot[at] = code
-        h = hash_bytes(data, start[r], end[r])
+        begin, end = field(starts, ends, r, column)
+        h = hash_bytes(data, begin, end)
         at = np.int64(h & np.uint64(size - 1))
         while True:
             code = slot[at]
@@ -188,12 +229,13 @@ def number_values(data: Any, start: Any, end: Any, codes: Any, first: Any) -> in
                 codes[r] = distinct
                 distinct += 1
                 break
-            f = first[code]
-            if hashes[code] == h and same_bytes(data, start[r], end[r], start[f], end[f]):
-                codes[r] = code
-                break
+            if hashes[code] == h:
+                a, a_end = field(starts, ends, first[code], column)
+                if same_bytes(data, begin, end, a, a_end):
+                    codes[r] = code
+                    break
             at = (at + 1) & (size - 1)
-    return distinct
+    return first[:distinct].copy()
 
 
 @kernel
@@ -220,24 +262,25 @@ def assemble(
     starts, ends: as ``scan`` fills them, ``ends`` of shape (records, fields).
     columns: int64: fields to write, in order.
     order: int64: records to write, in order.
-    ids: int32, shape (columns, records): text in ``pool`` that replaces a field, −1 for none;
+    ids: int32, shape (columns, len(order)): text in ``pool`` that replaces a field, −1 for none;
         text t is ``pool[offsets[t]:offsets[t + 1]]``.
     newline: uint8: the bytes that end a record.
     """
     room = len(out)
     size = 0
-    for record in order:
+    for place in range(len(order)):
+        record = order[place]
         for c in range(len(columns)):
             column = columns[c]
-            text = ids[c, record]
+            text = ids[c, place]
             if text >= 0:
                 source = pool
                 begin = offsets[text]
                 length = offsets[text + 1] - begin
             else:
                 source = data
-                begin = starts[record] if column == 0 else ends[record, column - 1] + 1
-                length = ends[record, column] - begin
+                begin, end = field(starts, ends, record, column)
+                length = end - begin
             if size + length <= room:
                 for i in range(length):
                     out[size + i] = source[begin + i]

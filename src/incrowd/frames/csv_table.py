@@ -10,11 +10,21 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.frames import csv_kernels as kernels
-from incrowd.frames.base import Column, Edit, Replacement, texts
+from incrowd.frames.base import (
+    MOST_LABELS,
+    Column,
+    Edit,
+    Replacement,
+    Table,
+    narrow,
+    replaced,
+    texts,
+)
 from incrowd.frames.dialect import BOM, Dialect, as_utf8, sniff
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
+Ends = NDArray[np.unsignedinteger[Any]]  # counted from the start of the record
 PIECE = 1 << 17  # records written at a time
 
 
@@ -28,9 +38,10 @@ class CsvTable:
     """
 
     def __init__(
-        self, data: Bytes, starts: Places, ends: Places, header: tuple[bytes, ...], dialect: Dialect
+        self, data: Bytes, starts: Places, ends: Ends, header: tuple[bytes, ...], dialect: Dialect
     ) -> None:
         self._data, self._starts, self._ends, self._header = data, starts, ends, header
+        self._known: dict[str, Column] = {}
         self.columns = tuple(parsed(raw) or "" for raw in header)
         self.dialect = dialect
 
@@ -41,16 +52,21 @@ class CsvTable:
 
     def encode(self, column: str) -> Column:
         """Values of one column; an empty field is missing, a quoted empty one is empty text."""
+        known = self._known.get(column)
+        if known is not None:
+            return Column(known.values, known.codes.astype(np.int32))
         j = self.columns.index(column)
-        start = self._starts if j == 0 else self._ends[:, j - 1] + 1
-        end = self._ends[:, j]
         codes = np.empty(self.rows, np.int32)
-        first = np.empty(self.rows, np.int64)
-        count = kernels.number_values(
-            self._data, np.ascontiguousarray(start), np.ascontiguousarray(end), codes, first
-        )
-        spans = zip(start[first[:count]].tolist(), end[first[:count]].tolist(), strict=True)
-        return Column.of([parsed(self._data[a:b].tobytes()) for a, b in spans], codes)
+        place = (self._data, self._starts, self._ends)
+        first: Places = kernels.number_values(*place, j, codes)
+        starts, ends = self._starts[first], self._ends[first].astype(np.int64)
+        begin = starts if j == 0 else starts + ends[:, j - 1] + 1
+        spans = zip(begin.tolist(), (starts + ends[:, j]).tolist(), strict=True)
+        found = Column.of([parsed(self._data[a:b].tobytes()) for a, b in spans], codes)
+        if len(first) <= max(MOST_LABELS, self.rows // 8):
+            kept: Any = found.codes.astype(narrow(len(first)))
+            self._known[column] = Column(found.values, kept)
+        return found
 
     def edited(self, edit: Edit) -> "EditedCsv":
         """Return the release, to be written or looked at."""
@@ -66,16 +82,21 @@ class CsvTable:
         columns = np.array([self.columns.index(name) for name in edit.columns], np.int64)
         header = self.dialect.delimiter.encode().join(self._header[j] for j in columns)
         yield (BOM if self.dialect.bom else b"") + header + self.dialect.newline.encode()
-        ids = np.full((len(edit.columns), self.rows), -1, np.int32)
-        for c, name in enumerate(edit.columns):
-            if name in edit.replacements:
-                ids[c] = text.add(edit.replacements[name])
+        changes = {
+            c: (edit.replacements[name], text.add(edit.replacements[name]))
+            for c, name in enumerate(edit.columns)
+            if name in edit.replacements
+        }
         order = np.arange(self.rows) if edit.order is None else edit.order
         pool, offsets = text.flat()
         newline = np.frombuffer(self.dialect.newline.encode(), np.uint8)
         delimiter = ord(self.dialect.delimiter)
         for begin in range(0, len(order), PIECE):
             piece = np.ascontiguousarray(order[begin : begin + PIECE], dtype=np.int64)
+            ids = np.full((len(edit.columns), len(piece)), -1, np.int32)
+            for c, (new, shift) in changes.items():
+                found = new.ids[piece].astype(np.int32)
+                ids[c] = np.where(found >= 0, found + shift, -1)
             rest = (piece, ids, pool, offsets, delimiter, newline)
             source = (self._data, self._starts, self._ends, columns)
             size = kernels.assemble(*source, *rest, np.empty(0, np.uint8))
@@ -99,13 +120,24 @@ class EditedCsv:
         values: list[str | None] = list(original.values)
         codes: NDArray[np.integer] = original.codes
         if column in self._edit.replacements:
-            replacement = self._edit.replacements[column]
-            values += replacement.labels
-            codes = np.where(replacement.ids >= 0, replacement.ids + len(original.values), codes)
-        column_of = Column.of(values, codes)
-        if self._edit.order is None:
-            return column_of
-        return Column(column_of.values, column_of.codes[self._edit.order])
+            values, codes = replaced(original, self._edit.replacements[column])
+        if self._edit.order is not None:
+            codes = codes[self._edit.order]
+        return Column.of(values, codes)
+
+    def agrees(self, written: Table, column: str) -> bool:
+        """Whether an unchanged column has the same bytes in a file read back."""
+        if not isinstance(written, CsvTable) or written.rows != self.rows:
+            return False
+        if column in self._edit.replacements:
+            return False
+        mine, theirs = self._table, written
+        order = np.arange(self.rows) if self._edit.order is None else self._edit.order
+        places = (
+            *(mine._data, mine._starts, mine._ends, mine.columns.index(column), order),
+            *(theirs._data, theirs._starts, theirs._ends, theirs.columns.index(column)),
+        )
+        return bool(kernels.same_fields(*places))
 
     def native(self) -> Any:
         """Return a polars frame in which every column is text."""
@@ -124,11 +156,11 @@ class Pool:
         self.dialect = dialect
         self._texts: list[bytes] = []
 
-    def add(self, replacement: Replacement) -> NDArray[np.int32]:
-        """Store a column's texts; return its ids shifted to where they are, −1 kept."""
+    def add(self, replacement: Replacement) -> int:
+        """Store a column's texts; return how many stand before them."""
         shift = len(self._texts)
         self._texts += [self.dialect.quoted(label).encode() for label in replacement.labels]
-        return np.where(replacement.ids >= 0, replacement.ids + shift, -1).astype(np.int32)
+        return shift
 
     def flat(self) -> tuple[Bytes, Places]:
         """Return the buffer and where each text starts."""
@@ -182,15 +214,21 @@ def read_csv(
     newline, cut = ord(dialect.newline[-1]), ord(dialect.delimiter)
     breaks, cuts = kernels.count_bytes(body, newline, cut)
     starts = np.empty(breaks + 1, np.int64)
-    ends = np.empty(breaks + cuts + 1, np.int64)
     begin = len(BOM) if dialect.bom else 0
-    records, width, verdict, line, found = kernels.scan(body, begin, cut, newline, starts, ends)
+    for kind in (np.uint16, np.uint64):  # records are short, as a rule
+        ends: Ends = np.empty(breaks + cuts + 1, kind)
+        widest = min(np.iinfo(kind).max, np.iinfo(np.int64).max)
+        place = (body, begin, cut, newline, widest, starts, ends)
+        records, width, verdict, line, found = kernels.scan(*place)
+        if verdict != kernels.WIDE:
+            break
     _require_fine(name, dialect, verdict, line, width, found)
     if not records:
         raise InputError(f"{name}: the file is empty; expected a header line with column names")
     starts, ends = starts[:records], ends[: records * width].reshape(records, width)
-    at = [int(starts[0]), *(int(e) + 1 for e in ends[0, :-1])]
-    header = tuple(data[a:b] for a, b in zip(at, ends[0].tolist(), strict=True))
+    stops = [int(starts[0]) + e for e in ends[0].tolist()]
+    at = [int(starts[0]), *(stop + 1 for stop in stops[:-1])]
+    header = tuple(data[a:b] for a, b in zip(at, stops, strict=True))
     table = CsvTable(body, starts[1:], ends[1:], header, dialect)
     require_different(table.columns, name)
     return table

@@ -1,6 +1,5 @@
 """Tables from files and pipes, releases into them; the format by its first bytes or its name."""
 
-import io
 import os
 import stat
 import sys
@@ -10,9 +9,10 @@ from typing import IO, Any
 
 from incrowd.errors import InputError
 from incrowd.frames.atomic import whole
-from incrowd.frames.base import Source, Table, texts
+from incrowd.frames.base import Source, Table
 from incrowd.frames.csv_table import EditedCsv, read_csv
 from incrowd.frames.native import NativeTable, from_native
+from incrowd.frames.packed import EditedPacked, packed_texts, read_packed
 from incrowd.frames.stat import SUFFIXES, StatTable, read_stat, require_place_of, stat_form
 
 FORMATS = {
@@ -22,6 +22,11 @@ FORMATS = {
     ".feather": "arrow",
     ".ipc": "arrow",
     **SUFFIXES,
+}
+BINARY = {
+    b"PAR1": ("parquet", "Parquet"),
+    b"ARROW1": ("arrow", "Arrow"),
+    b"\xff\xff\xff\xff": ("stream", "Arrow"),
 }
 PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
 
@@ -44,12 +49,9 @@ def read(path: str | Path, delimiter: str | None = None, encoding: str | None = 
     for magic, packer in PACKED.items():
         if data.startswith(magic):
             raise InputError(f"{name}: packed with {packer}; unpack it first")
-    if data.startswith(b"PAR1"):
-        return from_native(_parsed(lambda pl, f: pl.read_parquet(f), data, name, "Parquet"))
-    if data.startswith(b"ARROW1"):
-        return from_native(_parsed(lambda pl, f: pl.read_ipc(f), data, name, "Arrow"))
-    if data.startswith(b"\xff\xff\xff\xff"):
-        return from_native(_parsed(lambda pl, f: pl.read_ipc_stream(f), data, name, "Arrow"))
+    for magic, (form, kind) in BINARY.items():
+        if data.startswith(magic):
+            return _parsed(form, data, name, kind)
     form = stat_form(data)
     if form is not None:
         return read_stat(data, name, form, encoding)
@@ -106,11 +108,11 @@ def _nearby(path: Path) -> str:
     return f"; did you mean {str(path.parent / near[0])!r}?" if near else ""
 
 
-def _parsed(reader: Callable[[Any, IO[bytes]], Any], data: bytes, name: str, kind: str) -> Any:
-    import polars as pl
-
+def _parsed(form: str, data: bytes, name: str, kind: str) -> Source:
     try:
-        return reader(pl, io.BytesIO(data))
+        return read_packed(form, data)
+    except MemoryError:
+        raise
     except Exception:
         # the library's own message may quote the file's content
         raise InputError(f"{name}: starts like {kind}, but cannot be read as such") from None
@@ -172,8 +174,7 @@ def write(
 
             write_stat(table, form, file)
         else:
-            frame = _frame(table)
-            (frame.write_parquet if form == "parquet" else frame.write_ipc)(file)
+            _write_frame(table, form, file)
         if check is not None:
             file.flush()
             file.seek(0)
@@ -184,8 +185,6 @@ def write(
 
 
 def _reread(data: bytes, form: str, table: Table) -> Source:
-    import polars as pl
-
     if form in SUFFIXES.values():
         return read_stat(data, "the release", form.removeprefix("z"))
     if form == "csv":
@@ -193,8 +192,7 @@ def _reread(data: bytes, form: str, table: Table) -> Source:
         if dialect is None:
             return read_csv(data, "the release", ",")
         return read_csv(data, "the release", dialect.delimiter, dialect.encoding)
-    reader = pl.read_parquet if form == "parquet" else pl.read_ipc
-    return from_native(reader(io.BytesIO(data)))
+    return read_packed(form, data)
 
 
 def _write_csv(table: Table, file: IO[bytes]) -> None:
@@ -202,7 +200,18 @@ def _write_csv(table: Table, file: IO[bytes]) -> None:
         for piece in table.pieces():
             file.write(piece)
         return
-    texts(table).write_csv(file)
+    for number, piece in enumerate(packed_texts(table).pieces()):
+        piece.write_csv(file, include_header=number == 0)
+
+
+def _write_frame(table: Table, form: str, file: IO[bytes]) -> None:
+    if isinstance(table, EditedCsv):
+        packed_texts(table).write(form, file)
+    elif isinstance(table, EditedPacked):
+        table.write(form, file)
+    else:
+        frame = _frame(table)
+        (frame.write_parquet if form == "parquet" else frame.write_ipc)(file)
 
 
 def _frame(table: Table) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.frames.base import Column, Edit, replaced
@@ -55,8 +56,7 @@ class NativeTable:
         texts = {}
         for name, replacement in edit.replacements.items():
             if replacement.changed:
-                vocabulary, index = replaced(self.encode(name), replacement)
-                texts[name] = np.array([*vocabulary, None], dtype=object)[index].tolist()
+                texts[name] = replaced(self.encode(name), replacement)
         pandas_like = self._frame.implementation.is_pandas_like()
         frame = (_edited_pandas if pandas_like else _edited)(self._frame, edit.columns, texts)
         if edit.order is not None:
@@ -66,7 +66,24 @@ class NativeTable:
         return NativeTable(frame, self._back)
 
 
-Texts = Mapping[str, list[str | None]]
+Texts = Mapping[str, tuple[list[str | None], NDArray[np.signedinteger[Any]]]]
+"""Of each changed column: all texts, and each row's index into them."""
+
+
+def _listed(texts: Sequence[str | None], index: NDArray[np.signedinteger[Any]]) -> list[str | None]:
+    return np.array([*texts, None], dtype=object)[index].tolist()
+
+
+def _series(
+    texts: Sequence[str | None], index: NDArray[np.signedinteger[Any]], backend: Any
+) -> "nw.Series[Any]":
+    """Return a column of text; for polars without a Python object for each cell."""
+    if backend.is_polars():
+        import polars as pl
+
+        words = pl.Series("column", texts, dtype=pl.String)
+        return nw.from_native(words.gather(index), series_only=True)
+    return nw.new_series("column", _listed(texts, index), nw.String, backend=backend)
 
 
 def _edited(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) -> Any:
@@ -77,9 +94,7 @@ def _edited(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) ->
     """
     backend = frame.implementation
     kept = {
-        name: nw.new_series("column", texts[name], nw.String, backend=backend)
-        if name in texts
-        else frame.get_column(name)
+        name: _series(*texts[name], backend) if name in texts else frame.get_column(name)
         for name in columns
     }
     return nw.from_dict(kept, backend=backend)
@@ -89,8 +104,8 @@ def _edited_pandas(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Te
     """The same for pandas and its kin, the index kept."""
     native = frame.to_native()[list(columns)].copy(deep=False)
     series = frame.implementation.to_native_namespace().Series
-    for name, cells in texts.items():
-        native[name] = series(cells, index=native.index)
+    for name, (words, index) in texts.items():
+        native[name] = series(_listed(words, index), index=native.index)
     return nw.from_native(native, eager_only=True)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError
 from incrowd.frames.base import Column, Edit, Source, replaced
 from incrowd.frames.csv_table import CsvTable
-from incrowd.frames.native import NativeTable, from_native
+from incrowd.frames.packed import PackedTable, packed_table
 
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".arrow", ".feather", ".ipc", "")
@@ -61,7 +61,7 @@ class PartsTable:
     """
 
     def __init__(
-        self, base: CsvTable | NativeTable, parts: Sequence[Part], levels: Mapping[str, Column]
+        self, base: CsvTable | PackedTable, parts: Sequence[Part], levels: Mapping[str, Column]
     ) -> None:
         self.base, self.parts, self.levels = base, tuple(parts), dict(levels)
         self.columns = (*base.columns, *levels)
@@ -223,17 +223,17 @@ def read_parts(
     return PartsTable(base, parts, columns_of_levels(path, parts, base))
 
 
-def _one(path: Path, delimiter: str | None, encoding: str | None) -> CsvTable | NativeTable:
+def _one(path: Path, delimiter: str | None, encoding: str | None) -> CsvTable | PackedTable:
     from incrowd.frames.files import read
 
     table: Source = read(path, delimiter, encoding)
-    if type(table) not in (CsvTable, NativeTable):
+    if type(table) not in (CsvTable, PackedTable):
         raise InputError(f"{path}: only CSV, Parquet and Arrow files can be parts of a table")
-    return cast(CsvTable | NativeTable, table)
+    return cast(CsvTable | PackedTable, table)
 
 
 def columns_of_levels(
-    path: str | Path, parts: Sequence[Part], base: CsvTable | NativeTable
+    path: str | Path, parts: Sequence[Part], base: CsvTable | PackedTable
 ) -> dict[str, Column]:
     """Return the columns that stand in the folders' names."""
     levels = [levels_of(part.name) for part in parts]
@@ -256,8 +256,8 @@ def columns_of_levels(
 
 
 def joined(
-    names: Sequence[str], tables: Sequence[CsvTable | NativeTable]
-) -> CsvTable | NativeTable:
+    names: Sequence[str], tables: Sequence[CsvTable | PackedTable]
+) -> CsvTable | PackedTable:
     """Return the rows of several tables of one form as one table."""
     first = tables[0]
     for name, table in zip(names, tables, strict=True):
@@ -269,7 +269,7 @@ def joined(
             raise InputError(f"{name}: has other columns than {names[0]}")
     if isinstance(first, CsvTable):
         return joined_csv(names, cast(Sequence[CsvTable], tables))
-    return joined_frames(names, tables)
+    return joined_packed(names, cast(Sequence[PackedTable], tables))
 
 
 def joined_csv(names: Sequence[str], tables: Sequence[CsvTable]) -> CsvTable:
@@ -277,7 +277,7 @@ def joined_csv(names: Sequence[str], tables: Sequence[CsvTable]) -> CsvTable:
     first = tables[0]
     shift = 0
     starts: list[NDArray[np.int64]] = []
-    ends: list[NDArray[np.int64]] = []
+    ends: list[NDArray[np.unsignedinteger[Any]]] = []
     for name, table in zip(names, tables, strict=True):
         if table.dialect != first.dialect:
             raise InputError(
@@ -285,7 +285,7 @@ def joined_csv(names: Sequence[str], tables: Sequence[CsvTable]) -> CsvTable:
                 "order mark or encoding); write all parts alike"
             )
         starts.append(table._starts + shift)
-        ends.append(table._ends + shift)
+        ends.append(table._ends)
         shift += len(table._data)
     data = np.concatenate([table._data for table in tables])
     return CsvTable(
@@ -293,18 +293,20 @@ def joined_csv(names: Sequence[str], tables: Sequence[CsvTable]) -> CsvTable:
     )
 
 
-def joined_frames(names: Sequence[str], tables: Sequence[Any]) -> NativeTable:
-    """Stack frames; whole numbers of different width become the widest."""
+def joined_packed(names: Sequence[str], tables: Sequence[PackedTable]) -> PackedTable:
+    """Stack tables column by column; whole numbers of different width become the widest."""
     import polars as pl
 
-    frames = [picked(table.native(), tables[0].columns) for table in tables]
-    columns = frames[0].columns
-    stacked = frames[0]
-    for name, frame in zip(names[1:], frames[1:], strict=True):
-        try:
-            stacked = pl.concat([stacked, frame], how="vertical_relaxed")
-        except pl.exceptions.PolarsError:
-            other = [c for c in columns if frame.schema[c] != stacked.schema[c]]
-            shown = ", ".join(map(repr, other[:5]))
-            raise InputError(f"{name}: columns of other types than before: {shown}") from None
-    return from_native(stacked.rechunk())
+    def stacked(column: str) -> pl.Series:
+        frames = [table.take(column, slice(None)).to_frame() for table in tables]
+        whole = frames[0]
+        for name, frame in zip(names[1:], frames[1:], strict=True):
+            try:
+                whole = pl.concat([whole, frame], how="vertical_relaxed")
+            except pl.exceptions.PolarsError:
+                raise InputError(
+                    f"{name}: column of another type than before: {column!r}"
+                ) from None
+        return whole.to_series().rechunk()
+
+    return packed_table(tables[0].columns, stacked)

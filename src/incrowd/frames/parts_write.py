@@ -12,6 +12,7 @@ from incrowd.errors import InputError
 from incrowd.frames.base import Column, Edit, Source
 from incrowd.frames.csv_table import CsvTable, recoded
 from incrowd.frames.folders import files_in, whole_folder
+from incrowd.frames.packed import PackedTable
 from incrowd.frames.parts import LEVEL, MISSING, TABLES, EditedParts, PartsTable, find, levels_of
 
 Rows = NDArray[np.int64]
@@ -138,14 +139,14 @@ def _csv_writer(table: EditedParts) -> Callable[[Path, Rows], None]:
 
 
 def _frames(table: EditedParts) -> Callable[[Path, Rows], None]:
-    inner = table.inner
-    frame: Any = table.source.base.edited(Edit(inner.columns, inner.replacements)).native()
+    base, inner = table.source.base, table.inner
+    assert isinstance(base, PackedTable)
+    edited = base.edited(Edit(inner.columns, inner.replacements))
 
     def write(path: Path, rows: Rows) -> None:
-        found = frame[rows]
         arrow = path.suffix.lower() in (".arrow", ".feather", ".ipc")
         with path.open("wb") as file:
-            (found.write_ipc if arrow else found.write_parquet)(file)
+            edited.reordered(rows).write("arrow" if arrow else "parquet", file)
 
     return write
 

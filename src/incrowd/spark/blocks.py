@@ -45,12 +45,17 @@ def solved_in_blocks(
             f"{most:,} distinct rows are solved in blocks; let one task take them all with a "
             "larger block_rows (--block-rows), if its memory allows"
         )
-    first, second = planned(coded, task, distinct, most)
+    first, second = planned(coded, timed(task, 0.1), distinct, most)
     solved = dealt(coded, task, large_enough(coded, task, first), "k", CODED)
-    solved = solved.groupBy("block").applyInArrow(on_table("solve", task), RECORDS)
+    solved = solved.groupBy("block").applyInArrow(on_table("solve", timed(task, 0.6)), RECORDS)
     solved = keeper.keep(solved, "first")
     shifted = dealt(solved, task, second, "rep", RECORDS)
-    return shifted.groupBy("block").applyInArrow(on_table("polish", task), RECORDS)
+    return shifted.groupBy("block").applyInArrow(on_table("polish", timed(task, 0.3)), RECORDS)
+
+
+def timed(task: Task, share: float) -> Task:
+    """Return the task with a share of its time."""
+    return task if task.time_limit is None else replace(task, time_limit=task.time_limit * share)
 
 
 def planned(coded: "DataFrame", task: Task, distinct: int, most: int) -> tuple[Splits, Splits]:

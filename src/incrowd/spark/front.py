@@ -57,7 +57,8 @@ def release(
         Spark's cache keeps it.  What lies there is as private as the table.
     progress: called with an ``incrowd.events.Event`` at each stage.
     asked: ``qi``, ``sensitive``, ``id``, ``keep``, ``l``, ``t``, ``hierarchies``, ``weights``,
-        ``cost``, ``method``, ``gap``, ``seed``, … as in ``incrowd.anonymize``.
+        ``cost``, ``method``, ``gap``, ``seed``, … as in ``incrowd.anonymize``; ``time_limit`` is
+        that of each block, however many of them wait for a worker.
 
     Returns
     -------
@@ -68,7 +69,7 @@ def release(
     ------
     MissingExtraError: pyspark or pyarrow is not installed.
     InputError, OutOfScopeError, NoLawfulReleaseError: as ``incrowd.anonymize``; also for
-        ``time_limit``, which would make lost tasks give other classes when they run again.
+        ``time_limit`` without ``scratch``: a lost task would give other classes when it runs again.
     VerificationError: the re-check in Spark refused the release.
     """
     return release_of(df, Policy(k=k, **asked), block_rows, scratch, progress or silent)
@@ -99,7 +100,7 @@ def release_of(
     from incrowd.spark.plan import CODED, on_batches, workers_errors
 
     started = time.monotonic()
-    require_servable(df, policy, block_rows)
+    require_servable(df, policy, block_rows, scratch)
     roles = policy.roles(df.columns)
     inner = inner_names(roles)
     secret = roles.sensitive if asks_of_sensitive(policy) else ()
@@ -243,7 +244,9 @@ def inner_names(roles: Roles) -> dict[str, str]:
     return inner | {name: f"o{i}" for i, name in enumerate((*roles.sensitive, *roles.keep))}
 
 
-def require_servable(df: "DataFrame", policy: Policy, block_rows: int) -> None:
+def require_servable(
+    df: "DataFrame", policy: Policy, block_rows: int, scratch: str | None = None
+) -> None:
     """Raise InputError for what Spark or this engine on it cannot do."""
     if block_rows < 1:
         raise InputError(f"block_rows is {block_rows}; expected at least 1 distinct row a task")
@@ -257,10 +260,11 @@ def require_servable(df: "DataFrame", policy: Policy, block_rows: int) -> None:
             "fixed, linked and capped columns are not served on Spark yet; leave them out, or make "
             "the release on one machine"
         )
-    if policy.time_limit is not None:
+    if policy.time_limit is not None and scratch is None:
         raise InputError(
-            "on Spark there is no time limit: a task that is lost runs again and must find the "
-            "same classes; use --gap (gap=) to end earlier"
+            "on Spark a time limit needs a folder for what the tasks find (--scratch, scratch=): "
+            "what is only cached is found again when a worker is lost, and must then be the same; "
+            "or use --gap (gap=) to end earlier"
         )
 
 

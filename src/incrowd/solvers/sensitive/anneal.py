@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import below, draw
-from incrowd.solvers.sensitive.crowd import Rules, new_crowd, total_cost
+from incrowd.solvers.sensitive.crowd import Rules, debt, new_crowd, total_cost
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.moves import NONE, one_move
+from incrowd.solvers.sensitive.start import mend_root
+
+FAR = 1 << 60
 
 
 @lean_kernel
@@ -23,6 +26,7 @@ def anneal_slice(
     heat0: float,
     heat1: float,
     unit: int,
+    charge: float,
     shifts: float,
     doom: float,
     most_breaks: int,
@@ -51,8 +55,9 @@ def anneal_slice(
             continue
         heat = heat0 * np.exp(ratio * number / total)
         delta = one_move(
-            i, number, heat, unit, shifts, doom, most_breaks, largest, crowd, pad, rules, c, rng
-        )
+            i, number, heat, unit, charge, shifts, doom, most_breaks, largest, crowd, pad, rules,
+            c, rng,
+        )  # fmt: skip
         if delta != NONE:
             change += delta
     return change
@@ -71,15 +76,18 @@ class LawfulAnnealing:
     focus: share of moves that start at copies which pay more than a unit above their price.
     doom: share of pulls that may break one further class, and then have to dissolve or refill it.
     breaks: further classes that a pull may break, at most.
+    toll: what a row costs that the root's class lacks to be lawful, as a multiple of the root's
+        cost.
     """
 
-    moves: float = 1000
+    moves: float = 300
     heat: tuple[float, float] = (1.0, 0.05)
     growth: float = 0.45
     shifts: float = 0.05
     doom: float = 0.7
     breaks: int = 3
     focus: float = 0.5
+    toll: float = 5.0
 
     def run(
         self,
@@ -94,8 +102,10 @@ class LawfulAnnealing:
         stop: Callable[[], bool] = lambda: False,
         report: Callable[[int, float], None] = lambda cost, share: None,
     ) -> NDArray[np.int64]:
-        """Improve a lawful assignment (int64, copies → patterns); return the best met at a rest.
+        """Improve an assignment (int64, copies → patterns); return the best lawful one met.
 
+        All classes are lawful throughout but the root's, which pays a toll: copies wait there for
+        their turn, which a lawful class would allow in lawful bundles only.
         ``cell`` is what suppressing one cell typically costs; ``warmth`` scales the temperatures;
         ``price`` (float64, distinct) tells where to look.
         """
@@ -103,25 +113,33 @@ class LawfulAnnealing:
         rng = np.array([(seed * 0x9E3779B9 + 777) & 0xFFFFFFFFFFFF], np.uint64)
         copies = len(pattern)
         total = max(1, int(self.moves * copies))
-        cost = best = total_cost(crowd, c)
-        best_pattern = pattern.copy()
+        cost, best, best_pattern = total_cost(crowd, c), FAR, pattern.copy()
         least = int(rules.least[0])
         hot, cold = (warmth * heat * cell * least**self.growth for heat in self.heat)
         unit = max(1, round(cell))
         largest = max(60, 3 * least)
         length = max(1, min(100_000, total // 40))
+        root = len(c.cost) - 1
+        lenient = rules._replace(exempt=np.array([root], np.int64))
+        charge = self.toll * float(c.cost[root])
+        if debt(crowd, lenient) == 0:
+            best = cost
         for first in range(0, total, length):
             last = min(first + length, total)
             above = c.cost[crowd.pattern] - price[c.row_of]
             active = np.flatnonzero(above > 1.5 * cell)
             cost += anneal_slice(
-                first, last, total, hot, cold, unit, self.shifts, self.doom, self.breaks,
-                largest, crowd, pad, rules, c, rng, active, self.focus,
+                first, last, total, hot, cold, unit, charge, self.shifts, self.doom, self.breaks,
+                largest, crowd, pad, lenient, c, rng, active, self.focus,
             )  # fmt: skip
-            if cost < best:
+            if cost < best and debt(crowd, lenient) == 0:
                 best = cost
                 best_pattern[:] = crowd.pattern
             report(best, last / total)
             if stop():
                 break
+        if best == FAR and mend_root(root, 400 * copies, crowd, rules, c, rng) == 0:
+            best_pattern[:] = crowd.pattern
+        elif best == FAR:
+            best_pattern[:] = root
         return best_pattern

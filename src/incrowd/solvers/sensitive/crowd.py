@@ -22,7 +22,7 @@ class Rules(NamedTuple):
     laws: see ``incrowd.privacy.laws``.  places: int64 (distinct, attributes), where each row's
     values stand in a histogram.  profile: int64 (distinct,), number of the row's combination of
     values.  sample: int64 (profiles,), a distinct row of each.  least: int64 (1,), rows of the
-    smallest class.
+    smallest class.  exempt: int64 (1,), a pattern whose class may break the laws, or −1.
     """
 
     laws: Laws
@@ -30,6 +30,7 @@ class Rules(NamedTuple):
     profile: NDArray[np.int64]
     sample: NDArray[np.int64]
     least: NDArray[np.int64]
+    exempt: NDArray[np.int64]
 
 
 class Crowd(NamedTuple):
@@ -129,13 +130,26 @@ def link_all(pattern: Any, crowd: Any, rules: Any, c: Any) -> None:
 
 @lean_kernel
 def broken(p: int, crowd: Any, rules: Any) -> int:
-    """How badly the class of p breaks the laws; 0 for lawful and for no class."""
+    """How badly the class of p breaks the laws; 0 for lawful, for no class and for the exempt."""
+    if p == rules.exempt[0]:
+        return 0
+    return violation(rules.laws, crowd.hist[crowd.slot[p]], crowd.size[p])
+
+
+@lean_kernel
+def debt(crowd: Any, rules: Any) -> int:
+    """How badly the exempt class breaks the laws, in 1/1024 of a row."""
+    p = rules.exempt[0]
+    if p < 0:
+        return 0
     return violation(rules.laws, crowd.hist[crowd.slot[p]], crowd.size[p])
 
 
 @lean_kernel
 def broken_after(p: int, r: int, change: int, crowd: Any, rules: Any) -> int:
     """``broken`` after one copy of row r more (+1) or less (−1)."""
+    if p == rules.exempt[0]:
+        return 0
     hist = crowd.hist[crowd.slot[p]]  # slot −1 is the row of zeros
     return violation_after(rules.laws, hist, crowd.size[p], rules.places[r], change)
 

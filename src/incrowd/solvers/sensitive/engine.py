@@ -3,15 +3,18 @@
 1. A lawful release at once (the table as one class, then a sweep over windows of the sorted table).
 2. Prices: the cheapest pattern with a lawful class, the k-anonymity prices for the smallest class,
    then prices of lawful classes by trust-region rounds.
-3. Candidates of small reduced cost; a sweep; annealing, and again while the budget lasts.
+3. A fractional release, rounded; annealing over the pairs that it uses, then over ever dearer ones.
+   Where prices come from a relaxation: a sweep over all candidates, and annealing.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound
+from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import EMIT, LawfulTree
 from incrowd.bounds.price import PriceBound, bound_of, certify
 from incrowd.bounds.pricing import pricing_of
@@ -25,15 +28,19 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.violation import violation
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Prices, Problem, Scope
-from incrowd.solvers.engine.candidates import build_candidates
+from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
+from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, with_start
+from incrowd.solvers.sensitive.rounding import rounded
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.start import greedy
 from incrowd.solvers.staged import StagedRun
 
-NEAR = 0.1  # gap above which more candidates are worth another round
+# candidates by reduced cost (share of the slack) or copies carried, share of the moves, warmth
+STAGES = ((-1.0, 0.05, 0.15, 1.0), (0.3, 0.02, 0.25, 0.3))
+LAST_HEAT = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +49,7 @@ class SensitiveEngine:
 
     Attributes
     ----------
-    prices, annealing: how the bound and the release are sought; annealing None for the schedule
-        suited to the model.
+    prices, shares, annealing: how the bound, a fractional release and the release are sought.
     k_prices: the k-anonymity bound that the bound may never fall below; None for the schedule
         suited to the table.
     slack: reduced cost of a class of the smallest size k, in suppressed cells times k ** 0.45, up
@@ -57,8 +63,9 @@ class SensitiveEngine:
 
     prices: LawfulPriceBound = field(default_factory=LawfulPriceBound)
     k_prices: PriceBound | None = None
-    annealing: LawfulAnnealing | None = None
-    slack: tuple[float, float] = (0.3, 3.0)
+    shares: LawfulShares = field(default_factory=LawfulShares)
+    annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
+    slack: tuple[float, float] = (0.5, 3.0)
     visits: int = 20_000_000
     pairs: int = 8_000_000
 
@@ -199,28 +206,64 @@ class Run(StagedRun):
         return Emission(sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy())
 
     def search(self) -> None:
-        """Sweep and annealing over the candidates, again and again while the budget lasts."""
+        """Stages of candidates from a fractional release, then annealing while the budget lasts."""
         if not self.searchable:
             return
         self.tell("candidates")
-        slack = self.engine.slack[self.relaxed]
-        emission = self.emission(slack)
-        self.sweep(emission)
+        if self.wide or self.relaxed:
+            emission = self.emission(self.engine.slack[self.relaxed])
+            self.sweep(emission)
+            self.anneal_again(emission, 1.0)
+        else:
+            self.anneal_again(self.search_in_stages(), LAST_HEAT)
+
+    def search_in_stages(self) -> Emission:
+        """Round a fractional release, improve it; return the widest candidates."""
+        engine, instance = self.engine, self.instance
+        whole = engine.slack[0] * self.cell * self.k**LawfulAnnealing.growth
+        emission, margin = engine.shares.emission(self.tree, self.price, whole / self.k)
+        share, _ = engine.shares.run(
+            self.tree, emission, self.price, margin, instance.counts, self.stop.now
+        )
+        drawn = rounded(instance, emission, share, self.rules, self.places, self.context.seed)
+        reduced = reduced_costs(self.tree, self.price, emission)
+        found = self.best
+        for number, (near, least, moves, heat) in enumerate(STAGES):
+            keep = (reduced <= near * whole) | (share > least)
+            if number == 0:
+                candidates, pattern = with_start(instance, emission, keep, drawn)
+            else:
+                candidates, pattern = with_solution(narrowed(emission, keep)[0], found)
+            found = self.anneal(candidates, pattern, moves, heat, number)
+            if self.done():
+                break
+        return emission
+
+    def anneal(
+        self,
+        candidates: Candidates,
+        pattern: NDArray[np.int64],
+        share: float,
+        heat: float,
+        number: int,
+    ) -> Solution:
+        """Anneal with a share of the moves, offer what comes out and return it."""
+        annealing = self.engine.annealing
+        found = replace(annealing, moves=share * annealing.moves).run(
+            candidates, self.rules, self.places, pattern, self.price, self.cell, heat,
+            self.context.seed + number, self.done,
+            lambda cost, done: self.tell("annealing", done, cost),
+        )  # fmt: skip
+        solution = Solution.of(self.instance, found)
+        self.offer(solution)
+        return solution
+
+    def anneal_again(self, emission: Emission, heat: float) -> None:
+        """Annealing over all candidates: once, or again and again while the budget lasts."""
         limited = self.stop.time_limit is not None or self.stop.gap is not None
-        annealing = self.engine.annealing or LawfulAnnealing(moves=300 if self.relaxed else 1000)
-        rounds, heat = 0, 1.0
-        while not self.done():
+        rounds = 0
+        while not self.done() and (limited or rounds == 0):
             candidates, pattern = with_solution(emission, self.best)
-            found = annealing.run(
-                candidates, self.rules, self.places, pattern, self.price, self.cell,
-                heat, self.context.seed + rounds, self.done,
-                lambda cost, share: self.tell("annealing", share, cost),
-            )  # fmt: skip
-            self.offer(Solution.of(self.instance, found))
+            self.anneal(candidates, pattern, 1.0, heat, len(STAGES) + rounds)
             rounds += 1
-            heat = 0.5
-            near = self.best.cost - self.bound <= NEAR * self.best.cost
-            if not limited and (rounds > 1 or near or self.relaxed):
-                return
-            if rounds == 1 and not near and not self.wide:  # the prices mislead here: look further
-                emission = self.emission(8 * slack)
+            heat = LAST_HEAT

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from incrowd.jit import lean_kernel
+from incrowd.privacy.violation import ROW
 from incrowd.solvers.engine.crowd import below, draw, patterns_up_to
-from incrowd.solvers.sensitive.crowd import broken, broken_after, cheapest_open, link, unlink
+from incrowd.solvers.sensitive.crowd import broken, broken_after, cheapest_open, debt, link, unlink
 from incrowd.solvers.sensitive.journal import (
     DELTA,
     FOUND,
@@ -156,7 +157,7 @@ def relocate(i: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
     """Move a copy that its class can spare to its cheapest open pattern, sideways now and then."""
     q = crowd.pattern[i]
     r = c.row_of[i]
-    if broken_after(q, r, -1, crowd, rules) > 0:
+    if q == rules.exempt[0] or broken_after(q, r, -1, crowd, rules) > 0:
         return NONE
     limit = c.cost[q] if draw(rng) < 0.2 else c.cost[q] - 1
     p = cheapest_open(r, q, limit, crowd, pad.dying, rules, c)
@@ -243,6 +244,7 @@ def one_move(
     number: int,
     heat: float,
     unit: int,
+    charge: float,
     shifts: float,
     doom: float,
     most_breaks: int,
@@ -253,7 +255,10 @@ def one_move(
     c: Any,
     rng: Any,
 ) -> int:
-    """Try a move from copy i; return the change of cost or ``NONE``."""
+    """Try a move from copy i; return the change of cost or ``NONE``.
+
+    ``charge``: what one row that the exempt class lacks costs.
+    """
     delta = relocate(i, crowd, pad, rules, c, rng)
     if delta != NONE:
         return delta
@@ -268,13 +273,14 @@ def one_move(
     if choices <= 0:
         return NONE
     begin_move(number, pad)
+    owed = debt(crowd, rules)
     if draw(rng) < shifts:
         done = shift(i, choices, heat, float(unit), largest, crowd, pad, rules, c, rng)
     else:
         done = pull(
             i, choices, heat, float(unit), doom, most_breaks, largest, crowd, pad, rules, c, rng
         )
-    if not done or -pad.n[DELTA] < threshold:
+    if not done or -pad.n[DELTA] - charge * (debt(crowd, rules) - owed) / ROW < threshold:
         undo(0, crowd, pad, rules, c)
         return NONE
     return pad.n[DELTA]

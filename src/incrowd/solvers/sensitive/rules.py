@@ -64,5 +64,6 @@ def rules_of(problem: Problem) -> tuple[Rules, int]:
         profile.ravel().astype(np.int64),
         sample.astype(np.int64),
         np.array([least], np.int64),
+        np.array([-1], np.int64),
     )
     return rules, int(starts[-1])

@@ -62,7 +62,7 @@ def trim(total: int, profiles: int, least: int, rules: Any, hist: Any, held: Any
             if held[f] > 0:
                 places = rules.places[rules.sample[f]]
                 after = violation_after(rules.laws, hist, total, places, -1)
-                if drop < 0 or after < best:
+                if drop < 0 or after < best or (after == best and held[f] > held[drop]):
                     best = after
                     drop = f
         for a in range(rules.places.shape[1]):

@@ -1,0 +1,131 @@
+"""Which rows go where in a fractional release: the other side of the prices.
+
+The prices are the dual of the linear program over lawful classes.  Near the best of them, the
+supergradient of F is what a fractional release leaves uncovered: pattern p holds as many rows as
+have p for their worst excess, in the proportions of its dearest lawful class.  The mean of these
+over many small steps about the optimum covers every row almost exactly, and so comes close to the
+program's own solution (Barahona and Anbil, The volume algorithm, Mathematical
+Programming 87, 2000).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.lawful_price import emit_within, reductions
+from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.price import adam_step
+from incrowd.bounds.pricing import answer
+from incrowd.jit import lean_kernel
+from incrowd.patterns.prefix_tree import Emission, Sink
+
+
+@lean_kernel
+def uncovered(
+    u: Any,
+    offset: Any,
+    rows: Any,
+    counts: Any,
+    pr: Any,
+    pad: Any,
+    cutter: Any,
+    problem: Any,
+    load: Any,
+    place: Any,
+    gradient: Any,
+    share: Any,
+) -> None:
+    """Fill the supergradient of F, and add what each pair carries to ``share``.
+
+    ``load`` (per pattern) must come and goes zeroed; ``place`` (per distinct row) is scratch.
+    """
+    for r in range(u.size):
+        gradient[r] = counts[r]
+        if cutter[r] >= 0:
+            load[cutter[r]] += counts[r]
+    for r in range(u.size):
+        p = cutter[r]
+        if p < 0 or load[p] == 0.0:
+            continue
+        amount = load[p]
+        load[p] = 0.0
+        _, out = answer(problem[p], rows, offset[p], offset[p + 1], u, counts, -1e300, pr, pad)
+        for i in range(offset[p], offset[p + 1]):
+            place[rows[i]] = i
+        for j in range(out):
+            part = amount * pad.out_weight[j]
+            gradient[pad.out_row[j]] -= part
+            share[place[pad.out_row[j]]] += part
+
+
+@dataclass(frozen=True, kw_only=True)
+class LawfulShares:
+    """Averages steps about the best prices.
+
+    Attributes
+    ----------
+    iterations: steps, the first quarter of which does not count.
+    rate: step, in mean prices.
+    pairs, patterns: budget of (row, pattern) pairs and patterns kept in memory.
+    """
+
+    iterations: int = 300
+    rate: float = 0.004
+    pairs: int = 6_000_000
+    patterns: int = 1_000_000
+
+    def emission(
+        self, tree: LawfulTree, price: NDArray[np.float64], margin: float
+    ) -> tuple[Emission, float]:
+        """List the patterns that prices within ``margin`` violate; return them and the margin.
+
+        ``margin`` is in units of 1/scale, and becomes smaller where the budget is.
+        """
+        sink = Sink(
+            np.empty(self.patterns, np.int64),
+            np.zeros(self.patterns + 1, np.int64),
+            np.empty(self.pairs, np.int32),
+        )
+        margin, state = emit_within(tree, price, margin, sink)
+        p, z = int(state[0]), int(state[1])
+        found = sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy()
+        return Emission(*found), margin
+
+    def run(
+        self,
+        tree: LawfulTree,
+        emission: Emission,
+        centre: NDArray[np.float64],
+        width: float,
+        counts: NDArray[np.int64],
+        stop: Callable[[], bool] = lambda: False,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return how many copies each pair carries (float64, pairs), and the prices at the end.
+
+        ``counts`` (int64, distinct, ≥ 1): copies to be covered of each row; rows that no pattern of
+        the emission lists do not count.
+        """
+        distinct, patterns = len(centre), len(emission.cost)
+        lists = emission.offset, emission.rows
+        cut, gradient, first, second = (np.zeros(distinct) for _ in range(4))
+        cutter, place = np.zeros(distinct, np.int64), np.zeros(distinct, np.int64)
+        problem, load = np.zeros(patterns + 1, np.int64), np.zeros(patterns + 1)
+        share, u, used = np.zeros(len(emission.rows)), centre.copy(), 0
+        mean = max(float(np.abs(centre) @ counts) / float(counts.sum()), 1e-9)
+        step = min(self.rate * mean, width / 4)
+        rules = counts, tree.pricing, tree.pad
+        for i in range(self.iterations):
+            if stop():
+                break
+            if i == self.iterations // 4:
+                share[:], used = 0.0, 0
+            used += 1
+            reductions(u, *lists, emission.cost, patterns, *rules, cut, cutter, problem)
+            uncovered(u, *lists, *rules, cutter, problem, load, place, gradient, share)
+            adam_step(
+                u, gradient, counts, first, second, step, 1e-2, centre - width, centre + width
+            )
+        return share / max(used, 1), u

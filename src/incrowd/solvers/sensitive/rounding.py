@@ -1,0 +1,97 @@
+"""A release out of a fractional one: draw each copy's pattern, trim every class until lawful."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.instance import Instance
+from incrowd.jit import kernel
+from incrowd.patterns.prefix_tree import Emission
+from incrowd.solvers.sensitive.crowd import Rules
+from incrowd.solvers.sensitive.start import trim
+
+
+@kernel
+def draw_patterns(
+    offset: Any, rows: Any, share: Any, counts: Any, first_copy: Any, dice: Any, pattern: Any
+) -> None:
+    """Give each copy a pattern with odds by ``share``: evenly spaced draws for equal copies.
+
+    ``dice`` (per distinct row) is where the first draw falls, in 0..1; ``pattern`` comes all −1.
+    """
+    total = np.zeros(counts.size)
+    for i in range(rows.size):
+        total[rows[i]] += share[i]
+    passed = np.zeros(counts.size)
+    taken = np.zeros(counts.size, np.int64)
+    for p in range(offset.size - 1):
+        for i in range(offset[p], offset[p + 1]):
+            r = rows[i]
+            passed[r] += share[i]
+            while (
+                share[i] > 0
+                and taken[r] < counts[r]
+                and (dice[r] + taken[r]) * total[r] < passed[r] * counts[r]
+            ):
+                pattern[first_copy[r] + taken[r]] = p
+                taken[r] += 1
+
+
+@kernel
+def trim_all(
+    order: Any, begin: Any, row_of: Any, rules: Any, hist: Any, held: Any, met: Any, pattern: Any
+) -> None:
+    """Trim every class; copies left over get −1.  Class p has copies ``order[begin[p]…]``."""
+    least = rules.least[0]
+    for p in range(begin.size - 1):
+        hist[:] = 0
+        profiles = 0
+        for z in range(begin[p], begin[p + 1]):
+            r = row_of[order[z]]
+            for a in range(rules.places.shape[1]):
+                hist[rules.places[r, a]] += 1
+            f = rules.profile[r]
+            if held[f] == 0:
+                met[profiles] = f
+                profiles += 1
+            held[f] += 1
+        total = begin[p + 1] - begin[p]
+        total = trim(total, profiles, least, rules, hist, held, met) if total >= least else 0
+        for z in range(begin[p], begin[p + 1]):
+            f = rules.profile[row_of[order[z]]]
+            if total >= least and held[f] > 0:
+                held[f] -= 1
+            else:
+                pattern[order[z]] = -1
+        for x in range(profiles):
+            held[met[x]] = 0
+
+
+def rounded(
+    instance: Instance,
+    emission: Emission,
+    share: NDArray[np.float64],
+    rules: Rules,
+    places: int,
+    seed: int,
+) -> NDArray[np.int64]:
+    """Return a pattern of the emission for each copy (int64, copies), −1 for none.
+
+    The classes are lawful; chance decides which copies are left over.
+    """
+    rng = np.random.default_rng([seed, 41])
+    pattern = np.full(instance.rows, -1, np.int64)
+    draw_patterns(
+        emission.offset, emission.rows, share, instance.counts, instance.first_copy,
+        rng.random(instance.distinct), pattern,
+    )  # fmt: skip
+    order = rng.permutation(instance.rows)
+    order = order[np.argsort(pattern[order], kind="stable")]
+    begin = np.searchsorted(pattern[order], np.arange(len(emission.cost) + 1))
+    profiles = len(rules.sample)
+    trim_all(
+        order, begin, instance.copies, rules, np.zeros(max(1, places), np.int64),
+        np.zeros(profiles, np.int64), np.zeros(profiles, np.int64), pattern,
+    )  # fmt: skip
+    return pattern

@@ -1,0 +1,149 @@
+"""Tests of fractional releases, of rounding them, and of candidates in stages."""
+
+import numpy as np
+import pytest
+
+from incrowd.bounds.lawful_price import first_prices
+from incrowd.bounds.lawful_shares import LawfulShares
+from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.pricing import pricing_of
+from incrowd.instance import Instance, from_codes
+from incrowd.patterns.prefix_tree import Emission
+from incrowd.privacy.base import Model
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.t_closeness import TCloseness
+from incrowd.privacy.violation import violation
+from incrowd.solvers.base import Problem
+from incrowd.solvers.sensitive.anneal import LawfulAnnealing
+from incrowd.solvers.sensitive.prune import narrowed, owners, reduced_costs, with_start
+from incrowd.solvers.sensitive.rounding import rounded
+from incrowd.solvers.sensitive.rules import rules_of
+from incrowd.solvers.sensitive.start import trim
+from solvers.sensitive.quick import QUICK
+
+MODELS: list[Model] = [
+    FrequencyDiversity(3),
+    DistinctDiversity(2) & KAnonymity(3),
+    TCloseness("0.3"),
+]
+
+
+def table(seed: int, rows: int = 150) -> Instance:
+    """A table of four columns with copies, and a sensitive attribute of four values."""
+    rng = np.random.default_rng(seed)
+    codes = np.minimum(rng.geometric(0.5, (rows, 4)) - 1, 3)
+    return from_codes(codes, None, rng.permutation(np.arange(rows) % 4))[0]
+
+
+def fractional(
+    problem: Problem, iterations: int = 400
+) -> tuple[LawfulTree, np.ndarray, Emission, np.ndarray]:
+    """The tree, prices near the best, patterns, and the copies that each pair carries."""
+    tree = LawfulTree(problem.instance, *pricing_of(problem))
+    price = QUICK.prices.ascend(tree, first_prices(tree)[0])
+    shares = LawfulShares(iterations=iterations, pairs=100_000, patterns=10_000)
+    emission, margin = shares.emission(tree, price, 1.0)
+    share, _ = shares.run(tree, emission, price, margin, problem.instance.counts)
+    return tree, price, emission, share
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_shares_cover_the_table(model: Model) -> None:
+    """Tests that the shares carry every row about as often as it occurs, more so with more steps.
+
+    They cover all copies together exactly, and cost about what the prices prove.
+    """
+    problem = Problem(table(1), model)
+    counts = problem.instance.counts
+    missed = []
+    for iterations in (30, 1500):
+        _, price, emission, share = fractional(problem, iterations)
+        cover = np.bincount(emission.rows, weights=share, minlength=len(counts))
+        missed.append(np.abs(cover - counts).sum() / counts.sum())
+        assert share.min() >= 0
+    assert missed[1] < min(missed[0], 0.25)
+    cost = float(share @ emission.cost[owners(emission)])
+    assert cost == pytest.approx(float(price @ counts), rel=0.25)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@pytest.mark.parametrize("seed", range(3))
+def test_rounded_classes_are_lawful(model: Model, seed: int) -> None:
+    """Tests that rounding places copies below patterns that carry them, in lawful classes."""
+    problem = Problem(table(seed), model)
+    instance = problem.instance
+    _, _, emission, share = fractional(problem)
+    rules, places = rules_of(problem)
+    pattern = rounded(instance, emission, share, rules, places, seed)
+    assert (pattern >= 0).any()
+    carried = set(
+        zip(owners(emission)[share > 0].tolist(), emission.rows[share > 0].tolist(), strict=True)
+    )
+    for p in np.unique(pattern[pattern >= 0]):
+        copies = np.flatnonzero(pattern == p)
+        assert model.lawful(problem.group(copies), problem.table)
+        assert {(int(p), int(r)) for r in instance.copies[copies]} <= carried
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_reduced_costs(model: Model) -> None:
+    """Tests that a pattern's least reduced cost is that of its dearest class, K·(cost − mean)."""
+    from incrowd.bounds.pricing import dearest
+
+    problem = Problem(table(4), model)
+    tree, price, emission, _ = fractional(problem)
+    reduced = reduced_costs(tree, price, emission)
+    counts, k = problem.instance.counts, problem.smallest_class
+    for p, (begin, end) in enumerate(zip(emission.offset[:-1], emission.offset[1:], strict=True)):
+        mean, _ = dearest(emission.rows, begin, end, price, counts, -1e300, tree.pricing, tree.pad)
+        if mean > -1e300:
+            least = k * (emission.cost[p] - mean)
+            assert reduced[begin:end].min() == pytest.approx(least, abs=1e-6)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_candidates_hold_the_start(model: Model) -> None:
+    """Tests that the first candidates contain every copy's pattern at its cost, or the root."""
+    problem = Problem(table(5), model)
+    instance = problem.instance
+    _, _, emission, share = fractional(problem)
+    rules, places = rules_of(problem)
+    pattern = rounded(instance, emission, share, rules, places, 0)
+    keep = share > 0.5
+    c, start = with_start(instance, emission, keep, pattern)
+    for i, p in enumerate(start):
+        members = c.rows[c.offset[p] : c.offset[p + 1]]
+        assert c.row_of[i] in members
+        if pattern[i] >= 0:
+            assert c.cost[p] == emission.cost[pattern[i]]
+    kept, number = narrowed(emission, keep)
+    assert len(kept.rows) == keep.sum() and (np.diff(kept.offset) > 0).all()
+    assert (kept.cost[number[number >= 0]] == emission.cost[number >= 0]).all()
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_annealing_mends_an_unlawful_start(model: Model) -> None:
+    """Tests that copies which wait at the root, in whatever mix, end up in lawful classes."""
+    problem = Problem(table(6), model)
+    instance = problem.instance
+    _, price, emission, share = fractional(problem)
+    rules, places = rules_of(problem)
+    drawn = rounded(instance, emission, share, rules, places, 0)
+    keep = np.ones(len(share), np.bool_)
+    c, start = with_start(instance, emission, keep, drawn)
+    for moves in (0.02, 20):
+        found = LawfulAnnealing(moves=moves).run(c, rules, places, start, price, 1.0, 1.0, 0)
+        for p in np.unique(found):
+            assert model.lawful(problem.group(np.flatnonzero(found == p)), problem.table)
+
+
+def test_trim_drops_the_most_frequent() -> None:
+    """Tests that of 2, 2, 1, 1, 1 rows under l = 5 one of each value stays."""
+    instance, _ = from_codes(np.zeros((10, 1), int), None, np.arange(10) % 5)
+    rules, places = rules_of(Problem(instance, FrequencyDiversity(5)))
+    hist, held = np.array([2, 2, 1, 1, 1]), np.zeros(5, np.int64)
+    held[rules.profile[np.argsort(instance.sensitive_codes[:, 0])]] = hist
+    assert trim(7, 5, 5, rules, hist, held, np.arange(5)) == 5
+    assert violation(rules.laws, hist[:places], 5) == 0
