@@ -13,9 +13,11 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -53,13 +55,21 @@ CASES = (
     Case("1M to 5 %", 1_000_000, 1800, 0.05),
     Case("1M to 2.5 %", 1_000_000, 1800, 0.025),
     Case("10M, first release", 10_000_000, 1),
-    Case("200k, 40 columns", 200_000, 400, columns=40),
-    Case("200k, 60 columns", 200_000, 400, columns=60),
-    Case("200k, a column of 100,000 values", 200_000, 200, values=100_000),
+    Case("200k, 40 columns", 200_000, 200, columns=40),
+    Case("200k, 60 columns", 200_000, 200, columns=60),
+    Case("200k, a column of 100,000 values", 200_000, 100, values=100_000),
     Case("10M, CSV, proof, to 5 %", 10_000_000, 1800, 0.05, suffix=".csv", proof=True),
-    Case("1M, hierarchies", 1_000_000, 400, hierarchies=True),
-    Case("10M, hierarchies", 10_000_000, 600, hierarchies=True),
+    Case("1M, hierarchies", 1_000_000, 240, hierarchies=True),
+    Case("10M, hierarchies", 10_000_000, 400, hierarchies=True),
 )
+
+
+def apart(function: Callable[..., None], *given: Any) -> None:
+    """Call in a process of its own: what the parent holds would count as its children's peak."""
+    process = get_context("spawn").Process(target=function, args=given)
+    process.start()
+    process.join()
+    assert process.exitcode == 0
 
 
 def make(case: Case, original: pl.DataFrame, path: Path) -> None:
@@ -73,6 +83,13 @@ def make(case: Case, original: pl.DataFrame, path: Path) -> None:
         table.write_csv(path)
     else:
         table.write_parquet(path)
+
+
+def check(case: Case, output: Path) -> None:
+    """Count rows and classes of what was written."""
+    scan = pl.scan_parquet if case.suffix == ".parquet" else pl.scan_csv
+    sizes = scan(output).group_by(pl.all()).len().collect()["len"]
+    assert int(sizes.min()) >= 5 and sizes.sum() == case.rows  # type: ignore[arg-type]
 
 
 def ladders(folder: Path, table: Path, columns: list[str]) -> Iterator[str]:
@@ -97,15 +114,11 @@ def run(case: Case, source: Path, options: list[str]) -> str:
     facts = json.loads(process.stdout.read())
     _, status, usage = os.wait4(process.pid, 0)
     assert status == 0
-    scan = pl.scan_parquet if case.suffix == ".parquet" else pl.scan_csv
-    sizes = (
-        scan(output).group_by(pl.all()).len().select(pl.col("len").min(), pl.sum("len").alias("n"))
-    )
-    smallest, rows = sizes.collect().row(0)
-    assert smallest >= 5 and rows == case.rows
+    apart(check, case, output)
     cpu = usage.ru_utime + usage.ru_stime
+    cost, bound = round(facts["cost"]), int(facts["lower_bound"])
     return (
-        f"| {case.name} | {facts['cost']:,} | {facts['lower_bound']:,} | {facts['gap']:.2%} "
+        f"| {case.name} | {cost:,} | {bound:,} | {facts['gap']:.2%} "
         f"| {case.limit:.0f} s | {cpu:.0f} | {usage.ru_maxrss / 2**20:.2f} |"
     )
 
@@ -127,7 +140,7 @@ def main() -> None:
             continue
         with tempfile.TemporaryDirectory() as place:
             source = Path(place) / f"table{case.suffix}"
-            make(case, original, source)
+            apart(make, case, original, source)
             options = list(ladders(folder, given.table, original.columns))
             print(run(case, source, options if case.hierarchies else []), flush=True)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import OutOfScopeError, VerificationError
 from incrowd.frames import files
-from incrowd.frames.base import Edit, Source, Table, labelled, texts
+from incrowd.frames.base import Edit, Source, Table, agree, labelled, texts
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy import Policy, Roles
 from incrowd.privacy.base import Model
@@ -221,7 +221,7 @@ class Release(Pictured):
         if written.columns != self.edit.columns or written.rows != self.rows:
             raise VerificationError("the written file has other columns or rows than the release")
         for name in self.edit.columns:
-            if not written.encode(name).equals(self.table.encode(name)):
+            if not agree(self.table, written, name):
                 raise VerificationError(f"column {name!r} of the written file is not the release's")
 
     def _checked(self, released: "pl.DataFrame") -> NDArray[np.int64]:

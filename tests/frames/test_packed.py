@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.frames import Edit, Replacement, from_native, texts
-from incrowd.frames.base import MOST_LABELS, Column, labelled, narrow
+from incrowd.frames import Edit, Replacement, from_native, read, texts, write
+from incrowd.frames.base import MOST_LABELS, Column, agree, labelled, narrow
 from incrowd.frames.packed import PIECE, Packed, Plain, packed, packed_table, read_packed
 
 SERIES = {
@@ -112,3 +112,23 @@ def test_columns_that_differ_are_told_apart():
     assert not column.equals(Column((None, "a", "b"), np.array([1, 2, 0], np.int32)))
     assert not column.equals(Column(("a", "c"), np.array([0, 1, 0], np.int32)))
     assert not column.equals(Column(("a", "b"), np.array([0, 1], np.int32)))
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
+def test_what_is_read_back_agrees(form, tmp_path):
+    """Tests that each column is compared with the file, cell by cell, and a change is seen."""
+    frame = pl.DataFrame(
+        {"a": ["x", "y", None], "n": [1.5, float("nan"), None], "q": ['"', "", ","]}
+    )
+    if form == "csv":
+        frame.write_csv(tmp_path / "t.csv")
+    else:
+        frame.write_parquet(tmp_path / "t.parquet")
+    table = read(next(tmp_path.iterdir()))
+    star = Replacement(("*",), np.array([-1, 0, -1], np.int8))
+    released = table.edited(Edit(("n", "q", "a"), {"a": star}, np.array([2, 0, 1])))
+    write(released, tmp_path / f"o.{form}")
+    again = read(tmp_path / f"o.{form}")
+    assert all(agree(released, again, name) for name in ("n", "q", "a"))
+    other = table.edited(Edit(("n", "q", "a"), {"a": star}, np.array([2, 1, 0])))
+    assert not any(agree(other, again, name) for name in ("n", "q", "a"))

@@ -15,6 +15,7 @@ from incrowd.bounds.pricing import Pricing, dearest
 from incrowd.bounds.tops import Pad
 from incrowd.instance import Instance
 from incrowd.jit import kernel, lean_kernel
+from incrowd.patterns.cursor import copies_of, enter_root, enter_run, is_closed, next_run
 from incrowd.patterns.prefix_tree import (
     NO_SINK,
     OVERFLOW,
@@ -22,8 +23,6 @@ from incrowd.patterns.prefix_tree import (
     VISITS_SPENT,
     PrefixTree,
     Sink,
-    is_closed,
-    sort_rows,
 )
 
 SUPPORT, EMIT, MEASURE = 0, 1, 2
@@ -101,73 +100,35 @@ def walk(
     patterns whose dearest mean exceeds cost − margin.  MEASURE raises ``cut`` to the excess of
     every violated pattern plus ``extra``.
     """
-    tables = grid.tables
-    columns, distinct = grid.codes.shape
-    counts = grid.counts
-    level = np.zeros(columns + 1, np.int64)
-    place = np.zeros(columns + 1, np.int64)
-    size = np.zeros(columns + 1, np.int64)
-    paid = np.zeros(columns + 1, np.int64)
-    for i in range(distinct):
-        buffers.rows[0, i] = i
-    size[0] = distinct
-    sort_rows(buffers.rows[0], distinct, grid.codes[0], buffers)
-    depth = 0
+    columns = grid.codes.shape[0]
+    enter_root(grid, buffers)
+    depth, begin, end, cost = next_run(0, 1, grid, buffers)
     while depth >= 0:
-        n = size[depth]
-        begin = place[depth]
-        if begin >= n:
-            level[depth] += 1
-            place[depth] = 0
-            if level[depth] >= tables.levels[depth]:
-                depth -= 1
-            continue
         rows = buffers.rows[depth]
-        code = grid.codes[depth]
-        base = tables.start[depth] + level[depth] * tables.width[depth]
-        node = tables.node[base + code[rows[begin]]]
-        end = begin
-        support = 0
-        while end < n and tables.node[base + code[rows[end]]] == node:
-            support += counts[rows[end]]
-            end += 1
-        place[depth] = end
-        if support < pr.least[0]:
-            continue
-        if level[depth] > 0:
-            below = base - tables.width[depth]
-            if tables.node[below + code[rows[begin]]] == tables.node[below + code[rows[end - 1]]]:
-                continue
-        if end - begin < n and not is_closed(rows, begin, end, depth, level, grid):
-            continue
-        cost = paid[depth] + tables.cost[base + code[rows[begin]]]
-        excess = judge(mode, rows, begin, end, float(cost), margin, u, grid, pr, pad)
-        if excess == IMPOSSIBLE:
-            continue
-        state[2] += 1
-        if state[2] > visits:
-            state[3] = VISITS_SPENT
-        if state[3] != 0:
-            return
-        if depth + 1 < columns:
-            child = buffers.rows[depth + 1]
-            for i in range(begin, end):
-                child[i - begin] = rows[i]
-            depth += 1
-            sort_rows(child, end - begin, grid.codes[depth], buffers)
-            level[depth] = 0
-            place[depth] = 0
-            size[depth] = end - begin
-            paid[depth] = cost
-            continue
-        if mode == SUPPORT:
-            for i in range(begin, end):
-                u[rows[i]] = min(u[rows[i]], float(cost))
-        elif mode == EMIT:
-            emit(rows, begin, end, cost, reach, u, sink, state)
-        else:
-            for i in range(begin, end):
-                cut[rows[i]] = max(cut[rows[i]], excess + extra)
+        excess = IMPOSSIBLE
+        if copies_of(rows, begin, end, grid.counts) >= pr.least[0] and (
+            end - begin == buffers.depth[2, depth]
+            or is_closed(rows, begin, end, depth, grid, buffers)
+        ):
+            excess = judge(mode, rows, begin, end, float(cost), margin, u, grid, pr, pad)
+        if excess != IMPOSSIBLE:
+            state[2] += 1
+            if state[2] > visits:
+                state[3] = VISITS_SPENT
+            if state[3] != 0:
+                return
+            if depth + 1 < columns:
+                depth += 1
+                enter_run(depth, begin, end, cost, grid, buffers)
+            elif mode == SUPPORT:
+                for i in range(begin, end):
+                    u[rows[i]] = min(u[rows[i]], float(cost))
+            elif mode == EMIT:
+                emit(rows, begin, end, cost, reach, u, sink, state)
+            else:
+                for i in range(begin, end):
+                    cut[rows[i]] = max(cut[rows[i]], excess + extra)
+        depth, begin, end, cost = next_run(depth, 1, grid, buffers)
 
 
 class LawfulTree:

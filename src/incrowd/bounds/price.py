@@ -24,13 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.instance import Instance
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Sink, Slack
 from incrowd.patterns.topk import top_k, top_k_buffers
 from incrowd.solvers.base import Prices
 
 
-@kernel
+@lean_kernel
 def reductions(
     u: Any,
     offset: Any,
@@ -78,7 +78,7 @@ def reductions(
                 cutter[r] = p
 
 
-@kernel
+@lean_kernel
 def supergradient(
     u: Any,
     offset: Any,
@@ -112,7 +112,7 @@ def supergradient(
     return bound
 
 
-@kernel
+@lean_kernel
 def adam_step(
     u: Any,
     gradient: Any,

@@ -107,15 +107,22 @@ def guarded(run: Callable[[], Any]) -> int:
         # whoever read us has gone; keep Python from flushing into the void at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+    except MemoryError:
+        if debugging():
+            raise
+        return told(
+            "memory ran out; nothing was written: end other programs, take a machine with more "
+            "memory, or spread the work with --engine spark",
+            2,
+        )
     except Exception as error:
         if debugging():
             raise
         if isinstance(error, OSError) and error.strerror:
             return told(f"{error.strerror}{f': {error.filename}' if error.filename else ''}", 2)
         # the text of an error that nobody foresaw may quote the table
-        name = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
         return told(
-            f"stopped by an unexpected error ({name}); nothing was written. "
+            f"stopped by an unexpected error ({type(error).__name__}); nothing was written. "
             "Set INCROWD_DEBUG=1 to see where (this may show cells of the table)",
             2,
         )

@@ -1,6 +1,6 @@
 """What the rest of incrowd sees of a table: columns of text codes in, an edit out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -150,6 +150,18 @@ def labelled(table: Table, columns: Sequence[str]) -> "pl.DataFrame":
         values = pl.Series("value", column.values, dtype=pl.Enum(words) if few else pl.String)
         series[name] = values.gather(column.codes) if len(column.values) else values
     return pl.DataFrame(series)
+
+
+def agree(released: Table, written: Table, column: str) -> bool:
+    """Whether a column of a release and of what was written of it say the same of every row.
+
+    Cell by cell where both are of one form, without a list of the different texts: there may be as
+    many as rows.
+    """
+    short: Callable[[Table, str], bool] | None = getattr(released, "agrees", None)
+    if short is not None and short(written, column):
+        return True
+    return written.encode(column).equals(released.encode(column))
 
 
 def texts(table: Table, columns: Sequence[str] | None = None) -> "pl.DataFrame":

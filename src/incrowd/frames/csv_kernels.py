@@ -168,6 +168,30 @@ def field(starts: Any, ends: Any, record: Any, column: int) -> tuple[int, int]:
 
 
 @kernel
+def same_fields(
+    data: Any,
+    starts: Any,
+    ends: Any,
+    column: int,
+    order: Any,
+    other: Any,
+    other_starts: Any,
+    other_ends: Any,
+    other_column: int,
+) -> bool:
+    """Whether fields of the records ``order`` (int64) are those of another file, byte for byte."""
+    for r in range(len(order)):
+        a, a_end = field(starts, ends, order[r], column)
+        b, b_end = field(other_starts, other_ends, r, other_column)
+        if a_end - a != b_end - b:
+            return False
+        for i in range(a_end - a):
+            if data[a + i] != other[b + i]:
+                return False
+    return True
+
+
+@kernel
 def number_values(data: Any, starts: Any, ends: Any, column: int, codes: Any) -> Any:
     """Number the distinct fields of a column by first appearance.
 

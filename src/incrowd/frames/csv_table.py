@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.frames import csv_kernels as kernels
-from incrowd.frames.base import MOST_LABELS, Column, Edit, Replacement, narrow, replaced, texts
+from incrowd.frames.base import (
+    MOST_LABELS,
+    Column,
+    Edit,
+    Replacement,
+    Table,
+    narrow,
+    replaced,
+    texts,
+)
 from incrowd.frames.dialect import BOM, Dialect, as_utf8, sniff
 
 Bytes = NDArray[np.uint8]
@@ -115,6 +124,20 @@ class EditedCsv:
         if self._edit.order is not None:
             codes = codes[self._edit.order]
         return Column.of(values, codes)
+
+    def agrees(self, written: Table, column: str) -> bool:
+        """Whether an unchanged column has the same bytes in a file read back."""
+        if not isinstance(written, CsvTable) or written.rows != self.rows:
+            return False
+        if column in self._edit.replacements:
+            return False
+        mine, theirs = self._table, written
+        order = np.arange(self.rows) if self._edit.order is None else self._edit.order
+        places = (
+            *(mine._data, mine._starts, mine._ends, mine.columns.index(column), order),
+            *(theirs._data, theirs._starts, theirs._ends, theirs.columns.index(column)),
+        )
+        return bool(kernels.same_fields(*places))
 
     def native(self) -> Any:
         """Return a polars frame in which every column is text."""

@@ -167,6 +167,13 @@ class EditedPacked:
             found[name] = pl.Series("value", texts, dtype=pl.String), place
         return found
 
+    def agrees(self, written: Table, column: str) -> bool:
+        """Whether a table read back has the same cells in a column."""
+        if not isinstance(written, PackedTable) or written.rows != self.rows:
+            return False
+        pieces = (slice(b, min(b + PIECE, self.rows)) for b in range(0, self.rows, PIECE))
+        return all(self.take(column, p).equals(written.take(column, p)) for p in pieces)
+
     def reordered(self, order: NDArray[np.int64]) -> "EditedPacked":
         """Return the release of these original rows, in this order."""
         _ = self._vocabulary  # made once for all

@@ -18,24 +18,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance, NodeTables
-from incrowd.jit import kernel
+from incrowd.instance import Instance
+from incrowd.jit import lean_kernel
+from incrowd.patterns.cursor import (
+    Grid,
+    copies_of,
+    enter_root,
+    enter_run,
+    is_closed,
+    new_buffers,
+    next_run,
+)
 from incrowd.patterns.topk import top_k, top_k_buffers
 
 SUPPORT, EMIT, REPAIR = 0, 1, 2
 OVERFLOW, VISITS_SPENT = 1, 2
-
-
-class Grid(NamedTuple):
-    """The instance as the search reads it.
-
-    codes: int32 (columns, distinct), one contiguous row per column, in search order.
-    counts: int64 (distinct,).  tables: trees in the same column order.
-    """
-
-    codes: NDArray[np.int32]
-    counts: NDArray[np.int64]
-    tables: NodeTables
 
 
 class Sink(NamedTuple):
@@ -68,87 +65,7 @@ class Slack(NamedTuple):
     reduced: bool
 
 
-class Buffers(NamedTuple):
-    """Scratch of one search: a row buffer per depth, and the sorting space."""
-
-    rows: NDArray[np.int32]
-    key: NDArray[np.int64]
-    spare: NDArray[np.int32]
-    tally: NDArray[np.int64]
-
-
-@kernel
-def sort_rows(rows: Any, n: int, code: Any, buffers: Any) -> None:
-    """Sort ``rows[:n]`` stably by code: insertion for few, counting for dense, else comparison."""
-    key = buffers.key
-    if n <= 24:
-        for i in range(n):
-            key[i] = code[rows[i]]
-        for i in range(1, n):
-            row = rows[i]
-            k = key[i]
-            j = i - 1
-            while j >= 0 and key[j] > k:
-                rows[j + 1] = rows[j]
-                key[j + 1] = key[j]
-                j -= 1
-            rows[j + 1] = row
-            key[j + 1] = k
-        return
-    low = code[rows[0]]
-    high = low
-    for i in range(n):
-        c = code[rows[i]]
-        low = min(low, c)
-        high = max(high, c)
-    if low == high:
-        return
-    width = high - low + 1
-    if width > 8 * n:
-        packed = np.empty(n, np.int64)
-        for i in range(n):
-            packed[i] = (np.int64(code[rows[i]]) << 32) + rows[i]
-        packed.sort()
-        for i in range(n):
-            rows[i] = packed[i] & 0xFFFFFFFF
-        return
-    tally = buffers.tally
-    spare = buffers.spare
-    for i in range(width + 1):
-        tally[i] = 0
-    for i in range(n):
-        tally[code[rows[i]] - low + 1] += 1
-    for i in range(width):
-        tally[i + 1] += tally[i]
-    for i in range(n):
-        c = code[rows[i]] - low
-        spare[tally[c]] = rows[i]
-        tally[c] += 1
-    for i in range(n):
-        rows[i] = spare[i]
-
-
-@kernel
-def is_closed(rows: Any, begin: int, end: int, depth: int, level: Any, grid: Any) -> bool:
-    """Whether the rows reach into two children of every chosen inner node of earlier columns."""
-    tables = grid.tables
-    for j in range(depth):
-        if level[j] == 0:
-            continue
-        base = tables.start[j] + (level[j] - 1) * tables.width[j]
-        code = grid.codes[j]
-        first = tables.node[base + code[rows[begin]]]
-        spread = False
-        for i in range(begin + 1, end):
-            if tables.node[base + code[rows[i]]] != first:
-                spread = True
-                break
-        if not spread:
-            return False
-    return True
-
-
-@kernel
+@lean_kernel
 def profitable(
     mode: int,
     rows: Any,
@@ -191,7 +108,7 @@ def profitable(
     return total > k * cost - k * margin
 
 
-@kernel
+@lean_kernel
 def emit(
     rows: Any,
     n: int,
@@ -229,7 +146,7 @@ def emit(
     state[1] = z
 
 
-@kernel
+@lean_kernel
 def repair(
     rows: Any,
     n: int,
@@ -264,7 +181,7 @@ def repair(
         excess = total - k * cost
 
 
-@kernel
+@lean_kernel
 def act(
     mode: int,
     rows: Any,
@@ -292,7 +209,7 @@ def act(
         repair(rows, n, cost, k, price, grid.counts, state, value, weight, member)
 
 
-@kernel
+@lean_kernel
 def search(
     mode: int,
     grid: Any,
@@ -309,81 +226,46 @@ def search(
     member: Any,
 ) -> None:
     """Walk the prefix tree; costs are multiplied by ``unit`` to match the unit of the prices."""
-    tables = grid.tables
-    columns, distinct = grid.codes.shape
-    counts = grid.counts
-    level = np.zeros(columns + 1, np.int64)
-    place = np.zeros(columns + 1, np.int64)
-    size = np.zeros(columns + 1, np.int64)
-    paid = np.zeros(columns + 1, np.int64)
-    for i in range(distinct):
-        buffers.rows[0, i] = i
-    size[0] = distinct
-    sort_rows(buffers.rows[0], distinct, grid.codes[0], buffers)
-    depth = 0
+    columns = grid.codes.shape[0]
+    enter_root(grid, buffers)
+    depth, begin, end, cost = next_run(0, unit, grid, buffers)
     while depth >= 0:
-        n = size[depth]
-        begin = place[depth]
-        if begin >= n:
-            level[depth] += 1
-            place[depth] = 0
-            if level[depth] >= tables.levels[depth]:
-                depth -= 1
-            continue
         rows = buffers.rows[depth]
-        code = grid.codes[depth]
-        base = tables.start[depth] + level[depth] * tables.width[depth]
-        node = tables.node[base + code[rows[begin]]]
-        end = begin
-        support = 0
-        while end < n and tables.node[base + code[rows[end]]] == node:
-            support += counts[rows[end]]
-            end += 1
-        place[depth] = end
-        if support < k:
-            continue
-        if level[depth] > 0:
-            below = base - tables.width[depth]
-            if tables.node[below + code[rows[begin]]] == tables.node[below + code[rows[end - 1]]]:
-                continue
-        cost = paid[depth] + unit * tables.cost[base + code[rows[begin]]]
-        if not profitable(
-            mode, rows, begin, end, cost, grid, k, price, slack, value, weight, member
-        ):
-            continue
-        if end - begin < n and not is_closed(rows, begin, end, depth, level, grid):
-            continue
-        state[2] += 1
-        if state[2] > visits:
-            state[3] = VISITS_SPENT
-        if state[3] != 0:
-            return
-        if depth + 1 == columns:
-            act(
-                mode,
-                rows[begin:end],
-                end - begin,
-                cost,
-                k,
-                price,
-                grid,
-                slack,
-                sink,
-                state,
-                value,
-                weight,
-                member,
+        if (
+            copies_of(rows, begin, end, grid.counts) >= k
+            and profitable(
+                mode, rows, begin, end, cost, grid, k, price, slack, value, weight, member
             )
-            continue
-        child = buffers.rows[depth + 1]
-        for i in range(begin, end):
-            child[i - begin] = rows[i]
-        depth += 1
-        sort_rows(child, end - begin, grid.codes[depth], buffers)
-        level[depth] = 0
-        place[depth] = 0
-        size[depth] = end - begin
-        paid[depth] = cost
+            and (
+                end - begin == buffers.depth[2, depth]
+                or is_closed(rows, begin, end, depth, grid, buffers)
+            )
+        ):
+            state[2] += 1
+            if state[2] > visits:
+                state[3] = VISITS_SPENT
+            if state[3] != 0:
+                return
+            if depth + 1 < columns:
+                depth += 1
+                enter_run(depth, begin, end, cost, grid, buffers)
+            else:
+                act(
+                    mode,
+                    rows[begin:end],
+                    end - begin,
+                    cost,
+                    k,
+                    price,
+                    grid,
+                    slack,
+                    sink,
+                    state,
+                    value,
+                    weight,
+                    member,
+                )
+        depth, begin, end, cost = next_run(depth, unit, grid, buffers)
 
 
 NO_SLACK = Slack(0.0, 0.0, False)
@@ -398,14 +280,8 @@ class PrefixTree:
         self.instance = instance
         self.visits = 0  # of the last search
         self.grid = Grid(np.ascontiguousarray(instance.codes.T), instance.counts, instance.tables)
-        distinct = instance.distinct
-        widest = max(distinct, int(instance.tables.width.max(initial=1))) + 2
-        self.buffers = Buffers(
-            np.empty((instance.columns + 1, distinct), np.int32),
-            np.empty(32, np.int64),
-            np.empty(distinct + 2, np.int32),
-            np.empty(widest, np.int64),
-        )
+        codes = int(instance.tables.width.max(initial=1))
+        self.buffers = new_buffers(instance.columns, instance.distinct, codes)
 
     def run(
         self,

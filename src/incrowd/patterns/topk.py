@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.jit import kernel
+from incrowd.jit import lean_kernel
 
 
-@kernel
+@lean_kernel
 def top_k(
     rows: Any,
     begin: int,

@@ -225,7 +225,7 @@ def test_a_block_is_applied_whole_or_not_at_all(kind: str) -> None:
         crowd = new_crowd(c, case.pattern)
         outside = crowd.size >= k
         outside[torn] = False
-        taken, bound = solve_block(block, k, outside, crowd, 200)
+        taken, bound = solve_block(block, k, outside, crowd, case.price, 200)
         assert bound <= block.pays
         if taken is None:
             continue

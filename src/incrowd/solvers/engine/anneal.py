@@ -156,9 +156,14 @@ class Annealing:
     most: int = 60_000_000
 
     @classmethod
-    def suited(cls, instance: Instance) -> "Annealing":
-        """Return a schedule for this table: real hierarchies leave more to be decided."""
-        return cls() if all(tree.levels <= 2 for tree in instance.trees) else cls(moves=650)
+    def suited(cls, instance: Instance, k: int) -> "Annealing":
+        """Return a schedule for this table: real hierarchies leave more to be decided.
+
+        Their patterns are wide: a move takes time in proportion to k.
+        """
+        if all(tree.levels <= 2 for tree in instance.trees):
+            return cls()
+        return cls(moves=max(250.0, 1000 * min(1.0, 5 / k)), most=40_000_000)
 
     def heat_at(self, share: float) -> float:
         """Return the temperature after a share of the way, in the units of ``heat``."""

@@ -187,7 +187,7 @@ class Run(StagedRun):
 
     def search(self) -> None:
         """Anneal from a greedy start, over candidates that the final prices allow."""
-        annealing = self.engine.annealing or Annealing.suited(self.instance)
+        annealing = self.engine.annealing or Annealing.suited(self.instance, self.k)
         if self.stop.time_limit is None:
             self.anneal("annealing", annealing)
             return

@@ -15,7 +15,11 @@ from incrowd.solvers.highs import standard_output_kept_clean
 
 
 class Program(NamedTuple):
-    """A block as a mixed-integer program: one binary per pattern, then one integer per choice."""
+    """A block as a mixed-integer program: one binary per pattern, then one integer per choice.
+
+    cost: reduced by the prices of the rows, which pay ``paid`` whatever is chosen; so columns of
+    very different weight do not blur the small ones.
+    """
 
     matrix: Any
     low: NDArray[np.float64]
@@ -23,9 +27,12 @@ class Program(NamedTuple):
     cost: NDArray[np.float64]
     most: NDArray[np.float64]
     patterns: int
+    paid: float
 
 
-def program_of(block: Block, k: int, outside: NDArray[np.bool_], crowd: Crowd) -> Program:
+def program_of(
+    block: Block, k: int, outside: NDArray[np.bool_], crowd: Crowd, price: NDArray[np.float64]
+) -> Program:
     """Write down the block's program.
 
     Rows, in this order: every loose copy goes somewhere; an opened pattern gets at least k; no
@@ -65,13 +72,16 @@ def program_of(block: Block, k: int, outside: NDArray[np.bool_], crowd: Crowd) -
     high = np.concatenate(
         [free, np.full(len(patterns), np.inf), crowd.size[lenders] - k, held, np.zeros(len(links))]
     )
+    paid = price[block.rows]
+    reduced = block.cost - np.where(own, paid[block.row], 0.0)
     return Program(
         csc_array((value, (row, column)), shape=(int(first[-1]), len(patterns) + len(choice))),
         low.astype(np.float64),
         high.astype(np.float64),
-        np.concatenate([np.zeros(len(patterns)), block.cost]).astype(np.float64),
+        np.concatenate([np.zeros(len(patterns)), reduced]).astype(np.float64),
         np.concatenate([np.ones(len(patterns)), block.most]).astype(np.float64),
         len(patterns),
+        float(paid @ block.free),
     )
 
 
@@ -80,6 +90,7 @@ def solve_block(
     k: int,
     outside: NDArray[np.bool_],
     crowd: Crowd,
+    price: NDArray[np.float64],
     nodes: int,
     seconds: float = 1e9,
 ) -> tuple[NDArray[np.int64] | None, int]:
@@ -92,7 +103,8 @@ def solve_block(
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    program = program_of(block, k, outside, crowd)
+    program = program_of(block, k, outside, crowd, price)
+    above = max(1.0, block.pays - program.paid)
     with standard_output_kept_clean():
         result = milp(
             program.cost,
@@ -102,15 +114,16 @@ def solve_block(
             options={
                 "node_limit": nodes,
                 "time_limit": max(0.05, min(seconds, 1e7)),
-                "mip_rel_gap": 0.5 / max(1, block.pays),
+                "mip_rel_gap": 0.5 / above,
             },
         )
     bound = -1
     if result.mip_dual_bound is not None and np.isfinite(result.mip_dual_bound):
-        bound = math.ceil(result.mip_dual_bound - 1e-6 * max(1.0, abs(result.mip_dual_bound)))
-    if result.x is None or result.fun > block.pays - 0.5:
+        bound = math.ceil(program.paid + result.mip_dual_bound - 1e-6 * above)
+    if result.x is None:
         return None, bound
-    return np.rint(result.x[program.patterns :]).astype(np.int64), bound
+    taken = np.rint(result.x[program.patterns :]).astype(np.int64)
+    return (taken if int(taken @ block.cost) < block.pays else None), bound
 
 
 def apply_block(
@@ -203,7 +216,7 @@ class Neighbourhoods:
             visited[start] += 1
             if len(torn):
                 visited[np.isin(crowd.pattern, torn)] += 1
-                cost += self.resolve(maker, torn, k, unit, crowd, seconds_left())
+                cost += self.resolve(maker, torn, k, unit, crowd, price, seconds_left())
             report(cost, (n + 1) / self.blocks)
         return crowd.pattern.astype(np.int64)
 
@@ -214,6 +227,7 @@ class Neighbourhoods:
         k: int,
         unit: int,
         crowd: Crowd,
+        price: NDArray[np.float64],
         seconds: float,
     ) -> int:
         """Re-solve one block; return the change of cost."""
@@ -222,7 +236,7 @@ class Neighbourhoods:
             return 0
         outside = crowd.size >= k
         outside[torn] = False
-        taken, _ = solve_block(block, k, outside, crowd, self.nodes, seconds)
+        taken, _ = solve_block(block, k, outside, crowd, price, self.nodes, seconds)
         if taken is None:
             return 0
         return apply_block(block, taken, torn, k, crowd, maker.candidates)

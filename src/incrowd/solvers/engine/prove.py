@@ -43,7 +43,7 @@ def prove(
         emission = within(tree, price, k, share * slack, MOST_PAIRS[patient])
         if emission is None:
             return best, bound
-        best, proven = solve_whole(tree, best, emission, k, NODES[patient], seconds)
+        best, proven = solve_whole(tree, best, emission, price, k, NODES[patient], seconds)
     return best, max(bound, min(proven, best.cost))
 
 
@@ -61,7 +61,13 @@ def within(
 
 
 def solve_whole(
-    tree: PrefixTree, best: Solution, emission: Emission, k: int, nodes: int, seconds: float
+    tree: PrefixTree,
+    best: Solution,
+    emission: Emission,
+    price: NDArray[np.float64],
+    k: int,
+    nodes: int,
+    seconds: float,
 ) -> tuple[Solution, int]:
     """Solve the whole table over these pairs and the classes of ``best``.
 
@@ -76,7 +82,7 @@ def solve_whole(
     if block is None:
         return best, 0
     outside = np.zeros(len(crowd.size), np.bool_)
-    taken, proven = solve_block(block, k, outside, crowd, nodes, seconds)
+    taken, proven = solve_block(block, k, outside, crowd, price, nodes, seconds)
     if taken is not None:
         apply_block(block, taken, torn, k, crowd, candidates)
         found = Solution.of(tree.instance, crowd.pattern.astype(np.int64))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.jit import kernel
-from incrowd.patterns.prefix_tree import Buffers, sort_rows
+from incrowd.patterns.cursor import enter, enter_root, new_buffers, next_run
 from incrowd.solvers.matching.dual import Dual, plain
 from incrowd.solvers.matching.emission import (
     Sink,
@@ -187,61 +187,29 @@ def walk(
     random: Any,
 ) -> None:
     """Visit every pattern that matters to the mode."""
-    tables = grid.tables
     columns, nodes = grid.codes.shape
-    level = np.zeros(columns + 1, np.int64)
-    place = np.zeros(columns + 1, np.int64)
-    size = np.zeros(columns + 1, np.int64)
-    paid = np.zeros(columns + 1, np.int64)
     top = np.empty(3, np.int64)
     of = np.empty(3, np.int32)
-    for i in range(nodes):
-        buffers.rows[0, i] = i
     if columns == 0:
-        finish(
-            mode, buffers.rows[0], nodes, 0, grid, dual, slack, triples, per, reach, sink, random
-        )
+        every = np.arange(nodes).astype(np.int32)
+        finish(mode, every, nodes, 0, grid, dual, slack, triples, per, reach, sink, random)
         return
-    size[0] = nodes
-    sort_rows(buffers.rows[0], nodes, grid.codes[0], buffers)
-    depth = 0
+    enter_root(grid, buffers)
+    depth, begin, end, cost = next_run(0, 1, grid, buffers)
     while depth >= 0:
-        n = size[depth]
-        begin = place[depth]
-        if begin >= n:
-            level[depth] += 1
-            place[depth] = 0
-            if level[depth] >= tables.levels[depth]:
-                depth -= 1
-            continue
         rows = buffers.rows[depth]
-        code = grid.codes[depth]
-        base = tables.start[depth] + level[depth] * tables.width[depth]
-        node = tables.node[base + code[rows[begin]]]
-        end = begin + 1
-        while end < n and tables.node[base + code[rows[end]]] == node:
-            end += 1
-        place[depth] = end
-        if end - begin < 2:
-            continue
-        if level[depth] > 0:
-            below = base - tables.width[depth]
-            if tables.node[below + code[rows[begin]]] == tables.node[below + code[rows[end - 1]]]:
-                continue
-        cost = paid[depth] + tables.cost[base + code[rows[begin]]]
         out = buffers.rows[depth + 1]
-        m = pass_on(mode, rows, begin, end, cost, grid, dual, slack, triples, reach, top, of, out)
-        if m < 2:
-            continue
-        if depth + 1 == columns:
+        m = 0
+        if end - begin >= 2:
+            m = pass_on(
+                mode, rows, begin, end, cost, grid, dual, slack, triples, reach, top, of, out
+            )
+        if m >= 2 and depth + 1 == columns:
             finish(mode, out, m, cost, grid, dual, slack, triples, per, reach, sink, random)
-            continue
-        depth += 1
-        level[depth] = 0
-        place[depth] = 0
-        size[depth] = m
-        paid[depth] = cost
-        sort_rows(out, m, grid.codes[depth], buffers)
+        elif m >= 2:
+            depth += 1
+            enter(depth, m, cost, grid, buffers)
+        depth, begin, end, cost = next_run(depth, 1, grid, buffers)
 
 
 class Walker:
@@ -257,14 +225,8 @@ class Walker:
         columns, nodes = grid.codes.shape
         patterns = prod(grid.tables.levels.tolist())
         self.by_pairs = patterns > columns * nodes if by_pairs is None else by_pairs
-        widest = int(grid.tables.width.max(initial=1))
         self.grid = grid
-        self._buffers = Buffers(
-            np.zeros((columns + 1, nodes), np.int32),
-            np.zeros(max(nodes, 32), np.int64),
-            np.zeros(nodes, np.int32),
-            np.zeros(max(widest, nodes) * 8 + 2, np.int64),
-        )
+        self._buffers = new_buffers(columns, nodes, int(grid.tables.width.max(initial=1)))
         self._groups = np.empty((capacity, 3), np.int32)
         self._random = np.array([seed & 0x7FFFFFFF], np.int64)
         self._no_reach = np.zeros(0, np.int64)
