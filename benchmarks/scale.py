@@ -116,8 +116,9 @@ def run(case: Case, source: Path, options: list[str]) -> str:
     assert status == 0
     apart(check, case, output)
     cpu = usage.ru_utime + usage.ru_stime
+    cost, bound = round(facts["cost"]), int(facts["lower_bound"])
     return (
-        f"| {case.name} | {round(facts['cost']):,} | {int(facts['lower_bound']):,} | {facts['gap']:.2%} "
+        f"| {case.name} | {cost:,} | {bound:,} | {facts['gap']:.2%} "
         f"| {case.limit:.0f} s | {cpu:.0f} | {usage.ru_maxrss / 2**20:.2f} |"
     )
 

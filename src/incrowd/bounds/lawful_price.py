@@ -176,6 +176,29 @@ class LawfulPriceBound:
     pairs: int = 12_000_000
     patterns: int = 2_000_000
 
+    @classmethod
+    def one_box(cls) -> "LawfulPriceBound":
+        """Return a schedule without rounds: one box that holds every price worth a thought.
+
+        It comes further than rounds where pricing is cheap (distinct l-diversity), from prices that
+        no other model has driven into a corner.
+        """
+        return cls(rounds=1, iterations=800, margin=(6.0, 6.0), rate=(0.45, 0.003))
+
+    def fits(self, tree: LawfulTree, start: NDArray[np.float64]) -> bool:
+        """Whether the budget holds all patterns of the first box."""
+        mean = max(float(start @ tree.instance.counts) / tree.instance.rows, 1e-9)
+        state = tree.run(EMIT, start, margin=self.margin[0] * mean, sink=self.sink())
+        return int(state[3]) != OVERFLOW
+
+    def sink(self) -> Sink:
+        """Allocate room for one round."""
+        return Sink(
+            np.empty(self.patterns, np.int64),
+            np.zeros(self.patterns + 1, np.int64),
+            np.empty(self.pairs, np.int32),
+        )
+
     def ascend(
         self,
         tree: LawfulTree,
@@ -185,11 +208,7 @@ class LawfulPriceBound:
     ) -> NDArray[np.float64]:
         """Improve prices ``start`` (float64, distinct); ``safe_bound`` says what they prove."""
         instance = tree.instance
-        sink = Sink(
-            np.empty(self.patterns, np.int64),
-            np.zeros(self.patterns + 1, np.int64),
-            np.empty(self.pairs, np.int32),
-        )
+        sink = self.sink()
         u, width = start.astype(np.float64), np.inf
         for n in range(self.rounds):
             if stop():

@@ -24,14 +24,14 @@ def progress(quiet: bool, time_limit: Limit = None) -> Iterator[Listener]:
     from rich.console import Console
     from rich.live import Live
     from rich.spinner import Spinner
+    from rich.text import Text
 
-    line, spinner = Line(time_limit), Spinner("dots")
+    console, line, spinner = Console(stderr=True), Line(time_limit), Spinner("dots")
 
-    def shown() -> Spinner:
-        spinner.update(text=line.text())
-        return spinner
+    def shown() -> Text:
+        dots: Any = spinner.render(console.get_time())
+        return Text.assemble(dots, " ", line.text(), no_wrap=True, overflow="ellipsis")
 
-    console = Console(stderr=True)
     with Live(
         console=console,
         get_renderable=shown,

@@ -12,7 +12,7 @@ from incrowd.frames.atomic import whole
 from incrowd.frames.base import Source, Table
 from incrowd.frames.csv_table import EditedCsv, read_csv
 from incrowd.frames.native import NativeTable, from_native
-from incrowd.frames.packed import EditedPacked, packed_texts, read_packed
+from incrowd.frames.packed import EditedPacked, packed_texts, read_back, read_packed
 from incrowd.frames.stat import SUFFIXES, StatTable, read_stat, require_place_of, stat_form
 
 FORMATS = {
@@ -192,7 +192,7 @@ def _reread(data: bytes, form: str, table: Table) -> Source:
         if dialect is None:
             return read_csv(data, "the release", ",")
         return read_csv(data, "the release", dialect.delimiter, dialect.encoding)
-    return read_packed(form, data)
+    return read_back(form, data)
 
 
 def _write_csv(table: Table, file: IO[bytes]) -> None:

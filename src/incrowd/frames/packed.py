@@ -107,7 +107,7 @@ class PackedTable:
     """
 
     def __init__(self, parts: Mapping[str, Packed | Plain], rows: int) -> None:
-        self._parts, self.columns, self.rows = dict(parts), tuple(parts), rows
+        self._parts, self.columns, self.rows = parts, tuple(parts), rows
 
     def encode(self, column: str) -> Column:
         """Values of one column as text."""
@@ -218,11 +218,42 @@ def packed_table(columns: Sequence[str], column: Callable[[str], pl.Series]) -> 
     return PackedTable(parts, rows)
 
 
+class OneAtATime(Mapping[str, Plain]):
+    """Columns fetched when they are asked for; only the last one is held."""
+
+    def __init__(self, names: Sequence[str], column: Callable[[str], pl.Series]) -> None:
+        self._names, self._column = tuple(names), column
+        self._held: tuple[str, Plain] | None = None
+
+    def __getitem__(self, name: str) -> Plain:
+        if self._held is None or self._held[0] != name:
+            self._held = name, Plain(self._column(name))
+        return self._held[1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 def read_packed(form: str, data: bytes) -> PackedTable:
     """Read a Parquet file (``"parquet"``), an Arrow file (``"arrow"``) or stream (``"stream"``)."""
+    return packed_table(*columns_of(form, data))
+
+
+def read_back(form: str, data: bytes) -> PackedTable:
+    """Read such a file to look at its columns once, one after the other."""
+    names, column = columns_of(form, data)
+    parts = OneAtATime(names, column)
+    return PackedTable(parts, len(parts[names[0]].cells) if names else 0)
+
+
+def columns_of(form: str, data: bytes) -> tuple[list[str], Callable[[str], pl.Series]]:
+    """Return the names of a file's columns, and how to fetch one."""
     if form == "stream":
         frame = pl.read_ipc_stream(io.BytesIO(data))
-        return packed_table(frame.columns, frame.get_column)
+        return frame.columns, frame.get_column
     schema, reader = {
         "parquet": (pl.read_parquet_schema, pl.read_parquet),
         "arrow": (pl.read_ipc_schema, pl.read_ipc),
@@ -232,7 +263,7 @@ def read_packed(form: str, data: bytes) -> PackedTable:
     def column(name: str) -> pl.Series:  # by number: a name may mean a pattern to polars
         return reader(io.BytesIO(data), columns=[names.index(name)]).to_series()
 
-    return packed_table(names, column)
+    return names, column
 
 
 def packed_texts(table: Table) -> EditedPacked:

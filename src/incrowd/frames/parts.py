@@ -4,6 +4,7 @@ import glob
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.frames.base import Column, Edit, Source, replaced
+from incrowd.frames.base import Column, Edit, Source, Table, replaced
 from incrowd.frames.csv_table import CsvTable
 from incrowd.frames.packed import PackedTable, packed_table
 
@@ -117,15 +118,18 @@ class EditedParts:
             self.edit.order,
         )
 
+    @cached_property
+    def within(self) -> Table:
+        """The release without the columns of the folders."""
+        return self.source.base.edited(self.inner)
+
     def encode(self, column: str) -> Column:
         """Values of one column of the release."""
-        if column in self.levels:
-            return self.levels[column]
-        return self.source.base.edited(self.inner).encode(column)
+        return self.levels[column] if column in self.levels else self.within.encode(column)
 
     def native(self) -> Any:
         """Return a polars frame of the release."""
-        frame = with_levels(self.source.base.edited(self.inner).native(), self)
+        frame = with_levels(self.within.native(), self)
         return picked(frame, self.edit.columns)
 
     def edited(self, edit: Edit) -> Any:

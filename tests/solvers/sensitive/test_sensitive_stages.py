@@ -42,6 +42,7 @@ def fractional(
 ) -> tuple[LawfulTree, np.ndarray, Emission, np.ndarray]:
     """The tree, prices near the best, patterns, and the copies that each pair carries."""
     tree = LawfulTree(problem.instance, *pricing_of(problem))
+    assert QUICK.prices is not None
     price = QUICK.prices.ascend(tree, first_prices(tree)[0])
     shares = LawfulShares(iterations=iterations, pairs=100_000, patterns=10_000)
     emission, margin = shares.emission(tree, price, 1.0)

@@ -80,7 +80,7 @@ class LawfulAnnealing:
         cost.
     """
 
-    moves: float = 300
+    moves: float = 200
     heat: tuple[float, float] = (1.0, 0.05)
     growth: float = 0.45
     shifts: float = 0.05

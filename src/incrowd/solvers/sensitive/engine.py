@@ -4,7 +4,7 @@
 2. Prices: the cheapest pattern with a lawful class, the k-anonymity prices for the smallest class,
    then prices of lawful classes by trust-region rounds.
 3. A fractional release, rounded; annealing over the pairs that it uses, then over ever dearer ones.
-   Where prices come from a relaxation: a sweep over all candidates, and annealing.
+   Where the table is too wide for that: a sweep over windows' patterns, and annealing.
 """
 
 from collections.abc import Callable
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound
 from incrowd.bounds.lawful_shares import LawfulShares
-from incrowd.bounds.lawful_tree import EMIT, LawfulTree
+from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import PriceBound, bound_of, certify
-from incrowd.bounds.pricing import pricing_of
+from incrowd.bounds.pricing import DISTINCT, pricing_of
 from incrowd.bounds.support import uniqueness_prices
 from incrowd.errors import OutOfScopeError
-from incrowd.patterns.prefix_tree import OVERFLOW, Emission, PrefixTree, Sink
+from incrowd.patterns.prefix_tree import Emission, PrefixTree
 from incrowd.privacy.all_of import parts
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -39,8 +39,9 @@ from incrowd.solvers.sensitive.start import greedy
 from incrowd.solvers.staged import StagedRun
 
 # candidates by reduced cost (share of the slack) or copies carried, share of the moves, warmth
-STAGES = ((-1.0, 0.05, 0.15, 1.0), (0.3, 0.02, 0.25, 0.3))
-LAST_HEAT = 0.3
+STAGES = ((-1.0, 0.05, 0.15, 1.0), (0.1, 0.02, 0.15, 0.3), (0.3, 0.02, 0.25, 0.3))
+REST = 0.45  # share of the moves over all candidates
+COOL = 0.3  # warmth of every search that starts from the result of another
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,8 @@ class SensitiveEngine:
 
     Attributes
     ----------
-    prices, shares, annealing: how the bound, a fractional release and the release are sought.
+    prices, shares, annealing: how the bound, a fractional release and the release are sought;
+        prices None for the schedule suited to the model.
     k_prices: the k-anonymity bound that the bound may never fall below; None for the schedule
         suited to the table.
     slack: reduced cost of a class of the smallest size k, in suppressed cells times k ** 0.45, up
@@ -58,16 +60,14 @@ class SensitiveEngine:
         that are priced by a relaxation, whose prices tell less.
     visits: nodes of the prefix tree that one enumeration may touch before the table counts as
         too wide and windows take over.
-    pairs: (row, pattern) pairs that may be kept.
     """
 
-    prices: LawfulPriceBound = field(default_factory=LawfulPriceBound)
+    prices: LawfulPriceBound | None = None
     k_prices: PriceBound | None = None
     shares: LawfulShares = field(default_factory=LawfulShares)
     annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
     slack: tuple[float, float] = (0.5, 3.0)
     visits: int = 20_000_000
-    pairs: int = 8_000_000
 
     id = "sensitive-engine"
     guarantee = "none; the gap it reports is proven"
@@ -147,6 +147,7 @@ class Run(StagedRun):
             self.price = self.certificate.price.astype(np.float64)
         else:
             self.bound, self.price = safe_bound(self.tree, price)
+            self.first_price = self.price
 
     def bound_by_k(self) -> None:
         """The k-anonymity bound for the smallest lawful class: what sensitive prices start from."""
@@ -174,8 +175,14 @@ class Run(StagedRun):
         """Raise the prices as far as lawful classes allow."""
         if self.wide:
             return
-        u = self.engine.prices.ascend(
-            self.tree, self.price, self.stop.now, lambda _, share: self.tell("prices", share)
+        schedule, start = self.engine.prices, self.price
+        if schedule is None:
+            schedule, box = LawfulPriceBound(), LawfulPriceBound.one_box()
+            all_distinct = bool((self.tree.pricing.kind == DISTINCT).all())
+            if all_distinct and box.fits(self.tree, self.first_price):
+                schedule, start = box, self.first_price
+        u = schedule.ascend(
+            self.tree, start, self.stop.now, lambda _, share: self.tell("prices", share)
         )
         bound, price = safe_bound(self.tree, u)
         if bound > self.bound:
@@ -186,41 +193,22 @@ class Run(StagedRun):
         """What suppressing a cell of the middle column costs, the natural unit of temperature."""
         return float(np.median([tree.cost[-1].max() for tree in self.instance.trees]))
 
-    def emission(self, slack: float) -> Emission:
-        """List the candidate pairs of patterns that this reduced cost allows."""
-        if self.wide:
-            return window_emission(self.instance, self.k, 6, self.context.seed)
-        pairs = self.engine.pairs
-        sink = Sink(
-            np.empty(pairs // 3, np.int64),
-            np.zeros(pairs // 3 + 1, np.int64),
-            np.empty(pairs, np.int32),
-        )
-        margin = slack * self.cell * self.k**LawfulAnnealing.growth / self.k
-        while True:
-            state = self.tree.run(EMIT, self.price, margin=margin, sink=sink)
-            if state[3] != OVERFLOW:
-                break
-            margin *= 0.7
-        p, z = int(state[0]), int(state[1])
-        return Emission(sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy())
-
     def search(self) -> None:
         """Stages of candidates from a fractional release, then annealing while the budget lasts."""
         if not self.searchable:
             return
         self.tell("candidates")
-        if self.wide or self.relaxed:
-            emission = self.emission(self.engine.slack[self.relaxed])
+        if self.wide:
+            emission = window_emission(self.instance, self.k, 6, self.context.seed)
             self.sweep(emission)
-            self.anneal_again(emission, 1.0)
+            self.anneal_again(emission, 1.0, 1.0)
         else:
-            self.anneal_again(self.search_in_stages(), LAST_HEAT)
+            self.anneal_again(self.search_in_stages(), REST, COOL)
 
     def search_in_stages(self) -> Emission:
         """Round a fractional release, improve it; return the widest candidates."""
         engine, instance = self.engine, self.instance
-        whole = engine.slack[0] * self.cell * self.k**LawfulAnnealing.growth
+        whole = engine.slack[self.relaxed] * self.cell * self.k**LawfulAnnealing.growth
         emission, margin = engine.shares.emission(self.tree, self.price, whole / self.k)
         share, _ = engine.shares.run(
             self.tree, emission, self.price, margin, instance.counts, self.stop.now
@@ -258,12 +246,12 @@ class Run(StagedRun):
         self.offer(solution)
         return solution
 
-    def anneal_again(self, emission: Emission, heat: float) -> None:
+    def anneal_again(self, emission: Emission, share: float, heat: float) -> None:
         """Annealing over all candidates: once, or again and again while the budget lasts."""
         limited = self.stop.time_limit is not None or self.stop.gap is not None
         rounds = 0
         while not self.done() and (limited or rounds == 0):
             candidates, pattern = with_solution(emission, self.best)
-            self.anneal(candidates, pattern, 1.0, heat, len(STAGES) + rounds)
+            self.anneal(candidates, pattern, share, heat, len(STAGES) + rounds)
             rounds += 1
-            heat = LAST_HEAT
+            heat = COOL
