@@ -231,7 +231,7 @@ class PriceBound:
         """
         if all(tree.levels <= 2 for tree in instance.trees):
             return cls()
-        return cls(rounds=9, margin=(3.0, 0.015), rate=(0.15, 0.0008))
+        return cls(rounds=11, margin=(3.0, 0.015), rate=(0.15, 0.0008))
 
     def split(self) -> "tuple[PriceBound, PriceBound]":
         """Split into the first quarter of the rounds and the rest."""

@@ -48,7 +48,7 @@ class Engine:
     prices: how the bound is sought; None for the schedule suited to the table.
     annealing: how the release is sought; None for the schedule suited to the table.
     neighbourhoods: how blocks are re-solved.
-    slack: reduced cost of a class, in suppressed cells times k ** 0.45, up to which its
+    slack: reduced cost of a class, in suppressed cells times k ** ``spread``, up to which its
         (row, pattern) pairs are candidates.
     visits: nodes of the prefix tree that one enumeration may touch before the table counts as
         too wide and windows take over.
@@ -58,7 +58,8 @@ class Engine:
     prices: PriceBound | None = None
     annealing: Annealing | None = None
     neighbourhoods: Neighbourhoods = field(default_factory=Neighbourhoods)
-    slack: float = 0.4
+    slack: float = 0.27
+    spread: float = 0.7
     visits: int = 30_000_000
     pairs: int = 4_000_000
 
@@ -161,7 +162,7 @@ class Run(StagedRun):
         """List the candidate pairs."""
         if self.wide:
             return window_emission(self.instance, self.k, 6, self.context.seed)
-        share = self.engine.slack * self.instance.cell * self.k**Annealing.growth / self.k
+        share = self.engine.slack * self.instance.cell * self.k ** (self.engine.spread - 1)
         pairs = self.engine.pairs
         sink = Sink(
             np.empty(pairs // 3, np.int64),
