@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from incrowd.bounds.price import Ascent, PriceBound
 from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import EMIT, Emission, PrefixTree, Sink, Slack
@@ -17,6 +18,7 @@ from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.crowd import Crowd, new_crowd, new_pad, total_cost
 from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods, apply_block, solve_block
+from incrowd.solvers.engine.rounding import rounded
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
 from solvers.engine.engine_samples import KINDS, lawful, naive_cost, random_tables
@@ -258,3 +260,33 @@ def test_a_given_solution_becomes_candidates(kind: str) -> None:
                 assert ((size == 0) | (size >= k)).all()
                 assert int(candidates.cost[pattern].sum()) == solution.cost
                 assert Solution.of(instance, pattern).cost <= solution.cost
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_rounded_start_is_lawful(kind: str) -> None:
+    """Tests that every copy stands somewhere, in classes of at least k, whatever the prices."""
+    for case in cases(39, 40, kind):
+        price = case.price * case.rng.random(case.instance.distinct)
+        for u in (case.price, price):
+            case.require(rounded(case.candidates, case.instance.counts, u, case.k, 1.0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_shares_are_a_fractional_release(kind: str) -> None:
+    """Tests that near the best prices the pairs cover the rows, for about what the prices say."""
+    for instance, rng in random_tables(40, 8, kind, (30, 41), (2, 4)):
+        k = int(rng.integers(2, 5))
+        tree = PrefixTree(instance)
+        start = support_prices(tree, k)[0].astype(np.float64)
+        price = PriceBound(rounds=8, iterations=150).ascend(tree, k, start)
+        emission = all_candidates(instance, k, price)
+        cost, offset = emission.cost, emission.offset
+        ascent = Ascent(offset, emission.rows, cost, len(cost), instance.counts, k)
+        share = ascent.shares(price, 0.05 * instance.cell, 4000, 0.002 * instance.cell)
+        assert (share >= 0).all()
+        covered = np.bincount(emission.rows, weights=share, minlength=instance.distinct)
+        paying = price > 0.01 * instance.cell
+        missed = np.abs(covered - instance.counts)[paying].sum()
+        assert missed <= 0.1 * instance.rows
+        pays = share @ np.repeat(cost, np.diff(offset))
+        assert abs(pays - price @ instance.counts) <= 0.1 * pays + instance.cell

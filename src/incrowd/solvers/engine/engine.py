@@ -3,7 +3,8 @@
 1. A lawful release at once (stretches of the sorted table), and the support bound.
 2. A few rounds of prices, candidates, a greedy release and a quick descent: a good release early.
 3. More rounds of prices: the certified bound, and the guide of everything after.
-4. Annealing over the (row, pattern) pairs whose reduced cost is small.
+4. Annealing over the (row, pattern) pairs whose reduced cost is small, from a release near the
+   fractional one that the prices belong to.
 5. Polishing: short annealing where classes pay above their prices, and blocks of classes
    re-solved exactly, until that stops paying or the budget ends.
 6. On small tables, before and after polishing: everything as one block over all pairs that a
@@ -27,6 +28,7 @@ from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
 from incrowd.solvers.engine.prove import prove
+from incrowd.solvers.engine.rounding import rounded
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
 from incrowd.solvers.staged import StagedRun
@@ -92,6 +94,7 @@ class Run(StagedRun):
         self.certificate = Prices(np.zeros(self.instance.distinct, np.int64), 1)
         self.bound = 0
         self.wide = False
+        self.priced = False
         # a visit takes longer the more columns there are; under a time limit a second buys about
         # a million of them at ten columns
         limit = context.stop.time_limit
@@ -135,6 +138,7 @@ class Run(StagedRun):
     def bound_by_prices(self) -> None:
         """Run the other rounds."""
         self.raise_prices(self.schedule)
+        self.priced = not self.wide and self.bound > 0 and not self.stop.now()
 
     def raise_prices(self, schedule: PriceBound) -> None:
         """Raise the prices; keep the certificate if it is better."""
@@ -189,6 +193,8 @@ class Run(StagedRun):
     def search(self) -> None:
         """Anneal from a greedy start, over candidates that the final prices allow."""
         annealing = self.engine.annealing or Annealing.suited(self.instance, self.k)
+        if self.priced:  # what the start knows should not melt
+            annealing = replace(annealing, heat=(0.5 * annealing.heat[0], annealing.heat[1]))
         if self.stop.time_limit is None:
             self.anneal("annealing", annealing)
             return
@@ -202,10 +208,17 @@ class Run(StagedRun):
         """List candidates, build a greedy release on them, anneal it."""
         self.tell("candidates")
         candidates = build_candidates(self.instance, self.emission())
-        pattern = greedy(candidates, self.k, max(1, int(self.instance.cell / 10)))
+        pattern = self.start(candidates)
         self.offer(Solution.of(self.instance, pattern))
         found = self.run(stage, annealing, candidates, pattern, 0, seconds)
         self.offer(Solution.of(self.instance, found))
+
+    def start(self, candidates: Candidates) -> NDArray[np.int64]:
+        """Return a lawful assignment: near a fractional release once there are good prices."""
+        cell, k = self.instance.cell, self.k
+        if not self.priced:
+            return greedy(candidates, k, max(1, int(cell / 10)))
+        return rounded(candidates, self.instance.counts, self.price, k, cell)
 
     def run(
         self,

@@ -61,14 +61,17 @@ def place_leftovers(k: int, pattern: Any, size: Any, c: Any) -> int:
     return stranded
 
 
-def greedy(candidates: Candidates, k: int, step: int) -> NDArray[np.int64]:
+def greedy(
+    candidates: Candidates, k: int, step: int, given: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
     """Return a lawful assignment (int64, copies → patterns); needs at least k copies.
 
-    Patterns are taken in cost bands of width ``step``.
+    Patterns are taken in cost bands of width ``step``.  ``given`` says where some copies stand
+    already, in lawful classes; −1 for the others.
     """
     cost = candidates.cost
     root = len(cost) - 1
-    pattern = np.full(len(candidates.row_of), -1, np.int64)
+    pattern = np.full(len(candidates.row_of), -1, np.int64) if given is None else given.copy()
     band = cost // max(1, step)
     edges = np.flatnonzero(np.diff(band, prepend=-1, append=-1))
     for begin, end in pairwise(edges):
