@@ -179,7 +179,12 @@ class Ascent:
         return best, best_u
 
     def shares(
-        self, centre: NDArray[np.float64], half_width: float, iterations: int, rate: float
+        self,
+        centre: NDArray[np.float64],
+        half_width: float,
+        iterations: int,
+        rate: float,
+        stop: Callable[[], bool] = lambda: False,
     ) -> NDArray[np.float64]:
         """Return how many copies each pair carries in a fractional release near the optimum.
 
@@ -189,13 +194,16 @@ class Ascent:
         quarter of the steps does not count.
         """
         steps = Steps(self, centre, half_width, int(self.offset[self.patterns]))
-        first = iterations // 4
+        counted = 0
         for i in range(iterations):
-            if i == first:
-                steps.share[:] = 0
+            if stop():
+                break
+            if i == iterations // 4:
+                steps.share[:], counted = 0, 0
             steps.evaluate()
             steps.advance(rate)
-        return steps.share / (iterations - first)
+            counted += 1
+        return steps.share / max(1, counted)
 
 
 class Steps:

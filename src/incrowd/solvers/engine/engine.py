@@ -218,7 +218,7 @@ class Run(StagedRun):
         cell, k = self.instance.cell, self.k
         if not self.priced:
             return greedy(candidates, k, max(1, int(cell / 10)))
-        return rounded(candidates, self.instance.counts, self.price, k, cell)
+        return rounded(candidates, self.instance.counts, self.price, k, cell, self.done)
 
     def run(
         self,

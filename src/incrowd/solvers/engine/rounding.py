@@ -1,5 +1,6 @@
 """The second release: patterns as a fractional release fills them, greedy for what is left."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ def rounded(
     price: NDArray[np.float64],
     k: int,
     cell: float,
+    stop: Callable[[], bool] = lambda: False,
 ) -> NDArray[np.int64]:
     """Return a lawful assignment (int64, copies → patterns) near a fractional release.
 
@@ -58,7 +60,7 @@ def rounded(
     if patterns == 0:
         return greedy(c, k, 1)
     ascent = Ascent(c.offset[: patterns + 1], c.rows, c.cost, patterns, counts, k)
-    share = ascent.shares(price, WIDTH * cell, STEPS, RATE * cell)
+    share = ascent.shares(price, WIDTH * cell, STEPS, RATE * cell, stop)
     carried = np.add.reduceat(share, c.offset[:patterns]) / k
     pattern = np.full(len(c.row_of), -1, np.int64)
     fill_by_share(np.argsort(-carried, kind="stable"), carried, share, k, pattern, c)
