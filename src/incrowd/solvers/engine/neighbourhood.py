@@ -119,7 +119,10 @@ def solve_block(
         )
     bound = -1
     if result.mip_dual_bound is not None and np.isfinite(result.mip_dual_bound):
-        bound = math.ceil(program.paid + result.mip_dual_bound - 1e-6 * above)
+        # HiGHS is right to within its tolerances times the largest number it sees; the prices
+        # were summed in floating point
+        doubt = 1e-6 * max(above, float(np.abs(program.cost).max(initial=0.0)))
+        bound = math.ceil(program.paid + result.mip_dual_bound - doubt - 1e-12 * program.paid)
     if result.x is None:
         return None, bound
     taken = np.rint(result.x[program.patterns :]).astype(np.int64)
