@@ -87,8 +87,14 @@ def supergradient(
     problem: Any,
     load: Any,
     gradient: Any,
+    place: Any,
+    share: Any,
 ) -> float:
-    """Return F(u) and fill its supergradient; ``load`` (per pattern) must come and goes zeroed."""
+    """Return F(u) and fill its supergradient; ``load`` (per pattern) must come and goes zeroed.
+
+    Unless ``share`` (per pair) is empty, add to it what each pair carries; ``place`` (per distinct
+    row) is scratch for that.
+    """
     bound = 0.0
     for r in range(u.size):
         bound += counts[r] * (u[r] - cut[r])
@@ -99,11 +105,16 @@ def supergradient(
         p = cutter[r]
         if p < 0 or load[p] == 0.0:
             continue
-        share = load[p]
+        amount = load[p]
         load[p] = 0.0
         _, out = answer(problem[p], rows, offset[p], offset[p + 1], u, counts, -1e300, pr, pad)
         for j in range(out):
-            gradient[pad.out_row[j]] -= share * pad.out_weight[j]
+            gradient[pad.out_row[j]] -= amount * pad.out_weight[j]
+        if share.size:
+            for i in range(offset[p], offset[p + 1]):
+                place[rows[i]] = i
+            for j in range(out):
+                share[place[pad.out_row[j]]] += amount * pad.out_weight[j]
     return bound
 
 
@@ -136,14 +147,16 @@ class LawfulAscent:
         low, high = centre - half_width, centre + half_width
         u, best, best_u = centre.copy(), -np.inf, centre
         lists = (self.offset, self.rows)
+        no_place, no_share = np.zeros(0, np.int64), np.zeros(0)
         for i in range(iterations):
             reductions(
                 u, *lists, self.cost, self.patterns, self.counts, self.pricing, self.pad, cut,
                 cutter, problem,
             )  # fmt: skip
             bound = supergradient(
-                u, *lists, self.counts, self.pricing, self.pad, cut, cutter, problem, load, gradient
-            )
+                u, *lists, self.counts, self.pricing, self.pad, cut, cutter, problem, load,
+                gradient, no_place, no_share,
+            )  # fmt: skip
             if bound > best:
                 best, best_u = bound, u - cut
             elif i % 25 == 24 and bound < best - 0.0005 * abs(best):

@@ -10,55 +10,14 @@ Programming 87, 2000).
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.lawful_price import emit_within, reductions
+from incrowd.bounds.lawful_price import emit_within, reductions, supergradient
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import adam_step
-from incrowd.bounds.pricing import answer
-from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import Emission, Sink
-
-
-@lean_kernel
-def uncovered(
-    u: Any,
-    offset: Any,
-    rows: Any,
-    counts: Any,
-    pr: Any,
-    pad: Any,
-    cutter: Any,
-    problem: Any,
-    load: Any,
-    place: Any,
-    gradient: Any,
-    share: Any,
-) -> None:
-    """Fill the supergradient of F, and add what each pair carries to ``share``.
-
-    ``load`` (per pattern) must come and goes zeroed; ``place`` (per distinct row) is scratch.
-    """
-    for r in range(u.size):
-        gradient[r] = counts[r]
-        if cutter[r] >= 0:
-            load[cutter[r]] += counts[r]
-    for r in range(u.size):
-        p = cutter[r]
-        if p < 0 or load[p] == 0.0:
-            continue
-        amount = load[p]
-        load[p] = 0.0
-        _, out = answer(problem[p], rows, offset[p], offset[p + 1], u, counts, -1e300, pr, pad)
-        for i in range(offset[p], offset[p + 1]):
-            place[rows[i]] = i
-        for j in range(out):
-            part = amount * pad.out_weight[j]
-            gradient[pad.out_row[j]] -= part
-            share[place[pad.out_row[j]]] += part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +83,7 @@ class LawfulShares:
                 share[:], used = 0.0, 0
             used += 1
             reductions(u, *lists, emission.cost, patterns, *rules, cut, cutter, problem)
-            uncovered(u, *lists, *rules, cutter, problem, load, place, gradient, share)
+            supergradient(u, *lists, *rules, cut, cutter, problem, load, gradient, place, share)
             adam_step(
                 u, gradient, counts, first, second, step, 1e-2, centre - width, centre + width
             )
