@@ -13,10 +13,14 @@ from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
 
 MOST_TOUCHED = 4096
+NOWHERE = np.iinfo(np.int32).max
 
 
 class Crowd(NamedTuple):
     """pattern, next, prev: int32 (copies,).  size, head: int32 (patterns,).
+
+    first, second: int32 (distinct,): the row's two cheapest open patterns, as far as known: every
+    other open one has a higher number than both.  −1: not looked up yet; ``NOWHERE``: none.
 
     Narrow integers: on large tables most of a move's time goes to reaching memory.
     """
@@ -26,6 +30,8 @@ class Crowd(NamedTuple):
     head: NDArray[np.int32]
     next: NDArray[np.int32]
     prev: NDArray[np.int32]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
 
 
 class Pad(NamedTuple):
@@ -58,6 +64,8 @@ def new_crowd(candidates: Candidates, pattern: NDArray[np.int64]) -> Crowd:
         np.full(patterns, -1, np.int32),
         np.full(copies, -1, np.int32),
         np.full(copies, -1, np.int32),
+        np.full(len(candidates.codes), -1, np.int32),
+        np.full(len(candidates.codes), -1, np.int32),
     )
     link_all(crowd, pattern)
     return crowd
@@ -137,10 +145,47 @@ def link(crowd: Any, i: int, p: int) -> None:
 
 
 @lean_kernel
-def move(crowd: Any, i: int, p: int) -> None:
+def move(crowd: Any, i: int, p: int, k: int, c: Any) -> None:
     """Move copy i to pattern p."""
     unlink(crowd, i)
     link(crowd, i, p)
+    if crowd.size[p] == k:
+        note_opening(crowd, p, c)
+
+
+@lean_kernel
+def note_opening(crowd: Any, p: int, c: Any) -> None:
+    """Enter p, just opened, among the two cheapest open patterns of its rows.
+
+    Closing needs no note: who looks a pattern up sees its size.
+    """
+    for x in range(c.offset[p], c.offset[p + 1]):
+        r = c.rows[x]
+        if p < crowd.first[r]:
+            crowd.second[r] = crowd.first[r]
+            crowd.first[r] = p
+        elif crowd.first[r] < p < crowd.second[r]:
+            crowd.second[r] = p
+
+
+@lean_kernel
+def look_up_open(row: int, k: int, crowd: Any, c: Any) -> None:
+    """Find the row's two cheapest open patterns; patterns are numbered by rising cost."""
+    crowd.first[row] = NOWHERE
+    crowd.second[row] = NOWHERE
+    for x in range(c.row_offset[row], c.row_offset[row + 1]):
+        p = c.row_patterns[x]
+        if crowd.size[p] >= k:
+            if crowd.first[row] != NOWHERE:
+                crowd.second[row] = p
+                return
+            crowd.first[row] = p
+
+
+@lean_kernel
+def is_closed(p: int, k: int, crowd: Any) -> bool:
+    """Whether p is not what ``first`` or ``second`` should say (any more)."""
+    return p < 0 or (p != NOWHERE and crowd.size[p] < k)
 
 
 @lean_kernel
@@ -153,6 +198,18 @@ def link_all(crowd: Any, pattern: Any) -> None:
 @lean_kernel
 def cheapest_open(row: int, besides: int, k: int, crowd: Any, pad: Any, c: Any) -> int:
     """Return the row's cheapest pattern that is open, not dying and not ``besides``, or −1."""
+    if is_closed(crowd.first[row], k, crowd) or is_closed(crowd.second[row], k, crowd):
+        look_up_open(row, k, crowd, c)
+    p = crowd.first[row]
+    if p == NOWHERE:
+        return -1
+    if p != besides and not pad.dying[p]:
+        return p
+    p = crowd.second[row]
+    if p == NOWHERE:
+        return -1
+    if p != besides and not pad.dying[p]:
+        return p
     for x in range(c.row_offset[row], c.row_offset[row + 1]):
         p = c.row_patterns[x]
         if p != besides and crowd.size[p] >= k and not pad.dying[p]:

@@ -35,7 +35,7 @@ def relocate(i: int, k: int, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
     if p < 0:
         return NONE
     if c.cost[p] < c.cost[q] or (c.cost[p] == c.cost[q] and draw(rng) < 0.2):
-        move(crowd, i, p)
+        move(crowd, i, p, k, c)
         return c.cost[p] - c.cost[q]
     return NONE
 
@@ -87,8 +87,8 @@ def shift(i: int, k: int, heat: float, crowd: Any, c: Any, rng: Any) -> int:
     gain = c.cost[q] - c.cost[p] + c.cost[s] - c.cost[q]
     if not accepts(gain, heat, rng):
         return NONE
-    move(crowd, i, p)
-    move(crowd, j, q)
+    move(crowd, i, p, k, c)
+    move(crowd, j, q, k, c)
     return -gain
 
 
@@ -265,7 +265,7 @@ def regroup(
     if loss >= FAR or not accepts(gain - loss, heat, rng):
         return NONE
     for z in range(got):
-        move(crowd, pad.found[z], p)
+        move(crowd, pad.found[z], p, k, c)
     for z in range(left):
-        move(crowd, pad.left[z], pad.left_to[z])
+        move(crowd, pad.left[z], pad.left_to[z], k, c)
     return loss - gain

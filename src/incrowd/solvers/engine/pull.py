@@ -48,6 +48,37 @@ def list_matching(p: int, number: int, crowd: Any, pad: Any, c: Any) -> Any:
 
 
 @lean_kernel
+def promising(p: int, classes: int, k: int, threshold: float, crowd: Any, pad: Any, c: Any) -> bool:
+    """Whether the gain could reach the threshold if dissolving classes cost nothing.
+
+    Most pulls end here, before the dear question of where the other copies would go.
+    """
+    need = k - crowd.size[p]
+    gain = np.int64(0)
+    for t in range(classes):
+        pad.take[t] = 0
+        each = c.cost[pad.touched[t]] - c.cost[p]
+        if each > 0:
+            gain += each * pad.within[t]
+            need -= pad.within[t]
+            pad.take[t] = 1
+    while need > 0 and gain >= threshold:
+        nearest = -1
+        for t in range(classes):
+            if pad.take[t] == 0 and (
+                nearest < 0 or c.cost[pad.touched[t]] > c.cost[pad.touched[nearest]]
+            ):
+                nearest = t
+        if nearest < 0:
+            return False
+        pad.take[nearest] = 1
+        count = min(need, pad.within[nearest])
+        gain += count * (c.cost[pad.touched[nearest]] - c.cost[p])
+        need -= count
+    return bool(gain >= threshold)
+
+
+@lean_kernel
 def price_dissolving(t: int, number: int, k: int, crowd: Any, pad: Any, c: Any) -> None:
     """Set whether class t can be dissolved and what its copies outside p would pay more."""
     q = pad.touched[t]
@@ -162,7 +193,7 @@ def carry_out(p: int, copies: int, classes: int, k: int, crowd: Any, pad: Any, c
             pad.moved[journal] = j
             pad.origin[journal] = q
             journal += 1
-            move(crowd, j, p)
+            move(crowd, j, p, k, c)
             change += c.cost[p] - c.cost[q]
     failed = False
     for t in range(classes):
@@ -178,7 +209,7 @@ def carry_out(p: int, copies: int, classes: int, k: int, crowd: Any, pad: Any, c
             pad.moved[journal] = j
             pad.origin[journal] = q
             journal += 1
-            move(crowd, j, b)
+            move(crowd, j, b, k, c)
             change += c.cost[b] - c.cost[q]
     for t in range(classes):
         pad.dying[pad.touched[t]] = False
@@ -215,16 +246,18 @@ def pull(
     copies, classes = list_matching(p, number, crowd, pad, c)
     if copies < 0:
         return NONE
+    threshold = heat * np.log(draw(rng) + 1e-300) if heat > 0 else 0.0
+    if not promising(p, classes, k, threshold, crowd, pad, c):
+        return NONE
     pulled, gain = choose_gainers(p, classes, number, k, crowd, pad, c)
-    pulled, gain = fill(p, classes, pulled, gain, k, -8.0 * heat - 2.0 * unit, crowd, pad, c)
+    pulled, gain = fill(p, classes, pulled, gain, k, threshold, crowd, pad, c)
     if pulled < k - crowd.size[p]:
         return NONE
-    threshold = heat * np.log(draw(rng) + 1e-300) if heat > 0 else 0.0
     if gain < threshold or (gain == 0 and pulled == 0):
         return NONE
     change, journal, failed = carry_out(p, copies, classes, k, crowd, pad, c)
     if failed or -change < threshold:
         for z in range(journal - 1, -1, -1):
-            move(crowd, pad.moved[z], pad.origin[z])
+            move(crowd, pad.moved[z], pad.origin[z], k, c)
         return NONE
     return change
