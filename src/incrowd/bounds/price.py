@@ -254,6 +254,7 @@ class PriceBound:
     rounds, iterations: rounds of enumeration, and ascent steps within each.
     margin: half-width of the first and last box, in suppressed cells (``Instance.cell``).
     rate: first and last step, in suppressed cells.
+    lift: factor on the prices to start from.
     pairs, patterns: budget of (row, pattern) pairs and of patterns kept in memory per round.
     visits: nodes of the prefix tree that one enumeration may touch.
     """
@@ -262,6 +263,7 @@ class PriceBound:
     iterations: int = 60
     margin: tuple[float, float] = (1.5, 0.01)
     rate: tuple[float, float] = (0.1, 0.0005)
+    lift: float = 1.0
     pairs: int = 4_000_000
     patterns: int = 1_500_000
     visits: int = 10_000_000
@@ -270,12 +272,12 @@ class PriceBound:
     def suited(cls, instance: Instance) -> "PriceBound":
         """Return a schedule for this table.
 
-        With real hierarchies the support bound starts far below the best prices, so the first
-        boxes must be wide; under suppression it starts close, and wide boxes waste time.
+        With real hierarchies the support bound is far below the best prices, so the start is
+        lifted and the boxes stay wide; under suppression it is close, and wide boxes waste time.
         """
         if all(tree.levels <= 2 for tree in instance.trees):
             return cls()
-        return cls(rounds=11, margin=(3.0, 0.015), rate=(0.15, 0.0008))
+        return cls(rounds=9, margin=(1.0, 0.05), rate=(0.1, 0.002), lift=1.2)
 
     def split(self) -> "tuple[PriceBound, PriceBound]":
         """Split into the first quarter of the rounds and the rest."""
@@ -289,6 +291,7 @@ class PriceBound:
                 rounds=self.rounds - first,
                 margin=(margin, self.margin[1]),
                 rate=(rate, self.rate[1]),
+                lift=1.0,
             ),
         )
 
@@ -308,7 +311,7 @@ class PriceBound:
             np.zeros(self.patterns + 1, np.int64),
             np.empty(self.pairs, np.int32),
         )
-        u = start.astype(np.float64)
+        u = start * self.lift
         width = self.margin[0] * cell
         for n in range(self.rounds):
             if stop():

@@ -43,7 +43,7 @@ def raised_prices(
         return best
     schedule, start = PriceBound.suited(instance), best.price / best.quantum
     if best is known:
-        schedule = replace(schedule, rounds=ROUNDS)
+        schedule = replace(schedule, rounds=ROUNDS, lift=1.0)
         start = np.maximum(start, ALMOST * first)
     u = schedule.ascend(tree, k, start, stop, lambda bound, share: report(share))
     return better(best, certify(tree, k, u), instance.counts)
