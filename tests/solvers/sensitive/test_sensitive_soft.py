@@ -90,4 +90,4 @@ def test_anneals_towards_the_law(model: Model) -> None:
     crowd = new_crowd(c, rules, places, pattern)
     for p in np.unique(pattern):
         if p != root:
-            assert violation(rules.laws, crowd.hist[crowd.slot[p]], crowd.size[p]) == 0
+            assert violation(rules.laws, crowd.hist[crowd.slot[p]], int(crowd.size[p])) == 0

@@ -269,6 +269,7 @@ class Run(StagedRun):
         """Anneal through unlawful releases, then trim and mend what is left of them."""
         engine, instance, seed = self.engine, self.instance, self.context.seed
         warmth = self.cell * self.k**LawfulAnnealing.growth
+        effort = min(4.0, max(1.0, (7 / self.k) ** 3))  # moves in smaller classes are cheaper
         found: Solution | None = None
         for number, (near, least, moves, heat, toll) in enumerate(SOFT_STAGES):
             keep = (reduced <= near) | (share > least)
@@ -279,13 +280,13 @@ class Run(StagedRun):
                 candidates, pattern = with_solution(narrowed(emission, keep)[0], found)
             pattern = engine.soft.run(
                 candidates, self.rules, self.places, pattern, self.price, self.cell,
-                moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth), toll,
+                effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth), toll,
                 seed + number, self.done, lambda done: self.tell("annealing", done),
             )  # fmt: skip
             found = Solution.of(instance, pattern)
             if self.done() or number == len(SOFT_STAGES) - 1:
                 pattern = trimmed(candidates, self.rules, self.places, pattern, seed)
-                self.anneal(candidates, pattern, SOFT_REST, COOL, number)
+                self.anneal(candidates, pattern, effort * SOFT_REST, COOL, number)
                 break
 
     def anneal(
