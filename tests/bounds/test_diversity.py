@@ -112,7 +112,7 @@ def test_no_lawful_class_is_dearer(model: Model, rows: list[tuple[int, int, int]
     again, out = answer(which, members, 0, len(members), price, counts, -1e300, pricing, pad)
     weight = pad.out_weight[:out]
     assert again == found and weight.min() >= -1e-12 and abs(weight.sum() - 1) < 1e-6
-    if not (which < len(pricing.kind) and pricing.kind[which] == 3):  # a potential shifts prices
+    if pricing.kind[which] not in (2, 3):  # slopes and potentials shift prices
         assert abs(weight @ price[pad.out_row[:out]] - found) < 1e-6
     assert not pad.used.any()
 
@@ -131,3 +131,40 @@ def test_never_above_the_k_highest(model: Model, rows: list[tuple[int, int, int]
     k = problem.smallest_class
     if len(copies) >= k:
         assert found <= copies[:k].mean() + 1e-6
+
+
+@pytest.mark.parametrize("t", ["0.2", "0.35", "0.5"])
+@settings(max_examples=60, deadline=None)
+@given(rows=rows_of)
+def test_prices_by_size(t: str, rows: list[tuple[int, int, int]]) -> None:
+    """Tests that pricing by size lies between the dearest lawful mean and the relaxation."""
+    problem, price = problem_of(rows, TCloseness(t))
+    members = np.flatnonzero(problem.instance.codes[:, 0] < len(rows)).astype(np.int32)
+    counts, end = problem.instance.counts, len(members)
+    best = brute(problem, price, members)
+    relaxed, _ = dearest(members, 0, end, price, counts, -1e300, *pricing_of(problem))
+    for sizes in (1, 3, 8):
+        pricing, pad = pricing_of(problem, sizes)
+        found, which = dearest(members, 0, end, price, counts, -1e300, pricing, pad)
+        assert found <= relaxed + 1e-9
+        if best is not None:
+            assert found >= best - 1e-9
+        if found == -1e300:
+            continue
+        again, out = answer(which, members, 0, end, price, counts, -1e300, pricing, pad)
+        assert again == found and abs(pad.out_weight[:out].sum() - 1) < 1e-6
+
+
+def test_sizes_prove_more() -> None:
+    """Tests that whole copies are worth less than shares of them where a class cannot be even.
+
+    A class of two rows within .2 of thirds does not exist, three rows are one of each value.
+    """
+    rows = [(0, 1, 12), (0, 1, 12), (1, 1, 6), (1, 1, 6), (2, 1, 0)]
+    problem, price = problem_of(rows, TCloseness("0.2"))
+    members = np.flatnonzero(problem.instance.codes[:, 0] < len(rows)).astype(np.int32)
+    found = [
+        dearest(members, 0, 5, price, problem.instance.counts, -1e300, *pricing_of(problem, sizes))
+        for sizes in (0, 8)
+    ]
+    assert found[1][0] < found[0][0] - 0.01

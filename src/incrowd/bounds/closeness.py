@@ -9,6 +9,12 @@ copies that fill the quota K·qᵥ of each value, and those beyond it.  Start fr
 what is lacking by the dearest copies beyond, then exchange the cheapest of the first list for the
 dearest of the second while that pays and the distance allows.
 
+Equal distance, sized.  A class of exactly n rows holds whole copies: the j-th copy of v lies
+c = min(1, (j − n·qᵥ)⁺) beyond the quota, and these sum to at most n·t.  For every slope λ ≥ 0 the
+n copies of largest price − λ·c, plus λ·n·t, are worth at least the class.  So each of the smallest
+sizes is bounded by its own λ, all larger ones by the relaxation with K as large as them; the
+largest of these bounds holds for every class.
+
 Any metric D.  For a potential g with |g(a) − g(b)| ≤ λ·D(a, b), Kantorovich and Rubinstein's
 duality gives z·g ≤ q·g + λt, so the mean of u over the class is at most the mean of u − g over it
 plus q·g + λt, and the first mean is at most that of the K dearest copies by u − g.  Any g will do;
@@ -21,6 +27,8 @@ from typing import Any
 from incrowd.bounds.diversity import IMPOSSIBLE, keep_dearest
 from incrowd.bounds.tops import fill_tops, sort_pieces
 from incrowd.jit import lean_kernel
+
+SLOPES = 9  # slopes tried for one size of class, at most
 
 
 @lean_kernel
@@ -51,26 +59,12 @@ def list_quota(k: float, t: float, quota: Any, start: Any, pad: Any) -> Any:
 
 
 @lean_kernel
-def variation(
-    rows: Any,
-    begin: int,
-    end: int,
-    u: Any,
-    counts: Any,
-    value: Any,
-    start: Any,
-    data: Any,
-    enough: float,
-    pad: Any,
-) -> Any:
-    """Return (dearest mean within total variation t, number of weights); ``data`` = k, t, q…."""
-    k = data[0]
-    t = data[1]
-    fill_tops(rows, begin, end, u, counts, value, start, pad)
-    inside, beyond, lacking = list_quota(k, t, data[2:], start, pad)
+def relaxed_mean(k: float, t: float, quota: Any, start: Any, pad: Any) -> Any:
+    """Return (dearest mean of classes of ≥ k rows, number of weights, price of more distance)."""
+    inside, beyond, lacking = list_quota(k, t, quota, start, pad)
     budget = t * k
     if lacking > budget + 1e-7:
-        return IMPOSSIBLE, 0
+        return IMPOSSIBLE, 0, 0.0
     sort_pieces(pad.price, pad.amount, pad.row, beyond, False)
     out = 0
     total = 0.0
@@ -87,7 +81,7 @@ def variation(
         if pad.amount[x] <= 1e-12:
             x += 1
     if need > 1e-6:
-        return IMPOSSIBLE, 0
+        return IMPOSSIBLE, 0, 0.0
     sort_pieces(pad.low_price, pad.low_amount, pad.low_row, inside, True)
     left = budget - lacking
     y = 0
@@ -104,12 +98,141 @@ def variation(
             x += 1
         if pad.low_amount[y] <= 1e-12:
             y += 1
+    slope = max(0.0, pad.price[x] - pad.low_price[y]) if x < beyond and y < inside else 0.0
     for z in range(y, inside):
         total += pad.low_amount[z] * pad.low_price[z]
         pad.out_row[out] = pad.low_row[z]
         pad.out_weight[out] = pad.low_amount[z] / k
         out += 1
-    return total / k, out
+    return total / k, out, slope
+
+
+@lean_kernel
+def sized_line(size: int, slope: float, t: float, quota: Any, start: Any, pad: Any) -> Any:
+    """Return (dearest mean of a class of this size at this slope, its distance beyond t).
+
+    The class's rows stand in ``pad.low_row``.
+    """
+    held = 0
+    spent = 0.0
+    for x in range(pad.state[0]):
+        v = pad.present[x]
+        at = start[v]
+        full = quota[v] * size
+        for z in range(min(pad.filled[v], int(full + size * t + 1e-9))):
+            far = min(1.0, max(0.0, z + 1.0 - full))
+            key = pad.top[at + z] - slope * far
+            if held >= size:
+                if key <= pad.low_price[held - 1]:
+                    break
+                spent -= pad.low_amount[held - 1]
+            j = held if held < size else size - 1
+            while j > 0 and pad.low_price[j - 1] < key:
+                pad.low_price[j] = pad.low_price[j - 1]
+                pad.low_amount[j] = pad.low_amount[j - 1]
+                pad.low_row[j] = pad.low_row[j - 1]
+                j -= 1
+            pad.low_price[j] = key
+            pad.low_amount[j] = far
+            pad.low_row[j] = pad.top_row[at + z]
+            spent += far
+            held = min(held + 1, size)
+    if held < size:
+        return IMPOSSIBLE, 0.0
+    total = 0.0
+    for j in range(size):
+        total += pad.low_price[j]
+    return total / size + slope * t, spent / size - t
+
+
+@lean_kernel
+def sized_mean(size: int, first: float, t: float, quota: Any, start: Any, pad: Any) -> Any:
+    """Return (bound on the mean of classes of this size, the slope that proves it).
+
+    The least of a convex function of the slope, from ``first`` on by intersecting tangents; any
+    slope is proof enough, so a few steps will do.
+    """
+    slope = first
+    best = -IMPOSSIBLE
+    best_slope = first
+    low = high = -1.0
+    low_value = high_value = low_far = high_far = 0.0
+    for _ in range(SLOPES):
+        value, far = sized_line(size, slope, t, quota, start, pad)
+        if value == IMPOSSIBLE:
+            return IMPOSSIBLE, slope
+        if value < best:
+            best = value
+            best_slope = slope
+        if far <= 0 and slope <= 0.0:
+            break
+        if far > 0:
+            low, low_value, low_far = slope, value, far
+        else:
+            high, high_value, high_far = slope, value, far
+        if high < 0:
+            slope = 2.0 * slope + 0.5
+        elif low < 0:
+            slope = 0.0 if slope < 0.1 else 0.5 * slope
+        else:  # tangents: value − far·(λ − slope)
+            if low_far - high_far < 1e-12:
+                break
+            slope = (low_value + low_far * low - high_value - high_far * high) / (
+                low_far - high_far
+            )
+            if low_value - low_far * (slope - low) >= best - 2e-3 * abs(best):
+                break
+    return best, best_slope
+
+
+@lean_kernel
+def variation(
+    rows: Any,
+    begin: int,
+    end: int,
+    u: Any,
+    counts: Any,
+    value: Any,
+    start: Any,
+    data: Any,
+    enough: float,
+    pad: Any,
+) -> Any:
+    """Return (dearest mean within total variation t, number of weights).
+
+    ``data`` = k, t, number of sizes, q….  A relaxation that does not exceed ``enough`` is answer
+    enough.
+    """
+    k = int(data[0])
+    t = data[1]
+    sizes = int(data[2])
+    quota = data[3:]
+    fill_tops(rows, begin, end, u, counts, value, start, pad)
+    mean, out, slope = relaxed_mean(data[0], t, quota, start, pad)
+    if sizes == 0 or mean <= enough:
+        return mean, out
+    best, out, tail = relaxed_mean(data[0] + sizes, t, quota, start, pad)
+    best_size = k + sizes
+    best_slope = 0.0
+    if best != IMPOSSIBLE:
+        slope = tail
+    for size in range(k + sizes - 1, k - 1, -1):
+        if best >= mean:
+            break
+        found, slope = sized_mean(size, slope, t, quota, start, pad)
+        if found > best:
+            best, best_size, best_slope = found, size, slope
+    if best >= mean:  # few steps may prove less than the relaxation
+        mean, out, _ = relaxed_mean(data[0], t, quota, start, pad)
+        return mean, out
+    if best_size == k + sizes:
+        best, out, _ = relaxed_mean(data[0] + sizes, t, quota, start, pad)
+        return best, out
+    sized_line(best_size, best_slope, t, quota, start, pad)
+    for j in range(best_size):
+        pad.out_row[j] = pad.low_row[j]
+        pad.out_weight[j] = 1.0 / best_size
+    return best, best_size
 
 
 @lean_kernel

@@ -198,6 +198,11 @@ class LawfulPriceBound:
         """
         return cls(rounds=1, iterations=800, margin=(6.0, 6.0), rate=(0.45, 0.003))
 
+    @classmethod
+    def polish(cls) -> "LawfulPriceBound":
+        """Return a short schedule for prices that are nearly the best, and a dearer pricing."""
+        return cls(rounds=3, iterations=150, margin=(0.4, 0.2), rate=(0.03, 0.0007))
+
     def fits(self, tree: LawfulTree, start: NDArray[np.float64]) -> bool:
         """Whether the budget holds all patterns of the first box."""
         mean = max(float(start @ tree.instance.counts) / tree.instance.rows, 1e-9)

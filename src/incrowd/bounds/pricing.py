@@ -61,9 +61,11 @@ class Part(NamedTuple):
     depth: list[int]
 
 
-def pricing_of(problem: Problem) -> tuple[Pricing, Pad]:
+def pricing_of(problem: Problem, sizes: int = 0) -> tuple[Pricing, Pad]:
     """Return the pricing problems of a model, and scratch for them.
 
+    ``sizes``: how many sizes of class t-closeness by equal distance prices one by one, which takes
+    several times longer and proves a little more.
     A model that asks for a number of rows only becomes distinct 1-diversity of a constant.
     """
     table, instance, k = problem.table, problem.instance, problem.smallest_class
@@ -73,7 +75,7 @@ def pricing_of(problem: Problem) -> tuple[Pricing, Pad]:
             found += [distinct_part(part.l, k, a, table) for a in part.columns(table)]
         elif isinstance(part, PerAttribute):
             for a in part.attributes(table):
-                found += parts_of(part, k, a, table)
+                found += parts_of(part, k, a, table, sizes)
     found = list({str(part): part for part in found}.values())
     if not found:
         found = [Part(DISTINCT, len(table.sizes), [1.0, float(k)], [1])]
@@ -94,7 +96,7 @@ def pricing_of(problem: Problem) -> tuple[Pricing, Pad]:
     return pricing, new_pad(instance.distinct, max([1, *table.sizes]), depth, k)
 
 
-def parts_of(part: PerAttribute, k: int, a: int, table: Group) -> list[Part]:
+def parts_of(part: PerAttribute, k: int, a: int, table: Group, sizes: int) -> list[Part]:
     """Return the pricing problems of one model on one attribute."""
     counts = [int(c) for c in table.histograms[a]]
     if isinstance(part, DistinctDiversity):
@@ -116,7 +118,7 @@ def parts_of(part: PerAttribute, k: int, a: int, table: Group) -> list[Part]:
             capped_part(k, a, [cap] * len(counts), [0.0] * len(counts), caps),
         ]
     if isinstance(part, TCloseness):
-        return closeness_parts(part, k, a, counts)
+        return closeness_parts(part, k, a, counts, sizes)
     kind, data = numbers(part, counts)
     assert kind == SHARES
     unit, values = data[0], len(counts)
@@ -205,7 +207,7 @@ def recursive_cap(c: Fraction, l: int, size: int) -> int:  # noqa: E741
     return max(0, ceil(most) - 1)
 
 
-def closeness_parts(part: TCloseness, k: int, a: int, counts: list[int]) -> list[Part]:
+def closeness_parts(part: TCloseness, k: int, a: int, counts: list[int], sizes: int) -> list[Part]:
     """t-closeness: by total variation, by a potential, or both."""
     rows, values = sum(counts), len(counts)
     quota = [c / rows for c in counts]
@@ -215,8 +217,8 @@ def closeness_parts(part: TCloseness, k: int, a: int, counts: list[int]) -> list
     nearest = 1.0 if matrix is None else float((matrix + np.eye(values) * 9).min())
     if nearest > 0 and t / nearest < 1:
         within = t / nearest + SLACK
-        depth = [ceil(k * (q + within)) + 1 for q in quota]
-        found.append(Part(VARIATION, a, [float(k), within, *quota], depth))
+        depth = [ceil((k + sizes) * (q + within)) + 1 for q in quota]
+        found.append(Part(VARIATION, a, [float(k), within, float(sizes), *quota], depth))
     if matrix is not None:
         data = [float(k), t + SLACK, *quota, *matrix.ravel().tolist()]
         found.append(Part(POTENTIAL, a, data, [1] * values))

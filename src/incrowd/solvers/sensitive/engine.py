@@ -17,7 +17,7 @@ from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bou
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import PriceBound, bound_of, certify
-from incrowd.bounds.pricing import DISTINCT, pricing_of
+from incrowd.bounds.pricing import DISTINCT, VARIATION, pricing_of
 from incrowd.bounds.support import uniqueness_prices
 from incrowd.errors import OutOfScopeError
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
@@ -33,13 +33,22 @@ from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, with_start
-from incrowd.solvers.sensitive.rounding import rounded
+from incrowd.solvers.sensitive.rounding import drawn_patterns, rounded
 from incrowd.solvers.sensitive.rules import rules_of
+from incrowd.solvers.sensitive.soften import SoftAnnealing, trimmed
 from incrowd.solvers.sensitive.start import greedy
 from incrowd.solvers.staged import StagedRun
 
+CLOSE_SIZES = 8  # sizes of class that t-closeness prices one by one at last
 # candidates by reduced cost (share of the slack) or copies carried, share of the moves, warmth
 STAGES = ((-1.0, 0.05, 0.15, 1.0), (0.1, 0.02, 0.15, 0.3), (0.3, 0.02, 0.25, 0.3))
+# candidates as above, share of the moves, first and last temperature, first and last toll in cells
+SOFT_STAGES = (
+    (0.1, 0.02, 0.12, (4.0, 1.5), (15.0, 30.0)),
+    (0.3, 0.02, 0.12, (1.5, 0.7), (20.0, 30.0)),
+    (1.0, 0.0, 0.16, (1.0, 0.3), (25.0, 80.0)),
+)
+SOFT_REST = 0.4  # share of the moves that mend the last of them
 REST = 0.45  # share of the moves over all candidates
 COOL = 0.3  # warmth of every search that starts from the result of another
 
@@ -52,6 +61,8 @@ class SensitiveEngine:
     ----------
     prices, shares, annealing: how the bound, a fractional release and the release are sought;
         prices None for the schedule suited to the model.
+    soft: annealing through unlawful releases, for models that are priced by a relaxation.
+    polish: the schedule for prices by size of class (t-closeness by equal distance).
     k_prices: the k-anonymity bound that the bound may never fall below; None for the schedule
         suited to the table.
     slack: reduced cost of a class of the smallest size k, in suppressed cells times k ** 0.45, up
@@ -63,10 +74,12 @@ class SensitiveEngine:
     """
 
     prices: LawfulPriceBound | None = None
+    polish: LawfulPriceBound = field(default_factory=LawfulPriceBound.polish)
     k_prices: PriceBound | None = None
     shares: LawfulShares = field(default_factory=LawfulShares)
     annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
-    slack: tuple[float, float] = (0.5, 3.0)
+    soft: SoftAnnealing = field(default_factory=SoftAnnealing)
+    slack: tuple[float, float] = (0.5, 1.5)
     visits: int = 20_000_000
 
     id = "sensitive-engine"
@@ -187,6 +200,19 @@ class Run(StagedRun):
         bound, price = safe_bound(self.tree, u)
         if bound > self.bound:
             self.bound, self.price, self.certificate = bound, price, None
+        if (self.tree.pricing.kind == VARIATION).any() and not self.stop.now():
+            self.price_by_size()
+
+    def price_by_size(self) -> None:
+        """Polish the bound of t-closeness with prices by size of class; the search needs none."""
+        tree = LawfulTree(self.instance, *pricing_of(self.problem, CLOSE_SIZES))
+        schedule = self.engine.polish
+        u = schedule.ascend(
+            tree, self.price, self.stop.now, lambda _, share: self.tell("prices by size", share)
+        )
+        bound, _ = safe_bound(tree, u)
+        if bound > self.bound:
+            self.bound, self.certificate = bound, None
 
     @property
     def cell(self) -> float:
@@ -203,7 +229,8 @@ class Run(StagedRun):
             self.sweep(emission)
             self.anneal_again(emission, 1.0, 1.0)
         else:
-            self.anneal_again(self.search_in_stages(), REST, COOL)
+            emission = self.search_in_stages()
+            self.anneal_again(emission, REST, COOL, self.relaxed)
 
     def search_in_stages(self) -> Emission:
         """Round a fractional release, improve it; return the widest candidates."""
@@ -213,19 +240,54 @@ class Run(StagedRun):
         share, _ = engine.shares.run(
             self.tree, emission, self.price, margin, instance.counts, self.stop.now
         )
-        drawn = rounded(instance, emission, share, self.rules, self.places, self.context.seed)
         reduced = reduced_costs(self.tree, self.price, emission)
+        if self.relaxed:
+            self.soft_stages(emission, share, reduced / whole)
+        else:
+            self.lawful_stages(emission, share, reduced / whole)
+        return emission
+
+    def lawful_stages(
+        self, emission: Emission, share: NDArray[np.float64], reduced: NDArray[np.float64]
+    ) -> None:
+        """Anneal through lawful releases; ``reduced`` (per pair) in shares of the slack."""
+        drawn = rounded(self.instance, emission, share, self.rules, self.places, self.context.seed)
         found = self.best
         for number, (near, least, moves, heat) in enumerate(STAGES):
-            keep = (reduced <= near * whole) | (share > least)
+            keep = (reduced <= near) | (share > least)
             if number == 0:
-                candidates, pattern = with_start(instance, emission, keep, drawn)
+                candidates, pattern = with_start(self.instance, emission, keep, drawn)
             else:
                 candidates, pattern = with_solution(narrowed(emission, keep)[0], found)
             found = self.anneal(candidates, pattern, moves, heat, number)
             if self.done():
                 break
-        return emission
+
+    def soft_stages(
+        self, emission: Emission, share: NDArray[np.float64], reduced: NDArray[np.float64]
+    ) -> None:
+        """Anneal through unlawful releases, then trim and mend what is left of them."""
+        engine, instance, seed = self.engine, self.instance, self.context.seed
+        warmth = self.cell * self.k**LawfulAnnealing.growth
+        effort = min(4.0, max(1.0, (7 / self.k) ** 3))  # moves in smaller classes are cheaper
+        found: Solution | None = None
+        for number, (near, least, moves, heat, toll) in enumerate(SOFT_STAGES):
+            keep = (reduced <= near) | (share > least)
+            if found is None:
+                drawn = drawn_patterns(instance, emission, share, seed)
+                candidates, pattern = with_start(instance, emission, keep, drawn)
+            else:
+                candidates, pattern = with_solution(narrowed(emission, keep)[0], found)
+            pattern = engine.soft.run(
+                candidates, self.rules, self.places, pattern, self.price, self.cell,
+                effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth), toll,
+                seed + number, self.done, lambda done: self.tell("annealing", done),
+            )  # fmt: skip
+            found = Solution.of(instance, pattern)
+            if self.done() or number == len(SOFT_STAGES) - 1:
+                pattern = trimmed(candidates, self.rules, self.places, pattern, seed)
+                self.anneal(candidates, pattern, effort * SOFT_REST, COOL, number)
+                break
 
     def anneal(
         self,
@@ -246,10 +308,15 @@ class Run(StagedRun):
         self.offer(solution)
         return solution
 
-    def anneal_again(self, emission: Emission, share: float, heat: float) -> None:
-        """Annealing over all candidates: once, or again and again while the budget lasts."""
+    def anneal_again(
+        self, emission: Emission, share: float, heat: float, been: bool = False
+    ) -> None:
+        """Annealing over all candidates: again and again while the budget lasts, else once.
+
+        ``been``: that once is over.
+        """
         limited = self.stop.time_limit is not None or self.stop.gap is not None
-        rounds = 0
+        rounds = int(been)
         while not self.done() and (limited or rounds == 0):
             candidates, pattern = with_solution(emission, self.best)
             self.anneal(candidates, pattern, share, heat, len(STAGES) + rounds)

@@ -9,7 +9,7 @@ from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.crowd import Rules, broken_after, link, unlink
 
-TICK, JOURNAL, TOUCHED, FOUND, DELTA, NUMBER, CHAIN = range(7)
+TICK, JOURNAL, TOUCHED, FOUND, DELTA, NUMBER, CHAIN, OWED = range(8)
 LONGEST_MEMBERS = 64
 
 

@@ -68,6 +68,19 @@ def trim_all(
             held[met[x]] = 0
 
 
+def drawn_patterns(
+    instance: Instance, emission: Emission, share: NDArray[np.float64], seed: int
+) -> NDArray[np.int64]:
+    """Return a pattern of the emission for each copy by chance (int64, copies), −1 for none."""
+    rng = np.random.default_rng([seed, 41])
+    pattern = np.full(instance.rows, -1, np.int64)
+    draw_patterns(
+        emission.offset, emission.rows, share, instance.counts, instance.first_copy,
+        rng.random(instance.distinct), pattern,
+    )  # fmt: skip
+    return pattern
+
+
 def rounded(
     instance: Instance,
     emission: Emission,
@@ -80,12 +93,8 @@ def rounded(
 
     The classes are lawful; chance decides which copies are left over.
     """
-    rng = np.random.default_rng([seed, 41])
-    pattern = np.full(instance.rows, -1, np.int64)
-    draw_patterns(
-        emission.offset, emission.rows, share, instance.counts, instance.first_copy,
-        rng.random(instance.distinct), pattern,
-    )  # fmt: skip
+    rng = np.random.default_rng([seed, 43])
+    pattern = drawn_patterns(instance, emission, share, seed)
     order = rng.permutation(instance.rows)
     order = order[np.argsort(pattern[order], kind="stable")]
     begin = np.searchsorted(pattern[order], np.arange(len(emission.cost) + 1))

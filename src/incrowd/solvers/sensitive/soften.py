@@ -1,0 +1,86 @@
+"""Annealing through unlawful releases: the schedule of ``incrowd.solvers.sensitive.soft``."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.solvers.engine.candidates import Candidates
+from incrowd.solvers.sensitive.crowd import Rules, new_crowd
+from incrowd.solvers.sensitive.journal import new_pad
+from incrowd.solvers.sensitive.rounding import trim_all
+from incrowd.solvers.sensitive.soft import soft_slice
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftAnnealing:
+    """How moves are mixed.
+
+    Attributes
+    ----------
+    mix: shares of relocations (with up to three copies passed on), of exchanges, and of classes
+        dissolved; the rest are pulls.
+    found: copies that a pull chooses from.
+    doom, focus: as in ``LawfulAnnealing``.
+    """
+
+    mix: tuple[float, float, float] = (0.4, 0.2, 0.02)
+    found: int = 150
+    doom: float = 0.7
+    focus: float = 0.5
+
+    def run(
+        self,
+        c: Candidates,
+        rules: Rules,
+        places: int,
+        pattern: NDArray[np.int64],
+        price: NDArray[np.float64],
+        cell: float,
+        moves: float,
+        heat: tuple[float, float],
+        toll: tuple[float, float],
+        seed: int,
+        stop: Callable[[], bool] = lambda: False,
+        report: Callable[[float], None] = lambda share: None,
+    ) -> NDArray[np.int64]:
+        """Anneal an assignment (int64, copies → patterns); its classes may come and go unlawful.
+
+        ``moves`` per copy; ``heat``: first and last temperature in units of 1/scale; ``toll``:
+        first and last toll of a row lacking, in cells.
+        """
+        crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules, places)
+        rng = np.array([(seed * 0x9E3779B9 + 4441) & 0xFFFFFFFFFFFF], np.uint64)
+        total = max(1, int(moves * len(pattern)))
+        largest, unit = max(60, 3 * int(rules.least[0])), max(1, round(cell))
+        length, mix = max(1, min(100_000, total // 40)), np.array(self.mix)
+        for first in range(0, total, length):
+            last = min(first + length, total)
+            active = np.flatnonzero(c.cost[crowd.pattern] - price[c.row_of] > 1.5 * cell)
+            soft_slice(
+                first, last, total, *heat, toll[0] * cell, toll[1] * cell, unit, self.doom,
+                min(self.found, len(pad.found)), largest, mix, crowd, pad, rules, c, rng, active,
+                self.focus,
+            )  # fmt: skip
+            report(last / total)
+            if stop():
+                break
+        return crowd.pattern.copy()
+
+
+def trimmed(
+    c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int64], seed: int
+) -> NDArray[np.int64]:
+    """Trim every unlawful class until it is lawful; what that drops waits at the root."""
+    pattern, root = pattern.copy(), len(c.cost) - 1
+    order = np.random.default_rng([seed, 59]).permutation(len(pattern))
+    order = order[np.argsort(pattern[order], kind="stable")]
+    begin = np.searchsorted(pattern[order], np.arange(root + 1))
+    profiles = len(rules.sample)
+    trim_all(
+        order, begin, c.row_of, rules, np.zeros(max(1, places), np.int64),
+        np.zeros(profiles, np.int64), np.zeros(profiles, np.int64), pattern,
+    )  # fmt: skip
+    pattern[pattern < 0] = root
+    return pattern

@@ -1,0 +1,93 @@
+"""Tests of annealing through unlawful releases."""
+
+import numpy as np
+import pytest
+
+from incrowd.instance import Instance, from_codes
+from incrowd.privacy.base import Model
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.t_closeness import TCloseness
+from incrowd.privacy.violation import violation
+from incrowd.solvers.base import Problem
+from incrowd.solvers.engine.candidates import build_candidates
+from incrowd.solvers.engine.windows import window_emission
+from incrowd.solvers.sensitive.crowd import new_crowd, total_cost
+from incrowd.solvers.sensitive.journal import DELTA, OWED, new_pad
+from incrowd.solvers.sensitive.rules import rules_of
+from incrowd.solvers.sensitive.soft import soft_move, total_owed
+from incrowd.solvers.sensitive.soften import SoftAnnealing, trimmed
+
+MODELS: list[Model] = [TCloseness("0.3"), TCloseness("0.4") & KAnonymity(4), FrequencyDiversity(3)]
+
+
+def table(seed: int) -> Instance:
+    """A table of four columns with copies, and a sensitive attribute of four values."""
+    rng = np.random.default_rng(seed)
+    codes = np.minimum(rng.geometric(0.5, (120, 4)) - 1, 3)
+    return from_codes(codes, None, rng.permutation(np.arange(120) % 4))[0]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@pytest.mark.parametrize("mix", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.0,) * 3])
+def test_moves_keep_account(model: Model, mix: tuple[float, float, float]) -> None:
+    """Tests that each kind of move reports what it does to the cost and to the violations.
+
+    Moves happen, rejected moves leave no trace, and histograms and sizes stay those of the copies.
+    """
+    instance = table(2)
+    problem = Problem(instance, model)
+    rules, places = rules_of(problem)
+    c = build_candidates(instance, window_emission(instance, 3, 3, 0))
+    rng = np.random.default_rng(5)
+    start = np.array(
+        [rng.choice(c.row_patterns[slice(*c.row_offset[r : r + 2])]) for r in c.row_of]
+    )
+    crowd, pad = new_crowd(c, rules, places, start), new_pad(c, rules, places)
+    dice = np.array([99], np.uint64)
+    cost, owed, changed = total_cost(crowd, c), total_owed(crowd, rules, c), 0
+    for number in range(400):
+        before = crowd.pattern.copy()
+        soft_move(
+            number % 120, number, 1.0, 2.0 / 1024, 1, 0.7, 50, 60, np.array(mix), crowd, pad, rules,
+            c, dice,
+        )  # fmt: skip
+        now = total_cost(crowd, c), total_owed(crowd, rules, c)
+        if (crowd.pattern != before).any():
+            changed += 1
+            assert now == (cost + pad.n[DELTA], owed + pad.n[OWED])
+        else:
+            assert now == (cost, owed)
+        cost, owed = now
+    assert changed > 3
+    for p in np.unique(crowd.pattern):
+        members = np.flatnonzero(crowd.pattern == p)
+        hist = np.bincount(rules.places[c.row_of[members]].ravel(), minlength=places)
+        assert crowd.size[p] == len(members) and (crowd.hist[crowd.slot[p]] == hist).all()
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_anneals_towards_the_law(model: Model) -> None:
+    """Tests that a chance assignment loses most of its energy, and that trimming does the rest."""
+    instance = table(3)
+    problem = Problem(instance, model)
+    rules, places = rules_of(problem)
+    c = build_candidates(instance, window_emission(instance, 3, 3, 0))
+    root = len(c.cost) - 1
+    rng = np.random.default_rng(5)
+    start = np.array(
+        [rng.choice(c.row_patterns[slice(*c.row_offset[r : r + 2])]) for r in c.row_of]
+    )
+    crowd = new_crowd(c, rules, places, start)
+    before = total_cost(crowd, c) + 5 * total_owed(crowd, rules, c) / 1024
+    pattern = SoftAnnealing().run(
+        c, rules, places, start, np.zeros(instance.distinct), 1.0, 100, (1.0, 0.1), (5.0, 5.0), 1
+    )
+    crowd = new_crowd(c, rules, places, pattern)
+    after = total_cost(crowd, c) + 5 * total_owed(crowd, rules, c) / 1024
+    assert after < 0.8 * before
+    pattern = trimmed(c, rules, places, pattern, 0)
+    crowd = new_crowd(c, rules, places, pattern)
+    for p in np.unique(pattern):
+        if p != root:
+            assert violation(rules.laws, crowd.hist[crowd.slot[p]], int(crowd.size[p])) == 0
