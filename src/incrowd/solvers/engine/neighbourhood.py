@@ -15,7 +15,10 @@ from incrowd.solvers.highs import standard_output_kept_clean
 
 
 class Program(NamedTuple):
-    """A block as a mixed-integer program: one binary per pattern, then one integer per choice.
+    """A block as a mixed-integer program: one binary per pattern, then one number per choice.
+
+    Once the open patterns are known the choices are a flow from rows and lenders to patterns, whose
+    vertices are integral: only the binaries need to be branched on.
 
     cost: reduced by the prices of the rows, which pay ``paid`` whatever is chosen; so columns of
     very different weight do not blur the small ones.
@@ -108,7 +111,7 @@ def solve_block(
     with standard_output_kept_clean():
         result = milp(
             program.cost,
-            integrality=np.ones(len(program.cost)),
+            integrality=np.arange(len(program.cost)) < program.patterns,
             bounds=Bounds(0, program.most),  # pyright: ignore[reportArgumentType]
             constraints=LinearConstraint(program.matrix, program.low, program.high),  # pyright: ignore[reportArgumentType]
             options={
@@ -125,7 +128,11 @@ def solve_block(
         bound = math.ceil(program.paid + result.mip_dual_bound - doubt - 1e-12 * program.paid)
     if result.x is None:
         return None, bound
-    taken = np.rint(result.x[program.patterns :]).astype(np.int64)
+    found = np.rint(result.x)
+    filled = program.matrix @ found
+    if np.any(filled < program.low) or np.any(filled > program.high):  # not a vertex
+        return None, bound
+    taken = found[program.patterns :].astype(np.int64)
     return (taken if int(taken @ block.cost) < block.pays else None), bound
 
 

@@ -18,7 +18,7 @@ from incrowd.solvers.engine.neighbourhood import apply_block, solve_block
 from incrowd.solvers.engine.warm import with_solution
 
 # pairs and branch-and-bound nodes that a proof may take: without a time limit, and with one
-MOST_PAIRS = (2_500, 25_000)
+MOST_PAIRS = (2_500, 60_000)
 NODES = (60, 100_000)
 
 
