@@ -163,7 +163,7 @@ class Annealing:
         """
         if all(tree.levels <= 2 for tree in instance.trees):
             return cls()
-        return cls(moves=1000 * min(1.0, (5 / k) ** 0.43), most=16_000_000)
+        return cls(moves=1000 * min(1.0, (5 / k) ** 0.43), most=10_000_000)
 
     def heat_at(self, share: float) -> float:
         """Return the temperature after a share of the way, in the units of ``heat``."""
