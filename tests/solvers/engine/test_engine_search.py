@@ -15,7 +15,14 @@ from incrowd.solution import Solution
 from incrowd.solvers.engine.anneal import Annealing, anneal_slice
 from incrowd.solvers.engine.block import BlockMaker
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
-from incrowd.solvers.engine.crowd import Crowd, new_crowd, new_pad, total_cost
+from incrowd.solvers.engine.crowd import (
+    Crowd,
+    Pad,
+    cheapest_open,
+    new_crowd,
+    new_pad,
+    total_cost,
+)
 from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods, apply_block, solve_block
 from incrowd.solvers.engine.rounding import rounded
@@ -174,6 +181,21 @@ def test_moves_keep_links_and_count_right(kind: str) -> None:
             require_links(crowd)
             assert case.require(crowd.pattern) == cost == total_cost(crowd, c)
             assert not pad.dying.any()
+            require_open_patterns(case, crowd, pad)
+
+
+def require_open_patterns(case: Case, crowd: Crowd, pad: Pad) -> None:
+    """Check what rows remember of open patterns against a scan of all their patterns."""
+    c, k = case.candidates, case.k
+    for row in range(case.instance.distinct):
+        own = c.row_patterns[c.row_offset[row] : c.row_offset[row + 1]].tolist()
+        for besides in (-1, *own):
+            dying = int(case.rng.choice(own))
+            pad.dying[dying] = case.rng.random() < 0.3
+            usable = [p for p in own if p != besides and crowd.size[p] >= k and not pad.dying[p]]
+            found = cheapest_open(row, besides, k, crowd, pad, c)
+            assert found == min(usable, default=-1)
+            pad.dying[dying] = False
 
 
 @pytest.mark.parametrize("kind", KINDS)
