@@ -254,7 +254,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def test_a_bound_beyond_k_anonymity_is_confirmed(honest: list[Path]) -> None:
     """Tests a table whose rows are all doubles: 2-anonymity costs nothing, diversity does."""
-    verdict = check(*honest)
+    verdict = check(honest[0], honest[1], honest[2])
     assert verdict.accepted, verdict
     assert verdict.facts["bound"] > 0
     plain = anonymize(str(honest[1]), 2, sensitive="ill")
@@ -286,7 +286,7 @@ class Forger:
             data[name] = out.getvalue()
         self.facts["parts"] = {n: sha256(part).hexdigest() for n, part in data.items()}
         pack(self.path, self.facts, data)
-        return check(*self.honest[:2], self.path)
+        return check(self.honest[0], self.honest[1], self.path)
 
 
 def rules(*stated: Any) -> Callable[[Forger], Any]:
