@@ -36,7 +36,7 @@ class Solved:
     status: ``"optimal"`` exactly when ``bound == cost``.
     method: id of the solver that ran.
     ended: why it ended, see ``Outcome.ended``.
-    prices: the certificate behind the bound, where there is one.
+    prices, lawful: the certificate behind the bound, where there is one, see ``Outcome``.
     """
 
     solution: Solution
@@ -46,6 +46,7 @@ class Solved:
     method: str
     ended: str
     prices: Prices | None = None
+    lawful: Prices | None = None
 
     @property
     def gap(self) -> float:
@@ -216,7 +217,10 @@ def recheck(problem: Problem, solver: Solver, outcome: Outcome) -> Solved:
             f"method {solver.id!r} claims the bound {outcome.bound} above its own cost {cost}"
         )
     status: Status = "optimal" if outcome.bound == cost else "feasible"
-    return Solved(solution, cost, outcome.bound, status, solver.id, outcome.ended, outcome.prices)
+    return Solved(
+        solution, cost, outcome.bound, status, solver.id, outcome.ended, outcome.prices,
+        outcome.lawful,
+    )  # fmt: skip
 
 
 def require_same_table(problem: Problem, solver: Solver, solution: Solution) -> None:

@@ -299,3 +299,23 @@ def test_proof(folder):
     assert (no.exit_code, no.stderr[:12]) == (1, "incrowd: no:")
     wrong = incrowd("verify", "o.csv", "--original", "in.csv", "--proof", "nothing")
     assert (wrong.exit_code, wrong.stderr.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("method", ["auto", "mondrian"])
+def test_the_bound_that_a_proof_certifies_is_told(folder, method):
+    """Tests that bound and verdict agree, or that the output says what the proof certifies."""
+    rows = [
+        f"{a},{b},{s}\n"
+        for a, b, s in zip("112233112233", "121212333111", "xxyyzzxyzxyz", strict=True)
+    ]
+    (folder / "in.csv").write_text("a,b,ill\n" + "".join(rows))
+    ask = ("anonymize", "in.csv", "-o", "o.csv", "-k", 2, "--sensitive", "ill", "--l", 2)
+    done = incrowd(*ask, "--method", method, "--proof", "o.proof", "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    check = ("verify", "o.csv", "--original", "in.csv", "--proof", "o.proof", "--json")
+    verdict = json.loads(incrowd(*check).stdout)
+    assert verdict["lawful"] is True
+    certified = told.get("proof_bound", told["lower_bound"])
+    assert certified == verdict["bound"] <= told["cost"]
+    assert ("certifies" in done.stderr) == ("proof_bound" in told)

@@ -16,19 +16,18 @@ every excess raised by more than floating-point sums can lose.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.lawful_tree import EMIT, MEASURE, SUPPORT, LawfulTree
-from incrowd.bounds.price import adam_step, fade
+from incrowd.bounds.price import adam_step, bound_of, fade
 from incrowd.bounds.pricing import Pricing, answer, dearest
 from incrowd.bounds.tops import Pad
 from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import OVERFLOW, UNLIMITED, Sink
+from incrowd.solvers.base import Prices
 
 
 @lean_kernel
@@ -270,20 +269,25 @@ def first_prices(tree: LawfulTree, visits: int = UNLIMITED) -> tuple[NDArray[np.
 
 
 def safe_bound(tree: LawfulTree, u: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
-    """Return a proven lower bound in units of 1/scale, and prices that prove it.
+    """Return a proven lower bound in units of 1/scale, and prices that prove it."""
+    prices = safe_prices(tree, u)
+    return max(0, bound_of(prices, tree.instance.counts)), prices.price / prices.quantum
 
-    The prices are rounded down to multiples of 2⁻³⁰ of the largest, exact in doubles; means of at
-    most n of them err by less than (n + 9)·2⁻⁵² of the largest, which every excess is raised by
-    many times over; the sum is taken in integers.
+
+def safe_prices(tree: LawfulTree, u: NDArray[np.float64], bits: int = 30) -> Prices:
+    """Return integer prices near u that obey the inequality for all lawful classes.
+
+    The prices are rounded down to multiples of 2^−bits of the largest, exact in doubles; means of
+    at most n of them err by less than (n + 9)·2⁻⁵² of the largest, which every excess is raised by
+    many times over.
     """
     instance = tree.instance
     largest = max(float(np.abs(u).max(initial=0.0)), 1.0)
-    quantum = 2.0 ** (np.floor(np.log2(largest)) - 30)
+    quantum = 2.0 ** (np.floor(np.log2(largest)) - bits)
     price = np.floor(u / quantum) * quantum
     worst = largest + float(sum(int(t.cost[-1].max()) for t in instance.trees))
     extra = (instance.rows + 4096) * 2.0**-44 * worst
     cut = np.zeros(instance.distinct)
     tree.run(MEASURE, price, margin=extra, extra=extra, cut=cut)
     kept = np.floor((price - cut) / quantum).astype(np.int64) - (cut > 0)
-    total = Fraction(int(np.sum(kept.astype(object) * instance.counts))) * Fraction(quantum)
-    return max(0, ceil(total)), kept * quantum
+    return Prices(kept * int(max(quantum, 1)), int(max(1 / quantum, 1)))

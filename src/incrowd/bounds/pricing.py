@@ -68,7 +68,7 @@ def pricing_of(problem: Problem, sizes: int = 0) -> tuple[Pricing, Pad]:
     several times longer and proves a little more.
     A model that asks for a number of rows only becomes distinct 1-diversity of a constant.
     """
-    table, instance, k = problem.table, problem.instance, problem.smallest_class
+    table, k = problem.table, problem.smallest_class
     found: list[Part] = []
     for part in parts(problem.model):
         if isinstance(part, DisjointDiversity):
@@ -76,6 +76,12 @@ def pricing_of(problem: Problem, sizes: int = 0) -> tuple[Pricing, Pad]:
         elif isinstance(part, PerAttribute):
             for a in part.attributes(table):
                 found += parts_of(part, k, a, table, sizes)
+    return assembled(problem, found, k)
+
+
+def assembled(problem: Problem, found: list[Part], k: int) -> tuple[Pricing, Pad]:
+    """Put pricing problems for classes of at least k rows into arrays, with scratch for them."""
+    table, instance = problem.table, problem.instance
     found = list({str(part): part for part in found}.values())
     if not found:
         found = [Part(DISTINCT, len(table.sizes), [1.0, float(k)], [1])]

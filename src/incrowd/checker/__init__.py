@@ -14,5 +14,6 @@ These five are enough for k-anonymity.  Around them:
     files.py      reading tables and proof files
     models.py     the privacy models beyond k, from their definitions; transport.py for one of them
     oddsets.py    odd-set terms
+    lawful.py     the price inequality for sensitive models, in place of that for k alone
     published.py  comparing hierarchies with their files and the statement with the proof
 """

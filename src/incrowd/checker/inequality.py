@@ -76,23 +76,26 @@ def merged(
     return Rows(**one, node=node, cost=cost)
 
 
-def violations(rows: Rows, k: int) -> Iterator[tuple[Ints, int]]:
-    """Yield, for each pattern that breaks the inequality, its rows and its cost times quantum."""
-    everything, zero = np.arange(len(rows.price)), np.zeros(1, np.int64)
-    start = kept(rows, 0, everything, zero, zero, k)
+def violations(rows: Rows, k: int, keep: Any = None) -> Iterator[tuple[Ints, int]]:
+    """Yield, for each pattern that breaks the inequality, its rows and its cost times quantum.
+
+    ``keep``: what cuts in place of ``kept`` (``incrowd.checker.lawful``, with k = 1).
+    """
+    everything, zero, keep = np.arange(len(rows.price)), np.zeros(1, np.int64), keep or kept
+    start = keep(rows, 0, everything, zero, zero, k)
     stack = [start] if start else []
     while stack:
         state = stack.pop()
         if state.depth < len(rows.node):
             levels = range(len(rows.node[state.depth]))
-            stack += shared([refine(rows, state, level, k) for level in levels])
+            stack += shared([refine(rows, state, level, k, keep) for level in levels])
             continue
         starts = np.flatnonzero(np.diff(state.group, prepend=-1))
         for members, cost in zip(np.split(state.row, starts[1:]), state.cost, strict=True):
             yield members, int(cost)
 
 
-def refine(rows: Rows, state: State, level: int, k: int) -> State | None:
+def refine(rows: Rows, state: State, level: int, k: int, keep: Any) -> State | None:
     """Split every group by the nodes of the next column at one level, and cut."""
     nodes, costs = rows.node[state.depth], rows.cost[state.depth][level]
     row, group = state.row, state.group
@@ -115,7 +118,7 @@ def refine(rows: Rows, state: State, level: int, k: int) -> State | None:
         below = nodes[level - 1][row]
         wide = np.logical_or.reduceat((np.diff(below, prepend=-1) != 0) & ~new, starts)
     cost = state.cost[key[starts] // width] + costs[row[starts]]
-    return kept(rows, state.depth + 1, row, starts, cost, k, wide)
+    return keep(rows, state.depth + 1, row, starts, cost, k, wide)
 
 
 def kept(

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from incrowd.checker import files, inequality, oddsets
+from incrowd.checker.inequality import Ints
 from incrowd.checker.ladder import tables, validated
+from incrowd.checker.lawful import Lawful
 from incrowd.checker.models import least_class, least_size
 from incrowd.checker.published import require_hierarchy, require_statement
 from incrowd.checker.recheck import recheck, require_permutation
 from incrowd.checker.rejection import RejectedError, require
 
 MASK = (1 << 32) - 1
+Ladders = Mapping[str, pl.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -112,10 +114,9 @@ def compared(
     require(
         not len(wrong), "its class is not the one stated", int(wrong[0]) + 1 if len(wrong) else 0
     )
-    require(
-        k <= least_class(models, sensitive), "the prices are for larger classes than the models ask"
-    )
-    total = price_total(proof, text[0], ladders, origin, k, quantum)
+    require(k <= least_class(models, sensitive), "the prices are for larger classes than asked")
+    law = Lawful(proof, models, sensitive) if facts.get("pricing") else None
+    total = price_total(proof, text[0], ladders, origin, law)
     require(bound <= -(-total // quantum), f"the prices prove {-(-total // quantum)}, not {bound}")
     require(bound <= cost, "the bound is above the cost")
     gap = (cost - bound) / cost if cost else 0.0
@@ -126,7 +127,7 @@ def compared(
 def require_columns(
     before: pl.DataFrame,
     after: pl.DataFrame,
-    origin: NDArray[np.int64],
+    origin: Ints,
     roles: dict[str, list[str]],
     safe: bool,
 ) -> None:
@@ -155,14 +156,10 @@ def require_columns(
 
 
 def price_total(
-    proof: files.Proof,
-    before: pl.DataFrame,
-    ladders: Mapping[str, pl.DataFrame],
-    origin: NDArray[np.int64],
-    k: int,
-    quantum: int,
+    proof: files.Proof, text: pl.DataFrame, ladders: Ladders, origin: Ints, law: Lawful | None
 ) -> int:
     """Return Σ prices + Σ odd-set weights, or reject prices that break the inequality."""
+    quantum, k = proof.facts["quantum"], proof.facts["price_k"]
     price = proof.rows["price"].cast(pl.Int64).to_numpy()
     sets = oddsets.OddSets(proof.sets, len(price))
     total = sum(int(part.sum()) << shift for part, shift in ((price >> 32, 32), (price & MASK, 0)))
@@ -170,15 +167,17 @@ def price_total(
     for column, ladder in ladders.items():
         leaf, node, cost = tables(ladder)
         codes = pl.DataFrame({"leaf": leaf, "code": np.arange(len(leaf))})
-        cells = pl.DataFrame({"leaf": before[column].gather(origin)})
+        cells = pl.DataFrame({"leaf": text[column].gather(origin)})
         found = cells.join(codes, on="leaf", how="left", nulls_equal=True, maintain_order="left")
         trees.append((node, cost))
         leaves.append(found["code"].to_numpy())
     dearest = sum(int(cost.max(initial=0)) for _, cost in trees)
     highest = int(np.abs(price).max(initial=0)) + sets.total
-    require(k * max(highest, dearest * quantum) < 2**62, "the numbers exceed 64 bits")
-    rows = inequality.merged(leaves, price + sets.lift, sets.mark, trees, quantum)
-    for at, cost in inequality.violations(rows, k):
+    plain = sets.mark, k, None, k
+    mark, terms, keep, k = (law.mark, law.terms, law.kept, 1) if law else plain
+    require(terms * max(highest, dearest * quantum) < 2**62, "the numbers exceed 64 bits")
+    rows = inequality.merged(leaves, price + sets.lift, mark, trees, quantum)
+    for at, cost in inequality.violations(rows, k, keep):
         broken = not sets.total or sets.broken(
             rows.price[at], rows.copies[at], rows.mark[at], cost, k
         )

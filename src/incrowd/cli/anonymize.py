@@ -17,6 +17,7 @@ from incrowd.cli.reporting import (
 from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
 from incrowd.events import PROOF, READING, WRITING, Event, Listener, silent
+from incrowd.units import in_units, shown_bound
 
 if TYPE_CHECKING:
     from incrowd.frames.base import Source
@@ -98,11 +99,16 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         if given["spreadsheet_safe"]:
             release = spreadsheet_safe(release, quiet)
         listener(Event(WRITING))
-        publish(release, table, output, given["proof"], given["statement"], listener)
+        facts = publish(release, table, output, given["proof"], given["statement"], listener)
     write_reports(release, table, output, given)
     if as_json:
-        print_json(release_record(release, output, given["proof"]))
+        print_json(release_record(release, output, given["proof"]) | proof_bound(release, facts))
     say(f"{summary(release)}\nwritten  {output}{also_written(given)}", quiet)
+    for bound in proof_bound(release, facts).values():
+        say(
+            f"proof    certifies the bound {shown_bound(bound)}; that above is the method's own",
+            quiet,
+        )
     return 130 if release.ended == "interrupted" else 0
 
 
@@ -197,11 +203,14 @@ def publish(
     proof: str | None,
     statement: str | None,
     listener: Listener = silent,
-) -> None:
-    """Write the release and, where asked for, its proof: both or neither; then the statement."""
+) -> dict[str, Any]:
+    """Write the release and, where asked for, its proof: both or neither; then the statement.
+
+    Returns the proof's JSON part, empty without a proof.
+    """
     if proof is None:
         release.write(output)
-        return
+        return {}
     from incrowd.frames.atomic import whole
     from incrowd.proof.prove import prove, write_statement
 
@@ -216,3 +225,11 @@ def publish(
     if statement is not None:
         with whole(statement) as file:
             write_statement(facts, proof, file)
+    return facts
+
+
+def proof_bound(release: "Release", facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the bound that the proof file certifies, where that is not the release's own."""
+    if not facts or facts["bound"] - facts["cost"] == release.bound_units - release.cost_units:
+        return {}
+    return {"proof_bound": in_units(facts["bound"], facts["scale"])}

@@ -8,8 +8,8 @@ from typing import IO, TYPE_CHECKING, Any
 from incrowd.errors import VerificationError
 from incrowd.proof.models import plain_models
 from incrowd.proof.statement import statement
-from incrowd.proof.writing import Evidence, OddSet, sha256_of, write_proof
-from incrowd.solvers.base import Prices, Problem
+from incrowd.proof.writing import Evidence, sha256_of, write_proof
+from incrowd.solvers.base import Problem
 
 if TYPE_CHECKING:
     from incrowd.release import Release
@@ -36,48 +36,33 @@ def prove(
     """
     from incrowd.anonymize import problem_of
     from incrowd.coding import coded
+    from incrowd.proof.certificate import certificate
 
     solution = release.solved.solution
     table = coded(release.source, release.policy)
     if (table.instance.codes != solution.instance.codes).any():
         raise VerificationError("the original changed while its release was made")
     problem = Problem(solution.instance, problem_of(table, release.policy).model)
-    prices, odd_sets = certificate(problem, release.solved)
     values = {name: release.source.encode(name).values for name in release.roles.sensitive}
+    models = plain_models(problem.model, values)
+    sizes = {name: len(known) for name, known in values.items()}
+    known = certificate(problem, release.solved, models, sizes)
     evidence = Evidence(
         solution=solution,
         copy_of_row=table.copy_of_row,
         order=release.edit.order,
         classes=release.class_of_row,
         roles=release.roles,
-        models=plain_models(problem.model, values),
-        prices=prices,
+        models=models,
+        prices=known.prices,
         price_k=problem.smallest_class,
-        odd_sets=odd_sets,
+        pricing=known.rules,
+        odd_sets=known.odd_sets,
         csv=dialect(release),
         hierarchies=origins(release.policy.hierarchies),
         spreadsheet_safe=spreadsheet_safe,
     )
     return write_proof(file, evidence, original, released)
-
-
-def certificate(problem: Problem, solved: Any) -> tuple[Prices, tuple[OddSet, ...]]:
-    """Return the prices behind a bound; where a method proves its bound otherwise, find some."""
-    if solved.prices is not None:
-        return solved.prices, tuple(getattr(solved.prices, "odd_sets", ()))
-    import numpy as np
-
-    from incrowd.bounds.price import PriceBound, certify
-    from incrowd.bounds.support import support_prices
-    from incrowd.patterns.prefix_tree import PrefixTree
-
-    if not problem.instance.rows:
-        return Prices(np.zeros(0, np.int64), 1), ()
-    tree, k = PrefixTree(problem.instance), problem.smallest_class
-    start, _ = support_prices(tree, k)
-    return certify(
-        tree, k, PriceBound.suited(tree.instance).ascend(tree, k, start.astype(np.float64))
-    ), ()
 
 
 def dialect(release: "Release") -> dict[str, str]:

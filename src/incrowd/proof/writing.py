@@ -42,6 +42,7 @@ class Evidence:
     roles: of the original's columns.
     models: the privacy models as plain data (``incrowd.proof.models``).
     prices, price_k: the certificate, and the size of class it is made for.
+    pricing: the rules that the prices obey in place of that for k rows (``incrowd.proof.lawful``).
     odd_sets: terms on top of the prices.
     csv: ``delimiter``, ``newline``, ``encoding`` of delimited files.
     hierarchies: column → origin (a rule, or a file's name) and ``sha256`` of that file.
@@ -56,6 +57,7 @@ class Evidence:
     models: Sequence[Mapping[str, Any]]
     prices: Prices
     price_k: int
+    pricing: Sequence[Mapping[str, Any]] = ()
     odd_sets: Sequence[OddSet] = ()
     csv: Mapping[str, str] = field(default_factory=dict)
     hierarchies: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
@@ -103,6 +105,7 @@ def write_proof(
         "scale": instance.scale,
         "quantum": evidence.prices.quantum,
         "price_k": evidence.price_k,
+        "pricing": [dict(rule) for rule in evidence.pricing],
         "cost": evidence.solution.cost if instance.rows else 0,
         "bound": bound,
         "spreadsheet_safe": evidence.spreadsheet_safe,

@@ -81,12 +81,15 @@ class Outcome:
     ended: why it ended: ``"finished"``, ``"stopped paying"``, ``"gap reached"``,
         ``"time limit"`` or ``"interrupted"``.
     prices: the price certificate behind ``bound``, where there is one.
+    lawful: prices that hold for lawful classes only (``incrowd.bounds.lawful_price``), where the
+        bound comes from them; they need not be a certificate for classes of k rows.
     """
 
     solution: Solution | None
     bound: int = 0
     ended: str = "finished"
     prices: Prices | None = None
+    lawful: Prices | None = None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound
+from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound, safe_prices
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import PriceBound, bound_of, certify
@@ -116,6 +116,7 @@ class Run(StagedRun):
         self.best = Solution.of(instance, np.zeros(instance.rows, np.int64))
         self.bound = 0
         self.certificate: Prices | None = None
+        self.lawful: Prices | None = None
         self.price = np.zeros(instance.distinct)
         self.wide = False
         self.unit = max(1, sum(int(t.cost[-1].max()) for t in instance.trees) // instance.columns)
@@ -159,7 +160,8 @@ class Run(StagedRun):
             self.bound = bound_of(self.certificate, self.instance.counts)
             self.price = self.certificate.price.astype(np.float64)
         else:
-            self.bound, self.price = safe_bound(self.tree, price)
+            self.lawful = safe_prices(self.tree, price)
+            self.bound, self.price = self.proven(self.lawful)
             self.first_price = self.price
 
     def bound_by_k(self) -> None:
@@ -181,7 +183,7 @@ class Run(StagedRun):
         certificate = certify(tree, self.k, u)
         bound = bound_of(certificate, self.instance.counts)
         if bound > self.bound:
-            self.bound, self.certificate = bound, certificate
+            self.bound, self.certificate, self.lawful = bound, certificate, None
             self.price = certificate.price / certificate.quantum
 
     def raise_prices(self) -> None:
@@ -197,9 +199,10 @@ class Run(StagedRun):
         u = schedule.ascend(
             self.tree, start, self.stop.now, lambda _, share: self.tell("prices", share)
         )
-        bound, price = safe_bound(self.tree, u)
+        prices = safe_prices(self.tree, u)
+        bound, price = self.proven(prices)
         if bound > self.bound:
-            self.bound, self.price, self.certificate = bound, price, None
+            self.bound, self.price, self.certificate, self.lawful = bound, price, None, prices
         if (self.tree.pricing.kind == VARIATION).any() and not self.stop.now():
             self.price_by_size()
 
@@ -211,8 +214,17 @@ class Run(StagedRun):
             tree, self.price, self.stop.now, lambda _, share: self.tell("prices by size", share)
         )
         bound, _ = safe_bound(tree, u)
-        if bound > self.bound:
-            self.bound, self.certificate = bound, None
+        if bound > self.bound:  # the proof's own prices stay those for all sizes at once
+            self.bound = bound
+
+    def proven(self, prices: Prices) -> tuple[int, NDArray[np.float64]]:
+        """Return the bound that prices prove, and the prices in units of 1/scale."""
+        bound = max(0, bound_of(prices, self.instance.counts))
+        return bound, prices.price / prices.quantum
+
+    def outcome(self) -> Outcome:
+        """Go through the stages; tell the prices of lawful classes as well."""
+        return replace(super().outcome(), lawful=self.lawful)
 
     @property
     def cell(self) -> float:

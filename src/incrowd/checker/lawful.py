@@ -1,0 +1,216 @@
+"""The price inequality for sensitive models: no lawful class may be worth more than it costs.
+
+Claim checked: for every pattern p and every lawful class C of rows that match p, the prices of C
+sum to at most |C|·cost(p)·quantum.  Not every class is tried: a *rule* says what all lawful
+classes have in common, and asks for the dearest class of that kind.  Proofs, also that the cuts
+of the search hide nothing: docs/explanation/proof.md, "Lawful classes".
+
+Write e for a row's price less cost(p)·quantum, its excess.  A pattern is fine under a rule when
+no class of at least k rows (k: ``price_k``) that the rule admits has a positive sum of e; it is
+fine when one of the rules says so.
+
+    distinct   at least l values                            exact: dearest row of l values, the
+                                                            dearest rest up to k, all e > 0
+    frequency  no value in more than 1/l of the rows        exact: classes of two sizes
+    share      no value in more than ``cap`` of the rows    sizes k … k + 5, and all above at once
+    closeness  moves at most a share t from the table's     all sizes at once; any slope will do
+               shares (equal distance)
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from incrowd.checker.files import Proof
+from incrowd.checker.inequality import Ints, Rows, State
+from incrowd.checker.models import columns_of, number
+from incrowd.checker.rejection import require
+
+SIZES, PARTS, STEPS = 6, 1000, 4
+Plain = Sequence[dict[str, Any]]
+
+
+def implied(models: Plain, sensitive: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rules that hold for every class that obeys the models."""
+    rules: list[dict[str, Any]] = []
+    for model in models:
+        kind = model.get("model")
+        for column in [] if kind == "k-anonymity" else columns_of(model, sensitive):
+            cap = Fraction(1)
+            if kind == "t-closeness":
+                if model.get("distance") == "equal":
+                    rules.append({"rule": "closeness", "t": str(number(model, "t"))})
+                    rules[-1]["column"] = column
+                continue
+            l = number(model, "l", whole=kind != "entropy")  # noqa: E741
+            name = "frequency" if kind == "frequency" else "distinct"
+            rules.append({"rule": name, "l": ceil(l), "column": column})
+            if kind == "entropy":
+                cap = entropy_cap(l, sensitive[column].n_unique())
+            elif kind == "recursive":  # r₁ < c·(n − r₁ − (l − 2)) for l ≥ 2
+                c = number(model, "c")
+                cap = c / (1 + c) if l > 1 else c
+            if cap < 1:
+                rules.append({"rule": "share", "cap": str(cap), "column": column})
+    return rules
+
+
+def entropy_cap(l: Fraction, values: int) -> Fraction:  # noqa: E741
+    """Return a share, in 1/PARTS, above which no value can be in a class of entropy ≥ log l.
+
+    A share p leaves at most h(p) = −p·log p − (1−p)·log((1−p)/(values−1)), which falls for
+    p ≥ 1/values; h(a/PARTS) ≤ log l is decided in whole numbers.
+    """
+    for a in range(-(-PARTS // values), PARTS):
+        rest = PARTS - a
+        most = PARTS**PARTS * (values - 1) ** rest * l.denominator**PARTS
+        if most <= a**a * rest**rest * l.numerator**PARTS:
+            return Fraction(a, PARTS)
+    return Fraction(1)
+
+
+class Case(NamedTuple):
+    """Classes of ``size`` units, ``unit`` a row; of value v ``cap[v]``, and ``spare`` beyond."""
+
+    size: int
+    unit: int
+    cap: Ints
+    spare: int = 0
+
+
+def cases_of(rule: dict[str, Any], k: int, table: Ints) -> list[Case]:
+    """Return what the rule admits, ``table`` being the rows of each value; none for distinct."""
+    if rule["rule"] == "frequency":
+        l, k = rule["l"], max(k, rule["l"])  # noqa: E741
+        most = -(-k // l)
+        return [Case(k, 1, k // l + 0 * table), Case(l * most, 1, most + 0 * table)]
+    if rule["rule"] == "share":
+        cap = Fraction(rule["cap"])
+        sizes = range(k, k + SIZES)
+        cases = [Case(n, 1, n * cap.numerator // cap.denominator + 0 * table) for n in sizes]
+        unit = cap.denominator
+        return [*cases, Case((k + SIZES) * unit, unit, (k + SIZES) * cap.numerator + 0 * table)]
+    if rule["rule"] == "closeness":
+        t, total = Fraction(rule["t"]), int(table.sum())
+        unit = t.denominator * total
+        return [Case(k * unit, unit, k * t.denominator * table, k * total * t.numerator)]
+    return []
+
+
+class Lawful:
+    """The rules of a proof: rejected on construction unless the models imply them.
+
+    ``mark``: int64, shape (rows,): rows with equal marks have equal values in all columns.
+    ``terms``: no sum of prices has more terms, counted with their factors.
+    """
+
+    def __init__(self, proof: Proof, models: Plain, sensitive: pl.DataFrame) -> None:
+        stated, k = proof.facts["pricing"], proof.facts["price_k"]
+        require(not proof.sets.height, "pricing rules go with no odd sets")
+        valid = implied(models, sensitive)
+        rules = [rule for rule in valid if rule in stated]
+        require(all(rule in valid for rule in stated), "the models imply no such pricing rule")
+        keys = sensitive.select(pl.struct(sensitive.columns).rank("dense"))
+        self.k, self.rules = k, []
+        self.mark = numbered(keys.to_series())
+        for rule in rules:
+            value = numbered(sensitive[rule["column"]])
+            value_of_mark = np.zeros(int(self.mark.max(initial=0)) + 1, np.int64)
+            value_of_mark[self.mark] = value
+            cases = cases_of(rule, k, np.bincount(value, minlength=1))
+            self.rules.append((rule.get("l", 1), value_of_mark, cases))
+        sizes = [case.size + case.spare for _, _, cases in self.rules for case in cases]
+        self.terms = 2 * max([len(self.mark), 1, *sizes])
+
+    def kept(
+        self, rows: Rows, depth: int, row: Ints, starts: Ints, cost: Ints, _: int, wide: Any = True
+    ) -> State | None:
+        """Drop groups and entries that cannot violate, here or below; as ``inequality.kept``."""
+        group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(row)))
+        e, copies = rows.price[row] - cost[group], rows.copies[row]
+        alive = wide & (summed(copies, group) >= self.k)
+        alive &= summed(copies * np.maximum(e, 0), group) > 0
+        for l, value_of_mark, cases in [*self.rules, (0, None, [])]:  # noqa: E741
+            here = alive[group]
+            row, group, cost = row[here], (np.cumsum(alive) - 1)[group[here]], cost[alive]
+            e, copies = rows.price[row] - cost[group], rows.copies[row]
+            if not len(row):
+                return None
+            if value_of_mark is not None:
+                value, last = value_of_mark[rows.mark[row]], depth == len(rows.node)
+                some = [exceeds(case, e, copies, value, group, last) for case in cases]
+                some = some or [distinct_exceeds(l, self.k, e, copies, value, group)]
+                alive = np.logical_or.reduce(some)
+        worth = summed(copies * np.maximum(e, 0), group)
+        matters = e + worth[group] > 0
+        return State(depth, row[matters], group[matters], cost, worth)
+
+
+def distinct_exceeds(l: int, k: int, e: Ints, copies: Ints, value: Ints, group: Ints) -> Any:  # noqa: E741
+    """Whether rows of l values, max(k, l) rows or more, have a positive sum; per group."""
+    dearest = before(np.ones_like(e), group, value) == 0
+    base = dearest & (before(dearest, group) < l)
+    rest = copies - base
+    forced = np.clip(k - l - before(rest, group), 0, rest)
+    best = summed(e * (base + np.where(e > 0, rest, forced)), group)
+    return (summed(base, group) == l) & (best > 0)
+
+
+def exceeds(case: Case, e: Ints, copies: Ints, value: Ints, group: Ints, last: bool) -> Any:
+    """Whether some class of the case has a positive sum of e; per group.
+
+    With ``spare``: for any slope s ≥ 0, a class is worth at most s·spare and the dearest rows
+    when what is beyond the caps counts e − s.  The best s is the least at which these hold no more
+    than ``spare`` beyond; before the last column a few trials must do.
+    """
+    units = np.minimum(copies, case.size // case.unit) * case.unit
+    within = np.clip(case.cap[value] - before(units, group, value), 0, units)
+    if not case.spare:
+        take = np.clip(case.size - before(within, group), 0, within)
+        return (summed(take, group) == case.size) & (summed(take * e, group) > 0)
+    alive = case.size - summed(within, group) <= case.spare
+    e, group, amount = np.tile(e, 2), np.tile(group, 2), np.append(within, units - within)
+    beyond = np.arange(len(e)) >= len(units)
+    low, high = np.zeros(len(alive), np.int64), np.full(len(alive), int(e.max() - e.min()))
+    slope = low
+    for _ in range(64 if last else STEPS):
+        worth = e - beyond * slope[group]
+        order = np.lexsort((beyond, -worth, group))
+        take = np.zeros_like(e)
+        some = amount[order]
+        take[order] = np.clip(case.size - before(some, group[order]), 0, some)
+        order = np.argsort(group, kind="stable")
+        best = summed((take * worth)[order], group[order]) + slope * case.spare
+        alive = alive & (best > 0)
+        steep = summed((take * beyond)[order], group[order]) > case.spare
+        low, high = np.where(steep, slope + 1, low), np.where(steep, high, slope)
+        slope, tried = (low + high) // 2, slope
+        if not (alive & (slope != tried)).any():
+            break
+    return alive
+
+
+def before(amount: Ints, group: Ints, value: Ints | None = None) -> Ints:
+    """Add up the amounts of the earlier entries in the same group (and of the same value)."""
+    if value is not None:
+        key = group * (int(value.max()) + 1) + value
+        order, sums = np.argsort(key, kind="stable"), np.empty(len(key), np.int64)
+        sums[order] = before(amount[order], key[order])
+        return sums
+    sums = np.cumsum(amount, dtype=np.int64) - amount
+    starts = np.diff(group, prepend=-1) != 0
+    return sums - sums[starts][np.cumsum(starts) - 1]
+
+
+def summed(amount: Any, group: Ints) -> Ints:
+    """Add up per group; groups are 0, 1, … and stand one by one."""
+    return np.add.reduceat(amount, np.flatnonzero(np.diff(group, prepend=-1)), dtype=np.int64)
+
+
+def numbered(values: pl.Series) -> Ints:
+    """Give equal values equal numbers, from 0; null has its own."""
+    return values.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()

@@ -1,0 +1,68 @@
+"""The best prices behind a release that the independent checker can confirm."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from incrowd.bounds.price import PriceBound, bound_of, certify
+from incrowd.bounds.support import support_prices
+from incrowd.patterns.prefix_tree import PrefixTree
+from incrowd.proof.lawful import lawful_prices, rules_of
+from incrowd.proof.writing import OddSet
+from incrowd.solve import Solved
+from incrowd.solvers.base import Prices, Problem
+
+
+class Certificate(NamedTuple):
+    """Prices, odd sets on top of them, and the pricing rules that they obey.
+
+    Without rules the prices hold for all classes of the smallest lawful size.
+    """
+
+    prices: Prices
+    odd_sets: Sequence[OddSet] = ()
+    rules: Sequence[Mapping[str, Any]] = ()
+
+
+def certificate(
+    problem: Problem,
+    solved: Solved,
+    models: Sequence[Mapping[str, Any]],
+    sizes: Mapping[str, int],
+) -> Certificate:
+    """Return the certificate of the highest bound; where a method has none, find some.
+
+    Parameters
+    ----------
+    models: as the proof states them.
+    sizes: number of values of each sensitive column, in the order of the attributes.
+    """
+    instance = problem.instance
+    if not instance.rows:
+        return Certificate(Prices(np.zeros(0, np.int64), 1))
+    plain = None
+    if solved.prices is not None:
+        plain = Certificate(solved.prices, tuple(getattr(solved.prices, "odd_sets", ())))
+    rules = rules_of(models, sizes)
+    if not rules or (plain is not None and solved.lawful is None):
+        return plain or Certificate(plain_prices(problem))
+
+    if solved.lawful is None:
+        plain = Certificate(plain_prices(problem))
+        found = lawful_prices(problem, rules, list(sizes), plain.prices, None)
+    else:
+        found = lawful_prices(problem, rules, list(sizes), solved.lawful, solved.bound)
+        if bound_of(found, instance.counts) < solved.bound and plain is None:
+            plain = Certificate(plain_prices(problem))
+    known = [Certificate(found, (), rules), *([plain] if plain else [])]
+    return max(known, key=lambda one: bound_of(one.prices, instance.counts))
+
+
+def plain_prices(problem: Problem) -> Prices:
+    """Find prices for all classes of the smallest lawful size."""
+    tree, k = PrefixTree(problem.instance), problem.smallest_class
+    start, _ = support_prices(tree, k)
+    return certify(
+        tree, k, PriceBound.suited(tree.instance).ascend(tree, k, start.astype(np.float64))
+    )

@@ -1,0 +1,146 @@
+"""Prices that the checker can confirm for sensitive models: rules as plain data, and the repair.
+
+What the rules mean, and why they hold: docs/explanation/proof.md, "Lawful classes".
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import ceil, log2
+from typing import Any
+
+import numpy as np
+
+from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
+from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.price import bound_of
+from incrowd.bounds.pricing import (
+    SLACK,
+    VARIATION,
+    Part,
+    assembled,
+    capped_part,
+    distinct_part,
+    frequency_part,
+)
+from incrowd.solvers.base import Prices, Problem
+
+PARTS = 1000  # shares are written in thousandths where they have to be rounded
+SIZES = 16  # more than the sizes of class that a rule looks at
+MOST_VISITS = 20_000_000  # nodes of the prefix tree beyond which first prices are not sought
+Plain = Mapping[str, Any]
+
+
+def rules_of(models: Sequence[Plain], values: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Return the pricing rules that follow from models as a proof states them.
+
+    Parameters
+    ----------
+    values: number of values of each sensitive column.
+    """
+    rules: list[dict[str, Any]] = []
+    for model in models:
+        kind = model["model"]
+        columns = model.get("columns", [model.get("column")])
+        for column in columns:
+            if kind == "t-closeness" and model["distance"] == "equal":
+                t = str(Fraction(model["t"]))
+                rules.append({"rule": "closeness", "t": t, "column": column})
+            elif kind not in ("k-anonymity", "t-closeness"):
+                name = "frequency" if kind == "frequency" else "distinct"
+                level = ceil(Fraction(model["l"]))
+                rules.append({"rule": name, "l": level, "column": column})
+                cap = share_of(model, values[column])
+                if cap < 1:
+                    rules.append({"rule": "share", "cap": str(cap), "column": column})
+    return rules
+
+
+def share_of(model: Plain, values: int) -> Fraction:
+    """Return the largest share that a value can have in a lawful class, rounded up."""
+    if model["model"] == "recursive":
+        c = Fraction(model["c"])
+        return c / (1 + c) if model["l"] > 1 else c
+    if model["model"] != "entropy":
+        return Fraction(1)
+    level = Fraction(model["l"])
+    for part in range(ceil(Fraction(PARTS, values)), PARTS):
+        others = PARTS - part
+        spread = Fraction(PARTS) ** PARTS * (values - 1) ** others
+        if spread <= level**PARTS * part**part * others**others:
+            return Fraction(part, PARTS)
+    return Fraction(1)
+
+
+def parts_of(
+    rules: Sequence[Plain], problem: Problem, columns: Sequence[str], k: int
+) -> list[Part]:
+    """Return the pricing problems of rules, for classes of at least k rows."""
+    table = problem.table
+    found: list[Part] = []
+    for rule in rules:
+        a = columns.index(rule["column"])
+        counts = [int(c) for c in table.histograms[a]]
+        if rule["rule"] == "distinct":
+            found.append(distinct_part(rule["l"], k, a, table))
+        elif rule["rule"] == "frequency":
+            found.append(frequency_part(rule["l"], k, a, len(counts)))
+        elif rule["rule"] == "share":
+            cap = float(Fraction(rule["cap"]))
+            found.append(capped_part(k, a, [cap] * len(counts), [0.0] * len(counts), None))
+        else:
+            quota = [c / sum(counts) for c in counts]
+            within = float(Fraction(rule["t"])) + SLACK
+            depth = [ceil(k * (q + within)) + 1 for q in quota]
+            found.append(Part(VARIATION, a, [float(k), within, 0.0, *quota], depth))
+    return found
+
+
+def lawful_prices(
+    problem: Problem,
+    rules: Sequence[Plain],
+    columns: Sequence[str],
+    start: Prices,
+    bound: int | None,
+) -> Prices:
+    """Return integer prices that obey the rules, near ``start``; raised if they miss ``bound``.
+
+    Parameters
+    ----------
+    columns: names of the sensitive attributes.
+    bound: in units of 1/scale: what lawful prices have proven otherwise; None when nobody has
+        sought any, so that ``start`` may be far from the best.
+    """
+    k, instance = problem.smallest_class, problem.instance
+    tree = LawfulTree(instance, *assembled(problem, parts_of(rules, problem, columns, k), k))
+    u = start.price / start.quantum
+    worst = sum(int(t.cost[-1].max()) for t in instance.trees)
+    bits = precision(rules, k, instance.rows, max(1.0, worst / max(1.0, float(np.abs(u).max()))))
+    known = [safe_prices(tree, u, bits)]
+    if bound is not None and bound_of(known[0], instance.counts) >= bound:
+        return known[0]
+    schedule = LawfulPriceBound.polish()
+    if bound is None:
+        schedule = LawfulPriceBound()
+        first, complete = first_prices(tree, MOST_VISITS)
+        known += [safe_prices(tree, first, bits)] if complete else []
+
+    def worth(prices: Prices) -> int:
+        return bound_of(prices, instance.counts)
+
+    best = max(known, key=worth)
+    u = schedule.ascend(tree, best.price / best.quantum)
+    return max(best, safe_prices(tree, u, bits), key=worth)
+
+
+def precision(rules: Sequence[Plain], k: int, rows: int, reach: float) -> int:
+    """Return to how many bits prices may go, so that the checker's sums stay within 62 bits.
+
+    ``reach``: what a row may cost at most, in highest prices.
+    """
+    terms = 4.0 * rows
+    for rule in rules:
+        unit = Fraction(rule.get("cap", 1)).denominator
+        if rule["rule"] == "closeness":
+            unit = Fraction(rule["t"]).denominator * rows
+        terms = max(terms, 4.0 * (max(k, rule.get("l", 1)) + SIZES) * unit)
+    return int(np.clip(59 - log2(terms * reach), 8, 30))

@@ -1,0 +1,361 @@
+"""Tests of the price inequality for lawful classes: against all classes, and against forgers."""
+
+import io
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from hashlib import sha256
+from itertools import combinations
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from proof_samples import coded, join_cost, problems
+
+from incrowd.anonymize import anonymize
+from incrowd.bounds.lawful_price import LawfulPriceBound
+from incrowd.checker import inequality
+from incrowd.checker.inequality import merged, violations
+from incrowd.checker.lawful import Lawful, entropy_cap, implied
+from incrowd.checker.models import Histogram, lawful, least_class
+from incrowd.checker.rejection import RejectedError
+from incrowd.checker.verify import Verdict, check
+from incrowd.instance import Instance, from_codes
+from incrowd.privacy.base import Model
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.entropy_diversity import EntropyDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.recursive_diversity import RecursiveDiversity
+from incrowd.privacy.t_closeness import TCloseness
+from incrowd.proof.certificate import certificate
+from incrowd.proof.lawful import rules_of
+from incrowd.proof.models import plain_models
+from incrowd.proof.prove import prove
+from incrowd.proof.writing import pack
+from incrowd.solution import Solution
+from incrowd.solve import Solved, solve
+from incrowd.solvers.base import Context, Problem
+from incrowd.solvers.sensitive.engine import SensitiveEngine
+from incrowd.stop import Stop
+from oracle import optimum
+
+K3 = {"model": "k-anonymity", "k": 3}
+EXACT: list[list[dict[str, Any]]] = [
+    [{"model": "distinct", "l": 2, "column": "a"}],
+    [{"model": "distinct", "l": 3, "column": "a"}],
+    [{"model": "distinct", "l": 2, "column": "a"}, K3],
+    [{"model": "frequency", "l": 2, "column": "a"}],
+    [{"model": "frequency", "l": 3, "column": "a"}],
+    [{"model": "frequency", "l": 2, "column": "a"}, K3],
+]
+RELAXED: list[list[dict[str, Any]]] = [
+    [{"model": "distinct", "l": 2, "column": "a"}, {"model": "frequency", "l": 2, "column": "b"}],
+    [{"model": "distinct", "l": 2, "column": "a"}, {"model": "distinct", "l": 2, "column": "b"}],
+    [{"model": "disjoint", "l": 2, "columns": ["a", "b"]}],
+    [{"model": "entropy", "l": "2", "column": "a"}],
+    [{"model": "entropy", "l": "17/10", "column": "a"}, K3],
+    [{"model": "recursive", "c": "2", "l": 2, "column": "a"}],
+    [{"model": "recursive", "c": "4/5", "l": 2, "column": "a"}],
+    [{"model": "recursive", "c": "1/2", "l": 1, "column": "a"}],
+    [{"model": "t-closeness", "t": "1/5", "distance": "equal", "column": "a"}],
+    [{"model": "t-closeness", "t": "2/5", "distance": "equal", "column": "a"}, K3],
+]
+
+
+def obeys(models: list[dict[str, Any]], values: pl.DataFrame, rows: list[int]) -> bool:
+    """Whether a class obeys all models, from their definitions."""
+    for model in models:
+        if model["model"] == "k-anonymity":
+            if len(rows) < model["k"]:
+                return False
+            continue
+        keys = values.select(model.get("columns", [model.get("column")]))
+        group: Histogram = Counter(keys[rows].rows())
+        if not lawful(model, group, Counter(keys.rows())):
+            return False
+    return True
+
+
+def broken(models: Any, values: pl.DataFrame, codes: Any, price: Any, some: Any, unit: int) -> bool:
+    """Whether some lawful class is worth more than it costs, by trying all classes."""
+    for size in range(1, len(codes) + 1):
+        for rows in map(list, combinations(range(len(codes)), size)):
+            worth = sum(price[r] for r in rows)
+            if worth > size * join_cost(codes[rows], some) * unit and obeys(models, values, rows):
+                return True
+    return False
+
+
+def law_of(models: Any, values: pl.DataFrame, stated: Any = None) -> Lawful:
+    """The checker's rules."""
+    rules = implied(models, values) if stated is None else stated
+    facts = {"pricing": rules, "price_k": least_class(models, values)}
+    proof: Any = SimpleNamespace(facts=facts, sets=pl.DataFrame())
+    return Lawful(proof, models, values)
+
+
+@st.composite
+def sensitive(draw: st.DrawFn, rows: int) -> pl.DataFrame:
+    """Two sensitive columns of few values, one of them often missing."""
+    cells = st.lists(st.sampled_from(["x", "y", "z", None]), min_size=rows, max_size=rows)
+    return pl.DataFrame({c: pl.Series(draw(cells), dtype=pl.String) for c in "ab"})
+
+
+@pytest.mark.parametrize("models", EXACT + RELAXED, ids=str)
+@settings(max_examples=25, deadline=None)
+@given(problems(rows=7), st.data())
+def test_agrees_with_all_classes(models, problem, data) -> None:
+    """Tests random prices: a dear lawful class is never missed; exact rules refuse no others."""
+    instance, codes, _, _ = problem
+    values = data.draw(sensitive(len(codes)))
+    unit = data.draw(st.integers(1, 3))
+    worth = st.integers(-3, max(1, 4 * unit))
+    price = data.draw(st.lists(worth, min_size=len(codes), max_size=len(codes)))
+    law = law_of(models, values)
+    leaves, trees = coded(instance.trees, codes)
+    with patch.object(inequality, "CHUNK", data.draw(st.sampled_from([1, 5, 1000]))):
+        rows = merged(leaves, np.array(price), law.mark, trees, unit)
+        found = bool(list(violations(rows, 1, law.kept)))
+    truth = broken(models, values, codes, price, instance.trees, unit)
+    assert found >= truth
+    if models in EXACT:
+        assert found == truth
+
+
+MODELS: list[Model] = [
+    DistinctDiversity(2),
+    DistinctDiversity(3) & KAnonymity(4),
+    FrequencyDiversity(2),
+    FrequencyDiversity(2) & KAnonymity(3),
+    FrequencyDiversity(3),
+    EntropyDiversity("1.7"),
+    RecursiveDiversity(2, 2),
+    RecursiveDiversity("0.8", 2),
+    TCloseness("0.2"),
+    TCloseness("0.4") & KAnonymity(2),
+    DistinctDiversity(2) & TCloseness("0.3"),
+]
+
+
+def instances(draw: Any) -> tuple[Instance, np.ndarray, np.ndarray]:
+    """A small table: instance, values of its distinct rows by copy, codes by copy."""
+    n = draw(st.integers(4, 9))
+    row = st.tuples(*(st.integers(0, 2) for _ in range(4)))
+    cells = np.array(draw(st.lists(row, min_size=n, max_size=n)), np.int64)
+    _, cells[:, 3] = np.unique(cells[:, 3], return_inverse=True)
+    instance, _ = from_codes(cells[:, :3], sensitive=cells[:, 3])
+    return instance, instance.sensitive_codes[instance.copies], instance.codes[instance.copies]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
+@settings(max_examples=4, deadline=None)
+@given(st.data())
+def test_what_the_prover_writes_is_accepted(model, data) -> None:
+    """Tests the prover's prices against the checker's rules, and the bound against the optimum."""
+    instance, values, codes = instances(data.draw)
+    problem = Problem(instance, model)
+    least = optimum(instance, model)
+    if least is None:
+        return
+    names = ["x", "y", "z"][: instance.sensitive_sizes[0]]
+    plain = plain_models(model, {"a": names})
+    engine = SensitiveEngine(prices=LawfulPriceBound(rounds=3, iterations=40))
+    solved = solve(problem, engine, Context(stop=Stop(0.2)))
+    known = certificate(problem, solved, plain, {"a": len(names)})
+    price = known.prices.price[instance.copies]
+    total = int(price.sum())
+    assert -(-total // known.prices.quantum) <= least
+    if not known.rules:
+        return
+    frame = pl.DataFrame({"a": [names[v] for v in values[:, 0]]})
+    facts = {"pricing": list(known.rules), "price_k": problem.smallest_class}
+    law = Lawful(SimpleNamespace(facts=facts, sets=pl.DataFrame()), plain, frame)  # type: ignore[arg-type]
+    leaves, trees = coded(instance.trees, codes)
+    rows = merged(leaves, price, law.mark, trees, known.prices.quantum)
+    assert not list(violations(rows, 1, law.kept))
+
+
+def test_prices_without_a_lawful_start() -> None:
+    """Tests that a method without prices gets a proof of lawful classes all the same."""
+    cells = np.array([[0, 0], [0, 0], [0, 1], [0, 1], [1, 0], [1, 0]])
+    instance, _ = from_codes(cells, sensitive=np.array([0, 0, 1, 1, 0, 1]))
+    problem = Problem(instance, DistinctDiversity(2))
+    whole = Solution.of(instance, np.zeros(6, np.int64))
+    solved = Solved(whole, whole.cost, 0, "feasible", "none", "finished")
+    plain = plain_models(problem.model, {"a": ["x", "y"]})
+    known = certificate(problem, solved, plain, {"a": 2})
+    assert known.rules  # two pairs of equal rows are no class each: k-anonymity proves 0
+    bound = -(-int(known.prices.price @ instance.counts) // known.prices.quantum)
+    assert bound == optimum(instance, problem.model) == 4
+
+
+def test_entropy_cap_is_the_least_that_is_true() -> None:
+    """Tests the cap against the entropy of two values, and both sides against each other."""
+    for text in ("3/2", "2", "5/2", "19/10"):
+        for values in (2, 3, 5):
+            l = Fraction(text)  # noqa: E741
+            cap = entropy_cap(l, values)
+            model = {"model": "entropy", "l": text, "column": "a"}
+            assert str(cap) == str(shares(model, values))
+            if cap < 1:
+                least = np.log(float(l))
+                assert entropy(float(cap), values) <= least + 1e-12
+                assert entropy(float(cap) - 0.001, values) > least or cap * values <= 1.01
+
+
+def shares(model: Any, values: int) -> Any:
+    """The prover's cap."""
+    caps = [r["cap"] for r in rules_of([model], {"a": values}) if r["rule"] == "share"]
+    return caps[0] if caps else 1
+
+
+def entropy(p: float, values: int) -> float:
+    """The largest entropy of a class in which a value has the share p."""
+    return float(-p * np.log(p) - (1 - p) * np.log((1 - p) / (values - 1)))
+
+
+def test_both_sides_know_the_same_rules() -> None:
+    """Tests that prover and checker derive the same rules from each model."""
+    values = pl.DataFrame({"a": ["x", "y", "z", "x"], "b": ["x", "y", "y", "y"]})
+    for models in EXACT + RELAXED:
+        sizes = {c: values[c].n_unique() for c in values.columns}
+        assert implied(models, values) == rules_of(models, sizes)
+
+
+HARD = (
+    "zip;age;ill\n1;1;x\n1;1;x\n1;2;y\n1;2;y\n2;1;x\n2;1;x\n2;2;z\n2;2;z\n"
+    "3;1;x\n3;1;y\n3;3;z\n3;3;z\n"
+)
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Release, original and proof; the prices prove more than those of k-anonymity could."""
+    folder = tmp_path_factory.mktemp("lawful")
+    paths = [folder / n for n in ("release.csv", "original.csv", "out.proof")]
+    paths[1].write_text(HARD)
+    model = FrequencyDiversity(2)
+    release = anonymize(str(paths[1]), 2, sensitive="ill", models=[model], method=SensitiveEngine())
+    release.write(paths[0])
+    facts = prove(release, paths[1], paths[0], paths[2])
+    assert facts["bound"] == release.bound_units > 0
+    assert facts["pricing"] == [{"rule": "frequency", "l": 2, "column": "ill"}]
+    return paths
+
+
+def test_a_bound_beyond_k_anonymity_is_confirmed(honest: list[Path]) -> None:
+    """Tests a table whose rows are all doubles: 2-anonymity costs nothing, diversity does."""
+    verdict = check(honest[0], honest[1], honest[2])
+    assert verdict.accepted, verdict
+    assert verdict.facts["bound"] > 0
+    plain = anonymize(str(honest[1]), 2, sensitive="ill")
+    assert plain.cost < verdict.facts["bound"]
+
+
+class Forger:
+    """An honest proof, taken apart to be changed and put together again."""
+
+    def __init__(self, honest: list[Path], folder: Path) -> None:
+        self.honest, self.path = honest, folder / "forged.proof"
+        with zipfile.ZipFile(honest[2]) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        self.facts: dict[str, Any] = json.loads(parts.pop("proof.json"))
+        self.parts = {name: pl.read_parquet(io.BytesIO(data)) for name, data in parts.items()}
+
+    def price(self, row: int, by: int) -> None:
+        """Change the price of a row."""
+        table = self.parts["rows.parquet"]
+        at = pl.int_range(pl.len()) == row
+        self.parts["rows.parquet"] = table.with_columns(pl.col("price") + by * at.cast(pl.Int64))
+
+    def verdict(self) -> Verdict:
+        """Write all with matching hashes, and check."""
+        data = {}
+        for name, frame in self.parts.items():
+            out = io.BytesIO()
+            frame.write_parquet(out)
+            data[name] = out.getvalue()
+        self.facts["parts"] = {n: sha256(part).hexdigest() for n, part in data.items()}
+        pack(self.path, self.facts, data)
+        return check(self.honest[0], self.honest[1], self.path)
+
+
+def rules(*stated: Any) -> Callable[[Forger], Any]:
+    return lambda f: f.facts.__setitem__("pricing", list(stated))
+
+
+def frequency(l: Any, column: Any = "ill") -> dict[str, Any]:  # noqa: E741
+    return {"rule": "frequency", "l": l, "column": column}
+
+
+def model(l: int) -> Callable[[Forger], Any]:  # noqa: E741
+    def change(f: Forger) -> None:
+        f.facts["models"] = [m | {"l": l} if "l" in m else m for m in f.facts["models"]]
+        f.facts["pricing"] = [frequency(l)]
+
+    return change
+
+
+def odd_set(f: Forger) -> None:
+    f.parts["sets.parquet"] = pl.DataFrame({"set": [0], "row": [0], "weight": [1]})
+
+
+FORGERIES: dict[str, Callable[[Forger], Any]] = {
+    "no rule": rules(),
+    "no list": lambda f: f.facts.__setitem__("pricing", "frequency"),
+    "rules left out": lambda f: f.facts.pop("pricing"),
+    "a larger l": rules(frequency(3)),
+    "a larger l beside the true one": rules(frequency(2), frequency(3)),
+    "a smaller l": rules(frequency(1)),
+    "l as text": rules(frequency("2")),
+    "another column": rules(frequency(2, "zip")),
+    "a column that is not there": rules(frequency(2, "none")),
+    "a weaker rule that is not implied": rules({"rule": "distinct", "l": 2, "column": "ill"}),
+    "a share": rules({"rule": "share", "cap": "1/3", "column": "ill"}),
+    "closeness": rules({"rule": "closeness", "t": "1/100", "column": "ill"}),
+    "an unknown rule": rules({"rule": "magic", "column": "ill"}),
+    "rules that are no rules": rules(None, 3),
+    "a model that the release breaks": model(3),
+    "a weaker model and its rule": model(1),
+    "larger classes": lambda f: f.facts.__setitem__("price_k", 3),
+    "a higher bound": lambda f: f.facts.__setitem__("bound", f.facts["bound"] + 1),
+    "an odd set": odd_set,
+    "another quantum": lambda f: f.facts.__setitem__("quantum", f.facts["quantum"] // 2),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_forgeries_are_rejected(name: str, honest: list[Path], tmp_path: Path) -> None:
+    """Tests rules, models and figures changed by a forger, all hashes made to fit."""
+    forger = Forger(honest, tmp_path)
+    assert forger.verdict().accepted
+    FORGERIES[name](forger)
+    assert not forger.verdict().accepted
+
+
+@pytest.mark.parametrize("row", range(12))
+def test_raised_prices_are_rejected(row: int, honest: list[Path], tmp_path: Path) -> None:
+    """Tests each price raised by a hundredth of a cell, far less than a forged bound asks for."""
+    forger = Forger(honest, tmp_path)
+    forger.price(row, forger.facts["quantum"] // 20)
+    assert not forger.verdict().accepted
+
+
+def test_a_rule_must_follow_from_the_models() -> None:
+    """Tests rules of other models, and of none."""
+    values = pl.DataFrame({"a": ["x", "y", "z", "x"], "b": ["x", "y", "y", "y"]})
+    for models in EXACT + RELAXED:
+        for others in EXACT + RELAXED:
+            for rule in implied(others, values):
+                if rule not in implied(models, values):
+                    with pytest.raises(RejectedError):
+                        law_of(models, values, [rule])
