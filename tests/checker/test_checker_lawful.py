@@ -359,3 +359,13 @@ def test_a_rule_must_follow_from_the_models() -> None:
                 if rule not in implied(models, values):
                     with pytest.raises(RejectedError):
                         law_of(models, values, [rule])
+
+
+def test_sums_that_could_wrap_are_refused() -> None:
+    """Tests a threshold so fine that adding up its units would leave 64 bits."""
+    values = pl.DataFrame({"a": ["x", "y", "z", "x"]})
+    fine = {"model": "t-closeness", "t": f"1/{2**58}", "distance": "equal", "column": "a"}
+    with pytest.raises(RejectedError, match="64 bits"):
+        law_of([fine], values)
+    cases = law_of([fine | {"t": "1/1024"}], values).rules[0][2]
+    assert cases[0].unit == 4 * 1024

@@ -125,6 +125,8 @@ class Lawful:
             self.rules.append((rule.get("l", 1), value_of_mark, cases))
         sizes = [case.size + case.spare for _, _, cases in self.rules for case in cases]
         self.terms = 2 * max([len(self.mark), 1, *sizes])
+        units = max([case.unit for _, _, cases in self.rules for case in cases], default=1)
+        require(len(self.mark) * units < 2**62, "the numbers exceed 64 bits")
 
     def kept(
         self, rows: Rows, depth: int, row: Ints, starts: Ints, cost: Ints, _: int, wide: Any = True
