@@ -3,14 +3,33 @@
 ``numba.njit(cache=True)`` raises at import when neither the package folder nor the user's cache
 folder can be written (read-only installs, locked-down containers).  A kernel must still run
 there, so the decorator falls back to compiling without a cache.
+
+Numba notices when the file of a kernel was edited, but not when that of a kernel it calls was: then
+the old code would go on running, with wrong results.  So caches older than any source go first.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from time import time_ns
 from typing import Any, TypeVar
 
 import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def drop_stale_caches(package: Path) -> None:
+    """Delete the compiled kernels below a folder that are older than its newest source file."""
+    with suppress(OSError):  # not a folder, not ours to change, or another process was faster
+        ages = [f.stat().st_mtime_ns for f in package.rglob("*.py")]
+        newest = max((age for age in ages if age <= time_ns()), default=0)  # clocks may differ
+        for cache in package.rglob("*.nb[ci]"):
+            if cache.stat().st_mtime_ns < newest:
+                cache.unlink(missing_ok=True)
+
+
+drop_stale_caches(Path(__file__).parent)
 
 
 def kernel(function: F) -> F:
