@@ -15,6 +15,8 @@ from incrowd.solvers.engine.crowd import Crowd, below, draw, new_crowd, new_pad,
 from incrowd.solvers.engine.moves import NONE, regroup, relocate, shift
 from incrowd.solvers.engine.pull import pull
 
+MODERATE = 40_000  # rows
+
 
 @lean_kernel
 def anneal_slice(
@@ -159,11 +161,13 @@ class Annealing:
     def suited(cls, instance: Instance, k: int) -> "Annealing":
         """Return a schedule for this table: real hierarchies leave more to be decided.
 
-        Their patterns are wide: a move takes time in proportion to k.
+        Their patterns are wide: a move takes time in proportion to k.  On large tables three times
+        the moves save less than a thousandth.
         """
         if all(tree.levels <= 2 for tree in instance.trees):
             return cls()
-        return cls(moves=1000 * min(1.0, (5 / k) ** 0.43), most=10_000_000)
+        most = 30_000_000 if instance.rows <= MODERATE else 10_000_000
+        return cls(moves=1000 * min(1.0, (5 / k) ** 0.43), most=most)
 
     def heat_at(self, share: float) -> float:
         """Return the temperature after a share of the way, in the units of ``heat``."""
