@@ -29,8 +29,8 @@ MOST_STEPS = 200
 
 
 @lean_kernel
-def list_others(p: int, besides: int, crowd: Any, pad: Any, c: Any, rng: Any) -> None:
-    """Collect copies below p that sit elsewhere, from a random place on, as many as fit."""
+def list_others(p: int, besides: int, most: int, crowd: Any, pad: Any, c: Any, rng: Any) -> None:
+    """Collect copies below p that sit elsewhere, from a random place on, at most ``most``."""
     begin = c.offset[p]
     length = c.offset[p + 1] - begin
     pad.n[FOUND] = 0
@@ -44,7 +44,7 @@ def list_others(p: int, besides: int, crowd: Any, pad: Any, c: Any, rng: Any) ->
             at = 0
         for j in range(c.first_copy[r], c.first_copy[r + 1]):
             if crowd.pattern[j] != p and j != besides:
-                if pad.n[FOUND] >= pad.found.size:
+                if pad.n[FOUND] >= most:
                     return
                 pad.found[pad.n[FOUND]] = j
                 pad.n[FOUND] += 1
@@ -221,7 +221,7 @@ def pull(
     if p == q or crowd.tally[0] < 8:
         return False
     step(i, p, crowd, pad, rules, c)
-    list_others(p, i, crowd, pad, c, rng)
+    list_others(p, i, pad.found.size, crowd, pad, c, rng)
     doomed = -1
     if pad.n[FOUND] > 0 and draw(rng) < doom:
         doomed = crowd.pattern[pad.found[below(rng, pad.n[FOUND])]]

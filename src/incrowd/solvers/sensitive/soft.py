@@ -23,6 +23,7 @@ from incrowd.solvers.sensitive.journal import (
     step,
     undo,
 )
+from incrowd.solvers.sensitive.moves import list_others
 from incrowd.solvers.sensitive.settle import matches
 
 FAR = 1e300
@@ -192,28 +193,6 @@ def dissolve_soft(q: int, toll: float, crowd: Any, pad: Any, rules: Any, c: Any,
 
 
 @lean_kernel
-def list_some(p: int, besides: int, most: int, crowd: Any, pad: Any, c: Any, rng: Any) -> None:
-    """Collect copies below p that sit elsewhere, from a random place on."""
-    begin = c.offset[p]
-    length = c.offset[p + 1] - begin
-    pad.n[FOUND] = 0
-    if length == 0:
-        return
-    at = below(rng, length)
-    for _ in range(length):
-        r = c.rows[begin + at]
-        at += 1
-        if at == length:
-            at = 0
-        for j in range(c.first_copy[r], c.first_copy[r + 1]):
-            if crowd.pattern[j] != p and j != besides:
-                if pad.n[FOUND] >= most:
-                    return
-                pad.found[pad.n[FOUND]] = j
-                pad.n[FOUND] += 1
-
-
-@lean_kernel
 def fill_soft(
     p: int, doomed: int, source: int, noise: float, toll: float, crowd: Any, pad: Any, rules: Any,
     c: Any, rng: Any,
@@ -259,7 +238,7 @@ def pull_soft(
     p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
     if p == q or crowd.tally[0] < 8:
         return False
-    list_some(p, i, most, crowd, pad, c, rng)
+    list_others(p, i, most, crowd, pad, c, rng)
     if crowd.size[p] + 1 + pad.n[FOUND] < rules.least[0]:
         return False
     move_copy(i, p, crowd, pad, rules, c)
