@@ -33,8 +33,16 @@ class OddSetPrices(Prices):
 
     def bound(self, counts: NDArray[np.int64]) -> int:
         """Return ⌈(Σ counts·price + Σ weights) / quantum⌉."""
-        total = int(np.dot(counts, self.price)) + sum(weight for _, weight in self.odd_sets)
-        return -(-total // self.quantum)
+        return -(-self.total(counts) // self.quantum)
+
+    def value(self, counts: NDArray[np.int64]) -> float:
+        """Return (Σ counts·price + Σ weights) / quantum, in units of costs."""
+        return self.total(counts) / self.quantum
+
+    def total(self, counts: NDArray[np.int64]) -> int:
+        """Return Σ counts·price + Σ weights."""
+        prices = int(np.sum(self.price.astype(object) * counts))
+        return prices + sum(weight for _, weight in self.odd_sets)
 
 
 def symmetric(

@@ -13,10 +13,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.odd_sets.ascent import Lifted, OddSets
+from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.price import MOST_TRIES, PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, Sink, Slack
@@ -27,13 +30,15 @@ from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
-from incrowd.solvers.engine.prove import prove
+from incrowd.solvers.engine.prove import prove, within
 from incrowd.solvers.engine.rounding import rounded
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
+from incrowd.solvers.highs import standard_output_kept_clean
 from incrowd.solvers.staged import StagedRun
 
 SMALL = 600  # rows up to which polishing gives up after some idle turns, whatever the budget
+MOST_LIFTED = (20_000, 100_000)  # pairs in one program with odd sets: without a time limit, with
 MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
 PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
 WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
@@ -50,6 +55,7 @@ class Engine:
     prices: how the bound is sought; None for the schedule suited to the table.
     annealing: how the release is sought; None for the schedule suited to the table.
     neighbourhoods: how blocks are re-solved.
+    odd_sets: how the bound is raised beyond the linear program; None for what suits the table.
     slack: reduced cost of a class, in suppressed cells times k ** ``spread``, up to which its
         (row, pattern) pairs are candidates.
     visits: nodes of the prefix tree that one enumeration may touch before the table counts as
@@ -60,6 +66,7 @@ class Engine:
     prices: PriceBound | None = None
     annealing: Annealing | None = None
     neighbourhoods: Neighbourhoods = field(default_factory=Neighbourhoods)
+    odd_sets: OddSets | None = None
     slack: float = 0.27
     spread: float = 0.7
     visits: int = 30_000_000
@@ -101,6 +108,7 @@ class Run(StagedRun):
         visits = engine.visits if limit is None else min(engine.visits, int(1e6 * (limit + 1)))
         self.visits = visits * 10 // max(10, self.instance.columns)
         self.tried: Solution | None = None
+        self.lifted: Lifted | None = None
 
     def stages(self) -> tuple[Callable[[], None], ...]:
         """Bounds and releases in turn, the cheap ones first."""
@@ -110,8 +118,10 @@ class Run(StagedRun):
             self.first_search,
             self.bound_by_prices,
             self.search,
+            self.raise_by_odd_sets,
             self.finish,
             self.polish,
+            self.raise_by_odd_sets,
             self.finish,
         )
 
@@ -200,7 +210,7 @@ class Run(StagedRun):
             return
         # slower cooling is what more time is best spent on, unless a gap may end the run early
         factor = 1.0 if self.stop.gap is not None or self.instance.rows <= SMALL else MOST_PATIENT
-        self.anneal("annealing", annealing, (0.75 * self.stop.left(), factor))
+        self.anneal("annealing", annealing, (0.6 * self.stop.left(), factor))
 
     def anneal(
         self, stage: str, annealing: Annealing, seconds: tuple[float, float] | None = None
@@ -269,6 +279,41 @@ class Run(StagedRun):
             self.offer(Solution.of(self.instance, pattern))
             idle = idle + 1 if before - self.best.cost < WORTHWHILE * before else 0
 
+    def raise_by_odd_sets(self) -> None:
+        """Raise the bound beyond the linear program: on small tables, and where time is given."""
+        patient = self.stop.time_limit is not None
+        if self.wide or not self.priced or find_spec("highspy") is None or self.best is self.tried:
+            return
+        self.tell("odd sets")
+        slack = self.best.cost - 1 - float(self.price @ self.instance.counts) + 1e-6
+        lists = within(self.tree, self.price, self.k, max(slack, 0.0), MOST_LIFTED[patient])
+        with standard_output_kept_clean():
+            if lists is not None:
+                problem = lists, self.instance.counts, self.k, self.price, self.instance.cell
+                sets = self.engine.odd_sets or OddSets(rounds=24 if patient else 6)
+                self.lifted = sets.whole(*problem, self.context.seed, self.done)
+            elif patient:
+                self.lifted = self.lifted_around()
+        if self.lifted is not None:
+            certificate = certify_with_sets(self.tree, self.k, self.lifted)
+            if certificate is not None and certificate.bound(self.instance.counts) > self.bound:
+                self.bound = certificate.bound(self.instance.counts)
+                self.certificate = certificate
+
+    def lifted_around(self) -> Lifted | None:
+        """Raise the prices region by region, in half of the time that is left."""
+        sets = self.engine.odd_sets or OddSets()
+        room = self.k * sets.room * self.instance.cell
+        lists = within(self.tree, self.price, self.k, room, self.engine.pairs)
+        if lists is None:
+            return None
+        until = self.stop.elapsed() + 0.5 * self.stop.left()
+
+        def enough() -> bool:
+            return self.done() or self.stop.elapsed() > until
+
+        return sets.around(lists, self.k, self.price, self.best, self.context.seed, enough)
+
     def finish(self) -> None:
         """Try to prove the best so far optimal, on tables where that is within reach."""
         if self.wide or self.best is self.tried:
@@ -276,7 +321,14 @@ class Run(StagedRun):
         self.tell("proof")
         patient = self.stop.time_limit is not None
         solution, bound = prove(
-            self.tree, self.best, self.price, self.bound, self.k, self.stop.left(), patient
+            self.tree,
+            self.best,
+            self.price,
+            self.bound,
+            self.k,
+            self.stop.left,
+            patient,
+            self.lifted,
         )
         self.offer(solution)
         self.tried = self.best

@@ -7,19 +7,28 @@ at most UB − 1 − LB, since reduced costs are nonnegative and sum to cost −
 pairs finds it or shows that there is none.
 """
 
+from collections.abc import Callable
+from math import ceil
+
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.odd_sets.ascent import Lifted
+from incrowd.bounds.odd_sets.certificate import exact, settled
 from incrowd.patterns.prefix_tree import EMIT, Emission, PrefixTree, Sink, Slack
 from incrowd.solution import Solution
 from incrowd.solvers.engine.block import BlockMaker
 from incrowd.solvers.engine.crowd import new_crowd
 from incrowd.solvers.engine.neighbourhood import apply_block, solve_block
+from incrowd.solvers.engine.partition import best_partition, classes_within, pairs_of
 from incrowd.solvers.engine.warm import with_solution
 
 # pairs and branch-and-bound nodes that a proof may take: without a time limit, and with one
 MOST_PAIRS = (2_500, 60_000)
+LIFTED_PAIRS = (600, 60_000)  # with odd sets, where fewer pairs take as long
 NODES = (60, 100_000)
+SHARES = (0.15, 0.35, 1.0)  # of the reduced cost that could matter
+FEW_CLASSES = 2.5  # per pair, up to which classes are chosen rather than pairs
 
 
 def prove(
@@ -28,23 +37,86 @@ def prove(
     price: NDArray[np.float64],
     bound: int,
     k: int,
-    seconds: float,
+    seconds: Callable[[], float],
     patient: bool,
+    lifted: Lifted | None = None,
 ) -> tuple[Solution, int]:
     """Return a solution at least as good as ``best``, and a lower bound at least ``bound``.
 
-    Does nothing when too many pairs could matter.  ``patient``: the user gave a time limit, of
-    which ``seconds`` are left; otherwise the effort is limited by counts, to be repeatable.
+    Does nothing when too many pairs could matter.
+
+    Parameters
+    ----------
+    seconds: what is left of the user's time limit; ``patient``: whether there is one.  Otherwise
+        the effort is limited by counts, to be repeatable.
+    lifted: prices with odd sets, if known, over all pairs that a better release could use: there
+        are far fewer pairs within reach of their bound.
     """
-    for share in (0.35, 1.0):  # a better release first makes the full problem smaller
-        slack = best.cost - 1 - float(price @ tree.instance.counts) + 1e-6
+    worth = float(price @ tree.instance.counts)
+    if lifted is not None:
+        certain = settled(lifted.lists, lifted, tree.instance, k)
+        lifted = exact(certain, lifted.lists, tree.instance)
+        worth = certain.value(tree.instance.counts)
+        bound = max(bound, min(best.cost, ceil(worth)))
+    shares = list(SHARES)
+    while shares:  # a better release first makes the full problem smaller
+        share = shares.pop(0)
+        slack = best.cost - 1 - worth + 1e-6
         if slack < 0:
             return best, best.cost
-        emission = within(tree, price, k, share * slack, MOST_PAIRS[patient])
-        if emission is None:
+        before = best.cost
+        reach = share * slack, seconds(), patient
+        if lifted is None:
+            found = attempt_pairs(tree, best, price, k, *reach)
+        else:
+            found = attempt_classes(tree, best, price, lifted, k, *reach)
+        if found is None:
             return best, bound
-        best, proven = solve_whole(tree, best, emission, price, k, NODES[patient], seconds)
-    return best, max(bound, min(proven, best.cost))
+        best, proven = found
+        if share == 1.0:
+            bound = max(bound, min(proven, best.cost))
+        elif best.cost < before:
+            shares = [1.0]
+    return best, bound
+
+
+def attempt_pairs(
+    tree: PrefixTree,
+    best: Solution,
+    price: NDArray[np.float64],
+    k: int,
+    slack: float,
+    seconds: float,
+    patient: bool,
+) -> tuple[Solution, int] | None:
+    """Solve the problem of all pairs within ``slack``; None when they are too many."""
+    emission = within(tree, price, k, slack, MOST_PAIRS[patient])
+    if emission is None:
+        return None
+    return solve_whole(tree, best, emission, price, k, NODES[patient], seconds)
+
+
+def attempt_classes(
+    tree: PrefixTree,
+    best: Solution,
+    price: NDArray[np.float64],
+    lifted: Lifted,
+    k: int,
+    slack: float,
+    seconds: float,
+    patient: bool,
+) -> tuple[Solution, int] | None:
+    """As ``attempt_pairs`` for the classes within ``slack``, in the form that is likely faster."""
+    instance = tree.instance
+    classes = classes_within(lifted, instance, k, slack)
+    if classes is None:
+        return None
+    emission = pairs_of(classes, lifted.lists, instance.distinct)
+    if len(emission.rows) > LIFTED_PAIRS[patient]:
+        return None
+    if len(classes.size) <= FEW_CLASSES * len(emission.rows):
+        return best_partition(classes, lifted.lists, price, best, NODES[patient], seconds)
+    return solve_whole(tree, best, emission, price, k, NODES[patient], seconds)
 
 
 def within(

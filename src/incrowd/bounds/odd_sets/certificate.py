@@ -1,0 +1,112 @@
+"""From prices and odd sets in floating point to a certificate in integers."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.odd_sets.ascent import Lifted
+from incrowd.bounds.odd_sets.classes import dearest, line_up, new_pad, tolls_of
+from incrowd.instance import Instance
+from incrowd.jit import lean_kernel
+from incrowd.patterns.prefix_tree import EMIT, Emission, PrefixTree, Sink, Slack
+from incrowd.proof.oddsets import OddSetPrices
+
+TRIES = 2_000_000  # per pattern
+MOST_PAIRS = 6_000_000
+
+
+@lean_kernel
+def repair(
+    lists: Any, price: Any, unit: int, counts: Any, k: int, tries: int, tolls: Any, pad: Any
+) -> int:
+    """Lower integer prices until no class is worth more than nothing; return how often.
+
+    A pattern whose search does not end within ``tries`` steps obeys the plain inequality then.
+    """
+    times = 0
+    for p in range(lists.cost.size):
+        while True:
+            n = line_up(p, lists, price, unit, counts, k, pad)
+            if n < k:
+                break
+            worth, size = dearest(n, k, 0, tries, tolls, pad)
+            if size == 0:
+                break
+            if size < 0:
+                size = k
+                worth = pad.ahead[k]
+                for z in range(k):
+                    pad.best[z] = pad.item[z]
+                if worth <= 0:
+                    break
+            times += 1
+            less = (worth + size - 1) // size
+            for z in range(size):
+                if z == 0 or pad.best[z] != pad.best[z - 1]:
+                    price[pad.best[z]] -= less
+    return times
+
+
+def certify_with_sets(tree: PrefixTree, k: int, lifted: Lifted) -> OddSetPrices | None:
+    """Return a certificate for all releases, from lifted prices that hold for some patterns.
+
+    None when too many patterns break the plain inequality to look at each.
+    """
+    counts = tree.instance.counts
+    quantum, price = rounded_down(lifted.price, counts)
+    lists = breaking(tree, k, price / quantum)
+    return None if lists is None else settled(lists, lifted, tree.instance, k)
+
+
+def settled(lists: Emission, lifted: Lifted, instance: Instance, k: int) -> OddSetPrices:
+    """Round lifted prices and tolls down to integers and repair what classes of ``lists`` break.
+
+    Returns prices per distinct row and sets of copies, for every class of these patterns.
+    """
+    quantum, price = rounded_down(lifted.price, instance.counts)
+    weights = [int(toll / 2 * quantum) for _, toll in lifted.sets]
+    kept = [(rows, w) for (rows, _), w in zip(lifted.sets, weights, strict=True) if w > 0]
+    tolls = tolls_of([(rows, 2 * w) for rows, w in kept], instance.distinct, np.int64)
+    pad = new_pad(int(np.diff(lists.offset).max(initial=1)), k, np.int64)
+    repair(lists, price, quantum, instance.counts, k, TRIES, tolls, pad)
+    for rows, w in kept:
+        price[rows] -= w
+    first = instance.first_copy
+    return OddSetPrices(
+        price, quantum, tuple((first[rows].astype(np.int64), w) for rows, w in kept)
+    )
+
+
+def exact(prices: OddSetPrices, lists: Emission, instance: Instance) -> Lifted:
+    """Return what ``settled`` made of lifted prices as such: no class is worth more than nothing."""
+    lifted, sets = prices.price.astype(np.float64), []
+    for copies, weight in prices.odd_sets:
+        rows = instance.copies[copies]
+        lifted[rows] += weight
+        sets.append((rows, 2 * weight / prices.quantum))
+    return Lifted(lists, lifted / prices.quantum, sets)
+
+
+def rounded_down(
+    price: NDArray[np.float64], counts: NDArray[np.int64]
+) -> tuple[int, NDArray[np.int64]]:
+    """Return a power of ten that gives the mean price about six digits, and prices in it."""
+    mean = max(float(price @ counts) / max(1, int(counts.sum())), 1e-6)
+    quantum = 10 ** max(0, 6 - round(np.log10(mean)))
+    return quantum, np.floor(np.maximum(price, 0.0) * quantum).astype(np.int64)
+
+
+def breaking(tree: PrefixTree, k: int, price: NDArray[np.float64]) -> Emission | None:
+    """List the patterns that may break the plain inequality, with the rows that take part."""
+    sink = Sink(
+        np.empty(MOST_PAIRS // 3, np.int64),
+        np.zeros(MOST_PAIRS // 3 + 1, np.int64),
+        np.empty(MOST_PAIRS, np.int32),
+    )
+    doubt = 1e-9 * max(1.0, float(price.max(initial=0.0)))
+    state = tree.run(EMIT, k, price, slack=Slack(doubt, 0.0, True), sink=sink)
+    if state[3]:
+        return None
+    p, z = int(state[0]), int(state[1])
+    return Emission(sink.cost[:p], sink.offset[: p + 1], sink.rows[:z])

@@ -1,0 +1,257 @@
+"""Classes under prices and odd-set terms: the dearest of a pattern, or all of small reduced cost.
+
+With lifted prices û and a toll σ_S = 2·w_S for every two rows of an odd set S in one class, a class C
+of pattern p is worth Σ_{r∈C} (û_r − cost(p)) − Σ_S σ_S·⌊|C∩S|/2⌋.  Prices are a certificate when no
+class of k to 2k−1 rows is worth more than nothing (larger ones split without paying more).
+
+The search goes through the copies in order of falling prices and bounds what the rest of a class
+can add by the next copies without tolls.  It works on floats within a linear program and, for
+certificates, on integers: nothing is rounded.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.jit import lean_kernel
+
+TOO_FEW = 1 << 60
+
+
+class Tolls(NamedTuple):
+    """Odd sets by row: sets ``sets[first[r]:first[r + 1]]`` hold distinct row r.
+
+    toll: float64 or int64, shape (sets,): σ of each.
+    held: int64, shape (sets,): scratch, how many rows the class at hand shares with each; zero.
+    """
+
+    first: NDArray[np.int64]
+    sets: NDArray[np.int64]
+    toll: Any
+    held: NDArray[np.int64]
+
+
+class Pad(NamedTuple):
+    """Scratch for one pattern.
+
+    item, worth, ahead: the copies by falling price: row, û − cost, sums of ``worth`` before each.
+    place, row, value: the class at hand: positions in ``item``, rows, worth of each beginning.
+    best: rows of the dearest class so far.
+    """
+
+    item: NDArray[np.int64]
+    worth: Any
+    ahead: Any
+    place: NDArray[np.int64]
+    row: NDArray[np.int64]
+    value: Any
+    best: NDArray[np.int64]
+
+
+def tolls_of(
+    sets: list[tuple[NDArray[np.int64], Any]], distinct: int, dtype: Any = np.float64
+) -> Tolls:
+    """Index (distinct rows, toll) of odd sets by row."""
+    row = np.concatenate([rows for rows, _ in sets]) if sets else np.zeros(0, np.int64)
+    name = np.repeat(np.arange(len(sets)), [len(rows) for rows, _ in sets])
+    order = np.argsort(row, kind="stable")
+    first = np.searchsorted(row[order], np.arange(distinct + 1)).astype(np.int64)
+    toll = np.array([toll for _, toll in sets], dtype)
+    return Tolls(first, name[order].astype(np.int64), toll, np.zeros(len(sets), np.int64))
+
+
+def new_pad(widest: int, k: int, dtype: Any = np.float64) -> Pad:
+    """Allocate scratch for patterns of up to ``widest`` pairs."""
+    items = widest * (2 * k - 1) + 1
+    return Pad(
+        np.empty(items, np.int64),
+        np.empty(items, dtype),
+        np.empty(items + 1, dtype),
+        np.empty(2 * k, np.int64),
+        np.empty(2 * k, np.int64),
+        np.zeros(2 * k, dtype),
+        np.empty(2 * k, np.int64),
+    )
+
+
+@lean_kernel
+def line_up(p: int, lists: Any, price: Any, unit: int, counts: Any, k: int, pad: Any) -> int:
+    """Fill the pad with p's copies by falling price; return their number."""
+    n = 0
+    for i in range(lists.offset[p], lists.offset[p + 1]):
+        r = lists.rows[i]
+        worth = price[r] - lists.cost[p] * unit
+        copies = min(counts[r], 2 * k - 1)
+        j = n - 1
+        while j >= 0 and pad.worth[j] < worth:
+            pad.worth[j + copies] = pad.worth[j]
+            pad.item[j + copies] = pad.item[j]
+            j -= 1
+        for z in range(copies):
+            pad.worth[j + 1 + z] = worth
+            pad.item[j + 1 + z] = r
+        n += copies
+    pad.ahead[0] = 0
+    for i in range(n):
+        pad.ahead[i + 1] = pad.ahead[i] + pad.worth[i]
+    return n
+
+
+@lean_kernel
+def most_to_come(i: int, n: int, size: int, k: int, pad: Any) -> Any:
+    """Bound what copies from position i on can add to a class of ``size``; −2⁶⁰ for too few."""
+    least = max(1, k - size)
+    if i + least > n:
+        return pad.ahead[0] - TOO_FEW  # of the dtype of the prices
+    end = i + least
+    while end < n and end - i < 2 * k - 1 - size and pad.worth[end] > 0:
+        end += 1
+    return pad.ahead[end] - pad.ahead[i]
+
+
+@lean_kernel
+def enter(i: int, size: int, tolls: Any, pad: Any) -> None:
+    """Add the copy at position i to the class at hand."""
+    r = pad.item[i]
+    gain = pad.worth[i]
+    for z in range(tolls.first[r], tolls.first[r + 1]):
+        s = tolls.sets[z]
+        tolls.held[s] += 1
+        if tolls.held[s] % 2 == 0:
+            gain -= tolls.toll[s]
+    pad.place[size] = i
+    pad.row[size] = r
+    pad.value[size + 1] = pad.value[size] + gain
+
+
+@lean_kernel
+def leave(size: int, tolls: Any, pad: Any) -> int:
+    """Take the last copy out of a class of ``size``; return its position."""
+    r = pad.row[size - 1]
+    for z in range(tolls.first[r], tolls.first[r + 1]):
+        tolls.held[tolls.sets[z]] -= 1
+    return pad.place[size - 1]
+
+
+@lean_kernel
+def dearest(n: int, k: int, floor: Any, tries: int, tolls: Any, pad: Any) -> Any:
+    """Return (worth, rows) of the dearest class among the pad's n copies, (floor, 0) if none.
+
+    Only classes worth more than ``floor`` count; their rows are left in ``pad.best``.  After
+    ``tries`` steps the number of rows is −1 and nothing is known.
+    """
+    best = floor
+    found = 0
+    size = 0
+    i = 0
+    pad.value[0] = 0
+    while True:
+        if size < 2 * k - 1 and pad.value[size] + most_to_come(i, n, size, k, pad) > best:
+            tries -= 1
+            enter(i, size, tolls, pad)
+            size += 1
+            if size >= k and pad.value[size] > best:
+                best = pad.value[size]
+                found = size
+                for z in range(size):
+                    pad.best[z] = pad.row[z]
+            i += 1
+        elif size == 0:
+            return best, found
+        else:
+            i = leave(size, tolls, pad) + 1
+            size -= 1
+        if tries < 0:
+            while size > 0:
+                leave(size, tolls, pad)
+                size -= 1
+            return best, -1
+
+
+@lean_kernel
+def dearest_classes(
+    patterns: Any,
+    lists: Any,
+    price: Any,
+    counts: Any,
+    k: int,
+    floor: float,
+    tries: int,
+    tolls: Any,
+    pad: Any,
+    worth: Any,
+    size: Any,
+    rows: Any,
+) -> bool:
+    """For each of ``patterns`` fill the worth, size (0: none above ``floor``) and rows of its
+    dearest class; return whether every search came to its end.
+    """
+    whole = True
+    for j in range(patterns.size):
+        n = line_up(patterns[j], lists, price, 1, counts, k, pad)
+        worth[j], size[j] = dearest(n, k, floor, tries, tolls, pad)
+        if size[j] < 0:
+            whole = False
+            size[j] = 0
+        for z in range(size[j]):
+            rows[j, z] = pad.best[z]
+    return whole
+
+
+@lean_kernel
+def all_classes(
+    patterns: Any,
+    lists: Any,
+    price: Any,
+    counts: Any,
+    k: int,
+    slack: float,
+    tolls: Any,
+    pad: Any,
+    pattern: Any,
+    size: Any,
+    rows: Any,
+) -> int:
+    """List every class worth at least −``slack``; return their number, −1 when they do not fit.
+
+    ``pattern``, ``size`` (length: room) and ``rows`` (room, 2k − 1) receive them.  Equal copies
+    are taken in order, so that no class stands twice.
+    """
+    count = 0
+    for p in patterns:
+        n = line_up(p, lists, price, 1, counts, k, pad)
+        held = 0
+        i = 0
+        pad.value[0] = 0
+        while True:
+            skip = (  # an equal copy before this one was left out
+                i < n
+                and i > 0
+                and pad.item[i - 1] == pad.item[i]
+                and (held == 0 or pad.place[held - 1] != i - 1)
+            )
+            if held < 2 * k - 1 and pad.value[held] + most_to_come(i, n, held, k, pad) >= -slack:
+                if skip:
+                    i += 1
+                    continue
+                enter(i, held, tolls, pad)
+                held += 1
+                if held >= k and pad.value[held] >= -slack:
+                    if count == pattern.size:
+                        while held > 0:
+                            leave(held, tolls, pad)
+                            held -= 1
+                        return -1
+                    pattern[count] = p
+                    size[count] = held
+                    for z in range(held):
+                        rows[count, z] = pad.row[z]
+                    count += 1
+                i += 1
+            elif held == 0:
+                break
+            else:
+                i = leave(held, tolls, pad) + 1
+                held -= 1
+    return count
