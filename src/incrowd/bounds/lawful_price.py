@@ -203,11 +203,6 @@ class LawfulPriceBound:
         return cls(rounds=2, iterations=150, margin=(0.3, 0.15), rate=(0.01, 0.0003))
 
     @classmethod
-    def before_polish(cls) -> "LawfulPriceBound":
-        """Return a schedule of fewer rounds and larger steps, for a bound to be polished."""
-        return cls(rounds=8, iterations=120, margin=(4.0, 0.3), rate=(0.25, 0.0005))
-
-    @classmethod
     def polish(cls) -> "LawfulPriceBound":
         """Return a short schedule for prices that are nearly the best, and a dearer pricing."""
         return cls(rounds=3, iterations=150, margin=(0.4, 0.2), rate=(0.03, 0.0007))

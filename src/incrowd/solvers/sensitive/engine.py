@@ -210,8 +210,6 @@ class Run(StagedRun):
         box = LawfulPriceBound.one_box()
         if (kind == DISTINCT).all() and box.fits(self.tree, self.first_price):
             return (box, LawfulPriceBound.close_up()), self.first_price
-        if (kind == VARIATION).any():
-            return (LawfulPriceBound.before_polish(),), self.price
         return (LawfulPriceBound(),), self.price
 
     def price_by_size(self) -> None:
