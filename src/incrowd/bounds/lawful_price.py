@@ -193,9 +193,14 @@ class LawfulPriceBound:
         """Return a schedule without rounds: one box that holds every price worth a thought.
 
         It comes further than rounds where pricing is cheap (distinct l-diversity), from prices that
-        no other model has driven into a corner.
+        no other model has driven into a corner.  ``close_up`` goes the last few steps.
         """
-        return cls(rounds=1, iterations=800, margin=(6.0, 6.0), rate=(0.45, 0.003))
+        return cls(rounds=1, iterations=450, margin=(6.0, 6.0), rate=(0.45, 0.003))
+
+    @classmethod
+    def close_up(cls) -> "LawfulPriceBound":
+        """Return a schedule of small steps for prices that are nearly the best: few patterns."""
+        return cls(rounds=2, iterations=150, margin=(0.3, 0.15), rate=(0.01, 0.0003))
 
     @classmethod
     def polish(cls) -> "LawfulPriceBound":

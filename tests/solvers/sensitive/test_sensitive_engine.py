@@ -1,6 +1,7 @@
 """Tests of the engine for sensitive models against brute force, on tables of every kind."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.solve import choose, solve
 from incrowd.solvers.base import Context, Outcome, Problem
-from incrowd.solvers.sensitive.engine import SensitiveEngine
+from incrowd.solvers.sensitive.engine import Run, SensitiveEngine
 from incrowd.stop import Stop
 from oracle import optimum
 from solvers.sensitive.quick import QUICK
@@ -75,6 +76,24 @@ def test_lawful_and_bounded(shape: str) -> None:
             met, total, least = met + 1, total + outcome.solution.cost, least + best
     assert met > 200
     assert total <= 1.12 * least  # the search is a search, not the fallback
+
+
+@pytest.mark.parametrize(
+    "model", [DistinctDiversity(2), TCloseness("0.4") & KAnonymity(2)], ids=lambda model: model.name
+)
+def test_own_price_schedules(model: Model) -> None:
+    """Tests the schedules the engine chooses by model, not those of quick runs: bound ≤ optimum."""
+    met = tight = 0
+    for instance, _ in tables(17, 6, Shape(rows=(6, 8), columns=(2, 3), sensitive=(3,))):
+        best = optimum(instance, model)
+        run = Run(replace(QUICK, prices=None), Problem(instance, model), Context())
+        run.bound_by_classes()
+        run.bound_by_k()
+        run.raise_prices()
+        if best is not None:
+            assert run.bound <= best
+            met, tight = met + 1, tight + (10 * run.bound >= 7 * best)
+    assert met > 2 and 2 * tight >= met
 
 
 def census(rows: int, seed: int = 0) -> Instance:

@@ -190,21 +190,27 @@ class Run(StagedRun):
         """Raise the prices as far as lawful classes allow."""
         if self.wide:
             return
-        schedule, start = self.engine.prices, self.price
-        if schedule is None:
-            schedule, box = LawfulPriceBound(), LawfulPriceBound.one_box()
-            all_distinct = bool((self.tree.pricing.kind == DISTINCT).all())
-            if all_distinct and box.fits(self.tree, self.first_price):
-                schedule, start = box, self.first_price
-        u = schedule.ascend(
-            self.tree, start, self.stop.now, lambda _, share: self.tell("prices", share)
-        )
+        schedules, u = self.price_schedules()
+        for schedule in schedules:
+            u = schedule.ascend(
+                self.tree, u, self.stop.now, lambda _, share: self.tell("prices", share)
+            )
         prices = safe_prices(self.tree, u)
         bound, price = self.proven(prices)
         if bound > self.bound:
             self.bound, self.price, self.certificate, self.lawful = bound, price, None, prices
         if (self.tree.pricing.kind == VARIATION).any() and not self.stop.now():
             self.price_by_size()
+
+    def price_schedules(self) -> tuple[tuple[LawfulPriceBound, ...], NDArray[np.float64]]:
+        """Return schedules for one after the other, and the prices that they start from."""
+        kind = self.tree.pricing.kind
+        if self.engine.prices is not None:
+            return (self.engine.prices,), self.price
+        box = LawfulPriceBound.one_box()
+        if (kind == DISTINCT).all() and box.fits(self.tree, self.first_price):
+            return (box, LawfulPriceBound.close_up()), self.first_price
+        return (LawfulPriceBound(),), self.price
 
     def price_by_size(self) -> None:
         """Polish the bound of t-closeness with prices by size of class; the search needs none."""
@@ -281,7 +287,10 @@ class Run(StagedRun):
         """Anneal through unlawful releases, then trim and mend what is left of them."""
         engine, instance, seed = self.engine, self.instance, self.context.seed
         warmth = self.cell * self.k**LawfulAnnealing.growth
-        effort = min(4.0, max(1.0, (7 / self.k) ** 3))  # moves in smaller classes are cheaper
+        # moves in smaller classes are cheaper, and so are their stakes: heat would only undo what
+        # the fractional release has settled
+        effort = min(4.0, max(1.0, (7 / self.k) ** 3))
+        warmth /= effort
         found: Solution | None = None
         for number, (near, least, moves, heat, toll) in enumerate(SOFT_STAGES):
             keep = (reduced <= near) | (share > least)
@@ -292,13 +301,14 @@ class Run(StagedRun):
                 candidates, pattern = with_solution(narrowed(emission, keep)[0], found)
             pattern = engine.soft.run(
                 candidates, self.rules, self.places, pattern, self.price, self.cell,
-                effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth), toll,
-                seed + number, self.done, lambda done: self.tell("annealing", done),
+                effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth),
+                (toll[0] / effort, toll[1] / effort), seed + number, self.done,
+                lambda done: self.tell("annealing", done),
             )  # fmt: skip
             found = Solution.of(instance, pattern)
             if self.done() or number == len(SOFT_STAGES) - 1:
                 pattern = trimmed(candidates, self.rules, self.places, pattern, seed)
-                self.anneal(candidates, pattern, effort * SOFT_REST, COOL, number)
+                self.anneal(candidates, pattern, effort * SOFT_REST, COOL / effort**0.5, number)
                 break
 
     def anneal(
