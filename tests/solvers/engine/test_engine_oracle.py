@@ -110,7 +110,7 @@ def test_proof_of_any_release(kind: str) -> None:
         start = Solution.of(instance, sorted_classes(instance, k))
         floor = int(price @ instance.counts)
         found, bound = prove(
-            tree, start, price.astype(np.float64), floor, k, seconds=100.0, patient=False
+            tree, start, price.astype(np.float64), floor, k, seconds=lambda: 100.0, patient=False
         )
         assert lawful(found, k) and naive_cost(found) == found.cost
         assert found.cost == bound == best

@@ -79,7 +79,7 @@ def settled(lists: Emission, lifted: Lifted, instance: Instance, k: int) -> OddS
 
 
 def exact(prices: OddSetPrices, lists: Emission, instance: Instance) -> Lifted:
-    """Return what ``settled`` made of lifted prices as such: no class is worth more than nothing."""
+    """Return what ``settled`` made, as lifted prices: no class is worth more than nothing."""
     lifted, sets = prices.price.astype(np.float64), []
     for copies, weight in prices.odd_sets:
         rows = instance.copies[copies]

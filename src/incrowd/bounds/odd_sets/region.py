@@ -154,7 +154,7 @@ class Region:
         return cost + float(held[len(self.sets) :] @ self.tolls.toll[len(self.sets) :])
 
     def solve(self, stop: Callable[[], bool]) -> bool:
-        """Generate classes until none is worth more than nothing; return whether that was reached."""
+        """Generate classes until none is worth more than nothing; return whether none is."""
         g, k = self.ground, self.ground.k
         room = len(self.patterns)
         worth, size = np.zeros(room), np.zeros(room, np.int64)

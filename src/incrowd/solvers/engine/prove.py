@@ -25,7 +25,7 @@ from incrowd.solvers.engine.warm import with_solution
 
 # pairs and branch-and-bound nodes that a proof may take: without a time limit, and with one
 MOST_PAIRS = (2_500, 60_000)
-LIFTED_PAIRS = (600, 60_000)  # with odd sets, where fewer pairs take as long
+LIFTED_PAIRS = (700, 60_000)  # with odd sets, where fewer pairs take as long
 NODES = (60, 100_000)
 SHARES = (0.15, 0.35, 1.0)  # of the reduced cost that could matter
 FEW_CLASSES = 2.5  # per pair, up to which classes are chosen rather than pairs
