@@ -115,7 +115,7 @@ def test_proof_of_any_release(kind: str) -> None:
         assert lawful(found, k) and naive_cost(found) == found.cost
         assert found.cost == bound == best
         better += found.cost < start.cost
-        again, still = prove(tree, found, price.astype(np.float64), floor, k, 100.0, False)
+        again, still = prove(tree, found, price.astype(np.float64), floor, k, lambda: 100.0, False)
         ties += floor < best
         assert again.cost == still == best
     assert better and ties  # both ways through the proof were taken

@@ -1,8 +1,8 @@
 """Classes under prices and odd-set terms: the dearest of a pattern, or all of small reduced cost.
 
 With lifted prices û and a toll σ_S = 2·w_S for every two rows of an odd set S in one class, a class
-C of pattern p is worth Σ_{r∈C} (û_r − cost(p)) − Σ_S σ_S·⌊|C∩S|/2⌋.  Prices are a certificate when no
-class of k to 2k−1 rows is worth more than nothing (larger ones split without paying more).
+C of pattern p is worth Σ_{r∈C} (û_r − cost(p)) − Σ_S σ_S·⌊|C∩S|/2⌋.  Prices are a certificate when
+no class of k to 2k−1 rows is worth more than nothing (larger ones split without paying more).
 
 The search goes through the copies in order of falling prices and bounds what the rest of a class
 can add by the next copies without tolls.  It works on floats within a linear program and, for

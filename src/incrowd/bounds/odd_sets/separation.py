@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.jit import kernel
+from incrowd.solvers.engine.crowd import below
 
 SIZES = (3, 5, 7)
 BROKEN = 0.02  # by how much
@@ -66,7 +67,7 @@ def search_sets(
     shares.  row_offset, row_classes: the same by row.  usable: whether a row may be in a set.
     found: int64, shape (starts, size); excess: float64, shape (starts,).
     """
-    np.random.seed(seed)
+    dice = np.array([seed * 0x2545F491 + 99], np.uint64)
     held = np.zeros(share.size, np.int64)
     gain = np.zeros(usable.size)
     member = np.empty(size, np.int64)
@@ -75,13 +76,11 @@ def search_sets(
         held[:] = 0
         n = 0
         for _ in range(20 * size):  # rows of classes that hold rows of the set, at random
-            c = np.random.randint(share.size)
+            c = below(dice, share.size)
             if n > 0:
-                r = member[np.random.randint(n)]
-                c = row_classes[
-                    row_offset[r] + np.random.randint(row_offset[r + 1] - row_offset[r])
-                ]
-            r = rows[offset[c] + np.random.randint(offset[c + 1] - offset[c])]
+                r = member[below(dice, n)]
+                c = row_classes[row_offset[r] + below(dice, row_offset[r + 1] - row_offset[r])]
+            r = rows[offset[c] + below(dice, offset[c + 1] - offset[c])]
             if usable[r]:
                 member[n] = r
                 usable[r] = False
@@ -108,7 +107,7 @@ def search_sets(
                 count_row(r, 1, row_offset, row_classes, held)
         for z in range(n):
             usable[member[z]] = True
-        if n == size and total > size // 2 + 0.02:
+        if n == size and total > size // 2 + BROKEN:
             excess[count] = total - size // 2
             found[count] = np.sort(member)
             count += 1
