@@ -4,7 +4,7 @@
 
 Each case takes the first ROWS rows of adult (0: all), runs `incrowd anonymize --time-limit` with a
 proof file in a fresh process, and lets `incrowd verify` check it.  Kernels should have been
-compiled before: run one case twice.  CPU seconds are the operating system's account of each process.
+compiled before: run one case twice.  CPU seconds are the operating system's account of a process.
 """
 
 import argparse
