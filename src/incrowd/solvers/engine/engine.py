@@ -287,15 +287,17 @@ class Run(StagedRun):
         self.tell("odd sets")
         slack = self.best.cost - 1 - float(self.price @ self.instance.counts) + 1e-6
         lists = within(self.tree, self.price, self.k, max(slack, 0.0), MOST_LIFTED[patient])
+        lifted = None
         with standard_output_kept_clean():
             if lists is not None:
                 problem = lists, self.instance.counts, self.k, self.price, self.instance.cell
                 sets = self.engine.odd_sets or OddSets(rounds=24 if patient else 6)
-                self.lifted = sets.whole(*problem, self.context.seed, self.done)
+                # only these lists hold all that a better release could use: see ``prove``
+                self.lifted = lifted = sets.whole(*problem, self.context.seed, self.done)
             elif patient:
-                self.lifted = self.lifted_around()
-        if self.lifted is not None:
-            certificate = certify_with_sets(self.tree, self.k, self.lifted)
+                lifted = self.lifted_around()
+        if lifted is not None:
+            certificate = certify_with_sets(self.tree, self.k, lifted)
             if certificate is not None and certificate.bound(self.instance.counts) > self.bound:
                 self.bound = certificate.bound(self.instance.counts)
                 self.certificate = certificate
