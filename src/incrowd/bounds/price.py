@@ -350,16 +350,23 @@ def emit_within(
 
 
 def certify(tree: PrefixTree, k: int, u: NDArray[np.float64]) -> Prices:
-    """Round prices down to multiples of 1/quantum and repair every violation exactly.
+    """Round prices down to multiples of 1/quantum and repair every violation exactly."""
+    quantum, price = rounded_down(u, tree.instance.counts)
+    tree.run(REPAIR, k, price, unit=quantum)
+    return Prices(price, quantum)
+
+
+def rounded_down(
+    u: NDArray[np.float64], counts: NDArray[np.int64]
+) -> tuple[int, NDArray[np.int64]]:
+    """Return a quantum, and nonnegative prices rounded down to multiples of 1/quantum.
 
     The quantum is a power of ten that gives the mean price about six digits, so that rounding
     costs about a millionth of the bound.
     """
-    mean = max(float(u @ tree.instance.counts) / tree.instance.rows, 1e-6)
+    mean = max(float(u @ counts) / int(counts.sum()), 1e-6)
     quantum = 10 ** max(0, 6 - round(np.log10(mean)))
-    price = np.floor(np.maximum(u, 0.0) * quantum).astype(np.int64)
-    tree.run(REPAIR, k, price, unit=quantum)
-    return Prices(price, quantum)
+    return quantum, np.floor(np.maximum(u, 0.0) * quantum).astype(np.int64)
 
 
 def bound_of(prices: Prices, counts: NDArray[np.int64]) -> int:

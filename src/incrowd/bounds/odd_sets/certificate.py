@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.ascent import Lifted
 from incrowd.bounds.odd_sets.classes import dearest, line_up, new_pad, tolls_of
+from incrowd.bounds.price import rounded_down
 from incrowd.instance import Instance
 from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import EMIT, Emission, PrefixTree, Sink, Slack
@@ -86,15 +87,6 @@ def exact(prices: OddSetPrices, lists: Emission, instance: Instance) -> Lifted:
         lifted[rows] += weight
         sets.append((rows, 2 * weight / prices.quantum))
     return Lifted(lists, lifted / prices.quantum, sets)
-
-
-def rounded_down(
-    price: NDArray[np.float64], counts: NDArray[np.int64]
-) -> tuple[int, NDArray[np.int64]]:
-    """Return a power of ten that gives the mean price about six digits, and prices in it."""
-    mean = max(float(price @ counts) / max(1, int(counts.sum())), 1e-6)
-    quantum = 10 ** max(0, 6 - round(np.log10(mean)))
-    return quantum, np.floor(np.maximum(price, 0.0) * quantum).astype(np.int64)
 
 
 def breaking(tree: PrefixTree, k: int, price: NDArray[np.float64]) -> Emission | None:
