@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from checker.proof_samples import broken_class
 from incrowd.bounds.odd_sets.ascent import Lifted, OddSets
@@ -14,7 +15,7 @@ from incrowd.bounds.odd_sets.classes import (
     new_pad,
     tolls_of,
 )
-from incrowd.bounds.odd_sets.separation import broken_sets
+from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.bounds.price import PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance, from_codes
@@ -147,19 +148,41 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
         assert sorted(listed) == sorted(wanted)
 
 
+def broken(
+    classes: list[list[int]], share: float, usable: NDArray[np.bool_], starts: int = 40
+) -> list:
+    """Odd sets of single rows that some classes with the same share break."""
+    width = max(map(len, classes))
+    padded = np.array([c + [-1] * (width - len(c)) for c in classes])
+    fractional = Fractional.of(padded, np.full(len(classes), share))
+    counts = np.ones(len(usable), np.int64)
+    return [s.tolist() for s in broken_sets(fractional, counts, usable, starts, 10, 0)]
+
+
 def test_broken_sets_are_broken() -> None:
     """Tests the triangle, the cycle of five, and that an integral release breaks nothing."""
     usable = np.ones(6, np.bool_)
-    triangle = [np.array(c) for c in ([0, 1], [1, 2], [0, 2])]
-    found = broken_sets(triangle, np.full(3, 0.5), usable, 20, 10, 0)
-    assert [s.tolist() for s in found] == [[0, 1, 2]]
-    cycle = [np.array(sorted([i, (i + 1) % 5])) for i in range(5)]
-    found = broken_sets(cycle, np.full(5, 0.5), usable, 40, 10, 0)
-    assert [s.tolist() for s in found] == [[0, 1, 2, 3, 4]]
+    triangle = [[0, 1], [1, 2], [0, 2]]
+    assert broken(triangle, 0.5, usable) == [[0, 1, 2]]
+    cycle = [sorted([i, (i + 1) % 5]) for i in range(5)]
+    assert broken(cycle, 0.5, usable) == [[0, 1, 2, 3, 4]]
     usable[0] = False
-    assert broken_sets(triangle, np.full(3, 0.5), usable, 20, 10, 0) == []
-    whole = [np.array([0, 1, 2]), np.array([3, 4, 5])]
-    assert broken_sets(whole, np.ones(2), np.ones(6, np.bool_), 20, 10, 0) == []
+    assert broken(triangle, 0.5, usable) == []
+    assert broken([[0, 1, 2], [3, 4, 5]], 1.0, np.ones(6, np.bool_)) == []
+
+
+def test_broken_sets_hold_all_copies_of_a_row() -> None:
+    """Tests a row with three copies between two halves: each class takes one or two of them."""
+    classes = np.array([[0, 0, 1], [0, 1, -1], [0, 0, 2], [0, 2, -1]])
+    fractional = Fractional.of(classes, np.full(4, 0.5))
+    assert fractional.times.tolist() == [2, 1, 1, 1, 2, 1, 1, 1]
+    counts = np.array([3, 1, 1])
+    found = broken_sets(fractional, counts, np.ones(3, np.bool_), 40, 10, 0)
+    for members in found:
+        held = [np.isin(c, members).sum() // 2 for c in classes]
+        assert counts[members].sum() % 2 == 1
+        assert 0.5 * sum(held) > counts[members].sum() // 2
+    assert found == [] or len(found[0]) > 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -184,19 +207,63 @@ def test_best_partition_is_optimal(kind: str) -> None:
         assert bound <= best
 
 
-def test_regions_raise_the_bound_step_by_step() -> None:
-    """Tests that going around a table never proves more than its best release costs."""
+@pytest.mark.parametrize("kind", KINDS)
+def test_ascent_proves_what_no_class_refutes(kind: str) -> None:
+    """Tests price bound ≤ ascent ≤ optimum, and its certificate class by class."""
+    above = 0
+    for instance, rng in random_tables(34, 25, kind, (5, 11), (2, 5)):
+        k = int(rng.integers(2, 4))
+        if instance.rows < k:
+            continue
+        tree = PrefixTree(instance)
+        start, _ = support_prices(tree, k)
+        price = PriceBound().ascend(tree, k, start.astype(float))
+        sets = OddSets(room=3.0, steps=40, searches=60)
+        problem = everything(instance, k), instance.counts, k, price, instance.cell
+        lifted = sets.climb(*problem, 1, lambda n: n / 12)
+        prices = certify_with_sets(tree, k, lifted)
+        best = optimum(instance, KAnonymity(k))
+        assert prices is not None and best is not None and holds(instance, k, prices)
+        worth = prices.value(instance.counts)
+        plain = certify(tree, k, price)
+        assert worth >= float(plain.price @ instance.counts) / plain.quantum - 1e-3 * instance.cell
+        assert prices.bound(instance.counts) <= best
+        above += prices.bound(instance.counts) > bound_of(plain, instance.counts)
+    assert above
+
+
+def test_ascent_comes_near_the_linear_program() -> None:
+    """Tests that both ways prove about the same, and that neither exceeds the best release."""
     rng = np.random.default_rng(0)
-    instance, _ = from_codes(rng.integers(0, 3, (80, 6)))
+    instance, _ = from_codes(rng.integers(0, 3, (60, 5)))
     k = 3
     run = Run(Engine(), Problem(instance, KAnonymity(k)), k, Context(0, Stop(None, None)))
     for stage in (run.bound_by_support, run.first_prices, run.bound_by_prices, run.search):
         stage()
-    lists = within(run.tree, run.price, k, k * 1.0, 10**6)
+    lists = within(run.tree, run.price, k, k * 2.0, 10**6)
     assert lists is not None
-    sets = OddSets(size=50, rounds=6, starts=50, room=1.0)
-    lifted = sets.around(lists, k, run.price, run.best, 0, lambda: False)
-    prices = certify_with_sets(run.tree, k, lifted)
-    assert prices is not None and prices.odd_sets
-    worth = prices.value(instance.counts)
-    assert float(run.price @ instance.counts) + 0.5 < worth <= run.best.cost
+    problem = lists, instance.counts, k, run.price, instance.cell
+    whole = OddSets(rounds=10).whole(*problem, 0, lambda: False)
+    climbed = OddSets(room=2.0, searches=300).climb(*problem, 0, lambda n: n / 30)
+    values = []
+    for lifted in (whole, climbed):
+        prices = certify_with_sets(run.tree, k, lifted)
+        assert prices is not None and prices.odd_sets
+        values.append(prices.value(instance.counts))
+    plain = float(run.price @ instance.counts)
+    assert plain < values[1] <= run.best.cost
+    assert values[1] - plain > 0.6 * (values[0] - plain)
+
+
+def test_a_medium_table_is_not_called_optimal_by_ascent() -> None:
+    """Tests that only lists of all that a better release could use lead to `optimal`."""
+    rng = np.random.default_rng(1)
+    instance, _ = from_codes(rng.integers(0, 4, (150, 6)))
+    k = 3
+    run = Run(Engine(), Problem(instance, KAnonymity(k)), k, Context(0, Stop(20.0, None)))
+    for stage in (run.bound_by_support, run.first_prices, run.first_search, run.bound_by_prices):
+        stage()
+    before = run.lifted
+    lifted = run.lifted_by_ascent()
+    assert before is None and run.lifted is None
+    assert lifted is not None and lifted.sets

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from incrowd.instance import Instance
 from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Sink, Slack
-from incrowd.patterns.topk import top_k, top_k_buffers
+from incrowd.patterns.topk import may_exceed, top_k, top_k_buffers
 from incrowd.solvers.base import Prices
 
 
@@ -52,20 +52,7 @@ def reductions(
         c = cost[p]
         begin = offset[p]
         end = offset[p + 1]
-        # cheap tests first: without a price above the cost, or with too little above to make up
-        # for the best of the rest, the mean of the k highest cannot exceed the cost
-        gain = 0.0
-        copies = 0
-        rest = -1e300
-        for i in range(begin, end):
-            d = u[rows[i]] - c
-            if d > 0:
-                n = counts[rows[i]]
-                gain += d * min(n, k)
-                copies += n
-            elif d > rest:
-                rest = d
-        if copies == 0 or (copies < k and gain + (k - copies) * rest <= 0):
+        if not may_exceed(rows, begin, end, u, counts, k, c):
             continue
         total, _ = top_k(rows, begin, end, u, counts, k, value, weight, member)
         excess = total / k - c

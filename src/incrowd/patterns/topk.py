@@ -59,3 +59,24 @@ def top_k(
 def top_k_buffers(k: int, dtype: Any) -> tuple[Any, Any, Any]:
     """Allocate the three buffers that ``top_k`` writes to."""
     return np.empty(k + 2, dtype), np.empty(k + 2, np.int64), np.empty(k + 2, np.int64)
+
+
+@lean_kernel
+def may_exceed(rows: Any, begin: int, end: int, price: Any, counts: Any, k: int, cost: Any) -> bool:
+    """Whether the mean of the k highest prices might exceed ``cost``: a cheap first test.
+
+    It cannot without a price above the cost, or with too little above to make up for the best of
+    the rest.
+    """
+    gain = 0.0
+    copies = 0
+    rest = -1e300
+    for i in range(begin, end):
+        d = price[rows[i]] - cost
+        if d > 0:
+            n = counts[rows[i]]
+            gain += d * min(n, k)
+            copies += n
+        elif d > rest:
+            rest = d
+    return copies >= k or (copies > 0 and gain + (k - copies) * rest > 0)

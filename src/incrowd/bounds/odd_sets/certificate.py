@@ -73,17 +73,17 @@ def settled(lists: Emission, lifted: Lifted, instance: Instance, k: int) -> OddS
     repair(lists, price, quantum, instance.counts, k, TRIES, tolls, pad)
     for rows, w in kept:
         price[rows] -= w
-    first = instance.first_copy
-    return OddSetPrices(
-        price, quantum, tuple((first[rows].astype(np.int64), w) for rows, w in kept)
-    )
+    first = instance.first_copy.tolist()
+    whole = [np.concatenate([np.arange(first[r], first[r + 1]) for r in rows]) for rows, _ in kept]
+    sets = zip(whole, (w for _, w in kept), strict=True)
+    return OddSetPrices(price, quantum, tuple(sets))
 
 
 def exact(prices: OddSetPrices, lists: Emission, instance: Instance) -> Lifted:
     """Return what ``settled`` made, as lifted prices: no class is worth more than nothing."""
     lifted, sets = prices.price.astype(np.float64), []
     for copies, weight in prices.odd_sets:
-        rows = instance.copies[copies]
+        rows = np.unique(instance.copies[copies])
         lifted[rows] += weight
         sets.append((rows, 2 * weight / prices.quantum))
     return Lifted(lists, lifted / prices.quantum, sets)

@@ -170,6 +170,27 @@ def dearest(n: int, k: int, floor: Any, tries: int, tolls: Any, pad: Any) -> Any
 
 
 @lean_kernel
+def dearest_mean(n: int, k: int, tries: int, tolls: Any, pad: Any) -> Any:
+    """Return (worth per row, rows) of the class with the highest mean worth, (0, 0) if none.
+
+    Taking the mean of the dearest class from all prices and looking again ends at the class of
+    the highest mean (Dinkelbach, On nonlinear fractional programming, Management Science 13,
+    1967).  The rows are left in ``pad.best``; their number is −1 after ``tries`` steps.
+    """
+    mean = pad.ahead[0]
+    size = 0
+    while True:
+        worth, found = dearest(n, k, 1e-12, tries, tolls, pad)
+        if found <= 0:
+            return mean, -1 if found < 0 else size
+        size = found
+        mean += worth / size
+        for i in range(n):
+            pad.worth[i] -= worth / size
+            pad.ahead[i + 1] = pad.ahead[i] + pad.worth[i]
+
+
+@lean_kernel
 def dearest_classes(
     patterns: Any,
     lists: Any,

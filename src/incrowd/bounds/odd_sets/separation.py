@@ -1,153 +1,242 @@
 """Odd sets that a fractional release breaks.
 
 A release puts at most (|S| − 1)/2 pairs of an odd set S of copies together: Σ_C x_C·⌊|C∩S|/2⌋ is
-at most that.  The search starts from classes that the fractional release uses and exchanges one
-row after another while that raises the sum.
+at most that.  Sets hold all copies of a distinct row or none: only whole rows are told apart.  The
+search starts from classes that the fractional release uses and exchanges one row after another, for
+one with as many copies but for an even number, while that raises the sum less |S|/2; it looks at
+classes that touch the set only.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
+from incrowd.jit import kernel, lean_kernel
 from incrowd.solvers.engine.crowd import below
 
-SIZES = (3, 5, 7)
+SIZES = (2, 3, 4, 5, 7)  # distinct rows in a set
 BROKEN = 0.02  # by how much
+PER_ROW = 8  # sets that a row may be in, per search
 
 
-@kernel
-def pairs_together(share: Any, held: Any) -> float:
-    """Σ_C x_C·⌊|C∩S|/2⌋."""
-    total = 0.0
-    for c in range(share.size):
-        total += share[c] * (held[c] // 2)
-    return total
+class Fractional(NamedTuple):
+    """A fractional release: classes and how much of each.
+
+    offset: int64, shape (classes + 1,); rows: int64: distinct rows of class c, each once, are
+    ``rows[offset[c]:offset[c + 1]]``, and ``times`` says how many copies of each.  share: float64,
+    shape (classes,).
+    """
+
+    offset: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    times: NDArray[np.int64]
+    share: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, classes: NDArray[np.integer], share: NDArray[np.float64]) -> "Fractional":
+        """Build from the distinct row of each copy, shape (classes, n), −1 for none."""
+        ordered = np.sort(classes, axis=1)
+        new = ordered >= 0
+        new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+        offset = np.concatenate([[0], np.cumsum(new.sum(axis=1))]).astype(np.int64)
+        flat = np.flatnonzero(new.ravel()[(ordered >= 0).ravel()])
+        times = np.diff(np.append(flat, int((ordered >= 0).sum())))
+        return cls(offset, ordered[new].astype(np.int64), times.astype(np.int64), share)
 
 
-@kernel
-def count_row(r: int, change: int, row_offset: Any, row_classes: Any, held: Any) -> None:
-    """Add row r to the set, or take it out."""
-    for z in range(row_offset[r], row_offset[r + 1]):
-        held[row_classes[z]] += change
+class Graph(NamedTuple):
+    """A fractional release by class and by row, and scratch.
+
+    counts: int64, shape (rows,): copies of each row.
+    alone: float64, shape (rows,): Σ_C x_C·⌊|C∩S|/2⌋ − |S|/2 for S = the row's copies.
+    usable: bool, shape (rows,): whether a row may (still) be in the set at hand.
+    held: int64, shape (classes,): copies of the set at hand in each class.
+    gain: float64, shape (rows,), comes and goes zero; touched: int64, shape (rows,).
+    stamp: int64, shape (classes,).
+    """
+
+    offset: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    times: NDArray[np.int64]
+    share: NDArray[np.float64]
+    row_offset: NDArray[np.int64]
+    row_classes: NDArray[np.int64]
+    row_times: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    alone: NDArray[np.float64]
+    usable: NDArray[np.bool_]
+    held: NDArray[np.int64]
+    gain: NDArray[np.float64]
+    touched: NDArray[np.int64]
+    stamp: NDArray[np.int64]
 
 
-@kernel
-def best_addition(offset: Any, rows: Any, share: Any, held: Any, usable: Any, gain: Any) -> int:
-    """Return the usable row that raises the sum most; ``gain`` receives that of each."""
-    gain[:] = 0.0
-    for c in range(share.size):
-        if held[c] % 2 == 1:
-            for i in range(offset[c], offset[c + 1]):
-                gain[rows[i]] += share[c]
+def graph_of(
+    fractional: Fractional, counts: NDArray[np.int64], usable: NDArray[np.bool_]
+) -> tuple[Graph, NDArray[np.int64]]:
+    """Index by row, rows numbered 0, 1, …; return the graph and the rows' own numbers."""
+    offset, rows, times, share = fractional
+    known, flat = np.unique(rows, return_inverse=True)
+    flat = flat.ravel()
+    order = np.argsort(flat, kind="stable")
+    row_offset = np.searchsorted(flat[order], np.arange(len(known) + 1)).astype(np.int64)
+    name = np.repeat(np.arange(len(share)), np.diff(offset))
+    alone = np.bincount(flat, weights=share[name] * (times // 2)) - counts[known] / 2
+    by_row = row_offset, name[order], times[order], counts[known], alone, usable[known]
+    scratch = np.zeros(len(share), np.int64), np.zeros(len(known)), np.zeros(len(known), np.int64)
+    stamp = np.full(len(share), -1, np.int64)
+    return Graph(offset, flat, times, share, *by_row, *scratch, stamp), known
+
+
+@lean_kernel
+def enter(r: int, graph: Any) -> float:
+    """Add row r to the set; return what that adds to Σ_C x_C·⌊|C∩S|/2⌋ − |S|/2."""
+    graph.usable[r] = False
+    added = graph.alone[r]
+    for z in range(graph.row_offset[r], graph.row_offset[r + 1]):
+        c = graph.row_classes[z]
+        if graph.held[c] % 2 == 1 and graph.row_times[z] % 2 == 1:
+            added += graph.share[c]
+        graph.held[c] += graph.row_times[z]
+    return added
+
+
+@lean_kernel
+def leave(r: int, graph: Any) -> float:
+    """Take row r out of the set; return what that takes from the sum."""
+    graph.usable[r] = True
+    taken = graph.alone[r]
+    for z in range(graph.row_offset[r], graph.row_offset[r + 1]):
+        c = graph.row_classes[z]
+        graph.held[c] -= graph.row_times[z]
+        if graph.held[c] % 2 == 1 and graph.row_times[z] % 2 == 1:
+            taken += graph.share[c]
+    return taken
+
+
+@lean_kernel
+def best_exchange(member: Any, skip: int, number: int, graph: Any) -> Any:
+    """Return (row to put in the place of the entry ``skip``, what it adds to the sum), −1 if none.
+
+    ``member``: the set, with that entry taken out of ``graph``; ``number`` is new for every call.
+    """
+    parity = graph.counts[member[skip]] % 2
+    count = 0
+    for y in range(member.size):
+        if y == skip:
+            continue
+        for z in range(graph.row_offset[member[y]], graph.row_offset[member[y] + 1]):
+            c = graph.row_classes[z]
+            if graph.stamp[c] == number or graph.held[c] % 2 == 0:
+                continue
+            graph.stamp[c] = number
+            for i in range(graph.offset[c], graph.offset[c + 1]):
+                r = graph.rows[i]
+                if not graph.usable[r] or graph.times[i] % 2 == 0:
+                    continue
+                if graph.counts[r] % 2 != parity:
+                    continue
+                if graph.gain[r] == 0.0:
+                    graph.touched[count] = r
+                    count += 1
+                graph.gain[r] += graph.share[c]
     best = -1
-    for r in range(gain.size):
-        if usable[r] and (best < 0 or gain[r] > gain[best]):
+    most = -1e300
+    for x in range(count):
+        r = graph.touched[x]
+        if graph.alone[r] + graph.gain[r] > most:
+            most = graph.alone[r] + graph.gain[r]
             best = r
-    return best
+        graph.gain[r] = 0.0
+    return best, most
+
+
+@lean_kernel
+def draw_set(member: Any, dice: Any, graph: Any) -> Any:
+    """Enter random rows of classes that hold rows of the set; return (how many, the sum)."""
+    n = 0
+    total = 0.0
+    for _ in range(20 * member.size):
+        c = below(dice, graph.share.size)
+        if n > 0:
+            r = member[below(dice, n)]
+            first = graph.row_offset[r]
+            c = graph.row_classes[first + below(dice, graph.row_offset[r + 1] - first)]
+        r = graph.rows[graph.offset[c] + below(dice, graph.offset[c + 1] - graph.offset[c])]
+        if graph.usable[r]:
+            member[n] = r
+            total += enter(r, graph)
+            n += 1
+        if n == member.size:
+            break
+    return n, total
 
 
 @kernel
-def search_sets(
-    offset: Any,
-    rows: Any,
-    share: Any,
-    row_offset: Any,
-    row_classes: Any,
-    usable: Any,
-    size: int,
-    found: Any,
-    excess: Any,
-    seed: int,
-) -> int:
+def search_sets(graph: Any, size: int, found: Any, excess: Any, seed: int) -> int:
     """Search once from each entry of ``found``; return how many broken sets stand in front there.
 
-    offset, rows, share: classes of the fractional release (rows numbered 0, 1, …) and their
-    shares.  row_offset, row_classes: the same by row.  usable: whether a row may be in a set.
     found: int64, shape (starts, size); excess: float64, shape (starts,).
     """
     dice = np.array([seed * 0x2545F491 + 99], np.uint64)
-    held = np.zeros(share.size, np.int64)
-    gain = np.zeros(usable.size)
     member = np.empty(size, np.int64)
+    graph.stamp[:] = -1
+    number = 0
     count = 0
     for _ in range(len(found)):
-        held[:] = 0
-        n = 0
-        for _ in range(20 * size):  # rows of classes that hold rows of the set, at random
-            c = below(dice, share.size)
-            if n > 0:
-                r = member[below(dice, n)]
-                c = row_classes[row_offset[r] + below(dice, row_offset[r + 1] - row_offset[r])]
-            r = rows[offset[c] + below(dice, offset[c + 1] - offset[c])]
-            if usable[r]:
-                member[n] = r
-                usable[r] = False
-                count_row(r, 1, row_offset, row_classes, held)
-                n += 1
-            if n == size:
-                break
-        better = n == size
-        total = pairs_together(share, held)
+        n, total = draw_set(member, dice, graph)
+        copies = 0
+        for z in range(n):
+            copies += graph.counts[member[z]]
+        better = n == size and copies % 2 == 1
         while better:
             better = False
             for z in range(size):
-                r = member[z]
-                usable[r] = True
-                count_row(r, -1, row_offset, row_classes, held)
-                without = pairs_together(share, held)
-                other = best_addition(offset, rows, share, held, usable, gain)
-                if without + gain[other] > total + 1e-9:
-                    r = other
-                    total = without + gain[other]
+                without = total - leave(member[z], graph)
+                number += 1
+                other, gain = best_exchange(member, z, number, graph)
+                if other >= 0 and without + gain > total + 1e-9:
+                    member[z] = other
                     better = True
-                member[z] = r
-                usable[r] = False
-                count_row(r, 1, row_offset, row_classes, held)
+                total = without + enter(member[z], graph)
         for z in range(n):
-            usable[member[z]] = True
-        if n == size and total > size // 2 + BROKEN:
-            excess[count] = total - size // 2
+            leave(member[z], graph)
+        if n == size and copies % 2 == 1 and total > BROKEN - 0.5:
+            excess[count] = total + 0.5
             found[count] = np.sort(member)
             count += 1
     return count
 
 
 def broken_sets(
-    classes: list[NDArray[np.int64]],
-    share: NDArray[np.float64],
+    fractional: Fractional,
+    counts: NDArray[np.int64],
     usable: NDArray[np.bool_],
     starts: int,
     most: int,
     seed: int,
 ) -> list[NDArray[np.int64]]:
-    """Return odd sets of rows that a fractional release breaks, the worst first.
+    """Return odd sets that a fractional release breaks, the worst first, as distinct rows.
 
     Parameters
     ----------
-    classes: rows of the classes that it uses, each row once.
-    share: float64, shape (classes,).
-    usable: bool, shape (distinct,): rows that may be in a set: those with one copy.
+    counts: int64, shape (distinct,); usable: bool, shape (distinct,): rows that may be in a set.
     starts: searches per size of set.
     most: sets to return; no row is in more than eight of them.
     """
-    known, flat = np.unique(np.concatenate(classes), return_inverse=True)
-    offset = np.concatenate([[0], np.cumsum([len(c) for c in classes])])
-    order = np.argsort(flat, kind="stable")
-    row_offset = np.searchsorted(flat[order], np.arange(len(known) + 1))
-    row_classes = np.repeat(np.arange(len(classes)), np.diff(offset))[order]
+    graph, known = graph_of(fractional, counts, usable)
     seen: dict[tuple[int, ...], float] = {}
     for size in SIZES:
         found, excess = np.zeros((starts, size), np.int64), np.zeros(starts)
-        graph = offset, flat, share, row_offset, row_classes, usable[known].copy()
-        n = search_sets(*graph, size, found, excess, seed)
-        seen |= {tuple(s.tolist()): float(e) for s, e in zip(found[:n], excess[:n], strict=True)}
+        n = search_sets(graph, size, found, excess, seed)
+        different, first = np.unique(found[:n], axis=0, return_index=True)
+        seen |= zip(map(tuple, different.tolist()), excess[first].tolist(), strict=True)
     load = np.zeros(len(known), np.int64)
     chosen: list[NDArray[np.int64]] = []
-    for members in sorted(seen, key=lambda s: (-seen[s], s)):
+    for members in sorted(seen, key=lambda s: (-round(seen[s], 9), len(s), s)):
         at = np.array(members)
-        if load[at].max() >= 8:
+        if load[at].max() >= PER_ROW:
             continue
         load[at] += 1
         chosen.append(known[at])

@@ -42,6 +42,7 @@ MOST_LIFTED = (20_000, 100_000)  # pairs in one program with odd sets: without a
 MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
 PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
 WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
+LIFTING = 0.9  # share of the time left that the ascent with odd sets takes on large tables
 MANY_VISITS = 2_000_000  # of the support search, beyond which enumerations are slow
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -295,26 +296,28 @@ class Run(StagedRun):
                 # only these lists hold all that a better release could use: see ``prove``
                 self.lifted = lifted = sets.whole(*problem, self.context.seed, self.done)
             elif patient:
-                lifted = self.lifted_around()
+                lifted = self.lifted_by_ascent()
         if lifted is not None:
             certificate = certify_with_sets(self.tree, self.k, lifted)
             if certificate is not None and certificate.bound(self.instance.counts) > self.bound:
                 self.bound = certificate.bound(self.instance.counts)
                 self.certificate = certificate
 
-    def lifted_around(self) -> Lifted | None:
-        """Raise the prices region by region, in half of the time that is left."""
+    def lifted_by_ascent(self) -> Lifted | None:
+        """Raise the prices of a large table step by step, in a share of the time that is left."""
         sets = self.engine.odd_sets or OddSets()
         room = self.k * sets.room * self.instance.cell
         lists = within(self.tree, self.price, self.k, room, self.engine.pairs)
         if lists is None:
             return None
-        until = self.stop.elapsed() + 0.5 * self.stop.left()
+        begin, span = self.stop.elapsed(), LIFTING * self.stop.left()
 
-        def enough() -> bool:
-            return self.done() or self.stop.elapsed() > until
+        def progress(rounds: int) -> float:
+            return 1.0 if self.done() else (self.stop.elapsed() - begin) / max(span, 1e-3)
 
-        return sets.around(lists, self.k, self.price, self.best, self.context.seed, enough)
+        problem = lists, self.instance.counts, self.k, self.price, self.instance.cell
+        report = lambda share: self.tell("odd sets", share)  # noqa: E731
+        return sets.climb(*problem, self.context.seed, progress, report)
 
     def finish(self) -> None:
         """Try to prove the best so far optimal, on tables where that is within reach."""
