@@ -221,6 +221,7 @@ def test_ascent_proves_what_no_class_refutes(kind: str) -> None:
         sets = OddSets(room=3.0, steps=40, searches=60)
         problem = everything(instance, k), instance.counts, k, price, instance.cell
         lifted = sets.climb(*problem, 1, lambda n: n / 12)
+        assert lifted is not None
         prices = certify_with_sets(tree, k, lifted)
         best = optimum(instance, KAnonymity(k))
         assert prices is not None and best is not None and holds(instance, k, prices)
@@ -247,6 +248,7 @@ def test_ascent_comes_near_the_linear_program() -> None:
     climbed = OddSets(room=2.0, searches=300).climb(*problem, 0, lambda n: n / 30)
     values = []
     for lifted in (whole, climbed):
+        assert lifted is not None
         prices = certify_with_sets(run.tree, k, lifted)
         assert prices is not None and prices.odd_sets
         values.append(prices.value(instance.counts))

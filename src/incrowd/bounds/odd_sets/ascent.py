@@ -86,16 +86,22 @@ class OddSets:
         seed: int,
         progress: Callable[[int], float],
         report: Callable[[float], None] = lambda share: None,
-    ) -> Lifted:
+        least: int = 0,
+    ) -> Lifted | None:
         """Go up from ``price`` until ``progress`` (of the rounds done) is 1.
 
         ``lists``: the patterns that matter below ``price`` + ``room``.  Odd sets are sought during
-        the first four fifths.
+        the first four fifths.  None when it seems, after the first step, that ``least`` steps will
+        not fit in.
         """
         lifting = Lifting(
             lists._replace(cost=lists.cost / cell), counts, k, price / cell, self.room
         )
-        n = 0
+        lifting.climb(1, 0.0)
+        before, n = progress(0), 0
+        lifting.climb(1, 0.0)
+        if least * (progress(0) - before) > 1.0:
+            return None
         while (share := progress(n)) < 1.0:
             report(share)
             fractional = lifting.climb(self.steps, fade(self.rate, share))

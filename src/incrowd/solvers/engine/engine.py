@@ -42,7 +42,11 @@ MOST_LIFTED = (20_000, 100_000)  # pairs in one program with odd sets: without a
 MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
 PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
 WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
-LIFTING = 0.9  # share of the time left that the ascent with odd sets takes on large tables
+LIFTING = 0.8  # share of the time left that the ascent with odd sets takes on large tables
+FEWEST_STEPS = 300  # of that ascent, for it to pay
+RESTARTS = 4  # annealings of a small table under a time limit
+PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
+UNHURRIED = 1e-3  # seconds per row from which on time is given
 MANY_VISITS = 2_000_000  # of the support search, beyond which enumerations are slow
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -173,11 +177,22 @@ class Run(StagedRun):
         limit = self.stop.time_limit
         return self.stop.now() or (limit is not None and self.stop.elapsed() > 0.4 * limit)
 
+    def unhurried(self) -> bool:
+        """Whether a time limit leaves much time per row; with hierarchies no time is much."""
+        limit = self.stop.time_limit
+        plain = all(tree.levels <= 2 for tree in self.instance.trees)
+        return limit is not None and plain and limit >= UNHURRIED * self.instance.rows
+
+    def slack(self) -> float:
+        """Return the reduced cost, in cells, up to which classes are candidates."""
+        usual = self.engine.slack * self.k**self.engine.spread
+        return max(usual, PATIENT_SLACK) if self.unhurried() else usual
+
     def emission(self) -> Emission:
         """List the candidate pairs."""
         if self.wide:
             return window_emission(self.instance, self.k, 6, self.context.seed)
-        share = self.engine.slack * self.instance.cell * self.k ** (self.engine.spread - 1)
+        share = self.slack() * self.instance.cell / self.k
         pairs = self.engine.pairs
         sink = Sink(
             np.empty(pairs // 3, np.int64),
@@ -205,23 +220,32 @@ class Run(StagedRun):
         """Anneal from a greedy start, over candidates that the final prices allow."""
         annealing = self.engine.annealing or Annealing.suited(self.instance, self.k)
         if self.priced:  # what the start knows should not melt
-            annealing = replace(annealing, heat=(0.5 * annealing.heat[0], annealing.heat[1]))
+            hot, cold = annealing.heat
+            annealing = replace(annealing, heat=((0.25 if self.unhurried() else 0.5) * hot, cold))
         if self.stop.time_limit is None:
             self.anneal("annealing", annealing)
             return
+        if self.instance.rows <= SMALL:  # the best of some, rather than one that takes long
+            for turn in range(RESTARTS):
+                self.anneal("annealing", annealing, (0.2 * self.stop.left(), 1.0), turn)
+            return
         # slower cooling is what more time is best spent on, unless a gap may end the run early
-        factor = 1.0 if self.stop.gap is not None or self.instance.rows <= SMALL else MOST_PATIENT
-        self.anneal("annealing", annealing, (0.6 * self.stop.left(), factor))
+        factor = 1.0 if self.stop.gap is not None else MOST_PATIENT
+        self.anneal("annealing", annealing, (0.5 * self.stop.left(), factor))
 
     def anneal(
-        self, stage: str, annealing: Annealing, seconds: tuple[float, float] | None = None
+        self,
+        stage: str,
+        annealing: Annealing,
+        seconds: tuple[float, float] | None = None,
+        turn: int = 0,
     ) -> None:
         """List candidates, build a greedy release on them, anneal it."""
         self.tell("candidates")
         candidates = build_candidates(self.instance, self.emission())
         pattern = self.start(candidates)
         self.offer(Solution.of(self.instance, pattern))
-        found = self.run(stage, annealing, candidates, pattern, 0, seconds)
+        found = self.run(stage, annealing, candidates, pattern, turn, seconds)
         self.offer(Solution.of(self.instance, found))
 
     def start(self, candidates: Candidates) -> NDArray[np.int64]:
@@ -316,8 +340,11 @@ class Run(StagedRun):
             return 1.0 if self.done() else (self.stop.elapsed() - begin) / max(span, 1e-3)
 
         problem = lists, self.instance.counts, self.k, self.price, self.instance.cell
-        report = lambda share: self.tell("odd sets", share)  # noqa: E731
-        return sets.climb(*problem, self.context.seed, progress, report)
+
+        def report(share: float) -> None:
+            self.tell("odd sets", share)
+
+        return sets.climb(*problem, self.context.seed, progress, report, FEWEST_STEPS)
 
     def finish(self) -> None:
         """Try to prove the best so far optimal, on tables where that is within reach."""
