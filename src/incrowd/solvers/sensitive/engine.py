@@ -17,7 +17,7 @@ from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bou
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import PriceBound, bound_of, certify
-from incrowd.bounds.pricing import DISTINCT, VARIATION, pricing_of
+from incrowd.bounds.pricing import DISTINCT, VARIATION, pricing_of, sizes_that_pay
 from incrowd.bounds.support import uniqueness_prices
 from incrowd.errors import OutOfScopeError
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
@@ -39,7 +39,6 @@ from incrowd.solvers.sensitive.soften import SoftAnnealing, trimmed
 from incrowd.solvers.sensitive.start import greedy
 from incrowd.solvers.staged import StagedRun
 
-CLOSE_SIZES = 8  # sizes of class that t-closeness prices one by one at last
 # candidates by reduced cost (share of the slack) or copies carried, share of the moves, warmth
 STAGES = ((-1.0, 0.05, 0.15, 1.0), (0.1, 0.02, 0.15, 0.3), (0.3, 0.02, 0.25, 0.3))
 # candidates as above, share of the moves, first and last temperature, first and last toll in cells
@@ -62,7 +61,7 @@ class SensitiveEngine:
     prices, shares, annealing: how the bound, a fractional release and the release are sought;
         prices None for the schedule suited to the model.
     soft: annealing through unlawful releases, for models that are priced by a relaxation.
-    polish: the schedule for prices by size of class (t-closeness by equal distance).
+    by_size: the schedule for prices by size of class (t-closeness by equal distance).
     k_prices: the k-anonymity bound that the bound may never fall below; None for the schedule
         suited to the table.
     slack: reduced cost of a class of the smallest size k, in suppressed cells times k ** 0.45, up
@@ -74,7 +73,7 @@ class SensitiveEngine:
     """
 
     prices: LawfulPriceBound | None = None
-    polish: LawfulPriceBound = field(default_factory=LawfulPriceBound.polish)
+    by_size: LawfulPriceBound = field(default_factory=LawfulPriceBound.by_size)
     k_prices: PriceBound | None = None
     shares: LawfulShares = field(default_factory=LawfulShares)
     annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
@@ -210,18 +209,19 @@ class Run(StagedRun):
         box = LawfulPriceBound.one_box()
         if (kind == DISTINCT).all() and box.fits(self.tree, self.first_price):
             return (box, LawfulPriceBound.close_up()), self.first_price
+        if (kind == VARIATION).any():
+            return (LawfulPriceBound.before_sizes(),), self.price
         return (LawfulPriceBound(),), self.price
 
     def price_by_size(self) -> None:
-        """Polish the bound of t-closeness with prices by size of class; the search needs none."""
-        tree = LawfulTree(self.instance, *pricing_of(self.problem, CLOSE_SIZES))
-        schedule = self.engine.polish
-        u = schedule.ascend(
+        """Raise the prices of t-closeness further by size of class, and search by those prices."""
+        tree = LawfulTree(self.instance, *pricing_of(self.problem, sizes_that_pay(self.problem)))
+        u = self.engine.by_size.ascend(
             tree, self.price, self.stop.now, lambda _, share: self.tell("prices by size", share)
         )
-        bound, _ = safe_bound(tree, u)
+        bound, price = safe_bound(tree, u)
         if bound > self.bound:  # the proof's own prices stay those for all sizes at once
-            self.bound = bound
+            self.bound, self.price, self.tree = bound, price, tree
 
     def proven(self, prices: Prices) -> tuple[int, NDArray[np.float64]]:
         """Return the bound that prices prove, and the prices in units of 1/scale."""
