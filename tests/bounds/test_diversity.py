@@ -172,7 +172,7 @@ def test_listed_histograms_are_exact(t: str, rows: list[tuple[int, int, int]]) -
         return
     assert abs(found - float(best)) < 1e-6
     _, out = answer(which, members, 0, end, price, counts, -1e300, pricing, pad)
-    assert abs(pad.out_weight[:out] @ price[pad.out_row[:out]] - best) < 1e-6
+    assert abs(pad.out_weight[:out] @ price[pad.out_row[:out]] - float(best)) < 1e-6
 
 
 @settings(max_examples=60, deadline=None)

@@ -86,6 +86,7 @@ def supergradient(
     u: Any,
     offset: Any,
     rows: Any,
+    cost: Any,
     counts: Any,
     pr: Any,
     pad: Any,
@@ -114,7 +115,8 @@ def supergradient(
             continue
         amount = load[p]
         load[p] = 0.0
-        _, out = answer(problem[p], rows, offset[p], offset[p + 1], u, counts, -1e300, pr, pad)
+        enough = float(cost[p])  # as in ``reductions``, which found the answer to be above it
+        _, out = answer(problem[p], rows, offset[p], offset[p + 1], u, counts, enough, pr, pad)
         for j in range(out):
             gradient[pad.out_row[j]] -= amount * pad.out_weight[j]
         if share.size:
@@ -167,8 +169,8 @@ class LawfulAscent:
                 cutter, problem, due, risen,
             )  # fmt: skip
             bound = supergradient(
-                u, *lists, self.counts, self.pricing, self.pad, cut, cutter, problem, load,
-                gradient, no_place, no_share,
+                u, *lists, self.cost, self.counts, self.pricing, self.pad, cut, cutter, problem,
+                load, gradient, no_place, no_share,
             )  # fmt: skip
             if bound > best:
                 best, best_u = bound, u - cut

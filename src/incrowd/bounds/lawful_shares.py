@@ -84,7 +84,9 @@ class LawfulShares:
                 share[:], used = 0.0, 0
             used += 1
             reductions(u, *lists, emission.cost, patterns, *rules, cut, cutter, problem, due, risen)
-            supergradient(u, *lists, *rules, cut, cutter, problem, load, gradient, place, share)
+            supergradient(
+                u, *lists, emission.cost, *rules, cut, cutter, problem, load, gradient, place, share
+            )
             before = u.copy()
             adam_step(
                 u, gradient, counts, first, second, step, 1e-2, centre - width, centre + width
