@@ -34,7 +34,7 @@ from incrowd.solvers.base import Problem
 CAPPED, DISTINCT, VARIATION, POTENTIAL = range(4)
 SIZES = 6
 SLACK = 1e-9
-LEAST_SIZES, MOST_SIZES = 8, 20  # sizes of class that t-closeness may price one by one
+LEAST_SIZES, MOST_SIZES = 8, 16  # sizes of class that t-closeness may price one by one
 MOST_COUNTS = 300  # histograms of one size that t-closeness prices one by one
 
 
