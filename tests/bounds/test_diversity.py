@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.bounds.lawful_counts import close_counts
+from incrowd.bounds.lawful_counts import close_counts, least_far, uneven_sizes
 from incrowd.bounds.pricing import answer, dearest, pricing_of
 from incrowd.instance import from_codes
 from incrowd.privacy.alpha_k import AlphaK
@@ -190,12 +190,23 @@ def test_close_counts(table: list[int], t: Fraction, size: int) -> None:
         over = (Fraction(x, size) - Fraction(c, total) for x, c in shares)
         return sum((x for x in over if x > 0), Fraction(0))
 
-    hists = product(range(size + 1), repeat=len(table))
-    expected = [list(hist) for hist in hists if sum(hist) == size and far(hist) <= t]
+    hists = [h for h in product(range(size + 1), repeat=len(table)) if sum(h) == size]
+    expected = [list(hist) for hist in hists if far(hist) <= t]
     found = close_counts(table, t, size, len(expected))
     assert found is not None and sorted(found) == expected
     if expected:
         assert close_counts(table, t, size, len(expected) - 1) is None
+    assert least_far(table, size) == size * min(far(hist) for hist in hists)
+
+
+def test_uneven_sizes() -> None:
+    """Tests how many sizes whole rows spoil: two halves are 1/2 off whenever the size is odd."""
+    half, t = Fraction(1, 2), Fraction(1, 5)
+    assert least_far([3, 3], 4) == 0 and least_far([3, 3], 5) == half
+    assert uneven_sizes([3, 3], t, 2, half, 16) == 2  # of 0.6 rows for size 3, of 1 for size 5
+    assert uneven_sizes([3, 3], t, 2, Fraction(1, 3), 16) == 6
+    assert uneven_sizes([3, 3], t, 2, Fraction(1, 100), 9) == 8
+    assert uneven_sizes([3], t, 2, half, 16) == 0
 
 
 def test_sizes_prove_more() -> None:
