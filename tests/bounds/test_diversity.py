@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from incrowd.bounds.lawful_counts import close_counts, least_far, uneven_sizes
 from incrowd.bounds.pricing import answer, dearest, pricing_of
 from incrowd.instance import from_codes
 from incrowd.privacy.alpha_k import AlphaK
@@ -153,6 +154,59 @@ def test_prices_by_size(t: str, rows: list[tuple[int, int, int]]) -> None:
             continue
         again, out = answer(which, members, 0, end, price, counts, -1e300, pricing, pad)
         assert again == found and abs(pad.out_weight[:out].sum() - 1) < 1e-6
+
+
+@pytest.mark.parametrize("t", ["0.2", "0.35", "0.5"])
+@settings(max_examples=40, deadline=None)
+@given(rows=rows_of)
+def test_listed_histograms_are_exact(t: str, rows: list[tuple[int, int, int]]) -> None:
+    """Tests that pricing is exact where every size has its histograms listed."""
+    problem, price = problem_of(rows, TCloseness(t))
+    members = np.flatnonzero(problem.instance.codes[:, 0] < len(rows)).astype(np.int32)
+    counts, end = problem.instance.counts, len(members)
+    best = brute(problem, price, members)
+    pricing, pad = pricing_of(problem, 16)
+    found, which = dearest(members, 0, end, price, counts, -1e300, pricing, pad)
+    if best is None:
+        assert found < -1e17
+        return
+    assert abs(found - float(best)) < 1e-6
+    _, out = answer(which, members, 0, end, price, counts, -1e300, pricing, pad)
+    assert abs(pad.out_weight[:out] @ price[pad.out_row[:out]] - float(best)) < 1e-6
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    table=st.lists(st.integers(0, 9), min_size=1, max_size=4).filter(any),
+    t=st.fractions(0, 1, max_denominator=20),
+    size=st.integers(1, 7),
+)
+def test_close_counts(table: list[int], t: Fraction, size: int) -> None:
+    """Tests the list of lawful histograms against all histograms of that size."""
+    total = sum(table)
+
+    def far(hist: tuple[int, ...]) -> Fraction:
+        shares = zip(hist, table, strict=True)
+        over = (Fraction(x, size) - Fraction(c, total) for x, c in shares)
+        return sum((x for x in over if x > 0), Fraction(0))
+
+    hists = [h for h in product(range(size + 1), repeat=len(table)) if sum(h) == size]
+    expected = [list(hist) for hist in hists if far(hist) <= t]
+    found = close_counts(table, t, size, len(expected))
+    assert found is not None and sorted(found) == expected
+    if expected:
+        assert close_counts(table, t, size, len(expected) - 1) is None
+    assert least_far(table, size) == size * min(far(hist) for hist in hists)
+
+
+def test_uneven_sizes() -> None:
+    """Tests how many sizes whole rows spoil: two halves are 1/2 off whenever the size is odd."""
+    half, t = Fraction(1, 2), Fraction(1, 5)
+    assert least_far([3, 3], 4) == 0 and least_far([3, 3], 5) == half
+    assert uneven_sizes([3, 3], t, 2, half, 16) == 2  # of 0.6 rows for size 3, of 1 for size 5
+    assert uneven_sizes([3, 3], t, 2, Fraction(1, 3), 16) == 6
+    assert uneven_sizes([3, 3], t, 2, Fraction(1, 100), 9) == 8
+    assert uneven_sizes([3], t, 2, half, 16) == 0
 
 
 def test_sizes_prove_more() -> None:

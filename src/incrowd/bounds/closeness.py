@@ -1,4 +1,4 @@
-"""The dearest mean price that a t-close class can have among the rows of a pattern.
+"""The dearest mean price that a t-close class can have by equal distance, among a pattern's rows.
 
 Write q for the table's distribution, z for the class's, u for the rows' prices, and let every
 lawful class have at least K rows.  Each kernel returns μ ≥ the mean price of every such class.
@@ -15,16 +15,13 @@ n copies of largest price − λ·c, plus λ·n·t, are worth at least the class
 sizes is bounded by its own λ, all larger ones by the relaxation with K as large as them; the
 largest of these bounds holds for every class.
 
-Any metric D.  For a potential g with |g(a) − g(b)| ≤ λ·D(a, b), Kantorovich and Rubinstein's
-duality gives z·g ≤ q·g + λt, so the mean of u over the class is at most the mean of u − g over it
-plus q·g + λt, and the first mean is at most that of the K dearest copies by u − g.  Any g will do;
-ours is the optimal one for classes without a size: gᵢ = max over values j present of (Mⱼ − λ·Dᵢⱼ),
-Mⱼ the dearest price of value j.
+Equal distance, counted.  Near the smallest size hardly any histogram is lawful.  Where they are
+few, they are listed, and the dearest copies in the proportions of each make the exact answer.
 """
 
 from typing import Any
 
-from incrowd.bounds.diversity import IMPOSSIBLE, keep_dearest
+from incrowd.bounds.diversity import IMPOSSIBLE
 from incrowd.bounds.tops import fill_tops, sort_pieces
 from incrowd.jit import lean_kernel
 
@@ -146,8 +143,12 @@ def sized_line(size: int, slope: float, t: float, quota: Any, start: Any, pad: A
 
 
 @lean_kernel
-def sized_mean(size: int, first: float, t: float, quota: Any, start: Any, pad: Any) -> Any:
+def sized_mean(
+    size: int, first: float, floor: float, t: float, quota: Any, start: Any, pad: Any
+) -> Any:
     """Return (bound on the mean of classes of this size, the slope that proves it).
+
+    A bound of at most ``floor`` is answer enough.
 
     The least of a convex function of the slope, from ``first`` on by intersecting tangents; any
     slope is proof enough, so a few steps will do.
@@ -164,7 +165,7 @@ def sized_mean(size: int, first: float, t: float, quota: Any, start: Any, pad: A
         if value < best:
             best = value
             best_slope = slope
-        if far <= 0 and slope <= 0.0:
+        if best <= floor or (far <= 0 and slope <= 0.0):
             break
         if far > 0:
             low, low_value, low_far = slope, value, far
@@ -186,6 +187,91 @@ def sized_mean(size: int, first: float, t: float, quota: Any, start: Any, pad: A
 
 
 @lean_kernel
+def fill_sums(start: Any, pad: Any) -> None:
+    """Sum up the dearest 0, 1, 2, … copies of every value, from ``start[v] + v`` on."""
+    for v in range(start.size - 1):
+        at = start[v] + v
+        total = 0.0
+        pad.sum[at] = 0.0
+        for z in range(pad.filled[v]):
+            total += pad.top[start[v] + z]
+            pad.sum[at + z + 1] = total
+
+
+@lean_kernel
+def counted_mean(size: int, first: int, number: int, data: Any, start: Any, pad: Any) -> Any:
+    """Return (dearest mean of a class with one of the histograms listed, its place in ``data``)."""
+    values = start.size - 1
+    best = IMPOSSIBLE
+    where = -1
+    for x in range(number):
+        at = first + x * values
+        total = 0.0
+        for v in range(values):
+            h = int(data[at + v])
+            if h > 0:
+                if h > pad.filled[v]:
+                    total = IMPOSSIBLE
+                    break
+                total += pad.sum[start[v] + v + h]
+        if total > best:
+            best = total
+            where = at
+    if where < 0:
+        return IMPOSSIBLE, -1
+    return best / size, where
+
+
+@lean_kernel
+def list_counted(where: int, size: int, data: Any, start: Any, pad: Any) -> None:
+    """Fill the answer with the dearest class that has the histogram at ``where``."""
+    out = 0
+    for v in range(start.size - 1):
+        for z in range(int(data[where + v])):
+            pad.out_row[out] = pad.top_row[start[v] + z]
+            pad.out_weight[out] = 1.0 / size
+            out += 1
+
+
+@lean_kernel
+def best_size(
+    mean: float, slope: float, enough: float, data: Any, quota: Any, start: Any, pad: Any
+) -> Any:
+    """Return (bound on the mean of every class, the size that decides, its slope, its histogram).
+
+    ``mean`` and ``slope`` are the relaxation's answer for all sizes at once, which few steps may
+    not reach: then, and for large classes, there is no slope (−1) and no histogram (−1).  Sizes
+    that prove to be no dearer than others, or than ``enough``, are left at that.
+    """
+    k = int(data[0])
+    t = data[1]
+    sizes = int(data[2])
+    best, _, tail = relaxed_mean(data[0] + sizes, t, quota, start, pad)
+    size_then = k + sizes
+    slope_then = -1.0
+    where_then = -1
+    if best != IMPOSSIBLE:
+        slope = tail
+    fill_sums(start, pad)
+    for size in range(k + sizes - 1, k - 1, -1):
+        if best >= mean:
+            break
+        at = 3 + quota.size + 2 * (size - k)
+        number = int(data[at + 1])
+        where = -1
+        if number >= 0:
+            found, where = counted_mean(size, int(data[at]), number, data, start, pad)
+        else:
+            floor = max(best, enough)
+            found, slope = sized_mean(size, slope, floor, t, quota, start, pad)
+        if found > best:
+            best, size_then, slope_then, where_then = found, size, slope, where
+    if best >= mean:
+        return mean, k, -1.0, -1
+    return best, size_then, slope_then, where_then
+
+
+@lean_kernel
 def variation(
     rows: Any,
     begin: int,
@@ -200,148 +286,25 @@ def variation(
 ) -> Any:
     """Return (dearest mean within total variation t, number of weights).
 
-    ``data`` = k, t, number of sizes, q….  A relaxation that does not exceed ``enough`` is answer
-    enough.
+    ``data`` = k, t, number of sizes, q…, for each size where its histograms stand and how many they
+    are (−1 for too many), then the histograms.  A relaxation that does not exceed ``enough`` is
+    answer enough.
     """
-    k = int(data[0])
     t = data[1]
-    sizes = int(data[2])
-    quota = data[3:]
+    quota = data[3 : 3 + start.size - 1]
     fill_tops(rows, begin, end, u, counts, value, start, pad)
     mean, out, slope = relaxed_mean(data[0], t, quota, start, pad)
-    if sizes == 0 or mean <= enough:
+    if data[2] == 0 or mean <= enough:
         return mean, out
-    best, out, tail = relaxed_mean(data[0] + sizes, t, quota, start, pad)
-    best_size = k + sizes
-    best_slope = 0.0
-    if best != IMPOSSIBLE:
-        slope = tail
-    for size in range(k + sizes - 1, k - 1, -1):
-        if best >= mean:
-            break
-        found, slope = sized_mean(size, slope, t, quota, start, pad)
-        if found > best:
-            best, best_size, best_slope = found, size, slope
-    if best >= mean:  # few steps may prove less than the relaxation
-        mean, out, _ = relaxed_mean(data[0], t, quota, start, pad)
-        return mean, out
-    if best_size == k + sizes:
-        best, out, _ = relaxed_mean(data[0] + sizes, t, quota, start, pad)
-        return best, out
-    sized_line(best_size, best_slope, t, quota, start, pad)
-    for j in range(best_size):
-        pad.out_row[j] = pad.low_row[j]
-        pad.out_weight[j] = 1.0 / best_size
-    return best, best_size
-
-
-@lean_kernel
-def potential_value(slope: float, quota: Any, distance: Any, values: int, pad: Any, at: int) -> Any:
-    """Fill the plan at ``at``: the best value j for each i; return (q·g, cost of the plan)."""
-    worth = 0.0
-    cost = 0.0
-    for i in range(values):
-        if quota[i] <= 0:
-            pad.plan[at + i] = -1
-            continue
-        best = IMPOSSIBLE
-        best_j = -1
-        for x in range(pad.state[0]):
-            j = pad.present[x]
-            g = pad.mass[j] - slope * distance[i * values + j]
-            if g > best or (g == best and distance[i * values + j] < distance[i * values + best_j]):
-                best = g
-                best_j = j
-        pad.plan[at + i] = best_j
-        worth += quota[i] * best
-        cost += quota[i] * distance[i * values + best_j]
-    return worth, cost
-
-
-@lean_kernel
-def best_slope(t: float, quota: Any, distance: Any, values: int, pad: Any) -> float:
-    """Return the λ ≥ 0 that minimises q·g + λt, or −1 when no class comes within t."""
-    worth0, cost0 = potential_value(0.0, quota, distance, values, pad, 0)
-    if cost0 <= t:
-        return 0.0
-    spread = 1.0
-    for x in range(pad.state[0]):
-        for y in range(pad.state[0]):
-            spread = max(spread, pad.mass[pad.present[x]] - pad.mass[pad.present[y]])
-    high = 1e6 * spread
-    worth1, cost1 = potential_value(high, quota, distance, values, pad, 0)
-    if cost1 > t + 1e-5:  # the plan may be this far from the cheapest one
-        return -1.0
-    low = 0.0
-    slope = 0.0
-    for _ in range(60):
-        line0 = worth0 + low * cost0
-        line1 = worth1 + high * cost1
-        if cost0 - cost1 < 1e-12:
-            break
-        slope = (line0 - line1) / (cost0 - cost1)
-        worth, cost = potential_value(slope, quota, distance, values, pad, 0)
-        if worth <= line0 - slope * cost0 + 1e-10 * spread:
-            break
-        if cost > t:
-            low, worth0, cost0 = slope, worth, cost
-        else:
-            high, worth1, cost1 = slope, worth, cost
-    return slope
-
-
-@lean_kernel
-def potential(
-    rows: Any,
-    begin: int,
-    end: int,
-    u: Any,
-    counts: Any,
-    value: Any,
-    start: Any,
-    data: Any,
-    enough: float,
-    pad: Any,
-) -> Any:
-    """Return (dearest mean within distance t of the table, number of weights).
-
-    ``data`` = k, t, q…, then the distances row by row.
-    """
-    values = start.size - 1
-    k = int(data[0])
-    t = data[1]
-    quota = data[2 : 2 + values]
-    distance = data[2 + values :]
-    fill_tops(rows, begin, end, u, counts, value, start, pad)
-    if pad.state[0] == 0:
-        return IMPOSSIBLE, 0
-    for x in range(pad.state[0]):
-        v = pad.present[x]
-        pad.mass[v] = pad.top[start[v]]
-    slope = best_slope(t, quota, distance, values, pad)
+    best, size, slope, where = best_size(mean, slope, enough, data, quota, start, pad)
+    if where >= 0:
+        list_counted(where, size, data, start, pad)
+        return best, size
     if slope < 0:
-        return IMPOSSIBLE, 0
-    base = slope * t
-    for i in range(values):
-        g = IMPOSSIBLE
-        for x in range(pad.state[0]):
-            j = pad.present[x]
-            g = max(g, pad.mass[j] - slope * distance[i * values + j])
-        pad.mass[values + i] = g
-        base += quota[i] * g
-    held = 0
-    for i in range(begin, end):
-        r = rows[i]
-        shifted = u[r] - pad.mass[values + value[r]]
-        for _ in range(min(counts[r], k)):
-            if held >= k and shifted <= pad.price[held - 1]:
-                break
-            held = keep_dearest(pad.price, pad.row, held, k, shifted, r)
-    if held < k:
-        return IMPOSSIBLE, 0
-    total = 0.0
-    for j in range(k):
-        total += pad.price[j]
-        pad.out_row[j] = pad.row[j]
-        pad.out_weight[j] = 1.0 / k
-    return base + total / k, k
+        best, out, _ = relaxed_mean(float(size), t, quota, start, pad)
+        return best, out
+    sized_line(size, slope, t, quota, start, pad)
+    for j in range(size):
+        pad.out_row[j] = pad.low_row[j]
+        pad.out_weight[j] = 1.0 / size
+    return best, size

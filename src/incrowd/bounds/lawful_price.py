@@ -43,26 +43,34 @@ def reductions(
     cut: Any,
     cutter: Any,
     problem: Any,
+    due: Any,
+    risen: float,
 ) -> None:
     """Fill ``cut[r]``, the largest excess of a pattern over r, and ``cutter[r]``, that pattern.
 
-    ``problem[p]`` is the pricing problem that decided pattern p.
+    ``problem[p]`` is the pricing problem that decided pattern p.  ``risen`` is by how much any
+    price can have risen since the start, step by step: no mean rises by more, so a pattern that
+    was within its cost by some margin need not be asked before that is used up, at ``due[p]``.
     """
     cut[:] = 0.0
     cutter[:] = -1
     for p in range(patterns):
+        if risen < due[p]:
+            continue
         c = float(cost[p])
         begin = offset[p]
         end = offset[p + 1]
-        high = False
+        highest = -1e300
         for i in range(begin, end):
-            if u[rows[i]] > c:
-                high = True
+            highest = max(highest, u[rows[i]])
+            if highest > c:
                 break
-        if not high:
+        if highest <= c:
+            due[p] = risen + (c - highest)
             continue
         mean, which = dearest(rows, begin, end, u, counts, c, pr, pad)
         excess = mean - c
+        due[p] = risen - excess
         if excess <= 1e-12 * max(1.0, c):
             continue
         problem[p] = which
@@ -78,6 +86,7 @@ def supergradient(
     u: Any,
     offset: Any,
     rows: Any,
+    cost: Any,
     counts: Any,
     pr: Any,
     pad: Any,
@@ -106,7 +115,8 @@ def supergradient(
             continue
         amount = load[p]
         load[p] = 0.0
-        _, out = answer(problem[p], rows, offset[p], offset[p + 1], u, counts, -1e300, pr, pad)
+        enough = float(cost[p])  # as in ``reductions``, which found the answer to be above it
+        _, out = answer(problem[p], rows, offset[p], offset[p + 1], u, counts, enough, pr, pad)
         for j in range(out):
             gradient[pad.out_row[j]] -= amount * pad.out_weight[j]
         if share.size:
@@ -115,6 +125,11 @@ def supergradient(
             for j in range(out):
                 share[place[pad.out_row[j]]] += amount * pad.out_weight[j]
     return bound
+
+
+def rise(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
+    """Return by how much the price that rose most has risen, with something for rounding."""
+    return max(float((after - before).max()), 0.0) * (1 + 1e-9) + 1e-9
 
 
 @dataclass
@@ -147,25 +162,29 @@ class LawfulAscent:
         u, best, best_u = centre.copy(), -np.inf, centre
         lists = (self.offset, self.rows)
         no_place, no_share = np.zeros(0, np.int64), np.zeros(0)
+        due, risen = np.zeros(self.patterns + 1), 0.0
         for i in range(iterations):
             reductions(
                 u, *lists, self.cost, self.patterns, self.counts, self.pricing, self.pad, cut,
-                cutter, problem,
+                cutter, problem, due, risen,
             )  # fmt: skip
             bound = supergradient(
-                u, *lists, self.counts, self.pricing, self.pad, cut, cutter, problem, load,
-                gradient, no_place, no_share,
+                u, *lists, self.cost, self.counts, self.pricing, self.pad, cut, cutter, problem,
+                load, gradient, no_place, no_share,
             )  # fmt: skip
             if bound > best:
                 best, best_u = bound, u - cut
             elif i % 25 == 24 and bound < best - 0.0005 * abs(best):
+                risen += rise(u, best_u)
                 u = best_u.copy()
                 mean[:] = 0
                 continue
             if stop():
                 break
             step = rate[0] * (rate[1] / rate[0]) ** (i / iterations)
+            before = u.copy()
             adam_step(u, gradient, self.counts, mean, square, step, 1e-2, low, high)
+            risen += rise(before, u)
         return best, best_u
 
 
@@ -206,6 +225,16 @@ class LawfulPriceBound:
     def polish(cls) -> "LawfulPriceBound":
         """Return a short schedule for prices that are nearly the best, and a dearer pricing."""
         return cls(rounds=3, iterations=150, margin=(0.4, 0.2), rate=(0.03, 0.0007))
+
+    @classmethod
+    def before_sizes(cls) -> "LawfulPriceBound":
+        """Return a schedule for prices that ``by_size`` takes up: no need to close in on them."""
+        return cls(rounds=5, iterations=100, margin=(4.0, 0.8), rate=(0.15, 0.03))
+
+    @classmethod
+    def by_size(cls) -> "LawfulPriceBound":
+        """Return a schedule for prices that a dearer pricing can raise by a few per cent."""
+        return cls(rounds=3, iterations=100, margin=(0.8, 0.3), rate=(0.1, 0.002))
 
     def fits(self, tree: LawfulTree, start: NDArray[np.float64]) -> bool:
         """Whether the budget holds all patterns of the first box."""

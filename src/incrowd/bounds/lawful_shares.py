@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.lawful_price import emit_within, reductions, supergradient
+from incrowd.bounds.lawful_price import emit_within, reductions, rise, supergradient
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import adam_step
 from incrowd.patterns.prefix_tree import Emission, Sink
@@ -76,15 +76,20 @@ class LawfulShares:
         mean = max(float(np.abs(centre) @ counts) / float(counts.sum()), 1e-9)
         step = min(self.rate * mean, width / 4)
         rules = counts, tree.pricing, tree.pad
+        due, risen = np.zeros(patterns + 1), 0.0
         for i in range(self.iterations):
             if stop():
                 break
             if i == self.iterations // 4:
                 share[:], used = 0.0, 0
             used += 1
-            reductions(u, *lists, emission.cost, patterns, *rules, cut, cutter, problem)
-            supergradient(u, *lists, *rules, cut, cutter, problem, load, gradient, place, share)
+            reductions(u, *lists, emission.cost, patterns, *rules, cut, cutter, problem, due, risen)
+            supergradient(
+                u, *lists, emission.cost, *rules, cut, cutter, problem, load, gradient, place, share
+            )
+            before = u.copy()
             adam_step(
                 u, gradient, counts, first, second, step, 1e-2, centre - width, centre + width
             )
+            risen += rise(before, u)
         return share / max(used, 1), u

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.closeness import potential, variation
+from incrowd.bounds.closeness import variation
 from incrowd.bounds.diversity import capped, distinct
+from incrowd.bounds.lawful_counts import close_counts, uneven_sizes
+from incrowd.bounds.potential import potential
 from incrowd.bounds.tops import Pad, new_pad
 from incrowd.jit import lean_kernel
 from incrowd.privacy.all_of import parts
@@ -32,6 +34,8 @@ from incrowd.solvers.base import Problem
 CAPPED, DISTINCT, VARIATION, POTENTIAL = range(4)
 SIZES = 6
 SLACK = 1e-9
+LEAST_SIZES, MOST_SIZES = 8, 16  # sizes of class that t-closeness may price one by one
+MOST_COUNTS = 300  # histograms of one size that t-closeness prices one by one
 
 
 class Pricing(NamedTuple):
@@ -224,11 +228,40 @@ def closeness_parts(part: TCloseness, k: int, a: int, counts: list[int], sizes: 
     if nearest > 0 and t / nearest < 1:
         within = t / nearest + SLACK
         depth = [ceil((k + sizes) * (q + within)) + 1 for q in quota]
-        found.append(Part(VARIATION, a, [float(k), within, float(sizes), *quota], depth))
+        lists = listed_counts(None if nearest < 1 else part.t, k, sizes, counts)
+        found.append(Part(VARIATION, a, [float(k), within, float(sizes), *quota, *lists], depth))
     if matrix is not None:
         data = [float(k), t + SLACK, *quota, *matrix.ravel().tolist()]
         found.append(Part(POTENTIAL, a, data, [1] * values))
     return found
+
+
+def sizes_that_pay(problem: Problem) -> int:
+    """For how many sizes of class pricing one by one proves more: those that whole rows spoil."""
+    table, k = problem.table, problem.smallest_class
+    found = LEAST_SIZES
+    for part in parts(problem.model):
+        if isinstance(part, TCloseness) and isinstance(part.distance, Equal):
+            for a in part.attributes(table):
+                counts = [int(c) for c in table.histograms[a]]
+                uneven = uneven_sizes(counts, part.t, k, Fraction(1, 3), MOST_SIZES)
+                found = max(found, uneven)
+    return found
+
+
+def listed_counts(t: Fraction | None, k: int, sizes: int, counts: list[int]) -> list[float]:
+    """Where the histograms of each size stand and how many they are (−1: too many), then they.
+
+    ``t`` is None where total variation is not the distance itself: then none are listed.
+    """
+    where: list[float] = []
+    lists: list[float] = []
+    for size in range(k, k + sizes):
+        listed = None if t is None else close_counts(counts, t, size, MOST_COUNTS)
+        first = 3 + len(counts) + 2 * sizes + len(lists)
+        where += [float(first), -1.0 if listed is None else float(len(listed))]
+        lists += [float(h) for one in listed or () for h in one]
+    return where + lists
 
 
 def distances(distance: Any, values: int) -> NDArray[np.float64]:

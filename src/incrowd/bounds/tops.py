@@ -15,7 +15,7 @@ class Pad(NamedTuple):
     are, per value.  present: the values met; ``state[0]`` of them.  price, amount, row: pieces to
     choose from.  low_price, low_amount, low_row: a second list of pieces.  out_row, out_weight:
     the maximising weights, which sum to 1.  used: copies taken, per distinct row, zero between
-    calls.  mass, plan: per value, for metrics.
+    calls.  mass, plan: per value, for metrics.  sum: sums of the dearest copies of each value.
     """
 
     top: NDArray[np.float64]
@@ -34,6 +34,7 @@ class Pad(NamedTuple):
     used: NDArray[np.int64]
     mass: NDArray[np.float64]
     plan: NDArray[np.int64]
+    sum: NDArray[np.float64]
 
 
 def new_pad(distinct: int, values: int, depth: int, least: int) -> Pad:
@@ -64,6 +65,7 @@ def new_pad(distinct: int, values: int, depth: int, least: int) -> Pad:
         ints(distinct + 1),
         floats(4 * values + 4),
         ints(4 * values + 4),
+        floats(depth + values + 1),
     )
 
 

@@ -8,7 +8,7 @@ from incrowd.solvers.sensitive.engine import SensitiveEngine
 
 QUICK = SensitiveEngine(
     prices=LawfulPriceBound(rounds=3, iterations=30, pairs=100_000, patterns=10_000),
-    polish=LawfulPriceBound(rounds=1, iterations=20, pairs=100_000, patterns=10_000),
+    by_size=LawfulPriceBound(rounds=1, iterations=20, pairs=100_000, patterns=10_000),
     k_prices=PriceBound(rounds=2, iterations=20, pairs=100_000, patterns=10_000),
     shares=LawfulShares(iterations=30, pairs=100_000, patterns=10_000),
     annealing=LawfulAnnealing(moves=60),

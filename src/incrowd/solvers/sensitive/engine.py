@@ -2,7 +2,7 @@
 
 1. A lawful release at once (the table as one class, then a sweep over windows of the sorted table).
 2. Prices: the cheapest pattern with a lawful class, the k-anonymity prices for the smallest class,
-   then prices of lawful classes by trust-region rounds.
+   then prices of lawful classes by trust-region rounds (t-closeness: by size of class at last).
 3. A fractional release, rounded; annealing over the pairs that it uses, then over ever dearer ones.
    Where the table is too wide for that: a sweep over windows' patterns, and annealing.
 """
@@ -17,7 +17,7 @@ from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bou
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import PriceBound, bound_of, certify
-from incrowd.bounds.pricing import DISTINCT, VARIATION, pricing_of
+from incrowd.bounds.pricing import DISTINCT, VARIATION, pricing_of, sizes_that_pay
 from incrowd.bounds.support import uniqueness_prices
 from incrowd.errors import OutOfScopeError
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
@@ -39,7 +39,6 @@ from incrowd.solvers.sensitive.soften import SoftAnnealing, trimmed
 from incrowd.solvers.sensitive.start import greedy
 from incrowd.solvers.staged import StagedRun
 
-CLOSE_SIZES = 8  # sizes of class that t-closeness prices one by one at last
 # candidates by reduced cost (share of the slack) or copies carried, share of the moves, warmth
 STAGES = ((-1.0, 0.05, 0.15, 1.0), (0.1, 0.02, 0.15, 0.3), (0.3, 0.02, 0.25, 0.3))
 # candidates as above, share of the moves, first and last temperature, first and last toll in cells
@@ -48,6 +47,7 @@ SOFT_STAGES = (
     (0.3, 0.02, 0.12, (1.5, 0.7), (20.0, 30.0)),
     (1.0, 0.0, 0.16, (1.0, 0.3), (25.0, 80.0)),
 )
+SETTLED = 0.4  # heat of these stages where prices by size have settled more beforehand
 SOFT_REST = 0.4  # share of the moves that mend the last of them
 REST = 0.45  # share of the moves over all candidates
 COOL = 0.3  # warmth of every search that starts from the result of another
@@ -62,24 +62,24 @@ class SensitiveEngine:
     prices, shares, annealing: how the bound, a fractional release and the release are sought;
         prices None for the schedule suited to the model.
     soft: annealing through unlawful releases, for models that are priced by a relaxation.
-    polish: the schedule for prices by size of class (t-closeness by equal distance).
+    by_size: the schedule for prices by size of class (t-closeness by equal distance).
     k_prices: the k-anonymity bound that the bound may never fall below; None for the schedule
         suited to the table.
     slack: reduced cost of a class of the smallest size k, in suppressed cells times k ** 0.45, up
         to which its (row, pattern) pairs are candidates.  Single rows may pay any price: those that
         balance a class are cheap, and gain nothing by being there.  The second number is for models
-        that are priced by a relaxation, whose prices tell less.
+        that are priced by a relaxation, whose prices tell less; the third for prices by size.
     visits: nodes of the prefix tree that one enumeration may touch before the table counts as
         too wide and windows take over.
     """
 
     prices: LawfulPriceBound | None = None
-    polish: LawfulPriceBound = field(default_factory=LawfulPriceBound.polish)
+    by_size: LawfulPriceBound = field(default_factory=LawfulPriceBound.by_size)
     k_prices: PriceBound | None = None
     shares: LawfulShares = field(default_factory=LawfulShares)
     annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
     soft: SoftAnnealing = field(default_factory=SoftAnnealing)
-    slack: tuple[float, float] = (0.5, 1.5)
+    slack: tuple[float, float, float] = (0.5, 1.5, 1.0)
     visits: int = 20_000_000
 
     id = "sensitive-engine"
@@ -118,7 +118,7 @@ class Run(StagedRun):
         self.certificate: Prices | None = None
         self.lawful: Prices | None = None
         self.price = np.zeros(instance.distinct)
-        self.wide = False
+        self.wide = self.sized = False
         self.unit = max(1, sum(int(t.cost[-1].max()) for t in instance.trees) // instance.columns)
         whole = np.bincount(np.repeat(self.rules.places, instance.counts, axis=0).ravel())
         hist = np.zeros(max(1, self.places), np.int64)
@@ -210,18 +210,19 @@ class Run(StagedRun):
         box = LawfulPriceBound.one_box()
         if (kind == DISTINCT).all() and box.fits(self.tree, self.first_price):
             return (box, LawfulPriceBound.close_up()), self.first_price
+        if (kind == VARIATION).any():
+            return (LawfulPriceBound.before_sizes(),), self.price
         return (LawfulPriceBound(),), self.price
 
     def price_by_size(self) -> None:
-        """Polish the bound of t-closeness with prices by size of class; the search needs none."""
-        tree = LawfulTree(self.instance, *pricing_of(self.problem, CLOSE_SIZES))
-        schedule = self.engine.polish
-        u = schedule.ascend(
+        """Raise the prices of t-closeness further by size of class, and search by those prices."""
+        tree = LawfulTree(self.instance, *pricing_of(self.problem, sizes_that_pay(self.problem)))
+        u = self.engine.by_size.ascend(
             tree, self.price, self.stop.now, lambda _, share: self.tell("prices by size", share)
         )
-        bound, _ = safe_bound(tree, u)
+        bound, price = safe_bound(tree, u)
         if bound > self.bound:  # the proof's own prices stay those for all sizes at once
-            self.bound = bound
+            self.bound, self.price, self.tree, self.sized = bound, price, tree, True
 
     def proven(self, prices: Prices) -> tuple[int, NDArray[np.float64]]:
         """Return the bound that prices prove, and the prices in units of 1/scale."""
@@ -253,7 +254,7 @@ class Run(StagedRun):
     def search_in_stages(self) -> Emission:
         """Round a fractional release, improve it; return the widest candidates."""
         engine, instance = self.engine, self.instance
-        whole = engine.slack[self.relaxed] * self.cell * self.k**LawfulAnnealing.growth
+        whole = engine.slack[self.relaxed + self.sized] * self.cell * self.k**LawfulAnnealing.growth
         emission, margin = engine.shares.emission(self.tree, self.price, whole / self.k)
         share, _ = engine.shares.run(
             self.tree, emission, self.price, margin, instance.counts, self.stop.now
@@ -290,7 +291,7 @@ class Run(StagedRun):
         # moves in smaller classes are cheaper, and so are their stakes: heat would only undo what
         # the fractional release has settled
         effort = min(4.0, max(1.0, (7 / self.k) ** 3))
-        warmth /= effort
+        warmth *= (SETTLED if self.sized else 1.0) / effort
         found: Solution | None = None
         for number, (near, least, moves, heat, toll) in enumerate(SOFT_STAGES):
             keep = (reduced <= near) | (share > least)
