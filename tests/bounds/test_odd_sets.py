@@ -19,6 +19,7 @@ from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.bounds.price import PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance, from_codes
+from incrowd.patterns.listing import within
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.proof.oddsets import OddSetPrices
@@ -26,7 +27,6 @@ from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Problem
 from incrowd.solvers.engine.engine import Engine, Run
 from incrowd.solvers.engine.partition import best_partition, classes_within
-from incrowd.solvers.engine.prove import within
 from incrowd.stop import Stop
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, random_tables, supported

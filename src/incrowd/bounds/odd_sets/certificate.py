@@ -3,14 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.ascent import Lifted
 from incrowd.bounds.odd_sets.classes import dearest, line_up, new_pad, tolls_of
 from incrowd.bounds.price import rounded_down
 from incrowd.instance import Instance
 from incrowd.jit import lean_kernel
-from incrowd.patterns.prefix_tree import EMIT, Emission, PrefixTree, Sink, Slack
+from incrowd.patterns.listing import within
+from incrowd.patterns.prefix_tree import Emission, PrefixTree
 from incrowd.proof.oddsets import OddSetPrices
 
 TRIES = 2_000_000  # per pattern
@@ -56,7 +56,9 @@ def certify_with_sets(tree: PrefixTree, k: int, lifted: Lifted) -> OddSetPrices 
     """
     counts = tree.instance.counts
     quantum, price = rounded_down(lifted.price, counts)
-    lists = breaking(tree, k, price / quantum)
+    rounded = price / quantum
+    doubt = 1e-9 * k * max(1.0, float(rounded.max(initial=0.0)))
+    lists = within(tree, rounded, k, doubt, MOST_PAIRS)  # all that break the plain inequality
     return None if lists is None else settled(lists, lifted, tree.instance, k)
 
 
@@ -87,18 +89,3 @@ def exact(prices: OddSetPrices, lists: Emission, instance: Instance) -> Lifted:
         lifted[rows] += weight
         sets.append((rows, 2 * weight / prices.quantum))
     return Lifted(lists, lifted / prices.quantum, sets)
-
-
-def breaking(tree: PrefixTree, k: int, price: NDArray[np.float64]) -> Emission | None:
-    """List the patterns that may break the plain inequality, with the rows that take part."""
-    sink = Sink(
-        np.empty(MOST_PAIRS // 3, np.int64),
-        np.zeros(MOST_PAIRS // 3 + 1, np.int64),
-        np.empty(MOST_PAIRS, np.int32),
-    )
-    doubt = 1e-9 * max(1.0, float(price.max(initial=0.0)))
-    state = tree.run(EMIT, k, price, slack=Slack(doubt, 0.0, True), sink=sink)
-    if state[3]:
-        return None
-    p, z = int(state[0]), int(state[1])
-    return Emission(sink.cost[:p], sink.offset[: p + 1], sink.rows[:z])

@@ -22,6 +22,7 @@ from incrowd.bounds.odd_sets.ascent import Lifted, OddSets
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.price import MOST_TRIES, PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices, uniqueness_prices
+from incrowd.patterns.listing import within
 from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, Sink, Slack
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solution import Solution
@@ -30,7 +31,7 @@ from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
-from incrowd.solvers.engine.prove import prove, within
+from incrowd.solvers.engine.prove import prove
 from incrowd.solvers.engine.rounding import rounded
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import sorted_classes, window_emission

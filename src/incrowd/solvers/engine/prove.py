@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.ascent import Lifted
 from incrowd.bounds.odd_sets.certificate import exact, settled
-from incrowd.patterns.prefix_tree import EMIT, Emission, PrefixTree, Sink, Slack
+from incrowd.patterns.listing import within
+from incrowd.patterns.prefix_tree import Emission, PrefixTree
 from incrowd.solution import Solution
 from incrowd.solvers.engine.block import BlockMaker
 from incrowd.solvers.engine.crowd import new_crowd
@@ -117,19 +118,6 @@ def attempt_classes(
     if len(classes.size) <= FEW_CLASSES * len(emission.rows):
         return best_partition(classes, lifted.lists, price, best, NODES[patient], seconds)
     return solve_whole(tree, best, emission, price, k, NODES[patient], seconds)
-
-
-def within(
-    tree: PrefixTree, price: NDArray[np.float64], k: int, slack: float, most_pairs: int
-) -> Emission | None:
-    """List the pairs of reduced cost within ``slack``, or return None when they are too many."""
-    room = most_pairs + tree.instance.distinct
-    sink = Sink(np.empty(room, np.int64), np.zeros(room + 1, np.int64), np.empty(room, np.int32))
-    state = tree.run(EMIT, k, price, slack=Slack(slack / k, 0.0, True), sink=sink)
-    if state[3] or state[1] > most_pairs:
-        return None
-    p, z = int(state[0]), int(state[1])
-    return Emission(sink.cost[:p], sink.offset[: p + 1], sink.rows[:z])
 
 
 def solve_whole(
