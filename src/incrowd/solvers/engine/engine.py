@@ -232,7 +232,8 @@ class Run(StagedRun):
             return
         # slower cooling is what more time is best spent on, unless a gap may end the run early
         factor = 1.0 if self.stop.gap is not None else MOST_PATIENT
-        self.anneal("annealing", annealing, (0.5 * self.stop.left(), factor))
+        share = 0.5 if self.unhurried() else 0.75  # of the time left; odd sets want the rest
+        self.anneal("annealing", annealing, (share * self.stop.left(), factor))
 
     def anneal(
         self,
@@ -320,7 +321,7 @@ class Run(StagedRun):
                 sets = self.engine.odd_sets or OddSets(rounds=24 if patient else 6)
                 # only these lists hold all that a better release could use: see ``prove``
                 self.lifted = lifted = sets.whole(*problem, self.context.seed, self.done)
-            elif patient:
+            elif self.unhurried():
                 lifted = self.lifted_by_ascent()
         if lifted is not None:
             certificate = certify_with_sets(self.tree, self.k, lifted)
