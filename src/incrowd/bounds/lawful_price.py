@@ -229,12 +229,12 @@ class LawfulPriceBound:
     @classmethod
     def before_sizes(cls) -> "LawfulPriceBound":
         """Return a schedule for prices that ``by_size`` takes up: no need to close in on them."""
-        return cls(rounds=5, iterations=100, margin=(4.0, 0.8), rate=(0.15, 0.03))
+        return cls(rounds=3, iterations=100, margin=(4.0, 0.8), rate=(0.15, 0.03))
 
     @classmethod
     def by_size(cls) -> "LawfulPriceBound":
         """Return a schedule for prices that a dearer pricing can raise by a few per cent."""
-        return cls(rounds=3, iterations=100, margin=(0.8, 0.3), rate=(0.1, 0.002))
+        return cls(rounds=2, iterations=75, margin=(0.8, 0.4), rate=(0.1, 0.004))
 
     def fits(self, tree: LawfulTree, start: NDArray[np.float64]) -> bool:
         """Whether the budget holds all patterns of the first box."""

@@ -255,8 +255,11 @@ class Run(StagedRun):
         """Round a fractional release, improve it; return the widest candidates."""
         engine, instance = self.engine, self.instance
         whole = engine.slack[self.relaxed + self.sized] * self.cell * self.k**LawfulAnnealing.growth
-        emission, margin = engine.shares.emission(self.tree, self.price, whole / self.k)
-        share, _ = engine.shares.run(
+        shares = engine.shares
+        if self.sized:  # steps by size are dear, and the search gets by with fewer
+            shares = replace(shares, iterations=max(1, shares.iterations // 3))
+        emission, margin = shares.emission(self.tree, self.price, whole / self.k)
+        share, _ = shares.run(
             self.tree, emission, self.price, margin, instance.counts, self.stop.now
         )
         reduced = reduced_costs(self.tree, self.price, emission)
@@ -289,9 +292,10 @@ class Run(StagedRun):
         engine, instance, seed = self.engine, self.instance, self.context.seed
         warmth = self.cell * self.k**LawfulAnnealing.growth
         # moves in smaller classes are cheaper, and so are their stakes: heat would only undo what
-        # the fractional release has settled
-        effort = min(4.0, max(1.0, (7 / self.k) ** 3))
-        warmth *= (SETTLED if self.sized else 1.0) / effort
+        # the fractional release has settled; large ones by size get by with fewer moves
+        effort = min(4.0, max(0.5 if self.sized else 1.0, (7 / self.k) ** 3))
+        calm = max(1.0, effort)
+        warmth *= (SETTLED if self.sized else 1.0) / calm
         found: Solution | None = None
         for number, (near, least, moves, heat, toll) in enumerate(SOFT_STAGES):
             keep = (reduced <= near) | (share > least)
@@ -303,13 +307,13 @@ class Run(StagedRun):
             pattern = engine.soft.run(
                 candidates, self.rules, self.places, pattern, self.price, self.cell,
                 effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth),
-                (toll[0] / effort, toll[1] / effort), seed + number, self.done,
+                (toll[0] / calm, toll[1] / calm), seed + number, self.done,
                 lambda done: self.tell("annealing", done),
             )  # fmt: skip
             found = Solution.of(instance, pattern)
             if self.done() or number == len(SOFT_STAGES) - 1:
                 pattern = trimmed(candidates, self.rules, self.places, pattern, seed)
-                self.anneal(candidates, pattern, effort * SOFT_REST, COOL / effort**0.5, number)
+                self.anneal(candidates, pattern, effort * SOFT_REST, COOL / calm**0.5, number)
                 break
 
     def anneal(
