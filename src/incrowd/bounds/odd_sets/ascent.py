@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.lifting import Lifting, OddSet
+from incrowd.bounds.odd_sets.classes import OddSet
+from incrowd.bounds.odd_sets.lifting import Lifting
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.bounds.price import fade
 from incrowd.patterns.prefix_tree import Emission

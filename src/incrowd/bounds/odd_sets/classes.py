@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from incrowd.jit import lean_kernel
 
+OddSet = tuple[NDArray[np.int64], float]  # distinct rows, all copies of each; toll
 TOO_FEW = 1 << 60
 
 

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import dearest_mean, line_up, new_pad, tolls_of
+from incrowd.bounds.odd_sets.classes import OddSet, dearest_mean, line_up, new_pad, tolls_of
 from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import Emission
 from incrowd.patterns.topk import may_exceed, top_k, top_k_buffers
 
-OddSet = tuple[NDArray[np.int64], float]  # distinct rows, all copies of each; toll
 TRIES = 3000  # per pattern and step; a pattern that needs more is held to its k highest prices
 MOMENTUM, SCALE = 0.98, 0.998  # how long supergradients and their squares are remembered
 MEAN = 0.04  # weight of each point in the running mean, which is what a bound is taken of

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import Tolls, dearest_classes, new_pad, tolls_of
+from incrowd.bounds.odd_sets.classes import OddSet, Tolls, dearest_classes, new_pad, tolls_of
 from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.patterns.prefix_tree import Emission
 
-OddSet = tuple[NDArray[np.int64], float]  # distinct rows, all copies of each; toll
 TRIES = 300_000  # per pattern and pricing
 OVERLAP = 4  # new classes that a row may be in, per turn
 PATIENCE = 2  # turns that an odd set may stay without a toll
