@@ -313,7 +313,7 @@ class Run(StagedRun):
             found = Solution.of(instance, pattern)
             if self.done() or number == len(SOFT_STAGES) - 1:
                 pattern = trimmed(candidates, self.rules, self.places, pattern, seed)
-                self.anneal(candidates, pattern, effort * SOFT_REST, COOL / calm**0.5, number)
+                self.anneal(candidates, pattern, calm * SOFT_REST, COOL / calm**0.5, number)
                 break
 
     def anneal(
