@@ -1,15 +1,17 @@
 """Tests of prices with odd sets against brute force."""
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from scipy.optimize import linprog
 
 from checker.proof_samples import broken_class
-from incrowd.bounds.odd_sets.ascent import Lifted, OddSets
+from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
 from incrowd.bounds.odd_sets.certificate import certify_with_sets, exact, settled
 from incrowd.bounds.odd_sets.classes import (
+    OddSet,
     all_classes,
     dearest_classes,
     new_pad,
@@ -31,8 +33,6 @@ from incrowd.stop import Stop
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, random_tables, supported
 
-pytest.importorskip("highspy")
-
 
 def everything(instance: Instance, k: int) -> Emission:
     """All patterns that k copies match."""
@@ -42,19 +42,21 @@ def everything(instance: Instance, k: int) -> Emission:
     return Emission(np.array(list(patterns.values()), np.int64), offset, rows)
 
 
-def raised(instance: Instance, k: int, rounds: int = 20) -> tuple[Lifted, PrefixTree]:
+def raised(
+    instance: Instance, k: int, searches: int = 40, room: float | None = None, turns: int = 40
+) -> tuple[Lifted, PrefixTree]:
     """The program over all patterns of a small table, solved."""
     tree = PrefixTree(instance)
     start, _ = support_prices(tree, k)
-    sets = OddSets(rounds=rounds, starts=40)
-    problem = everything(instance, k), instance.counts, k, start.astype(float), instance.cell
-    return sets.whole(*problem, 1, lambda: False), tree
+    problem = everything(instance, k), instance.counts, k, start.astype(float), room
+    sets = OddSets(searches=searches)
+    return sets.raised(*problem, instance.cell, 1, lambda n: n / turns), tree
 
 
 def holds(instance: Instance, k: int, prices: OddSetPrices) -> bool:
     """Whether no class of any size breaks the inequality of the certificate."""
     copies = instance.copies
-    sets = [({int(c) for c in members}, weight) for members, weight in prices.odd_sets]
+    sets = [({int(c) for c in s.copies}, s.weight, s.modulus) for s in prices.odd_sets]
     problem = instance.codes[copies], prices.price[copies].tolist(), sets, instance.trees
     return not broken_class(*problem, k, prices.quantum)
 
@@ -85,7 +87,7 @@ def test_odd_sets_close_the_gap_of_two_triangles() -> None:
     triangle = np.array([[0, 0, 1], [0, 1, 0], [1, 0, 0]])
     far = np.hstack([np.vstack([triangle, triangle + 5]), np.repeat([[0], [1]], 3, axis=0)])
     instance, _ = from_codes(far)
-    without, tree = raised(instance, 2, rounds=0)
+    without, tree = raised(instance, 2, searches=0)
     with_sets, _ = raised(instance, 2)
     plain, odd = (certify_with_sets(tree, 2, lifted) for lifted in (without, with_sets))
     assert plain is not None and odd is not None
@@ -96,8 +98,8 @@ def test_odd_sets_close_the_gap_of_two_triangles() -> None:
 def worth_of(rows: tuple[int, ...], p: int, lists: Emission, lifted: Lifted) -> float:
     """What a class of copies is worth, by definition."""
     worth = sum(lifted.price[r] - lists.cost[p] for r in rows)
-    for members, toll in lifted.sets:
-        worth -= toll * (sum(r in set(members.tolist()) for r in rows) // 2)
+    for members, modulus, toll in lifted.sets:
+        worth -= toll * (sum(r in set(members.tolist()) for r in rows) // modulus)
     return worth
 
 
@@ -119,8 +121,8 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
         single = np.flatnonzero(instance.counts == 1)
         price = rng.integers(0, 6, instance.distinct) / 2.0
         sets = [
-            (np.sort(rng.choice(single, 3, replace=False)), float(rng.integers(1, 4)) / 2)
-            for _ in range(3 if len(single) >= 3 else 0)
+            OddSet(np.sort(rng.choice(single, 3, replace=False)), q, float(rng.integers(1, 4)) / 2)
+            for q in ((2, 2, 3) if len(single) >= 3 else ())
         ]
         lifted = Lifted(lists, price, sets)
         n, widest = len(lists.cost), int(np.diff(lists.offset).max())
@@ -148,41 +150,49 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
         assert sorted(listed) == sorted(wanted)
 
 
-def broken(
-    classes: list[list[int]], share: float, usable: NDArray[np.bool_], starts: int = 40
-) -> list:
-    """Odd sets of single rows that some classes with the same share break."""
+def broken(classes: list[list[int]], share: float, k: int = 2, counts: Any = None) -> list[OddSet]:
+    """Odd sets that some classes with the same share break."""
     width = max(map(len, classes))
     padded = np.array([c + [-1] * (width - len(c)) for c in classes])
     fractional = Fractional.of(padded, np.full(len(classes), share))
-    counts = np.ones(len(usable), np.int64)
-    return [s.tolist() for s in broken_sets(fractional, counts, usable, starts, 10, 0)]
+    counts = np.ones(padded.max() + 1, np.int64) if counts is None else np.array(counts)
+    found = broken_sets(fractional, counts, k, 40, 10, 0)
+    for members, modulus, _ in found:
+        held = sum(share * (np.isin(c, members).sum() // modulus) for c in padded)
+        assert held > counts[members].sum() // modulus
+    return found
+
+
+def rows_of(found: list[OddSet]) -> list[list[int]]:
+    """The distinct rows of each set."""
+    return [s.rows.tolist() for s in found]
 
 
 def test_broken_sets_are_broken() -> None:
     """Tests the triangle, the cycle of five, and that an integral release breaks nothing."""
-    usable = np.ones(6, np.bool_)
     triangle = [[0, 1], [1, 2], [0, 2]]
-    assert broken(triangle, 0.5, usable) == [[0, 1, 2]]
+    assert rows_of(broken(triangle, 0.5)) == [[0, 1, 2]]
     cycle = [sorted([i, (i + 1) % 5]) for i in range(5)]
-    assert broken(cycle, 0.5, usable) == [[0, 1, 2, 3, 4]]
-    usable[0] = False
-    assert broken(triangle, 0.5, usable) == []
-    assert broken([[0, 1, 2], [3, 4, 5]], 1.0, np.ones(6, np.bool_)) == []
+    assert rows_of(broken(cycle, 0.5)) == [[0, 1, 2, 3, 4]]
+    assert broken(triangle, 0.5, counts=[2, 1, 1]) == []  # two copies are a class by themselves
+    assert broken([[0, 1, 2], [3, 4, 5]], 1.0) == []
+
+
+def test_five_rows_hold_one_class_of_three() -> None:
+    """Tests modulus 3: all ten triples of five rows, a sixth of each, make five thirds of one."""
+    triples = [list(c) for c in combinations(range(5), 3)]
+    found = broken(triples, 1 / 6, k=3)
+    assert (found[0].modulus, found[0].rows.tolist()) == (3, [0, 1, 2, 3, 4])
 
 
 def test_broken_sets_hold_all_copies_of_a_row() -> None:
     """Tests a row with three copies between two halves: each class takes one or two of them."""
-    classes = np.array([[0, 0, 1], [0, 1, -1], [0, 0, 2], [0, 2, -1]])
-    fractional = Fractional.of(classes, np.full(4, 0.5))
+    classes = [[0, 0, 1], [0, 1], [0, 0, 2], [0, 2]]
+    padded = np.array([c + [-1] * (3 - len(c)) for c in classes])
+    fractional = Fractional.of(padded, np.full(4, 0.5))
     assert fractional.times.tolist() == [2, 1, 1, 1, 2, 1, 1, 1]
-    counts = np.array([3, 1, 1])
-    found = broken_sets(fractional, counts, np.ones(3, np.bool_), 40, 10, 0)
-    for members in found:
-        held = [np.isin(c, members).sum() // 2 for c in classes]
-        assert counts[members].sum() % 2 == 1
-        assert 0.5 * sum(held) > counts[members].sum() // 2
-    assert found == [] or len(found[0]) > 1
+    for one in broken(classes, 0.5, k=4, counts=[3, 1, 1]):
+        assert one.modulus in (2, 3)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -208,64 +218,56 @@ def test_best_partition_is_optimal(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_ascent_proves_what_no_class_refutes(kind: str) -> None:
-    """Tests price bound ≤ ascent ≤ optimum, and its certificate class by class."""
-    above = 0
+def test_a_box_and_an_early_end_prove_what_no_class_refutes(kind: str) -> None:
+    """Tests support bound ≤ bound ≤ optimum, and the certificate class by class."""
     for instance, rng in random_tables(34, 25, kind, (5, 11), (2, 5)):
         k = int(rng.integers(2, 4))
         if instance.rows < k:
             continue
-        tree = PrefixTree(instance)
-        start, _ = support_prices(tree, k)
-        price = PriceBound().ascend(tree, k, start.astype(float))
-        sets = OddSets(room=3.0, steps=40, searches=60)
-        problem = everything(instance, k), instance.counts, k, price, instance.cell
-        lifted = sets.climb(*problem, 1, lambda n: n / 12)
-        assert lifted is not None
+        lifted, tree = raised(instance, k, room=1.0, turns=int(rng.integers(1, 8)))
         prices = certify_with_sets(tree, k, lifted)
         best = optimum(instance, KAnonymity(k))
         assert prices is not None and best is not None and holds(instance, k, prices)
-        worth = prices.value(instance.counts)
-        plain = certify(tree, k, price)
-        assert worth >= float(plain.price @ instance.counts) / plain.quantum - 1e-3 * instance.cell
+        start, _ = support_prices(tree, k)
+        assert prices.value(instance.counts) >= start @ instance.counts - 1e-3 * instance.cell
         assert prices.bound(instance.counts) <= best
-        above += prices.bound(instance.counts) > bound_of(plain, instance.counts)
-    assert above
 
 
-def test_ascent_comes_near_the_linear_program() -> None:
-    """Tests that both ways prove about the same, and that neither exceeds the best release."""
-    rng = np.random.default_rng(0)
-    instance, _ = from_codes(rng.integers(0, 3, (60, 5)))
-    k = 3
-    run = Run(Engine(), Problem(instance, KAnonymity(k)), k, Context(0, Stop(None, None)))
-    for stage in (run.bound_by_support, run.first_prices, run.bound_by_prices, run.search):
-        stage()
-    lists = within(run.tree, run.price, k, k * 2.0, 10**6)
-    assert lists is not None
-    problem = lists, instance.counts, k, run.price, instance.cell
-    whole = OddSets(rounds=10).whole(*problem, 0, lambda: False)
-    climbed = OddSets(room=2.0, searches=300).climb(*problem, 0, lambda n: n / 30)
-    values = []
-    for lifted in (whole, climbed):
-        assert lifted is not None
-        prices = certify_with_sets(run.tree, k, lifted)
-        assert prices is not None and prices.odd_sets
-        values.append(prices.value(instance.counts))
-    plain = float(run.price @ instance.counts)
-    assert plain < values[1] <= run.best.cost
-    assert values[1] - plain > 0.6 * (values[0] - plain)
+def linear_program(instance: Instance, k: int, lists: Emission) -> float:
+    """Its value without odd sets, by another solver."""
+    columns, costs = [], []
+    for p in range(len(lists.cost)):
+        for rows in classes_of(instance, p, lists, k):
+            columns.append(np.bincount(rows, minlength=instance.distinct))
+            costs.append(len(rows) * lists.cost[p])
+    matrix = -np.array(columns).T
+    return float(linprog(costs, matrix, -instance.counts, method="highs").fun)
 
 
-def test_a_medium_table_is_not_called_optimal_by_ascent() -> None:
-    """Tests that only lists of all that a better release could use lead to `optimal`."""
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_sets_it_is_the_linear_program(kind: str) -> None:
+    """Tests the value of the steps against a simplex method."""
+    for instance, rng in random_tables(35, 15, kind, (4, 9), (2, 4)):
+        k = int(rng.integers(2, 4))
+        if instance.rows < k:
+            continue
+        lifted, _ = raised(instance, k, searches=0, turns=60)
+        wanted = linear_program(instance, k, everything(instance, k))
+        value = float(lifted.price @ instance.counts)
+        assert wanted * (1 - 1e-3) <= value <= wanted * (1 + 1e-9) + 1e-9
+
+
+def test_medium_tables_gain_and_are_not_called_optimal() -> None:
+    """Tests a box on a larger table: only lists of all that could matter lead to `optimal`."""
     rng = np.random.default_rng(1)
     instance, _ = from_codes(rng.integers(0, 4, (150, 6)))
     k = 3
-    run = Run(Engine(), Problem(instance, KAnonymity(k)), k, Context(0, Stop(20.0, None)))
+    run = Run(Engine(), Problem(instance, KAnonymity(k)), k, Context(0, Stop(None, None)))
     for stage in (run.bound_by_support, run.first_prices, run.first_search, run.bound_by_prices):
         stage()
-    before = run.lifted
-    lifted = run.lifted_by_ascent()
-    assert before is None and run.lifted is None
-    assert lifted is not None and lifted.sets
+    lists = within(run.tree, run.price, k, 0.9 * k, 10**6)
+    assert lists is not None
+    lifted = run.raised(lists, 0.9, lambda n: n / 30)
+    assert run.lifted is None and lifted.sets
+    prices = certify_with_sets(run.tree, k, lifted)
+    assert prices is not None and run.bound < prices.bound(instance.counts) <= run.best.cost

@@ -15,7 +15,8 @@ from incrowd.hierarchy.tree import Tree
 from incrowd.instance import Instance, from_codes
 from incrowd.policy import Roles
 from incrowd.proof.ladders import ladder_of
-from incrowd.proof.writing import Evidence, OddSet, sha256_of, write_proof
+from incrowd.proof.oddsets import WeightedSet
+from incrowd.proof.writing import Evidence, sha256_of, write_proof
 from incrowd.solution import Solution
 from incrowd.solvers.base import Prices
 
@@ -90,17 +91,17 @@ def join_cost(codes: np.ndarray, some: Any) -> int:
 def broken_class(
     codes: np.ndarray,
     price: Sequence[int],
-    sets: Sequence[tuple[set[int], int]],
+    sets: Sequence[tuple[set[int], int, int]],
     some: Any,
     k: int,
     unit: int,
 ) -> bool:
-    """Whether some class of at least k rows breaks the inequality with odd sets."""
+    """Whether some class of at least k rows breaks the inequality with (set, weight, modulus)."""
     n = len(codes)
     for size in range(k, n + 1):
         for rows in combinations(range(n), size):
             left = sum(price[r] for r in rows)
-            left += sum(w for members, w in sets if len(members & set(rows)) % 2)
+            left += sum(w * (len(members & set(rows)) % q) for members, w, q in sets)
             if left > size * join_cost(codes[list(rows)], some) * unit:
                 return True
     return False
@@ -152,7 +153,7 @@ def write_honest(
     k: int,
     prices: Prices,
     order: np.ndarray | None = None,
-    odd_sets: Sequence[OddSet] = (),
+    odd_sets: Sequence[WeightedSet] = (),
 ) -> tuple[Path, Path, Path]:
     """Write original, release and proof; return release, original, proof."""
     solution = Solution.of(instance, np.asarray(classes))

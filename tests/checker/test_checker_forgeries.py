@@ -181,8 +181,10 @@ def several(*edits: Callable[[Forger], None]) -> Any:
     return lambda f: [e(f) for e in edits]
 
 
-def odd_set(rows: list[int], weights: list[int]) -> Any:
-    sets = pl.DataFrame({"set": [0] * len(rows), "row": rows, "weight": weights})
+def odd_set(rows: list[int], weights: list[int], modulus: int | list[int] = 2) -> Any:
+    alike = [modulus] * len(rows) if isinstance(modulus, int) else modulus
+    facts = {"set": [0] * len(rows), "row": rows, "weight": weights, "modulus": alike}
+    sets = pl.DataFrame(facts)
     return frame("sets.parquet", lambda _: sets)
 
 
@@ -247,6 +249,10 @@ FORGERIES: dict[str, Callable[[Forger], Any]] = {
     "sets: a row twice": odd_set([0, 0, 1], [1, 1, 1]),
     "sets: two weights": odd_set([0, 1, 2], [1, 2, 3]),
     "sets: a row beyond the table": odd_set([8], [1]),
+    "sets: a multiple of the modulus": odd_set([0, 1, 2], [1, 1, 1], 3),
+    "sets: two moduli": odd_set([0, 1, 2], [1, 1, 1], [2, 2, 4]),
+    "sets: a modulus of nothing": odd_set([0], [1], 0),
+    "sets: a modulus below nothing": odd_set([0, 1, 2], [1, 1, 1], -2),
     "ladders: a cheaper root": ladder_rung("f", 1, "cost", 1),
     "ladders: a dearer root, alike for all": frame(
         "ladders.parquet", lambda t: t.with_columns(cost=pl.col("cost") * 2)

@@ -30,6 +30,9 @@ def test_agrees_with_the_definition(problem, data) -> None:
     assert bool(found) == broken_pattern(codes, price, instance.trees, k, unit)
 
 
+SCHEMA = {"set": pl.Int64, "row": pl.Int64, "weight": pl.Int64, "modulus": pl.Int64}
+
+
 @settings(max_examples=150, deadline=None)
 @given(problems(rows=7), st.data())
 def test_odd_sets_agree_with_the_definition(problem, data) -> None:
@@ -37,11 +40,12 @@ def test_odd_sets_agree_with_the_definition(problem, data) -> None:
     instance, codes, _, k = problem
     n, unit = len(codes), 2
     price = data.draw(st.lists(st.integers(-4, 5), min_size=n, max_size=n))
-    subset = st.sets(st.integers(0, n - 1), min_size=1).filter(lambda s: len(s) % 2)
-    sets = data.draw(st.lists(st.tuples(subset, st.integers(0, 3)), max_size=3))
-    table = [(i, row, weight) for i, (rows, weight) in enumerate(sets) for row in sorted(rows)]
-    schema = {"set": pl.Int64, "row": pl.Int64, "weight": pl.Int64}
-    odd = OddSets(pl.DataFrame(table, schema, orient="row"), n)
+    subset = st.sets(st.integers(0, n - 1), min_size=1)
+    term = st.tuples(subset, st.integers(0, 3), st.integers(2, 4))
+    sets = data.draw(st.lists(term.filter(lambda s: len(s[0]) % s[2]), max_size=3))
+    table = [(i, row, w, q) for i, (rows, w, q) in enumerate(sets) for row in sorted(rows)]
+    odd = OddSets(pl.DataFrame(table, SCHEMA, orient="row"), n)
+    assert odd.total == sum(w * (len(rows) % q) for rows, w, q in sets)
     leaves, trees = coded(instance.trees, codes)
     rows = merged(leaves, np.array(price) + odd.lift, odd.mark, trees, unit)
     found = any(
@@ -67,29 +71,31 @@ def test_wide_keys_take_the_slow_sort() -> None:
     assert outcomes[0] and outcomes[0] == outcomes[1]
 
 
-BAD_SETS = {
-    "an even set": [(0, 0, 1), (0, 1, 1)],
-    "a row twice": [(0, 0, 1), (0, 0, 1), (0, 1, 1)],
-    "a row that is not there": [(0, 9, 1)],
-    "a negative row": [(0, -1, 1)],
-    "a negative weight": [(0, 0, -1)],
-    "two weights": [(0, 0, 1), (0, 1, 2), (0, 2, 1)],
-    "a huge weight": [(0, 0, 2**55)],
+BAD_SETS: dict[str, list[tuple[int, int, int, int]]] = {
+    "an even set": [(0, 0, 1, 2), (0, 1, 1, 2)],
+    "a multiple of the modulus": [(0, 0, 1, 3), (0, 1, 1, 3), (0, 2, 1, 3)],
+    "a row twice": [(0, 0, 1, 2), (0, 0, 1, 2), (0, 1, 1, 2)],
+    "a row that is not there": [(0, 9, 1, 2)],
+    "a negative row": [(0, -1, 1, 2)],
+    "a negative weight": [(0, 0, -1, 2)],
+    "two weights": [(0, 0, 1, 2), (0, 1, 2, 2), (0, 2, 1, 2)],
+    "two moduli": [(0, 0, 1, 2), (0, 1, 1, 2), (0, 2, 1, 4)],
+    "a modulus of one": [(0, 0, 1, 1)],
+    "a huge weight": [(0, 0, 2**55, 2)],
 }
 
 
 @pytest.mark.parametrize("name", BAD_SETS)
 def test_bad_odd_sets(name: str) -> None:
     """Tests that sets which prove nothing are refused."""
-    schema = {"set": pl.Int64, "row": pl.Int64, "weight": pl.Int64}
     with pytest.raises(RejectedError):
-        OddSets(pl.DataFrame(BAD_SETS[name], schema, orient="row"), 5)
+        OddSets(pl.DataFrame(BAD_SETS[name], SCHEMA, orient="row"), 5)
 
 
 def test_gives_up_rather_than_guess() -> None:
     """Tests that classes beyond the limit of tries are refused, not passed."""
-    sets = pl.DataFrame({"set": [0] * 5, "row": [0, 1, 2, 3, 4], "weight": [9] * 5})
-    odd = OddSets(sets, 5)
+    facts = {"set": [0] * 5, "row": [0, 1, 2, 3, 4], "weight": [9] * 5, "modulus": [2] * 5}
+    odd = OddSets(pl.DataFrame(facts), 5)
     odd.tries = 2
     price, mark = np.zeros(5, np.int64) + 9, odd.mark
     with pytest.raises(RejectedError, match="one by one"):

@@ -306,7 +306,7 @@ def model(l: int) -> Callable[[Forger], Any]:  # noqa: E741
 
 
 def odd_set(f: Forger) -> None:
-    f.parts["sets.parquet"] = pl.DataFrame({"set": [0], "row": [0], "weight": [1]})
+    f.parts["sets.parquet"] = pl.DataFrame({"set": [0], "row": [0], "weight": [1], "modulus": [2]})
 
 
 FORGERIES: dict[str, Callable[[Forger], Any]] = {

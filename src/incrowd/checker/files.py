@@ -14,13 +14,13 @@ import polars as pl
 
 from incrowd.checker.rejection import RejectedError, require
 
-VERSION = 1
+VERSION = 2
 PLAIN = r"^'[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
 NUMBERS = ("scale", "quantum", "price_k", "cost", "bound")
 PARTS = {
     "rows.parquet": ["original", "class", "price"],
     "ladders.parquet": ["column", "leaf", "level", "label", "cost"],
-    "sets.parquet": ["set", "row", "weight"],
+    "sets.parquet": ["set", "row", "weight", "modulus"],
 }
 
 

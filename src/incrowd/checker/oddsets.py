@@ -1,18 +1,19 @@
 """Odd-set terms: what every lawful release must pay on top of the prices.
 
-Claim.  Let U be a set of an odd number of rows.  However the rows are dealt into classes, some
-class holds an odd number of U's rows.  So if U has the weight w ≥ 0 and every class e obeys
+Claim.  Let U be a set of rows and q ≥ 2.  However the rows are dealt into classes e, the rests
+|e∩U| mod q sum to at least |U| mod q.  So if U has the weight w ≥ 0 and every class e obeys
 
-    Σ prices of e + Σ w_U over the sets U with |e∩U| odd  ≤  |e|·cost(join of e)·quantum,
+    Σ prices of e + Σ w_U·(|e∩U| mod q_U)  ≤  |e|·cost(join of e)·quantum,
 
-no release costs less than (Σ prices + Σ w_U) / quantum.  Classes of k to 2k−1 rows are enough:
-larger ones split without paying more.
+no release costs less than (Σ prices + Σ w_U·(|U| mod q_U)) / quantum.  Classes of k to 2k−1 rows
+are enough: larger ones split without paying more, as rests do not grow when classes are joined.
 
 Check.  With ŷ = price + weights of the sets that hold the row, the left side is at most Σ ŷ.  So
 only patterns that break the plain inequality under ŷ can hold a class that breaks this one; in
 each of them the classes are tried one by one, under a bound.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,23 +31,31 @@ class OddSets:
 
     Attributes
     ----------
-    total: Σ weights;  ``lift``: int64, shape (rows,): per row the weights of the sets that hold it;
-    ``mark``: int64, shape (rows,): rows with equal marks are in the same sets.
+    total: Σ weight·(size mod modulus).
+    lift: int64, shape (rows,): per row the weights of the sets that hold it.
+    mark: int64, shape (rows,): rows with equal marks are in the same sets.
     """
 
     def __init__(self, sets: pl.DataFrame, rows: int) -> None:
         sets = sets.cast(pl.Int64)
         at, weight = sets["row"].to_numpy(), sets["weight"].to_numpy()
+        modulus = sets["modulus"].to_numpy()
         require(bool(((at >= 0) & (at < rows)).all()), "an odd set holds a row that is not there")
         require(bool(((weight >= 0) & (weight < 2**50)).all()), "an odd set's weight is no weight")
         require(not sets.select("set", "row").is_duplicated().any(), "an odd set holds a row twice")
-        each = sets.group_by("set").agg(
-            pl.len(), pl.col("weight").min(), top=pl.col("weight").max()
+        require(bool(((modulus >= 2) & (modulus < 2**20)).all()), "a modulus is less than 2")
+        each = sets.group_by("set").agg(pl.len(), pl.col("weight", "modulus").unique())
+        one = (each["weight"].list.len() == 1) & (each["modulus"].list.len() == 1)
+        require(bool(one.all()), "an odd set has two weights or moduli")
+        each = each.explode("weight", "modulus")
+        require(bool((each["len"] % each["modulus"] > 0).all()), "an odd set leaves no rest")
+        names = each["set"].to_list()
+        self.weight = dict(zip(names, each["weight"].to_list(), strict=True))
+        self.modulus = dict(zip(names, each["modulus"].to_list(), strict=True))
+        self.total = sum(
+            weight * (size % modulus)
+            for size, weight, modulus in each.select("len", "weight", "modulus").iter_rows()
         )
-        require(bool((each["len"] % 2 == 1).all()), "an odd set has an even number of rows")
-        require(bool((each["weight"] == each["top"]).all()), "an odd set has two weights")
-        self.weight = dict(zip(each["set"].to_list(), each["weight"].to_list(), strict=True))
-        self.total = sum(self.weight.values())
         require(self.total < 2**60, "the odd sets' weights are too large")
         self.lift = np.zeros(rows, np.int64)
         np.add.at(self.lift, at, weight)
@@ -66,20 +75,20 @@ class OddSets:
         excess = [int(p) - cost for p in np.repeat(price, times)]
         sums = [0, *np.cumsum(np.array(excess, object)).tolist()]
         names = [self.names[m] for m in np.repeat(mark, times)]
-        return self._extend(0, 0, 0, frozenset(), excess, sums, names, k)
+        return self._extend(0, 0, 0, defaultdict(int), excess, sums, names, k)
 
     def _extend(
         self,
         start: int,
         size: int,
         value: int,
-        odd: frozenset[int],
+        held: defaultdict[int, int],
         excess: list[int],
         sums: list[int],
         names: Sequence[tuple[int, ...]],
         k: int,
     ) -> bool:
-        """Try all classes that add rows from ``start`` on; ``odd``: the sets now held oddly."""
+        """Try all classes that add rows from ``start`` on; ``held``: how many rows of each set."""
         if size >= k and value > 0:
             return True
         for i in range(start, len(excess)):
@@ -90,9 +99,13 @@ class OddSets:
             self.tries -= 1
             if self.tries < 0:
                 raise RejectedError("the odd sets leave too many classes to try one by one")
-            lost = 2 * sum(self.weight[name] for name in names[i] if name in odd)
-            now = odd.symmetric_difference(names[i])
-            more = value + excess[i] - lost
-            if self._extend(i + 1, size + 1, more, now, excess, sums, names, k):
+            more = value + excess[i]
+            for name in names[i]:
+                held[name] += 1
+                if held[name] % self.modulus[name] == 0:
+                    more -= self.modulus[name] * self.weight[name]
+            if self._extend(i + 1, size + 1, more, held, excess, sums, names, k):
                 return True
+            for name in names[i]:
+                held[name] -= 1
         return False

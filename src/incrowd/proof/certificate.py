@@ -9,7 +9,7 @@ from incrowd.bounds.price import PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices
 from incrowd.patterns.prefix_tree import PrefixTree
 from incrowd.proof.lawful import lawful_prices, rules_of
-from incrowd.proof.writing import OddSet
+from incrowd.proof.oddsets import WeightedSet
 from incrowd.solve import Solved
 from incrowd.solvers.base import Prices, Problem
 
@@ -21,7 +21,7 @@ class Certificate(NamedTuple):
     """
 
     prices: Prices
-    odd_sets: Sequence[OddSet] = ()
+    odd_sets: Sequence[WeightedSet] = ()
     rules: Sequence[Mapping[str, Any]] = ()
 
 

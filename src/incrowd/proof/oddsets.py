@@ -1,17 +1,19 @@
-"""Prices with odd-set terms: the certificate behind an optimal matching.
+"""Prices with odd-set terms: the certificate behind optimal matchings and lifted price bounds.
 
-Copies have integer prices, odd sets of copies have integer weights w ≥ 0, and every class e of two
-or three copies obeys
+Copies have integer prices, sets U of copies have integer weights w ≥ 0 and moduli q ≥ 2, and every
+class e of k to 2k − 1 copies obeys
 
-    Σ prices of e + Σ {w(U) : |e ∩ U| odd}  ≤  |e| · cost(join of e) · quantum.
+    Σ prices of e + Σ w(U)·(|e ∩ U| mod q(U))  ≤  |e| · cost(join of e) · quantum.
 
-A larger class splits into such classes at no extra cost, and every partition has a class that meets
-U in an odd number of copies; so no release costs less than (Σ prices + Σ weights) / quantum.
+A larger class splits into such classes at no extra cost, and over the classes of a partition the
+rests of |e ∩ U| sum to at least that of |U|; so no release costs less than
+(Σ prices + Σ w(U)·(|U| mod q(U))) / quantum.  With modulus 2 these are the odd sets of matchings.
 """
 
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import comb, prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,29 +22,40 @@ from incrowd.instance import Instance
 from incrowd.solvers.base import Prices
 
 
-@dataclass(frozen=True, eq=False)
-class OddSetPrices(Prices):
-    """Prices per distinct row, and odd sets on top.
+class WeightedSet(NamedTuple):
+    """A term on top of prices.
 
-    Attributes
-    ----------
-    odd_sets: (copies, weight) of each: int64 array of an odd number of copies, int ≥ 0.
+    copies: integer array, not a multiple of ``modulus`` of them.
+    weight: ≥ 0, in units of the prices; a class pays it per copy beyond multiples of the modulus.
     """
 
-    odd_sets: tuple[tuple[NDArray[np.int64], int], ...] = ()
+    copies: NDArray[np.integer]
+    weight: int
+    modulus: int = 2
+
+    def worth(self) -> int:
+        """What every release pays."""
+        return int(self.weight) * (len(self.copies) % self.modulus)
+
+
+@dataclass(frozen=True, eq=False)
+class OddSetPrices(Prices):
+    """Prices per distinct row, and terms of sets of copies on top."""
+
+    odd_sets: tuple[WeightedSet, ...] = ()
 
     def bound(self, counts: NDArray[np.int64]) -> int:
-        """Return ⌈(Σ counts·price + Σ weights) / quantum⌉."""
+        """Return ⌈total / quantum⌉."""
         return -(-self.total(counts) // self.quantum)
 
     def value(self, counts: NDArray[np.int64]) -> float:
-        """Return (Σ counts·price + Σ weights) / quantum, in units of costs."""
+        """Return total / quantum, in units of costs."""
         return self.total(counts) / self.quantum
 
     def total(self, counts: NDArray[np.int64]) -> int:
-        """Return Σ counts·price + Σ weights."""
+        """Return Σ counts·price + Σ of what the sets are worth."""
         prices = int(np.sum(self.price.astype(object) * counts))
-        return prices + sum(weight for _, weight in self.odd_sets)
+        return prices + sum(one.worth() for one in self.odd_sets)
 
 
 def symmetric(
@@ -60,7 +73,7 @@ def symmetric(
     Parameters
     ----------
     price: int64, shape (rows,): per copy.
-    odd_sets: (copies, weight) of each.
+    odd_sets: (copies, weight) of each; modulus 2.
     """
     counts, first = instance.counts, instance.first_copy
     finer = 2 if (counts[counts > 1] == 2).all() else 1
@@ -79,5 +92,7 @@ def symmetric(
         for image in product(*choices):
             key = tuple(copy for part in image for copy in part)
             spread[key] = spread.get(key, 0) + share
-    sets = tuple((np.array(key, np.int64), share) for key, share in spread.items() if share)
+    sets = tuple(
+        WeightedSet(np.array(key, np.int64), share) for key, share in spread.items() if share
+    )
     return OddSetPrices(mean.astype(np.int64), quantum * finer, sets)

@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 import incrowd
 from incrowd.policy import Roles
 from incrowd.proof.ladders import ladder_of
+from incrowd.proof.oddsets import WeightedSet
 from incrowd.solution import Solution
 from incrowd.solvers.base import Prices
 
-VERSION = 1
-OddSet = tuple[NDArray[np.integer], int]
-"""Copies (an odd number of them) and a weight ≥ 0 in units of 1/(scale·quantum)."""
+VERSION = 2
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,16 +57,18 @@ class Evidence:
     prices: Prices
     price_k: int
     pricing: Sequence[Mapping[str, Any]] = ()
-    odd_sets: Sequence[OddSet] = ()
+    odd_sets: Sequence[WeightedSet] = ()
     csv: Mapping[str, str] = field(default_factory=dict)
     hierarchies: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     spreadsheet_safe: bool = False
 
 
-def bound_of(prices: Prices, counts: NDArray[np.int64], odd_sets: Sequence[OddSet] = ()) -> int:
-    """Return ⌈(Σ counts·price + Σ weights) / quantum⌉, exactly, in units of 1/scale."""
+def bound_of(
+    prices: Prices, counts: NDArray[np.int64], odd_sets: Sequence[WeightedSet] = ()
+) -> int:
+    """Return ⌈(Σ counts·price + what the sets are worth) / quantum⌉, in units of 1/scale."""
     total = sum(p * c for p, c in zip(prices.price.tolist(), counts.tolist(), strict=True))
-    return -(-(total + sum(int(weight) for _, weight in odd_sets)) // prices.quantum)
+    return -(-(total + sum(one.worth() for one in odd_sets)) // prices.quantum)
 
 
 def write_proof(
@@ -156,17 +157,16 @@ def sets_table(evidence: Evidence) -> pl.DataFrame:
     row_of_copy = np.empty(rows, np.int64)
     order = np.arange(rows) if evidence.order is None else evidence.order
     row_of_copy[evidence.copy_of_row[order]] = np.arange(rows)
-    members = [row_of_copy[np.asarray(copies, np.int64)] for copies, _ in evidence.odd_sets]
-    none = np.zeros(0, np.int64)
-    return pl.DataFrame(
-        {
-            "set": np.repeat(np.arange(len(members)), [len(m) for m in members]).astype(np.int64),
-            "row": np.concatenate([none, *members]),
-            "weight": np.concatenate(
-                [none, *(np.full(len(c), w, np.int64) for c, w in evidence.odd_sets)]
-            ),
-        }
-    )
+    members = [row_of_copy[np.asarray(one.copies, np.int64)] for one in evidence.odd_sets]
+    sizes = np.array([len(m) for m in members], np.int64)
+    facts = {
+        "set": range(len(members)),
+        "weight": (int(one.weight) for one in evidence.odd_sets),
+        "modulus": (one.modulus for one in evidence.odd_sets),
+    }
+    spread = {name: np.repeat(np.array(list(f), np.int64), sizes) for name, f in facts.items()}
+    row = np.concatenate([np.zeros(0, np.int64), *members])
+    return pl.DataFrame(spread | {"row": row}).select("set", "row", "weight", "modulus")
 
 
 def sha256_of(path: str | Path) -> str:

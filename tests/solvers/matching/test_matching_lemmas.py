@@ -178,7 +178,7 @@ def test_odd_sets_bound_every_partition(seed: int, kind: str, rows: int) -> None
     assert proof is not None
     assert proof.bound(instance.counts) <= best
     for group in classes_of(instance):
-        odd = sum(w for s, w in proof.odd_sets if len({*group} & set(s.tolist())) % 2)
+        odd = sum(w * (len({*group} & {*s.tolist()}) % q) for s, w, q in proof.odd_sets)
         paid = int(proof.price[instance.copies[list(group)]].sum()) + odd
         assert paid <= len(group) * join_cost(instance, group) * proof.quantum
 

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.bounds.odd_sets.ascent import Lifted
-from incrowd.bounds.odd_sets.classes import dearest, line_up, new_pad, tolls_of
+from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.classes import OddSet, dearest, line_up, new_pad, tolls_of
 from incrowd.bounds.price import rounded_down
 from incrowd.instance import Instance
 from incrowd.jit import lean_kernel
 from incrowd.patterns.listing import within
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
-from incrowd.proof.oddsets import OddSetPrices
+from incrowd.proof.oddsets import OddSetPrices, WeightedSet
 
 TRIES = 2_000_000  # per pattern
 MOST_PAIRS = 6_000_000
@@ -68,24 +68,27 @@ def settled(lists: Emission, lifted: Lifted, instance: Instance, k: int) -> OddS
     Returns prices per distinct row and sets of copies, for every class of these patterns.
     """
     quantum, price = rounded_down(lifted.price, instance.counts)
-    weights = [int(toll / 2 * quantum) for _, toll in lifted.sets]
-    kept = [(rows, w) for (rows, _), w in zip(lifted.sets, weights, strict=True) if w > 0]
-    tolls = tolls_of([(rows, 2 * w) for rows, w in kept], instance.distinct, np.int64)
+    weights = [int(s.toll / s.modulus * quantum) for s in lifted.sets]
+    kept = [(s, w) for s, w in zip(lifted.sets, weights, strict=True) if w > 0]
+    whole_tolls = [s._replace(toll=s.modulus * w) for s, w in kept]  # integers
+    tolls = tolls_of(whole_tolls, instance.distinct, np.int64)
     pad = new_pad(int(np.diff(lists.offset).max(initial=1)), k, np.int64)
     repair(lists, price, quantum, instance.counts, k, TRIES, tolls, pad)
-    for rows, w in kept:
-        price[rows] -= w
+    for s, w in kept:
+        price[s.rows] -= w
     first = instance.first_copy.tolist()
-    whole = [np.concatenate([np.arange(first[r], first[r + 1]) for r in rows]) for rows, _ in kept]
-    sets = zip(whole, (w for _, w in kept), strict=True)
-    return OddSetPrices(price, quantum, tuple(sets))
+    whole = [np.concatenate([np.arange(first[r], first[r + 1]) for r in s.rows]) for s, _ in kept]
+    sets = zip(whole, kept, strict=True)
+    return OddSetPrices(
+        price, quantum, tuple(WeightedSet(copies, w, s.modulus) for copies, (s, w) in sets)
+    )
 
 
 def exact(prices: OddSetPrices, lists: Emission, instance: Instance) -> Lifted:
     """Return what ``settled`` made, as lifted prices: no class is worth more than nothing."""
     lifted, sets = prices.price.astype(np.float64), []
-    for copies, weight in prices.odd_sets:
+    for copies, weight, modulus in prices.odd_sets:
         rows = np.unique(instance.copies[copies])
         lifted[rows] += weight
-        sets.append((rows, 2 * weight / prices.quantum))
+        sets.append(OddSet(rows, modulus, modulus * weight / prices.quantum))
     return Lifted(lists, lifted / prices.quantum, sets)

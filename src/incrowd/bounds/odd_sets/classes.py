@@ -16,19 +16,39 @@ from numpy.typing import NDArray
 
 from incrowd.jit import lean_kernel
 
-OddSet = tuple[NDArray[np.int64], float]  # distinct rows, all copies of each; toll
+
+class OddSet(NamedTuple):
+    """All copies of some distinct rows.
+
+    A class C pays ``toll``·⌊|C∩S|/``modulus``⌋.
+    """
+
+    rows: NDArray[np.int64]
+    modulus: int
+    toll: float
+
+    def most(self, counts: NDArray[np.int64]) -> int:
+        """Return ⌊|S|/modulus⌋."""
+        return int(counts[self.rows].sum()) // self.modulus
+
+    def name(self) -> tuple[int, ...]:
+        """Return what tells it apart: modulus and rows."""
+        return self.modulus, *self.rows.tolist()
+
+
 TOO_FEW = 1 << 60
 
 
 class Tolls(NamedTuple):
     """Odd sets by row: sets ``sets[first[r]:first[r + 1]]`` hold distinct row r.
 
-    toll: float64 or int64, shape (sets,): σ of each.
+    modulus: int64, shape (sets,); toll: float64 or int64, shape (sets,): σ of each.
     held: int64, shape (sets,): scratch, how many rows the class at hand shares with each; zero.
     """
 
     first: NDArray[np.int64]
     sets: NDArray[np.int64]
+    modulus: NDArray[np.int64]
     toll: Any
     held: NDArray[np.int64]
 
@@ -50,16 +70,16 @@ class Pad(NamedTuple):
     best: NDArray[np.int64]
 
 
-def tolls_of(
-    sets: list[tuple[NDArray[np.int64], Any]], distinct: int, dtype: Any = np.float64
-) -> Tolls:
-    """Index (distinct rows, toll) of odd sets by row."""
-    row = np.concatenate([rows for rows, _ in sets]) if sets else np.zeros(0, np.int64)
-    name = np.repeat(np.arange(len(sets)), [len(rows) for rows, _ in sets])
+def tolls_of(sets: list[OddSet], distinct: int, dtype: Any = np.float64) -> Tolls:
+    """Index odd sets by row."""
+    row = np.concatenate([s.rows for s in sets]) if sets else np.zeros(0, np.int64)
+    name = np.repeat(np.arange(len(sets)), [len(s.rows) for s in sets])
     order = np.argsort(row, kind="stable")
     first = np.searchsorted(row[order], np.arange(distinct + 1)).astype(np.int64)
-    toll = np.array([toll for _, toll in sets], dtype)
-    return Tolls(first, name[order].astype(np.int64), toll, np.zeros(len(sets), np.int64))
+    toll = np.array([s.toll for s in sets], dtype)
+    modulus = np.array([s.modulus for s in sets], np.int64)
+    held = np.zeros(len(sets), np.int64)
+    return Tolls(first, name[order].astype(np.int64), modulus, toll, held)
 
 
 def new_pad(widest: int, k: int, dtype: Any = np.float64) -> Pad:
@@ -119,7 +139,7 @@ def enter(i: int, size: int, tolls: Any, pad: Any) -> None:
     for z in range(tolls.first[r], tolls.first[r + 1]):
         s = tolls.sets[z]
         tolls.held[s] += 1
-        if tolls.held[s] % 2 == 0:
+        if tolls.held[s] % tolls.modulus[s] == 0:
             gain -= tolls.toll[s]
     pad.place[size] = i
     pad.row[size] = r

@@ -1,210 +1,138 @@
-"""The linear program over the classes of a whole table, with odd sets.
+"""The linear program over classes, with odd sets: columns and sets are added as they are missed.
 
-Classes are generated as the prices call for them, and odd sets as the fractional release breaks
-them.  The patterns at hand are all that a better release could use.
+The prices may rise up to a top each: then only patterns matter that could be broken below it, and
+what a row is worth beyond is not sought.
 """
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import OddSet, Tolls, dearest_classes, new_pad, tolls_of
-from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
+from incrowd.bounds.odd_sets.classes import OddSet, new_pad, tolls_of
+from incrowd.bounds.odd_sets.evaluation import Found, excesses, neighbours
+from incrowd.bounds.odd_sets.pool import Pool
+from incrowd.bounds.odd_sets.primal_dual import Sparse, scaled, solve
+from incrowd.bounds.odd_sets.separation import broken_sets
 from incrowd.patterns.prefix_tree import Emission
+from incrowd.patterns.topk import top_k_buffers
 
-TRIES = 300_000  # per pattern and pricing
-OVERLAP = 4  # new classes that a row may be in, per turn
-PATIENCE = 2  # turns that an odd set may stay without a toll
-TINY = 1e-7
-DUAL, PRIMAL = 1, 4  # HiGHS's numbers of simplex strategies
+TRIES = 3000  # per pattern
+PATIENCE = 2  # searches that an odd set may stay without a toll
+USELESS = 0.3  # cells above its prices, from which on an unused class is dropped
+RISES = (0.02, 0.1, 0.3)  # cells; classes that such prices would call for are there first
+MOST_NEW = 200_000  # classes per turn
+TINY = 1e-4
 
 
 class Program:
-    """The program of one table; prices, tolls and costs are in cells.
+    """The program of a table, and the best bound so far; everything is in cells.
 
     Attributes
     ----------
-    lists: patterns and their rows, costs in cells.
-    counts: int64, shape (distinct,).
-    k: least size of a class.
-    price: float64, shape (distinct,): the best prices found.
-    sets: odd sets with their tolls.
+    price, toll: the dual point at hand, per distinct row and per set of ``members``.
+    value: the program's value there, of which F may fall short.
+    bound: the best value of F; ``best_price`` and ``sets``: what proves it for the patterns at
+        hand, up to rounding.
     """
 
     def __init__(
-        self, lists: Emission, counts: NDArray[np.int64], k: int, price: NDArray[np.float64]
+        self,
+        lists: Emission,
+        counts: NDArray[np.int64],
+        k: int,
+        price: NDArray[np.float64],
+        top: NDArray[np.float64],
     ) -> None:
-        self.lists, self.counts, self.k = lists, counts, k
-        self.price = price.copy()
-        self.sets: list[OddSet] = []
-        self.idle: list[int] = []  # turns without a toll, per set
-        self.patterns = np.arange(len(lists.cost))
+        self.lists, self.counts, self.k, self.top = lists, counts, k, top
+        self.price, self.toll = price.copy(), np.zeros(0)
+        self.members: list[OddSet] = []
+        self.idle = np.zeros(0, np.int64)  # searches without a toll, per set
+        patterns, width = len(lists.cost), 2 * k - 1
+        empty = np.zeros(patterns, np.int64), np.zeros((patterns, width), np.int32)
+        self.found = Found(np.zeros(len(counts)), *empty)
         self.pad = new_pad(int(np.diff(lists.offset).max(initial=1)), k)
-        self.classes: list[NDArray[np.int64]] = []
-        self.classes_of: list[list[int]] = [[] for _ in counts]
-        self.known: set[tuple[int, ...]] = set()
-        self.model = new_model()
-        self.index_tolls()
-        self.start()
+        self.buffers = top_k_buffers(k, np.float64)
+        self.pool = Pool(len(counts), k)
+        self.pace = np.ones(2)
+        self.bound, self.value = -np.inf, np.inf
+        self.best_price, self.sets = price, list[OddSet]()
+        self.index()
+        self.evaluate()
+        self.look_ahead()
 
-    def index_tolls(self) -> None:
-        """List the sets by row."""
-        self.tolls: Tolls = tolls_of(self.sets, len(self.counts))
+    def index(self) -> None:
+        """Index the sets by row."""
+        self.by_row = tolls_of(self.members, len(self.counts))
+        self.most = np.array([s.most(self.counts) for s in self.members], np.float64)
 
-    def start(self) -> None:
-        """Set up the program with one column per row that is dearer than any class."""
-        import highspy
+    def evaluate(self) -> None:
+        """Take the bound of the dual point at hand; ``found`` keeps what stands in its way."""
+        tolls = self.by_row._replace(toll=self.toll)
+        work = tolls, self.pad, self.buffers, self.found
+        bound = excesses(self.lists, self.price, self.counts, self.k, TRIES, *work)
+        bound -= float(self.most @ self.toll)
+        if bound > self.bound:
+            self.bound, self.best_price = bound, self.price - self.found.cut
+            pairs = zip(self.members, self.toll.tolist(), strict=True)
+            self.sets = [s._replace(toll=t) for s, t in pairs if t > 0]
 
-        n = len(self.counts)
-        counts = self.counts.astype(np.float64)
-        no_entries = np.zeros(0, np.int32), np.zeros(0)
-        inf = highspy.kHighsInf
-        self.model.addRows(n, counts, np.full(n, inf), 0, np.zeros(n, np.int32), *no_entries)
-        at = np.arange(n, dtype=np.int32)
-        self.top = self.k * float(self.lists.cost.max(initial=0.0)) + 1.0
-        free = np.zeros(n), np.full(n, inf)
-        self.model.addCols(n, np.full(n, self.top), *free, n, at, at, np.ones(n))
+    def add_classes(self) -> int:
+        """Add the classes of ``found`` and their neighbours; return how many are new."""
+        room = min(MOST_NEW, len(self.lists.cost) * 4 * self.k)
+        pattern, rows = np.zeros(room, np.int64), np.full((room, 2 * self.k - 1), -1, np.int32)
+        n = neighbours(self.lists, self.price, self.counts, self.found, pattern, rows)
+        size = (rows[:n] >= 0).sum(axis=1)
+        return self.pool.add(rows[:n], size * self.lists.cost[pattern[:n]])
 
-    def add_row(self, members: NDArray[np.int64]) -> None:
-        """Add the constraint of an odd set."""
-        import highspy
+    def look_ahead(self) -> None:
+        """Add the classes that somewhat higher prices would call for."""
+        tolls = self.by_row._replace(toll=self.toll)
+        work = tolls, self.pad, self.buffers, self.found
+        price = self.price
+        for rise in RISES:
+            self.price = np.minimum(price + rise, self.top)
+            excesses(self.lists, self.price, self.counts, self.k, TRIES, *work)
+            self.add_classes()
+        self.price = price
 
-        shared = np.zeros(len(self.classes))
-        for r in members:
-            for c in self.classes_of[r]:
-                shared[c] += np.count_nonzero(self.classes[c] == r)
-        held = shared // 2
-        at = np.flatnonzero(held)
-        most = self.counts[members].sum() // 2
-        columns = (at + len(self.counts)).astype(np.int32)
-        self.model.addRow(-highspy.kHighsInf, float(most), len(at), columns, held[at])
-
-    def add_classes(self, patterns: Any, classes: list[NDArray[np.int64]]) -> int:
-        """Add columns for classes (rows, copies written out) that are new; return how many."""
-        import highspy
-
-        starts, index, value, costs = [], [], [], []
-        for p, members in zip(patterns, classes, strict=True):
-            key = (int(p), *np.sort(members).tolist())
-            if key in self.known:
-                continue
-            self.known.add(key)
-            rows, copies = np.unique(members, return_counts=True)
-            starts.append(len(index))
-            held = shared_pairs(members, self.tolls)
-            own = np.flatnonzero(held)
-            index += rows.tolist() + (own + len(self.counts)).tolist()
-            value += copies.astype(float).tolist() + held[own].astype(float).tolist()
-            costs.append(len(members) * float(self.lists.cost[p]))
-            for r in rows:
-                self.classes_of[r].append(len(self.classes))
-            self.classes.append(members)
-        n = len(starts)
-        if n:
-            self.model.setOptionValue("simplex_strategy", PRIMAL)  # the basis stays feasible
-            bounds = np.zeros(n), np.full(n, highspy.kHighsInf)
-            entries = np.array(index, np.int32), np.array(value, np.float64)
-            first = np.array(starts, np.int32)
-            self.model.addCols(n, np.array(costs), *bounds, len(index), first, *entries)
-        return n
-
-    def solve(self, stop: Callable[[], bool]) -> bool:
-        """Generate classes until none is worth more than nothing; return whether none is."""
-        k = self.k
-        room = len(self.patterns)
-        worth, size = np.zeros(room), np.zeros(room, np.int64)
-        rows = np.zeros((room, 2 * k - 1), np.int64)
-        while not stop():
-            self.model.run()
-            dual = np.array(self.model.getSolution().row_dual)
-            n = len(self.counts)
-            price = np.clip(dual[:n], 0.0, self.top)
-            self.tolls.toll[:] = np.maximum(-dual[n:], 0.0)
-            found = worth, size, rows
-            problem = self.patterns, self.lists, price, self.counts, k
-            whole = dearest_classes(*problem, TINY, TRIES, self.tolls, self.pad, *found)
-            chosen = self.choose(worth, size, rows)
-            classes = [rows[j, : size[j]].copy() for j in chosen]
-            if not self.add_classes(self.patterns[chosen], classes):
-                self.price = price
-                tolls = self.tolls.toll.tolist()
-                self.sets = [(s, t) for (s, _), t in zip(self.sets, tolls, strict=True)]
-                return whole
-        return False
-
-    def choose(
-        self, worth: NDArray[np.float64], size: NDArray[np.int64], rows: NDArray[np.int64]
-    ) -> list[int]:
-        """Choose classes to add: the dearest, few of them over any row."""
-        load = np.zeros(len(self.counts), np.int64)
-        chosen: list[int] = []
-        order = np.argsort(-worth, kind="stable")
-        for j in order[size[order] > 0]:
-            members = rows[j, : size[j]]
-            if load[members].min() < OVERLAP:
-                load[members] += 1
-                chosen.append(int(j))
-        return chosen
-
-    def value(self) -> float:
-        """Return the bound: Σ counts·price − Σ toll·(|S| − 1)/2."""
-        paid = sum(toll * (self.counts[s].sum() // 2) for s, toll in self.sets)
-        return float(self.counts @ self.price - paid)
-
-    def fractional(self) -> tuple[list[int], NDArray[np.float64]]:
-        """Return the classes that the fractional release uses, and their shares."""
-        x = np.array(self.model.getSolution().col_value)[len(self.counts) :]
-        used = np.flatnonzero(x > TINY)
-        return used.tolist(), x[used]
+    def turn(self, steps: int) -> int:
+        """Move on, take a bound, and add the classes that are missed; return how many."""
+        entries = self.pool.entries(self.by_row, len(self.counts))
+        least = np.concatenate([self.counts.astype(np.float64), -self.most])
+        top = np.concatenate([self.top, np.full(len(self.members), np.inf)])
+        program = scaled(*entries, self.pool.cost, least, top)
+        y = np.concatenate([self.price, self.toll])
+        self.pool.share, y = solve(program, self.pool.share, y, self.pace, steps)
+        self.price, self.toll = y[: len(self.counts)], y[len(self.counts) :]
+        self.value = float(least @ y)
+        self.slack = self.pool.cost - paid(program, y)
+        self.evaluate()
+        return self.add_classes()
 
     def cut(self, starts: int, most: int, seed: int) -> int:
-        """Add odd sets that the fractional release breaks; drop those that bind nothing."""
-        used, share = self.fractional()
-        if not used:
-            return 0
-        classes = np.full((len(used), 2 * self.k - 1), -1)
-        for i, c in enumerate(used):
-            classes[i, : len(self.classes[c])] = self.classes[c]
-        usable = self.counts < self.k
-        fractional = Fractional.of(classes, share)
-        found = broken_sets(fractional, self.counts, usable, starts, most, seed)
-        self.drop_idle()
-        self.model.setOptionValue("simplex_strategy", DUAL)  # new rows leave the prices feasible
-        for members in found:
-            self.sets.append((members, 0.0))
-            self.idle.append(0)
-            self.add_row(members)
-        self.index_tolls()
-        return len(found)
+        """Add odd sets that the fractional release breaks; return how many are new.
 
-    def drop_idle(self) -> None:
-        """Drop the odd sets without a toll."""
-        self.idle = [
-            0 if toll > TINY else n + 1 for n, (_, toll) in zip(self.idle, self.sets, strict=True)
-        ]
-        idle = [i for i, n in enumerate(self.idle) if n > PATIENCE]
-        if idle:
-            rows = (np.array(idle) + len(self.counts)).astype(np.int32)
-            self.model.deleteRows(len(rows), rows)
-            self.sets = [s for i, s in enumerate(self.sets) if i not in set(idle)]
-            self.idle = [n for n in self.idle if n <= PATIENCE]
+        Idle sets and classes that are far too dear go.
+        """
+        self.idle = np.where(self.toll > TINY, 0, self.idle + 1)
+        kept = np.flatnonzero(self.idle < PATIENCE)
+        self.members = [self.members[i] for i in kept]
+        known = {s.name() for s in self.members}
+        fractional = self.pool.fractional()
+        found = broken_sets(fractional, self.counts, self.k, starts, most, seed)
+        new = [s for s in found if s.name() not in known]
+        self.members += new
+        fresh = np.zeros(len(new))
+        self.idle = np.concatenate([self.idle[kept], fresh.astype(np.int64)])
+        self.toll = np.concatenate([self.toll[kept], fresh])
+        used = self.pool.share > TINY
+        used[: len(self.slack)] |= self.slack < USELESS
+        used[len(self.slack) :] = True  # added since
+        self.pool.keep(used)
+        self.index()
+        return len(new)
 
 
-def shared_pairs(members: NDArray[np.int64], tolls: Tolls) -> NDArray[np.int64]:
-    """int64, shape (sets,): ⌊|C∩S|/2⌋ for a class."""
-    held = np.zeros(len(tolls.toll), np.int64)
-    for r in members:
-        np.add.at(held, tolls.sets[tolls.first[r] : tolls.first[r + 1]], 1)
-    return held // 2
-
-
-def new_model() -> Any:
-    """Return an empty program: one thread, silent."""
-    import highspy
-
-    model = highspy.Highs()
-    model.setOptionValue("output_flag", False)
-    model.setOptionValue("threads", 1)
-    return model
+def paid(program: Sparse, y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the prices pay for each class."""
+    sums = np.concatenate([[0.0], np.cumsum(program.value * y[program.row])])
+    return sums[program.start[1:]] - sums[program.start[:-1]]

@@ -1,10 +1,10 @@
 """Odd sets that a fractional release breaks.
 
-A release puts at most (|S| − 1)/2 pairs of an odd set S of copies together: Σ_C x_C·⌊|C∩S|/2⌋ is
-at most that.  Sets hold all copies of a distinct row or none: only whole rows are told apart.  The
-search starts from classes that the fractional release uses and exchanges one row after another, for
-one with as many copies but for an even number, while that raises the sum less |S|/2; it looks at
-classes that touch the set only.
+A release parts a set S of copies into at most ⌊|S|/q⌋ whole groups of q: Σ_C x_C·⌊|C∩S|/q⌋ is at
+most that.  Sets hold all copies of a distinct row or none: only whole rows are told apart.  Those
+with |S| ≡ −1 modulo q are sought, as one copy more costs nothing otherwise.  The search starts from
+classes that the fractional release uses and exchanges one row after another, for one with as many
+copies modulo q, while that raises the sum less |S|/q; it looks at classes that touch the set only.
 """
 
 from typing import Any, NamedTuple
@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.odd_sets.classes import OddSet
 from incrowd.jit import kernel, lean_kernel
 from incrowd.solvers.engine.crowd import below
 
-SIZES = (2, 3, 4, 5, 7)  # distinct rows in a set
+SIZES = {2: (2, 3, 4, 5, 7), 3: (2, 3, 4, 5, 8), 5: (3, 5, 6, 7, 9)}  # modulus: distinct rows
 BROKEN = 0.02  # by how much
 PER_ROW = 8  # sets that a row may be in, per search
 
@@ -49,8 +50,9 @@ class Graph(NamedTuple):
     """A fractional release by class and by row, and scratch.
 
     counts: int64, shape (rows,): copies of each row.
-    alone: float64, shape (rows,): Σ_C x_C·⌊|C∩S|/2⌋ − |S|/2 for S = the row's copies.
+    alone: float64, shape (rows,): Σ_C x_C·⌊|C∩S|/q⌋ − |S|/q for S = the row's copies.
     usable: bool, shape (rows,): whether a row may (still) be in the set at hand.
+    modulus: q.
     held: int64, shape (classes,): copies of the set at hand in each class.
     gain: float64, shape (rows,), comes and goes zero; touched: int64, shape (rows,).
     stamp: int64, shape (classes,).
@@ -66,6 +68,7 @@ class Graph(NamedTuple):
     counts: NDArray[np.int64]
     alone: NDArray[np.float64]
     usable: NDArray[np.bool_]
+    modulus: int
     held: NDArray[np.int64]
     gain: NDArray[np.float64]
     touched: NDArray[np.int64]
@@ -73,7 +76,7 @@ class Graph(NamedTuple):
 
 
 def graph_of(
-    fractional: Fractional, counts: NDArray[np.int64], usable: NDArray[np.bool_]
+    fractional: Fractional, counts: NDArray[np.int64], usable: NDArray[np.bool_], modulus: int
 ) -> tuple[Graph, NDArray[np.int64]]:
     """Index by row, rows numbered 0, 1, …; return the graph and the rows' own numbers."""
     offset, rows, times, share = fractional
@@ -82,21 +85,27 @@ def graph_of(
     order = np.argsort(flat, kind="stable")
     row_offset = np.searchsorted(flat[order], np.arange(len(known) + 1)).astype(np.int64)
     name = np.repeat(np.arange(len(share)), np.diff(offset))
-    alone = np.bincount(flat, weights=share[name] * (times // 2)) - counts[known] / 2
-    by_row = row_offset, name[order], times[order], counts[known], alone, usable[known]
+    alone = np.bincount(flat, weights=share[name] * (times // modulus)) - counts[known] / modulus
+    by_row = row_offset, name[order], times[order], counts[known], alone, usable[known], modulus
     scratch = np.zeros(len(share), np.int64), np.zeros(len(known)), np.zeros(len(known), np.int64)
     stamp = np.full(len(share), -1, np.int64)
     return Graph(offset, flat, times, share, *by_row, *scratch, stamp), known
 
 
 @lean_kernel
+def fills(held: int, more: int, graph: Any) -> bool:
+    """Whether the rests of two numbers of copies make up another group."""
+    return held % graph.modulus + more % graph.modulus >= graph.modulus
+
+
+@lean_kernel
 def enter(r: int, graph: Any) -> float:
-    """Add row r to the set; return what that adds to Σ_C x_C·⌊|C∩S|/2⌋ − |S|/2."""
+    """Add row r to the set; return what that adds to Σ_C x_C·⌊|C∩S|/q⌋ − |S|/q."""
     graph.usable[r] = False
     added = graph.alone[r]
     for z in range(graph.row_offset[r], graph.row_offset[r + 1]):
         c = graph.row_classes[z]
-        if graph.held[c] % 2 == 1 and graph.row_times[z] % 2 == 1:
+        if fills(graph.held[c], graph.row_times[z], graph):
             added += graph.share[c]
         graph.held[c] += graph.row_times[z]
     return added
@@ -110,7 +119,7 @@ def leave(r: int, graph: Any) -> float:
     for z in range(graph.row_offset[r], graph.row_offset[r + 1]):
         c = graph.row_classes[z]
         graph.held[c] -= graph.row_times[z]
-        if graph.held[c] % 2 == 1 and graph.row_times[z] % 2 == 1:
+        if fills(graph.held[c], graph.row_times[z], graph):
             taken += graph.share[c]
     return taken
 
@@ -121,21 +130,21 @@ def best_exchange(member: Any, skip: int, number: int, graph: Any) -> Any:
 
     ``member``: the set, with that entry taken out of ``graph``; ``number`` is new for every call.
     """
-    parity = graph.counts[member[skip]] % 2
+    rest = graph.counts[member[skip]] % graph.modulus
     count = 0
     for y in range(member.size):
         if y == skip:
             continue
         for z in range(graph.row_offset[member[y]], graph.row_offset[member[y] + 1]):
             c = graph.row_classes[z]
-            if graph.stamp[c] == number or graph.held[c] % 2 == 0:
+            if graph.stamp[c] == number or graph.held[c] % graph.modulus == 0:
                 continue
             graph.stamp[c] = number
             for i in range(graph.offset[c], graph.offset[c + 1]):
                 r = graph.rows[i]
-                if not graph.usable[r] or graph.times[i] % 2 == 0:
+                if not graph.usable[r] or not fills(graph.held[c], graph.times[i], graph):
                     continue
-                if graph.counts[r] % 2 != parity:
+                if graph.counts[r] % graph.modulus != rest:
                     continue
                 if graph.gain[r] == 0.0:
                     graph.touched[count] = r
@@ -157,7 +166,16 @@ def draw_set(member: Any, dice: Any, graph: Any) -> Any:
     """Enter random rows of classes that hold rows of the set; return (how many, the sum)."""
     n = 0
     total = 0.0
+    if graph.modulus > 2:  # where a set shares fewer rows with every class there is no slope
+        c = below(dice, graph.share.size)
+        for i in range(graph.offset[c], graph.offset[c + 1]):
+            if n < member.size and graph.usable[graph.rows[i]]:
+                member[n] = graph.rows[i]
+                total += enter(graph.rows[i], graph)
+                n += 1
     for _ in range(20 * member.size):
+        if n == member.size:
+            break
         c = below(dice, graph.share.size)
         if n > 0:
             r = member[below(dice, n)]
@@ -168,8 +186,6 @@ def draw_set(member: Any, dice: Any, graph: Any) -> Any:
             member[n] = r
             total += enter(r, graph)
             n += 1
-        if n == member.size:
-            break
     return n, total
 
 
@@ -189,7 +205,8 @@ def search_sets(graph: Any, size: int, found: Any, excess: Any, seed: int) -> in
         copies = 0
         for z in range(n):
             copies += graph.counts[member[z]]
-        better = n == size and copies % 2 == 1
+        proper = n == size and copies % graph.modulus == graph.modulus - 1
+        better = proper
         while better:
             better = False
             for z in range(size):
@@ -202,8 +219,9 @@ def search_sets(graph: Any, size: int, found: Any, excess: Any, seed: int) -> in
                 total = without + enter(member[z], graph)
         for z in range(n):
             leave(member[z], graph)
-        if n == size and copies % 2 == 1 and total > BROKEN - 0.5:
-            excess[count] = total + 0.5
+        over = total + 1 - 1 / graph.modulus
+        if proper and over > BROKEN:
+            excess[count] = over
             found[count] = np.sort(member)
             count += 1
     return count
@@ -212,34 +230,50 @@ def search_sets(graph: Any, size: int, found: Any, excess: Any, seed: int) -> in
 def broken_sets(
     fractional: Fractional,
     counts: NDArray[np.int64],
-    usable: NDArray[np.bool_],
+    k: int,
     starts: int,
     most: int,
     seed: int,
-) -> list[NDArray[np.int64]]:
-    """Return odd sets that a fractional release breaks, the worst first, as distinct rows.
+) -> list[OddSet]:
+    """Return odd sets that a fractional release breaks, the worst first, without tolls.
 
     Parameters
     ----------
-    counts: int64, shape (distinct,); usable: bool, shape (distinct,): rows that may be in a set.
+    counts: int64, shape (distinct,); rows that fill a class of ``k`` by themselves are left out.
     starts: searches per size of set.
     most: sets to return; no row is in more than eight of them.
     """
-    graph, known = graph_of(fractional, counts, usable)
     seen: dict[tuple[int, ...], float] = {}
-    for size in SIZES:
-        found, excess = np.zeros((starts, size), np.int64), np.zeros(starts)
-        n = search_sets(graph, size, found, excess, seed)
-        different, first = np.unique(found[:n], axis=0, return_index=True)
-        seen |= zip(map(tuple, different.tolist()), excess[first].tolist(), strict=True)
-    load = np.zeros(len(known), np.int64)
-    chosen: list[NDArray[np.int64]] = []
-    for members in sorted(seen, key=lambda s: (-round(seen[s], 9), len(s), s)):
-        at = np.array(members)
-        if load[at].max() >= PER_ROW:
-            continue
-        load[at] += 1
-        chosen.append(known[at])
+    for modulus in SIZES:
+        if modulus <= k:
+            seen |= searched(fractional, counts, counts < k, modulus, starts, seed)
+    load = np.zeros(len(counts), np.int64)
+    chosen: list[OddSet] = []
+    for name in sorted(seen, key=lambda s: (-round(seen[s], 9), len(s), s)):
+        rows = np.array(name[1:])
+        if load[rows].max() < PER_ROW:
+            load[rows] += 1
+            chosen.append(OddSet(rows, name[0], 0.0))
         if len(chosen) == most:
             break
     return chosen
+
+
+def searched(
+    fractional: Fractional,
+    counts: NDArray[np.int64],
+    usable: NDArray[np.bool_],
+    modulus: int,
+    starts: int,
+    seed: int,
+) -> dict[tuple[int, ...], float]:
+    """Return broken sets for one modulus: (modulus, distinct rows …) → by how much."""
+    graph, known = graph_of(fractional, counts, usable, modulus)
+    seen: dict[tuple[int, ...], float] = {}
+    for size in SIZES[modulus]:
+        found, excess = np.zeros((starts, size), np.int64), np.zeros(starts)
+        n = search_sets(graph, size, found, excess, seed)
+        different, first = np.unique(found[:n], axis=0, return_index=True)
+        names = ((modulus, *s) for s in known[different].tolist())
+        seen |= zip(names, excess[first].tolist(), strict=True)
+    return seen

@@ -13,12 +13,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.ascent import Lifted, OddSets
+from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.price import MOST_TRIES, PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices, uniqueness_prices
@@ -31,21 +30,23 @@ from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
-from incrowd.solvers.engine.prove import prove
+from incrowd.solvers.engine.prove import pairs_in_reach, prove
 from incrowd.solvers.engine.rounding import rounded
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
-from incrowd.solvers.highs import standard_output_kept_clean
 from incrowd.solvers.staged import StagedRun
 
 SMALL = 600  # rows up to which polishing gives up after some idle turns, whatever the budget
 MOST_LIFTED = (20_000, 100_000)  # pairs in one program with odd sets: without a time limit, with
+TURNS = (60, 120)  # of that program: without a time limit, with one
+ROOMS = (0.9, 0.6, 0.45, 0.3)  # cells by which prices of large tables may rise, pairs permitting
+MOST_BOXED = 600_000  # pairs there
 MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
 PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
 WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
-LIFTING = 0.8  # share of the time left that the ascent with odd sets takes on large tables
-FEWEST_STEPS = 300  # of that ascent, for it to pay
-RESTARTS = 4  # annealings of a small table under a time limit
+LIFTING = 0.8  # share of the time left that the program with odd sets takes on large tables
+RESTARTS = 4  # annealings of a small table under a time limit, and within reach of lifted prices
+THOROUGH = 5_000  # moves per copy there
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 UNHURRIED = 1e-3  # seconds per row from which on time is given
 MANY_VISITS = 2_000_000  # of the support search, beyond which enumerations are slow
@@ -308,50 +309,73 @@ class Run(StagedRun):
 
     def raise_by_odd_sets(self) -> None:
         """Raise the bound beyond the linear program: on small tables, and where time is given."""
-        patient = self.stop.time_limit is not None
-        if self.wide or not self.priced or find_spec("highspy") is None or self.best is self.tried:
+        if self.wide or not self.priced or self.best is self.tried:
             return
-        self.tell("odd sets")
+        patient = self.stop.time_limit is not None
         slack = self.best.cost - 1 - float(self.price @ self.instance.counts) + 1e-6
         lists = within(self.tree, self.price, self.k, max(slack, 0.0), MOST_LIFTED[patient])
         lifted = None
-        with standard_output_kept_clean():
-            if lists is not None:
-                problem = lists, self.instance.counts, self.k, self.price, self.instance.cell
-                sets = self.engine.odd_sets or OddSets(rounds=24 if patient else 6)
-                # only these lists hold all that a better release could use: see ``prove``
-                self.lifted = lifted = sets.whole(*problem, self.context.seed, self.done)
-            elif self.unhurried():
-                lifted = self.lifted_by_ascent()
+        if lists is not None:
+            # only these lists hold all that a better release could use: see ``prove``
+            lifted = self.lifted = self.raised(lists, None, lambda turns: turns / TURNS[patient])
+        elif self.unhurried():
+            lifted = self.lifted_in_a_box()
         if lifted is not None:
             certificate = certify_with_sets(self.tree, self.k, lifted)
             if certificate is not None and certificate.bound(self.instance.counts) > self.bound:
                 self.bound = certificate.bound(self.instance.counts)
                 self.certificate = certificate
 
-    def lifted_by_ascent(self) -> Lifted | None:
-        """Raise the prices of a large table step by step, in a share of the time that is left."""
-        sets = self.engine.odd_sets or OddSets()
-        room = self.k * sets.room * self.instance.cell
-        lists = within(self.tree, self.price, self.k, room, self.engine.pairs)
-        if lists is None:
-            return None
+    def lifted_in_a_box(self) -> Lifted | None:
+        """Raise the prices of a large table by a little each, in a share of the time left."""
         begin, span = self.stop.elapsed(), LIFTING * self.stop.left()
 
-        def progress(rounds: int) -> float:
-            return 1.0 if self.done() else (self.stop.elapsed() - begin) / max(span, 1e-3)
+        def progress(_: int) -> float:
+            return (self.stop.elapsed() - begin) / max(span, 1e-3)
 
-        problem = lists, self.instance.counts, self.k, self.price, self.instance.cell
+        cells = self.k * self.instance.cell
+        for room in ROOMS:
+            lists = within(self.tree, self.price, self.k, room * cells, MOST_BOXED)
+            if lists is not None:
+                return self.raised(lists, room, progress)
+        return None
+
+    def raised(
+        self, lists: Emission, room: float | None, progress: Callable[[int], float]
+    ) -> Lifted:
+        """Solve the linear program with odd sets over these patterns, as far as there is time."""
+        sets = self.engine.odd_sets or OddSets()
+        problem = lists, self.instance.counts, self.k, self.price, room, self.instance.cell
+
+        def until(turns: int) -> float:
+            return 1.0 if self.done() else progress(turns)
 
         def report(share: float) -> None:
             self.tell("odd sets", share)
 
-        return sets.climb(*problem, self.context.seed, progress, report, FEWEST_STEPS)
+        return sets.raised(*problem, self.context.seed, until, report)
+
+    def search_in_reach(self) -> None:
+        """Anneal a small table over the classes that cost little above lifted prices."""
+        if self.lifted is None or self.best.cost == self.bound:
+            return
+        emission = pairs_in_reach(self.lifted, self.instance, self.k)
+        if emission is None:
+            return
+        candidates, _ = with_solution(emission, self.best)
+        hot, cold = Annealing.suited(self.instance, self.k).heat
+        annealing = Annealing(moves=THOROUGH, heat=(hot, cold), least=0)
+        for turn in range(RESTARTS):
+            if not self.done():
+                pattern = self.start(candidates)
+                found = self.run("annealing", annealing, candidates, pattern, turn)
+                self.offer(Solution.of(self.instance, found))
 
     def finish(self) -> None:
         """Try to prove the best so far optimal, on tables where that is within reach."""
         if self.wide or self.best is self.tried:
             return
+        self.search_in_reach()
         self.tell("proof")
         patient = self.stop.time_limit is not None
         solution, bound = prove(

@@ -13,8 +13,9 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.ascent import Lifted
+from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.certificate import exact, settled
+from incrowd.instance import Instance
 from incrowd.patterns.listing import within
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
 from incrowd.solution import Solution
@@ -29,6 +30,7 @@ MOST_PAIRS = (2_500, 60_000)
 LIFTED_PAIRS = (700, 60_000)  # with odd sets, where fewer pairs take as long
 NODES = (60, 100_000)
 SHARES = (0.15, 0.35, 1.0)  # of the reduced cost that could matter
+REACHES = (1.5, 1.0, 0.5)  # cells
 FEW_CLASSES = 2.5  # per pair, up to which classes are chosen rather than pairs
 
 
@@ -79,6 +81,18 @@ def prove(
         elif best.cost < before:
             shares = [1.0]
     return best, bound
+
+
+def pairs_in_reach(lifted: Lifted, instance: Instance, k: int) -> Emission | None:
+    """Return the pairs of classes that cost little more than lifted prices pay; None if too many.
+
+    Nearly all that good releases use, and far fewer than without odd sets.
+    """
+    for reach in REACHES:
+        classes = classes_within(lifted, instance, k, reach * instance.cell)
+        if classes is not None:
+            return pairs_of(classes, lifted.lists, instance.distinct)
+    return None
 
 
 def attempt_pairs(

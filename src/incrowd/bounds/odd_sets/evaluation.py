@@ -1,0 +1,178 @@
+"""The bound that prices and tolls prove, and the classes that stand in their way.
+
+F(û, σ) = Σ counts_r·(û_r − cut_r) − Σ_S σ_S·⌊|S|/q_S⌋ is concave and a bound, where cut_r is the
+highest mean worth of a class in a pattern of r (``classes``): lowered by it, no class is worth more
+than nothing.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.odd_sets.classes import dearest_mean, line_up
+from incrowd.jit import lean_kernel
+from incrowd.patterns.topk import may_exceed, top_k
+
+OUTSIDERS = 2  # rows tried in the place of each row of a class
+
+
+class Found(NamedTuple):
+    """What an evaluation finds.
+
+    cut: float64, shape (distinct,).
+    size, rows: int64 and int32, shapes (patterns,) and (patterns, 2k − 1): the class of highest
+        mean worth, where it is worth more than nothing.
+    """
+
+    cut: NDArray[np.float64]
+    size: NDArray[np.int64]
+    rows: NDArray[np.int32]
+
+
+@lean_kernel
+def toll_of(member: Any, weight: Any, entries: int, tolls: Any) -> float:
+    """What a class of ``weight`` copies of each ``member`` pays."""
+    toll = 0.0
+    for j in range(entries):
+        r = member[j]
+        for z in range(tolls.first[r], tolls.first[r + 1]):
+            s = tolls.sets[z]
+            before = tolls.held[s] // tolls.modulus[s]
+            tolls.held[s] += weight[j]
+            toll += tolls.toll[s] * (tolls.held[s] // tolls.modulus[s] - before)
+    for j in range(entries):
+        r = member[j]
+        for z in range(tolls.first[r], tolls.first[r + 1]):
+            tolls.held[tolls.sets[z]] = 0
+    return toll
+
+
+@lean_kernel
+def excess(
+    p: int,
+    lists: Any,
+    price: Any,
+    counts: Any,
+    k: int,
+    tries: int,
+    tolls: Any,
+    pad: Any,
+    best: Any,
+    found: Any,
+) -> float:
+    """Return the highest mean worth of a class of pattern p, at least 0, and note that class.
+
+    A pattern whose search takes more than ``tries`` steps is held to its k highest prices.
+    """
+    value, weight, member = best
+    begin = lists.offset[p]
+    end = lists.offset[p + 1]
+    cost = lists.cost[p]
+    found.size[p] = 0
+    if not may_exceed(lists.rows, begin, end, price, counts, k, cost):
+        return 0.0
+    total, entries = top_k(lists.rows, begin, end, price, counts, k, value, weight, member)
+    if entries < 0 or total - k * cost <= 1e-12:
+        return 0.0
+    if toll_of(member, weight, entries, tolls) > 0:
+        n = line_up(p, lists, price, 1, counts, k, pad)
+        mean, size = dearest_mean(n, k, tries, tolls, pad)
+        if size >= 0:
+            found.size[p] = size
+            for z in range(size):
+                found.rows[p, z] = pad.best[z]
+            return mean
+    size = 0
+    for j in range(entries):
+        for _ in range(weight[j]):
+            found.rows[p, size] = member[j]
+            size += 1
+    found.size[p] = size
+    return total / k - cost
+
+
+@lean_kernel
+def excesses(
+    lists: Any,
+    price: Any,
+    counts: Any,
+    k: int,
+    tries: int,
+    tolls: Any,
+    pad: Any,
+    best: Any,
+    found: Any,
+) -> float:
+    """Fill ``found``; return Σ counts·(price − cut)."""
+    found.cut[:] = 0.0
+    for p in range(lists.cost.size):
+        more = excess(p, lists, price, counts, k, tries, tolls, pad, best, found)
+        if more <= 0:
+            continue
+        for i in range(lists.offset[p], lists.offset[p + 1]):
+            r = lists.rows[i]
+            found.cut[r] = max(found.cut[r], more)
+    total = 0.0
+    for r in range(price.size):
+        total += counts[r] * (price[r] - found.cut[r])
+    return total
+
+
+@lean_kernel
+def outsider(p: int, lists: Any, price: Any, counts: Any, size: int, rows: Any, after: Any) -> int:
+    """Return the dearest row of p with a copy outside the class and ``after`` those before it.
+
+    ``after``: (price, row) of the one found before; −1 when there is none.
+    """
+    best = -1
+    for i in range(lists.offset[p], lists.offset[p + 1]):
+        r = lists.rows[i]
+        if price[r] > after[0] or (price[r] == after[0] and r <= after[1]):
+            continue
+        if best >= 0 and price[r] <= price[best]:
+            continue
+        held = 0
+        for z in range(size):
+            held += rows[p, z] == r
+        if held < counts[r]:
+            best = r
+    return best
+
+
+@lean_kernel
+def neighbours(lists: Any, price: Any, counts: Any, found: Any, pattern: Any, rows: Any) -> int:
+    """List the classes found, and those with one row exchanged whose prices exceed the cost.
+
+    Prices alone are looked at.  ``pattern``, shape (room,), and ``rows``, shape (room, 2k − 1),
+    −1 for none, receive them; returns how many.
+    """
+    count = 0
+    for p in range(lists.cost.size):
+        size = found.size[p]
+        if size == 0 or count == pattern.size:
+            continue
+        total = 0.0
+        for z in range(size):
+            total += price[found.rows[p, z]]
+            rows[count, z] = found.rows[p, z]
+        pattern[count] = p
+        count += 1
+        other = -1
+        high = 1e300
+        for _ in range(OUTSIDERS):
+            other = outsider(p, lists, price, counts, size, found.rows, (high, other))
+            if other < 0:
+                break
+            high = price[other]
+            for z in range(size):
+                member = found.rows[p, z]
+                again = z > 0 and found.rows[p, z - 1] == member  # the same class
+                more = total - price[member] + high - size * lists.cost[p]
+                if again or more <= 1e-3 or count == pattern.size:
+                    continue
+                pattern[count] = p
+                for y in range(size):
+                    rows[count, y] = other if y == z else found.rows[p, y]
+                count += 1
+    return count

@@ -1,0 +1,80 @@
+"""Raise price bounds beyond the linear program over classes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.odd_sets.classes import OddSet
+from incrowd.bounds.odd_sets.program import Program
+from incrowd.patterns.prefix_tree import Emission
+
+NEAR = 1e-6  # share of the bound that more turns could add at most, to end
+TURNS = 3  # between two searches for odd sets
+
+
+class Lifted(NamedTuple):
+    """Lifted prices and odd sets with tolls, in the units of costs.
+
+    They hold up to rounding for the classes of ``lists``: see ``certificate``.
+    """
+
+    lists: Emission
+    price: NDArray[np.float64]
+    sets: list[OddSet]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OddSets:
+    """How the bound is raised.
+
+    Attributes
+    ----------
+    searches: searches per size of set, each time.
+    cutting: share of the work in which odd sets are sought; the rest goes to exactness.
+    steps: of the linear program per turn, before and after that.
+    """
+
+    searches: int = 12_000
+    cutting: float = 0.5
+    steps: tuple[int, int] = (200, 400)
+
+    def raised(
+        self,
+        lists: Emission,
+        counts: NDArray[np.int64],
+        k: int,
+        price: NDArray[np.float64],
+        room: float | None,
+        cell: float,
+        seed: int,
+        progress: Callable[[int], float],
+        report: Callable[[float], None] = lambda share: None,
+    ) -> Lifted:
+        """Raise ``price`` until ``progress`` (of the turns done) is 1, or nothing is left to do.
+
+        Parameters
+        ----------
+        lists: the patterns that matter for what is claimed.
+        room: how far prices may rise, in cells; None for as far as they will.
+        """
+        lists_in_cells = lists._replace(cost=lists.cost / cell)
+        most = k * float(lists_in_cells.cost.max(initial=0.0)) + 1.0
+        top = np.full(len(counts), most) if room is None else price / cell + room
+        program = Program(lists_in_cells, counts, k, np.minimum(price / cell, top), top)
+        searches = min(self.searches, 2 * len(counts))
+        n = 0
+        while (share := progress(n)) < 1.0:
+            report(share)
+            cutting = share < self.cutting
+            new = program.turn(self.steps[not cutting])
+            n += 1
+            done = program.value - program.bound < NEAR * program.bound
+            if cutting and (done or new == 0 or n % TURNS == 0):
+                done = program.cut(searches, searches, seed + n) == 0 and done
+            if done and n > TURNS:
+                break
+        sets = [s._replace(toll=s.toll * cell) for s in program.sets]
+        return Lifted(lists, program.best_price * cell, sets)

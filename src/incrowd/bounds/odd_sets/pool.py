@@ -1,0 +1,127 @@
+"""The classes at hand, as columns of the linear program."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.odd_sets.classes import Tolls
+from incrowd.bounds.odd_sets.separation import Fractional
+from incrowd.jit import lean_kernel
+
+LEAST = 0.01  # share of a class that matters in a fractional release
+
+
+@lean_kernel
+def count_entries(rows: Any, tolls: Any, start: Any) -> None:
+    """Fill ``start[j + 1]`` with the entries of column j and those before."""
+    for j in range(len(rows)):
+        count = 0
+        for z in range(rows.shape[1]):
+            r = rows[j, z]
+            if r < 0:
+                break
+            count += z == 0 or rows[j, z - 1] != r
+            for i in range(tolls.first[r], tolls.first[r + 1]):
+                s = tolls.sets[i]
+                tolls.held[s] += 1
+                count += tolls.held[s] == tolls.modulus[s]
+        forget(j, rows, tolls)
+        start[j + 1] = start[j] + count
+
+
+@lean_kernel
+def fill_entries(rows: Any, tolls: Any, distinct: int, start: Any, index: Any, value: Any) -> None:
+    """Fill the entries: copies per distinct row, and −⌊|C∩S|/q⌋ per set."""
+    for j in range(len(rows)):
+        at = start[j]
+        for z in range(rows.shape[1]):
+            r = rows[j, z]
+            if r < 0:
+                break
+            if z == 0 or rows[j, z - 1] != r:
+                index[at] = r
+                value[at] = 0.0
+                at += 1
+            value[at - 1] += 1.0
+        for z in range(rows.shape[1]):
+            r = rows[j, z]
+            if r < 0:
+                break
+            for i in range(tolls.first[r], tolls.first[r + 1]):
+                tolls.held[tolls.sets[i]] += 1
+        for z in range(rows.shape[1]):
+            r = rows[j, z]
+            if r < 0:
+                break
+            for i in range(tolls.first[r], tolls.first[r + 1]):
+                s = tolls.sets[i]
+                if tolls.held[s] >= tolls.modulus[s]:
+                    index[at] = distinct + s
+                    value[at] = -float(tolls.held[s] // tolls.modulus[s])
+                    at += 1
+                tolls.held[s] = 0
+
+
+@lean_kernel
+def forget(j: int, rows: Any, tolls: Any) -> None:
+    """Set to zero what class j has counted."""
+    for z in range(rows.shape[1]):
+        r = rows[j, z]
+        if r < 0:
+            break
+        for i in range(tolls.first[r], tolls.first[r + 1]):
+            tolls.held[tolls.sets[i]] = 0
+
+
+class Pool:
+    """Classes, each once, with their costs and how much of each is used.
+
+    Attributes
+    ----------
+    rows: int32, shape (classes, 2k − 1): distinct row of each copy, ascending, then −1.
+    cost: float64, shape (classes,): cells of the whole class.
+    share: float64, shape (classes,).
+    """
+
+    def __init__(self, distinct: int, k: int) -> None:
+        self.rows = np.zeros((0, 2 * k - 1), np.int32)
+        self.cost, self.share = np.zeros(0), np.zeros(0)
+        self.keys = np.zeros(0, np.int64)
+        # sums of random names tell classes apart; two that share a sum would only be one less
+        self.names = np.random.default_rng(distinct).integers(1, 2**62, distinct + 1, np.int64)
+        self.names[-1] = 0  # absent
+
+    def add(self, rows: NDArray[np.int32], cost: NDArray[np.float64]) -> int:
+        """Add the classes that are new; return how many."""
+        keys = self.names[rows].sum(axis=1)
+        _, first = np.unique(keys, return_index=True)
+        first = first[~np.isin(keys[first], self.keys)]
+        new = rows[first].astype(np.int32)
+        last = np.iinfo(np.int32).max
+        new = np.sort(np.where(new < 0, last, new), axis=1)
+        self.rows = np.concatenate([self.rows, np.where(new == last, -1, new)])
+        self.cost = np.concatenate([self.cost, cost[first]])
+        self.share = np.concatenate([self.share, np.zeros(len(first))])
+        self.keys = np.concatenate([self.keys, keys[first]])
+        return len(first)
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Drop the other classes."""
+        for name in ("rows", "cost", "share", "keys"):
+            setattr(self, name, getattr(self, name)[kept])
+
+    def entries(
+        self, tolls: Tolls, distinct: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        """Return the columns: where each starts, rows of the program (first table, then sets)."""
+        start = np.zeros(len(self.rows) + 1, np.int64)
+        count_entries(self.rows, tolls, start)
+        index, value = np.zeros(start[-1], np.int32), np.zeros(start[-1])
+        fill_entries(self.rows, tolls, distinct, start, index, value)
+        return start, index, value
+
+    def fractional(self) -> Fractional:
+        """Return the fractional release."""
+        used = np.flatnonzero(self.share > LEAST)
+        return Fractional.of(self.rows[used], self.share[used])
