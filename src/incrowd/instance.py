@@ -59,6 +59,11 @@ class Instance:
         """Number of quasi-identifiers."""
         return len(self.trees)
 
+    @property
+    def plain(self) -> bool:
+        """Whether cells are released as they are or suppressed, with nothing in between."""
+        return all(tree.levels <= 2 for tree in self.trees)
+
     @cached_property
     def rows(self) -> int:
         """Number of rows of the table, copies counted."""

@@ -8,7 +8,6 @@ import pytest
 from scipy.optimize import linprog
 
 from checker.proof_samples import broken_class
-from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
 from incrowd.bounds.odd_sets.certificate import certify_with_sets, exact, settled
 from incrowd.bounds.odd_sets.classes import (
     OddSet,
@@ -17,6 +16,7 @@ from incrowd.bounds.odd_sets.classes import (
     new_pad,
     tolls_of,
 )
+from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
 from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.bounds.price import PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices

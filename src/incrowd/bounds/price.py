@@ -262,7 +262,7 @@ class PriceBound:
         With real hierarchies the support bound is far below the best prices, so the start is
         lifted and the boxes stay wide; under suppression it is close, and wide boxes waste time.
         """
-        if all(tree.levels <= 2 for tree in instance.trees):
+        if instance.plain:
             return cls()
         return cls(rounds=9, margin=(1.0, 0.05), rate=(0.1, 0.002), lift=1.2)
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.classes import OddSet, dearest, line_up, new_pad, tolls_of
+from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.price import rounded_down
 from incrowd.instance import Instance
 from incrowd.jit import lean_kernel

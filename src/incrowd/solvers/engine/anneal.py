@@ -164,7 +164,7 @@ class Annealing:
         Their patterns are wide: a move takes time in proportion to k.  On large tables three times
         the moves save less than a thousandth.
         """
-        if all(tree.levels <= 2 for tree in instance.trees):
+        if instance.plain:
             return cls()
         most = 30_000_000 if instance.rows <= MODERATE else 10_000_000
         return cls(moves=1000 * min(1.0, (5 / k) ** 0.43), most=most)

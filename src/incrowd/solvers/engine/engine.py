@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
+from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
 from incrowd.bounds.price import MOST_TRIES, PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.patterns.listing import within
@@ -39,8 +39,8 @@ from incrowd.solvers.staged import StagedRun
 SMALL = 600  # rows up to which polishing gives up after some idle turns, whatever the budget
 MOST_LIFTED = (20_000, 100_000)  # pairs in one program with odd sets: without a time limit, with
 TURNS = (60, 120)  # of that program: without a time limit, with one
-ROOMS = (0.9, 0.6, 0.45, 0.3)  # cells by which prices of large tables may rise, pairs permitting
-MOST_BOXED = 600_000  # pairs there
+ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05)  # cells by which prices of large tables may rise
+MOST_BOXED = 600_000  # pairs there; the widest of these rooms that has no more is taken
 MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
 PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
 WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
@@ -180,15 +180,18 @@ class Run(StagedRun):
         return self.stop.now() or (limit is not None and self.stop.elapsed() > 0.4 * limit)
 
     def unhurried(self) -> bool:
-        """Whether a time limit leaves much time per row; with hierarchies no time is much."""
+        """Whether a time limit leaves much time per row."""
         limit = self.stop.time_limit
-        plain = all(tree.levels <= 2 for tree in self.instance.trees)
-        return limit is not None and plain and limit >= UNHURRIED * self.instance.rows
+        return limit is not None and limit >= UNHURRIED * self.instance.rows
+
+    def wide_search(self) -> bool:
+        """Whether there is time for many candidates; with hierarchies no time is much."""
+        return self.unhurried() and self.instance.plain
 
     def slack(self) -> float:
         """Return the reduced cost, in cells, up to which classes are candidates."""
         usual = self.engine.slack * self.k**self.engine.spread
-        return max(usual, PATIENT_SLACK) if self.unhurried() else usual
+        return max(usual, PATIENT_SLACK) if self.wide_search() else usual
 
     def emission(self) -> Emission:
         """List the candidate pairs."""
@@ -223,7 +226,7 @@ class Run(StagedRun):
         annealing = self.engine.annealing or Annealing.suited(self.instance, self.k)
         if self.priced:  # what the start knows should not melt
             hot, cold = annealing.heat
-            annealing = replace(annealing, heat=((0.25 if self.unhurried() else 0.5) * hot, cold))
+            annealing = replace(annealing, heat=((0.25 if self.wide_search() else 0.5) * hot, cold))
         if self.stop.time_limit is None:
             self.anneal("annealing", annealing)
             return

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.classes import all_classes, new_pad, tolls_of
+from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import Emission
 from incrowd.solution import Solution

@@ -13,8 +13,8 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.certificate import exact, settled
+from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.instance import Instance
 from incrowd.patterns.listing import within
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
