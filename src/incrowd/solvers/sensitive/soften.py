@@ -66,7 +66,7 @@ class SoftAnnealing:
             report(last / total)
             if stop():
                 break
-        return crowd.pattern.copy()
+        return crowd.pattern.astype(np.int64)
 
 
 def trimmed(

@@ -153,4 +153,4 @@ def greedy(c: Candidates, rules: Rules, places: int, band: int, seed: int) -> ND
     state = np.array([rng.integers(1 << 62)], np.uint64)
     if mend_root(root, 400 * len(c.row_of), crowd, rules, c, state):
         return np.full(len(c.row_of), root, np.int64)
-    return crowd.pattern.copy()
+    return crowd.pattern.astype(np.int64)
