@@ -47,8 +47,15 @@ SOFT_STAGES = (
     (0.3, 0.02, 0.12, (1.5, 0.7), (20.0, 30.0)),
     (1.0, 0.0, 0.16, (1.0, 0.3), (25.0, 80.0)),
 )
-SETTLED = 0.4  # heat of these stages where prices by size have settled more beforehand
 SOFT_REST = 0.4  # share of the moves that mend the last of them
+# The same where prices by size have settled more beforehand: less heat, the last stage over more
+# candidates and longer, for the law comes dear to it; what is then left to mend is little.
+SIZED_STAGES = (
+    (0.06, 0.02, 0.12, (1.6, 0.6), (15.0, 30.0)),
+    (0.18, 0.02, 0.12, (0.6, 0.28), (20.0, 30.0)),
+    (1.0, 0.0, 0.5, (0.4, 0.12), (25.0, 80.0)),
+)
+SIZED_REST = 0.25
 REST = 0.45  # share of the moves over all candidates
 COOL = 0.3  # warmth of every search that starts from the result of another
 
@@ -79,7 +86,7 @@ class SensitiveEngine:
     shares: LawfulShares = field(default_factory=LawfulShares)
     annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
     soft: SoftAnnealing = field(default_factory=SoftAnnealing)
-    slack: tuple[float, float, float] = (0.5, 1.5, 1.0)
+    slack: tuple[float, float, float] = (0.5, 1.5, 1.7)
     visits: int = 20_000_000
 
     id = "sensitive-engine"
@@ -295,9 +302,10 @@ class Run(StagedRun):
         # the fractional release has settled; large ones by size get by with fewer moves
         effort = min(4.0, max(0.5 if self.sized else 1.0, (7 / self.k) ** 3))
         calm = max(1.0, effort)
-        warmth *= (SETTLED if self.sized else 1.0) / calm
+        warmth /= calm
+        stages, rest = (SIZED_STAGES, SIZED_REST) if self.sized else (SOFT_STAGES, SOFT_REST)
         found: Solution | None = None
-        for number, (near, least, moves, heat, toll) in enumerate(SOFT_STAGES):
+        for number, (near, least, moves, heat, toll) in enumerate(stages):
             keep = (reduced <= near) | (share > least)
             if found is None:
                 drawn = drawn_patterns(instance, emission, share, seed)
@@ -311,9 +319,9 @@ class Run(StagedRun):
                 lambda done: self.tell("annealing", done),
             )  # fmt: skip
             found = Solution.of(instance, pattern)
-            if self.done() or number == len(SOFT_STAGES) - 1:
+            if self.done() or number == len(stages) - 1:
                 pattern = trimmed(candidates, self.rules, self.places, pattern, seed)
-                self.anneal(candidates, pattern, calm * SOFT_REST, COOL / calm**0.5, number)
+                self.anneal(candidates, pattern, calm * rest, COOL / calm**0.5, number)
                 break
 
     def anneal(
