@@ -150,7 +150,7 @@ def link_all(pattern: Any, crowd: Any, rules: Any, c: Any) -> None:
 def lacking(p: int, crowd: Any, rules: Any) -> int:
     """How badly the class of p breaks the laws, in 1/1024 of a row; 0 for lawful or no class."""
     s = crowd.slot[p]
-    found = np.int64(crowd.known[s, 0])
+    found = int(crowd.known[s, 0])
     if found < 0:
         found = violation(rules.laws, crowd.hist[s], crowd.size[p])
         if found <= LARGEST_KNOWN:
@@ -165,7 +165,7 @@ def lacking_after(p: int, r: int, change: int, crowd: Any, rules: Any) -> int:
     x = 2 * rules.profile[r] + 1 + (change > 0)
     if x >= crowd.known.shape[1]:
         return violation_after(rules.laws, crowd.hist[s], crowd.size[p], rules.places[r], change)
-    found = np.int64(crowd.known[s, x])
+    found = int(crowd.known[s, x])
     if found < 0:
         found = violation_after(rules.laws, crowd.hist[s], crowd.size[p], rules.places[r], change)
         if found <= LARGEST_KNOWN:

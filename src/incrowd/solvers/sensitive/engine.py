@@ -49,7 +49,8 @@ SOFT_STAGES = (
 )
 SOFT_REST = 0.4  # share of the moves that mend the last of them
 # The same where prices by size have settled more beforehand: less heat, the last stage over more
-# candidates and longer, for the law comes dear to it; what is then left to mend is little.
+# candidates and longer, for the law comes dear to it; what is then left to mend is little where
+# classes are large.
 SIZED_STAGES = (
     (0.06, 0.02, 0.12, (1.6, 0.6), (15.0, 30.0)),
     (0.18, 0.02, 0.12, (0.6, 0.28), (20.0, 30.0)),
@@ -303,7 +304,7 @@ class Run(StagedRun):
         effort = min(4.0, max(0.5 if self.sized else 1.0, (7 / self.k) ** 3))
         calm = max(1.0, effort)
         warmth /= calm
-        stages, rest = (SIZED_STAGES, SIZED_REST) if self.sized else (SOFT_STAGES, SOFT_REST)
+        stages, rest = (SIZED_STAGES, calm * SIZED_REST) if self.sized else (SOFT_STAGES, SOFT_REST)
         found: Solution | None = None
         for number, (near, least, moves, heat, toll) in enumerate(stages):
             keep = (reduced <= near) | (share > least)
