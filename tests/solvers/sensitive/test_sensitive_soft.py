@@ -12,7 +12,7 @@ from incrowd.privacy.violation import violation
 from incrowd.solvers.base import Problem
 from incrowd.solvers.engine.candidates import build_candidates
 from incrowd.solvers.engine.windows import window_emission
-from incrowd.solvers.sensitive.crowd import new_crowd, total_cost
+from incrowd.solvers.sensitive.crowd import lacking, lacking_after, new_crowd, total_cost
 from incrowd.solvers.sensitive.journal import DELTA, OWED, new_pad
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.soft import soft_move, total_owed
@@ -33,7 +33,8 @@ def table(seed: int) -> Instance:
 def test_moves_keep_account(model: Model, mix: tuple[float, float, float]) -> None:
     """Tests that each kind of move reports what it does to the cost and to the violations.
 
-    Moves happen, rejected moves leave no trace, and histograms and sizes stay those of the copies.
+    Moves happen, rejected moves leave no trace, histograms and sizes stay those of the copies, and
+    what is remembered of a class is what the laws say when they are asked afresh.
     """
     instance = table(2)
     problem = Problem(instance, model)
@@ -64,6 +65,12 @@ def test_moves_keep_account(model: Model, mix: tuple[float, float, float]) -> No
         members = np.flatnonzero(crowd.pattern == p)
         hist = np.bincount(rules.places[c.row_of[members]].ravel(), minlength=places)
         assert crowd.size[p] == len(members) and (crowd.hist[crowd.slot[p]] == hist).all()
+    afresh = crowd._replace(known=np.full((len(crowd.known), 1), -1, np.int32))
+    for p in np.unique(crowd.pattern):
+        assert lacking(p, crowd, rules) == lacking(p, afresh, rules)
+        for r in rules.sample:
+            after = [lacking_after(p, r, change, crowd, rules) for change in (-1, 1)]
+            assert after == [lacking_after(p, r, change, afresh, rules) for change in (-1, 1)]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)

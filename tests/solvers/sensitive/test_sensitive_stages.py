@@ -16,7 +16,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
 from incrowd.solvers.base import Problem
-from incrowd.solvers.sensitive.anneal import LawfulAnnealing
+from incrowd.solvers.sensitive.anneal import LawfulAnnealing, slices
 from incrowd.solvers.sensitive.prune import narrowed, owners, reduced_costs, with_start
 from incrowd.solvers.sensitive.rounding import rounded
 from incrowd.solvers.sensitive.rules import rules_of
@@ -148,3 +148,16 @@ def test_trim_drops_the_most_frequent() -> None:
     held[rules.profile[np.argsort(instance.sensitive_codes[:, 0])]] = hist
     assert trim(7, 5, 5, rules, hist, held, np.arange(5)) == 5
     assert violation(rules.laws, hist[:places], 5) == 0
+
+
+def test_slices_keep_the_pace() -> None:
+    """Tests that a search with time makes all moves, and one without leaves out but the last."""
+    for total in (1, 39, 4000, 2_500_000):
+        whole = list(slices(total, lambda: 0.0))
+        assert [first for first, _ in whole] == [0] + [last for _, last in whole[:-1]]
+        assert whole[-1][1] == total
+        late = list(slices(total, lambda: 1.0))
+        assert late[0] == whole[0] and late[-1][1] == total and len(late) <= 2
+    half = list(slices(4000, iter([0.5, 0.5, 0.9] + [0.0] * 40).__next__))
+    assert half[:4] == [(0, 100), (2000, 2100), (2100, 2200), (3600, 3700)]
+    assert half[-1] == (3900, 4000)

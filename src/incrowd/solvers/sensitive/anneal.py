@@ -1,6 +1,6 @@
 """Annealing over the moves: a kernel for a slice of moves, and the loop that cools it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +63,20 @@ def anneal_slice(
     return change
 
 
+def slices(total: int, pace: Callable[[], float]) -> Iterator[tuple[int, int]]:
+    """Yield the first move of each slice and the one after its last, up to ``total``.
+
+    ``pace`` tells the share of its time that the search has used: behind the clock, moves are left
+    out, so that the temperature comes down in time.  The last slice has its turn in any case.
+    """
+    length = max(1, min(100_000, total // 40))
+    first = 0
+    while first < total:
+        last = min(first + length, total)
+        yield first, last
+        first = max(last, min(int(total * pace()), total - length))
+
+
 @dataclass(frozen=True, kw_only=True)
 class LawfulAnnealing:
     """A cooling schedule.
@@ -101,13 +115,14 @@ class LawfulAnnealing:
         seed: int,
         stop: Callable[[], bool] = lambda: False,
         report: Callable[[int, float], None] = lambda cost, share: None,
+        pace: Callable[[], float] = lambda: 0.0,
     ) -> NDArray[np.int64]:
         """Improve an assignment (int64, copies → patterns); return the best lawful one met.
 
         All classes are lawful throughout but the root's, which pays a toll: copies wait there for
         their turn, which a lawful class would allow in lawful bundles only.
         ``cell`` is what suppressing one cell typically costs; ``warmth`` scales the temperatures;
-        ``price`` (float64, distinct) tells where to look.
+        ``price`` (float64, distinct) tells where to look; ``pace`` as in ``slices``.
         """
         crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules, places)
         rng = np.array([(seed * 0x9E3779B9 + 777) & 0xFFFFFFFFFFFF], np.uint64)
@@ -118,14 +133,12 @@ class LawfulAnnealing:
         hot, cold = (warmth * heat * cell * least**self.growth for heat in self.heat)
         unit = max(1, round(cell))
         largest = max(60, 3 * least)
-        length = max(1, min(100_000, total // 40))
         root = len(c.cost) - 1
         lenient = rules._replace(exempt=np.array([root], np.int64))
         charge = self.toll * float(c.cost[root])
         if debt(crowd, lenient) == 0:
             best = cost
-        for first in range(0, total, length):
-            last = min(first + length, total)
+        for first, last in slices(total, pace):
             above = c.cost[crowd.pattern] - price[c.row_of]
             active = np.flatnonzero(above > 1.5 * cell)
             cost += anneal_slice(

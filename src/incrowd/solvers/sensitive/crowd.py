@@ -36,23 +36,29 @@ class Rules(NamedTuple):
 class Crowd(NamedTuple):
     """The assignment as linked lists, and the slots.
 
-    pattern, next, prev: int64 (copies,).  size, head, slot: int64 (patterns,); slot −1: closed.
-    hist: int64 (slots + 1, places); the last row stays zero.  free: int64 (slots,), a stack of
-    free slots, ``tally[0]`` of them.
+    pattern, next, prev: int32 (copies,).  size, head, slot: int32 (patterns,); slot −1: closed.
+    hist: int64 (slots + 1, places); the last row stays zero.  known: int32 (slots + 1, 1 + 2 ×
+    profiles), what has been found out about the class since it last changed: its violation, then
+    that after a copy of each profile less and more; −1: not asked yet.  Where there are too many
+    profiles only the first is kept.  free: int64 (slots,), a stack of free slots, ``tally[0]`` of
+    them.
     """
 
-    pattern: NDArray[np.int64]
-    next: NDArray[np.int64]
-    prev: NDArray[np.int64]
-    size: NDArray[np.int64]
-    head: NDArray[np.int64]
-    slot: NDArray[np.int64]
+    pattern: NDArray[np.int32]
+    next: NDArray[np.int32]
+    prev: NDArray[np.int32]
+    size: NDArray[np.int32]
+    head: NDArray[np.int32]
+    slot: NDArray[np.int32]
     hist: NDArray[np.int64]
+    known: NDArray[np.int32]
     free: NDArray[np.int64]
     tally: NDArray[np.int64]
 
 
 SPARE_SLOTS = 2048
+MOST_KNOWN = 64  # profiles
+LARGEST_KNOWN = 2**31 - 1
 
 
 def new_crowd(c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int64]) -> Crowd:
@@ -61,19 +67,29 @@ def new_crowd(c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int6
     least = max(1, int(rules.least[0]))
     open_now = len(np.unique(pattern[pattern >= 0]))
     slots = min(patterns, max(copies // least, open_now) + SPARE_SLOTS)
+    profiles = len(rules.sample)
+    known = 2 * profiles if profiles <= MOST_KNOWN else 0
     crowd = Crowd(
-        np.full(copies, -1, np.int64),
-        np.full(copies, -1, np.int64),
-        np.full(copies, -1, np.int64),
-        np.zeros(patterns, np.int64),
-        np.full(patterns, -1, np.int64),
-        np.full(patterns, -1, np.int64),
+        np.full(copies, -1, np.int32),
+        np.full(copies, -1, np.int32),
+        np.full(copies, -1, np.int32),
+        np.zeros(patterns, np.int32),
+        np.full(patterns, -1, np.int32),
+        np.full(patterns, -1, np.int32),
         np.zeros((slots + 1, max(1, places)), np.int64),
+        np.full((slots + 1, 1 + known), -1, np.int32),
         np.arange(slots, dtype=np.int64)[::-1].copy(),
         np.array([slots], np.int64),
     )
     link_all(pattern, crowd, rules, c)
     return crowd
+
+
+@lean_kernel
+def forget(s: int, crowd: Any) -> None:
+    """The class in slot s has changed."""
+    for x in range(crowd.known.shape[1]):
+        crowd.known[s, x] = -1
 
 
 @lean_kernel
@@ -93,6 +109,7 @@ def unlink(i: int, crowd: Any, rules: Any, c: Any) -> None:
     r = c.row_of[i]
     for a in range(rules.places.shape[1]):
         crowd.hist[s, rules.places[r, a]] -= 1
+    forget(s, crowd)
     crowd.size[p] -= 1
     if crowd.size[p] == 0:
         crowd.slot[p] = -1
@@ -118,6 +135,7 @@ def link(i: int, p: int, crowd: Any, rules: Any, c: Any) -> None:
     r = c.row_of[i]
     for a in range(rules.places.shape[1]):
         crowd.hist[s, rules.places[r, a]] += 1
+    forget(s, crowd)
 
 
 @lean_kernel
@@ -129,29 +147,49 @@ def link_all(pattern: Any, crowd: Any, rules: Any, c: Any) -> None:
 
 
 @lean_kernel
+def lacking(p: int, crowd: Any, rules: Any) -> int:
+    """How badly the class of p breaks the laws, in 1/1024 of a row; 0 for lawful or no class."""
+    s = crowd.slot[p]
+    found = int(crowd.known[s, 0])
+    if found < 0:
+        found = violation(rules.laws, crowd.hist[s], crowd.size[p])
+        if found <= LARGEST_KNOWN:
+            crowd.known[s, 0] = found
+    return found
+
+
+@lean_kernel
+def lacking_after(p: int, r: int, change: int, crowd: Any, rules: Any) -> int:
+    """``lacking`` after one copy of row r more (+1) or less (−1)."""
+    s = crowd.slot[p]  # slot −1 is the row of zeros
+    x = 2 * rules.profile[r] + 1 + (change > 0)
+    if x >= crowd.known.shape[1]:
+        return violation_after(rules.laws, crowd.hist[s], crowd.size[p], rules.places[r], change)
+    found = int(crowd.known[s, x])
+    if found < 0:
+        found = violation_after(rules.laws, crowd.hist[s], crowd.size[p], rules.places[r], change)
+        if found <= LARGEST_KNOWN:
+            crowd.known[s, x] = found
+    return found
+
+
+@lean_kernel
 def broken(p: int, crowd: Any, rules: Any) -> int:
-    """How badly the class of p breaks the laws; 0 for lawful, for no class and for the exempt."""
-    if p == rules.exempt[0]:
-        return 0
-    return violation(rules.laws, crowd.hist[crowd.slot[p]], crowd.size[p])
+    """``lacking``, but 0 for the exempt class."""
+    return 0 if p == rules.exempt[0] else lacking(p, crowd, rules)
 
 
 @lean_kernel
 def debt(crowd: Any, rules: Any) -> int:
-    """How badly the exempt class breaks the laws, in 1/1024 of a row."""
+    """``lacking`` of the exempt class."""
     p = rules.exempt[0]
-    if p < 0:
-        return 0
-    return violation(rules.laws, crowd.hist[crowd.slot[p]], crowd.size[p])
+    return 0 if p < 0 else lacking(p, crowd, rules)
 
 
 @lean_kernel
 def broken_after(p: int, r: int, change: int, crowd: Any, rules: Any) -> int:
     """``broken`` after one copy of row r more (+1) or less (−1)."""
-    if p == rules.exempt[0]:
-        return 0
-    hist = crowd.hist[crowd.slot[p]]  # slot −1 is the row of zeros
-    return violation_after(rules.laws, hist, crowd.size[p], rules.places[r], change)
+    return 0 if p == rules.exempt[0] else lacking_after(p, r, change, crowd, rules)
 
 
 @lean_kernel

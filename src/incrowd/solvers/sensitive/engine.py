@@ -47,9 +47,18 @@ SOFT_STAGES = (
     (0.3, 0.02, 0.12, (1.5, 0.7), (20.0, 30.0)),
     (1.0, 0.0, 0.16, (1.0, 0.3), (25.0, 80.0)),
 )
-SETTLED = 0.4  # heat of these stages where prices by size have settled more beforehand
 SOFT_REST = 0.4  # share of the moves that mend the last of them
+# The same where prices by size have settled more beforehand: less heat, the last stage over more
+# candidates and longer, for the law comes dear to it; what is then left to mend is little where
+# classes are large.
+SIZED_STAGES = (
+    (0.06, 0.02, 0.12, (1.6, 0.6), (15.0, 30.0)),
+    (0.18, 0.02, 0.12, (0.6, 0.28), (20.0, 30.0)),
+    (1.0, 0.0, 0.5, (0.4, 0.12), (25.0, 80.0)),
+)
+SIZED_REST = 0.25
 REST = 0.45  # share of the moves over all candidates
+PRICING = 0.4  # share of a time limit that prices may use
 COOL = 0.3  # warmth of every search that starts from the result of another
 
 
@@ -79,7 +88,7 @@ class SensitiveEngine:
     shares: LawfulShares = field(default_factory=LawfulShares)
     annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
     soft: SoftAnnealing = field(default_factory=SoftAnnealing)
-    slack: tuple[float, float, float] = (0.5, 1.5, 1.0)
+    slack: tuple[float, float, float] = (0.5, 1.5, 1.7)
     visits: int = 20_000_000
 
     id = "sensitive-engine"
@@ -177,7 +186,7 @@ class Run(StagedRun):
             tree,
             self.k,
             start,
-            self.stop.now,
+            self.priced,
             lambda _, share: self.tell(stage, share),
         )
         certificate = certify(tree, self.k, u)
@@ -193,14 +202,18 @@ class Run(StagedRun):
         schedules, u = self.price_schedules()
         for schedule in schedules:
             u = schedule.ascend(
-                self.tree, u, self.stop.now, lambda _, share: self.tell("prices", share)
+                self.tree, u, self.priced, lambda _, share: self.tell("prices", share)
             )
         prices = safe_prices(self.tree, u)
         bound, price = self.proven(prices)
         if bound > self.bound:
             self.bound, self.price, self.certificate, self.lawful = bound, price, None, prices
-        if (self.tree.pricing.kind == VARIATION).any() and not self.stop.now():
+        if (self.tree.pricing.kind == VARIATION).any() and not self.priced():
             self.price_by_size()
+
+    def priced(self) -> bool:
+        """Whether prices have to leave what is left of the time to the search."""
+        return self.stop.now() or self.stop.elapsed() > PRICING * (self.stop.time_limit or np.inf)
 
     def price_schedules(self) -> tuple[tuple[LawfulPriceBound, ...], NDArray[np.float64]]:
         """Return schedules for one after the other, and the prices that they start from."""
@@ -218,7 +231,7 @@ class Run(StagedRun):
         """Raise the prices of t-closeness further by size of class, and search by those prices."""
         tree = LawfulTree(self.instance, *pricing_of(self.problem, sizes_that_pay(self.problem)))
         u = self.engine.by_size.ascend(
-            tree, self.price, self.stop.now, lambda _, share: self.tell("prices by size", share)
+            tree, self.price, self.priced, lambda _, share: self.tell("prices by size", share)
         )
         bound, price = safe_bound(tree, u)
         if bound > self.bound:  # the proof's own prices stay those for all sizes at once
@@ -281,7 +294,8 @@ class Run(StagedRun):
                 candidates, pattern = with_start(self.instance, emission, keep, drawn)
             else:
                 candidates, pattern = with_solution(narrowed(emission, keep)[0], found)
-            found = self.anneal(candidates, pattern, moves, heat, number)
+            part = moves / (sum(stage[2] for stage in STAGES[number:]) + REST)
+            found = self.anneal(candidates, pattern, moves, heat, number, part)
             if self.done():
                 break
 
@@ -295,9 +309,11 @@ class Run(StagedRun):
         # the fractional release has settled; large ones by size get by with fewer moves
         effort = min(4.0, max(0.5 if self.sized else 1.0, (7 / self.k) ** 3))
         calm = max(1.0, effort)
-        warmth *= (SETTLED if self.sized else 1.0) / calm
+        warmth /= calm
+        stages, rest = (SIZED_STAGES, calm * SIZED_REST) if self.sized else (SOFT_STAGES, SOFT_REST)
+        ahead = effort * sum(stage[2] for stage in stages) + calm * rest
         found: Solution | None = None
-        for number, (near, least, moves, heat, toll) in enumerate(SOFT_STAGES):
+        for number, (near, least, moves, heat, toll) in enumerate(stages):
             keep = (reduced <= near) | (share > least)
             if found is None:
                 drawn = drawn_patterns(instance, emission, share, seed)
@@ -308,13 +324,19 @@ class Run(StagedRun):
                 candidates, self.rules, self.places, pattern, self.price, self.cell,
                 effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth),
                 (toll[0] / calm, toll[1] / calm), seed + number, self.done,
-                lambda done: self.tell("annealing", done),
+                lambda done: self.tell("annealing", done), self.pace(effort * moves / ahead),
             )  # fmt: skip
+            ahead -= effort * moves
             found = Solution.of(instance, pattern)
-            if self.done() or number == len(SOFT_STAGES) - 1:
+            if self.done() or number == len(stages) - 1:
                 pattern = trimmed(candidates, self.rules, self.places, pattern, seed)
-                self.anneal(candidates, pattern, calm * SOFT_REST, COOL / calm**0.5, number)
+                self.anneal(candidates, pattern, calm * rest, COOL / calm**0.5, number)
                 break
+
+    def pace(self, part: float) -> Callable[[], float]:
+        """Return what tells how much of a part of the time left is over; nothing without limit."""
+        begun, span = self.stop.elapsed(), max(part * self.stop.left(), 1e-9)
+        return lambda: (self.stop.elapsed() - begun) / span
 
     def anneal(
         self,
@@ -323,8 +345,9 @@ class Run(StagedRun):
         share: float,
         heat: float,
         number: int,
+        part: float = 1.0,
     ) -> Solution:
-        """Anneal with a share of the moves, offer what comes out and return it."""
+        """Anneal with a share of the moves and a part of the time left, offer what comes out."""
         annealing = self.engine.annealing
         found = replace(annealing, moves=share * annealing.moves).run(
             candidates, self.rules, self.places, pattern, self.price, self.cell, heat,

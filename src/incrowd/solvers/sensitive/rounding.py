@@ -9,7 +9,7 @@ from incrowd.instance import Instance
 from incrowd.jit import kernel
 from incrowd.patterns.prefix_tree import Emission
 from incrowd.solvers.sensitive.crowd import Rules
-from incrowd.solvers.sensitive.start import trim
+from incrowd.solvers.sensitive.start import count_copy, trim
 
 
 @kernel
@@ -48,14 +48,7 @@ def trim_all(
         hist[:] = 0
         profiles = 0
         for z in range(begin[p], begin[p + 1]):
-            r = row_of[order[z]]
-            for a in range(rules.places.shape[1]):
-                hist[rules.places[r, a]] += 1
-            f = rules.profile[r]
-            if held[f] == 0:
-                met[profiles] = f
-                profiles += 1
-            held[f] += 1
+            profiles = count_copy(row_of[order[z]], profiles, rules, hist, held, met)
         total = begin[p + 1] - begin[p]
         total = trim(total, profiles, least, rules, hist, held, met) if total >= least else 0
         for z in range(begin[p], begin[p + 1]):

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from incrowd.jit import lean_kernel
-from incrowd.privacy.violation import ROW, violation, violation_after
+from incrowd.privacy.violation import ROW
 from incrowd.solvers.engine.crowd import below, draw, patterns_up_to
+from incrowd.solvers.sensitive.crowd import lacking, lacking_after
 from incrowd.solvers.sensitive.journal import (
     DELTA,
     FOUND,
@@ -33,16 +34,15 @@ BREACH = ROW // 2
 @lean_kernel
 def owed(p: int, crowd: Any, rules: Any) -> int:
     """Violation of the class of p, in 1/1024 of a row."""
-    lacking = violation(rules.laws, crowd.hist[crowd.slot[p]], crowd.size[p])
-    return lacking + BREACH if lacking > 0 else 0
+    found = lacking(p, crowd, rules)
+    return found + BREACH if found > 0 else 0
 
 
 @lean_kernel
 def owed_after(p: int, r: int, change: int, crowd: Any, rules: Any) -> int:
     """``owed`` after one copy of row r more (+1) or less (−1)."""
-    hist = crowd.hist[crowd.slot[p]]
-    lacking = violation_after(rules.laws, hist, crowd.size[p], rules.places[r], change)
-    return lacking + BREACH if lacking > 0 else 0
+    found = lacking_after(p, r, change, crowd, rules)
+    return found + BREACH if found > 0 else 0
 
 
 @lean_kernel

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.solvers.engine.candidates import Candidates
+from incrowd.solvers.sensitive.anneal import slices
 from incrowd.solvers.sensitive.crowd import Rules, new_crowd
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.rounding import trim_all
@@ -44,19 +45,19 @@ class SoftAnnealing:
         seed: int,
         stop: Callable[[], bool] = lambda: False,
         report: Callable[[float], None] = lambda share: None,
+        pace: Callable[[], float] = lambda: 0.0,
     ) -> NDArray[np.int64]:
         """Anneal an assignment (int64, copies → patterns); its classes may come and go unlawful.
 
         ``moves`` per copy; ``heat``: first and last temperature in units of 1/scale; ``toll``:
-        first and last toll of a row lacking, in cells.
+        first and last toll of a row lacking, in cells; ``pace`` as in ``slices``.
         """
         crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules, places)
         rng = np.array([(seed * 0x9E3779B9 + 4441) & 0xFFFFFFFFFFFF], np.uint64)
         total = max(1, int(moves * len(pattern)))
         largest, unit = max(60, 3 * int(rules.least[0])), max(1, round(cell))
-        length, mix = max(1, min(100_000, total // 40)), np.array(self.mix)
-        for first in range(0, total, length):
-            last = min(first + length, total)
+        mix = np.array(self.mix)
+        for first, last in slices(total, pace):
             active = np.flatnonzero(c.cost[crowd.pattern] - price[c.row_of] > 1.5 * cell)
             soft_slice(
                 first, last, total, *heat, toll[0] * cell, toll[1] * cell, unit, self.doom,
@@ -66,7 +67,7 @@ class SoftAnnealing:
             report(last / total)
             if stop():
                 break
-        return crowd.pattern.copy()
+        return crowd.pattern.astype(np.int64)
 
 
 def trimmed(

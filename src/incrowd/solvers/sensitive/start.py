@@ -25,6 +25,19 @@ MOST_TRIM_WORK = 2_000_000
 
 
 @lean_kernel
+def count_copy(r: int, profiles: int, rules: Any, hist: Any, held: Any, met: Any) -> int:
+    """Count a copy of row r into ``hist`` and ``held``; return how many profiles are met so far."""
+    for a in range(rules.places.shape[1]):
+        hist[rules.places[r, a]] += 1
+    f = rules.profile[r]
+    held[f] += 1
+    if held[f] > 1:
+        return profiles
+    met[profiles] = f
+    return profiles + 1
+
+
+@lean_kernel
 def count_free(p: int, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met: Any) -> Any:
     """Count the unplaced copies below p: into ``hist``, ``held`` by profile; (copies, profiles)."""
     hist[:] = 0
@@ -36,13 +49,7 @@ def count_free(p: int, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met
             if crowd.pattern[i] >= 0:
                 continue
             total += 1
-            for a in range(rules.places.shape[1]):
-                hist[rules.places[r, a]] += 1
-            f = rules.profile[r]
-            if held[f] == 0:
-                met[profiles] = f
-                profiles += 1
-            held[f] += 1
+            profiles = count_copy(r, profiles, rules, hist, held, met)
     return total, profiles
 
 
@@ -153,4 +160,4 @@ def greedy(c: Candidates, rules: Rules, places: int, band: int, seed: int) -> ND
     state = np.array([rng.integers(1 << 62)], np.uint64)
     if mend_root(root, 400 * len(c.row_of), crowd, rules, c, state):
         return np.full(len(c.row_of), root, np.int64)
-    return crowd.pattern.copy()
+    return crowd.pattern.astype(np.int64)
