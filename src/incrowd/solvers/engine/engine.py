@@ -40,10 +40,11 @@ SMALL = 600  # rows up to which polishing gives up after some idle turns, whatev
 MOST_LIFTED = (20_000, 100_000)  # pairs in one program with odd sets: without a time limit, with
 TURNS = (60, 120)  # of that program: without a time limit, with one
 ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05)  # cells by which prices of large tables may rise
-MOST_BOXED = 600_000  # pairs there; the widest of these rooms that has no more is taken
+MOST_BOXED = (600_000, 10_000)  # pairs there, and per second; the widest room with no more is taken
 MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
 PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
 WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
+PRICING = (0.5, 0.4)  # share of a time limit for prices: with hierarchies, without
 LIFTING = 0.8  # share of the time left that the program with odd sets takes on large tables
 RESTARTS = 4  # annealings of a small table under a time limit, and within reach of lifted prices
 THOROUGH = 5_000  # moves per copy there
@@ -175,9 +176,9 @@ class Run(StagedRun):
             self.price = certificate.price / certificate.quantum
 
     def enough_prices(self) -> bool:
-        """Whether to leave the prices for the release: at two fifths of a short time limit."""
-        limit = self.stop.time_limit
-        return self.stop.now() or (limit is not None and self.stop.elapsed() > 0.4 * limit)
+        """Whether to leave the prices for the release: under a short time limit."""
+        limit, share = self.stop.time_limit, PRICING[self.instance.plain]
+        return self.stop.now() or (limit is not None and self.stop.elapsed() > share * limit)
 
     def unhurried(self) -> bool:
         """Whether a time limit leaves much time per row."""
@@ -337,8 +338,9 @@ class Run(StagedRun):
             return (self.stop.elapsed() - begin) / max(span, 1e-3)
 
         cells = self.k * self.instance.cell
+        most = min(MOST_BOXED[0], int(MOST_BOXED[1] * span))
         for room in ROOMS:
-            lists = within(self.tree, self.price, self.k, room * cells, MOST_BOXED)
+            lists = within(self.tree, self.price, self.k, room * cells, most)
             if lists is not None:
                 return self.raised(lists, room, progress)
         return None
