@@ -287,7 +287,7 @@ FORGERIES: dict[str, Callable[[Forger], Any]] = {
     "facts: no quantum": fact("quantum", lambda q: 0),
     "facts: a huge quantum": fact("quantum", lambda q: 2**62),
     "facts: no hierarchy named": fact("hierarchies", lambda h: {}),
-    "facts: another version": fact("version", lambda v: 2),
+    "facts: another version": fact("version", lambda v: 3),
     "facts: another format": fact("format", lambda v: "other"),
     "facts: scale zero": fact("scale", lambda s: 0),
     "facts: roles swapped": fact("roles", lambda r: r | {"qi": ["age"], "keep": ["note", "sex"]}),
