@@ -12,11 +12,13 @@ from incrowd.bounds.odd_sets.certificate import certify_with_sets, exact, settle
 from incrowd.bounds.odd_sets.classes import (
     OddSet,
     all_classes,
-    dearest_classes,
+    dearest,
+    line_up,
     new_pad,
     tolls_of,
 )
 from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
+from incrowd.bounds.odd_sets.program import Program
 from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.bounds.price import PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices
@@ -112,7 +114,7 @@ def classes_of(instance: Instance, p: int, lists: Emission, k: int) -> set[tuple
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
-    """Tests the dearest class of each pattern, and the list of those above a threshold."""
+    """Tests the dearest class, the highest mean, and the list of those above a threshold."""
     for instance, rng in random_tables(32, 30, kind, (4, 9), (1, 4)):
         k = int(rng.integers(2, 4))
         if instance.rows < k:
@@ -126,28 +128,34 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
         ]
         lifted = Lifted(lists, price, sets)
         n, widest = len(lists.cost), int(np.diff(lists.offset).max())
-        worth, size = np.zeros(n), np.zeros(n, np.int64)
-        rows = np.zeros((n, 2 * k - 1), np.int64)
         tolls, pad = tolls_of(sets, instance.distinct), new_pad(widest, k)
-        problem = np.arange(n), lists, price, instance.counts, k
-        assert dearest_classes(*problem, 0.0, 10**6, tolls, pad, worth, size, rows)
         room = 5000
         found = np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros((room, 2 * k - 1), int)
+        problem = np.arange(n), lists, price, instance.counts, k
         count = all_classes(*problem, 1.0, tolls, pad, *found)
         listed = [
             (int(p), tuple(sorted(r[:s].tolist())))
             for p, s, r in zip(found[0][:count], found[1][:count], found[2][:count], strict=True)
         ]
-        wanted = []
+        wanted, cut = [], np.zeros(instance.distinct)
         for p in range(n):
             known = {c: worth_of(c, p, lists, lifted) for c in classes_of(instance, p, lists, k)}
+            items = line_up(p, lists, price, 1, instance.counts, k, pad)
+            worth, size = dearest(items, k, 0.0, 10**6, tolls, pad)
             best = max(known.values())
-            assert (size[p] > 0) == (best > 0)
-            if size[p]:
-                here = tuple(sorted(rows[p, : size[p]].tolist()))
-                assert worth[p] == best == known[here]
+            assert (size > 0) == (best > 0)
+            if size:
+                assert worth == best == known[tuple(sorted(pad.best[:size].tolist()))]
             wanted += [(p, c) for c, w in known.items() if w >= -1.0]
+            rows = lists.rows[lists.offset[p] : lists.offset[p + 1]]
+            cut[rows] = np.maximum(cut[rows], max(w / len(c) for c, w in known.items()))
         assert sorted(listed) == sorted(wanted)
+        program = Program(lists, instance.counts, k, price, np.full(instance.distinct, 99.0))
+        program.members = [s._replace(toll=0.0) for s in sets]
+        program.toll = np.array([s.toll for s in sets])
+        program.index()
+        program.evaluate()
+        assert np.allclose(program.found.cut, cut)
 
 
 def broken(classes: list[list[int]], share: float, k: int = 2, counts: Any = None) -> list[OddSet]:

@@ -212,36 +212,6 @@ def dearest_mean(n: int, k: int, tries: int, tolls: Any, pad: Any) -> Any:
 
 
 @lean_kernel
-def dearest_classes(
-    patterns: Any,
-    lists: Any,
-    price: Any,
-    counts: Any,
-    k: int,
-    floor: float,
-    tries: int,
-    tolls: Any,
-    pad: Any,
-    worth: Any,
-    size: Any,
-    rows: Any,
-) -> bool:
-    """For each of ``patterns`` fill the worth, size (0: none above ``floor``) and rows of its
-    dearest class; return whether every search came to its end.
-    """
-    whole = True
-    for j in range(patterns.size):
-        n = line_up(patterns[j], lists, price, 1, counts, k, pad)
-        worth[j], size[j] = dearest(n, k, floor, tries, tolls, pad)
-        if size[j] < 0:
-            whole = False
-            size[j] = 0
-        for z in range(size[j]):
-            rows[j, z] = pad.best[z]
-    return whole
-
-
-@lean_kernel
 def all_classes(
     patterns: Any,
     lists: Any,

@@ -178,6 +178,14 @@ def rebalanced(p: Any, here: Any, origin: Any, balance: float) -> float:
     return np.sqrt(dual / primal * balance)
 
 
+@lean_kernel
+def restart(p: Any, here: Any, total: Any, origin: Any, pace: Any) -> None:
+    """Begin anew from ``here``."""
+    pace[1] = rebalanced(p, here, origin, pace[1])
+    copy(here, origin)
+    clear(total)
+
+
 @kernel
 def advance(
     p: Any, here: Any, there: Any, total: Any, mean: Any, origin: Any, pace: Any, steps: int
@@ -189,38 +197,33 @@ def advance(
     fill_ky(p, here)
     fill_kx(p, here)
     copy(here, origin)
-    clear(total)
-    weight = 0.0
-    since = 0
+    weight = 0.0  # of the points in ``total``
+    since = 0  # points in it
     begin = -1.0  # error at the last restart
-    before = 1e300
+    before = 1e300  # error at the last look
     for n in range(1, steps + 1):
-        sound = move(p, here, there, pace[0], pace[1])
         step = pace[0]
+        sound = move(p, here, there, step, pace[1])
         pace[0] = min((1 - (n + 1.0) ** -0.3) * sound, (1 + (n + 1.0) ** -0.6) * step)
         if step <= sound:
             here, there = there, here
             add(total, here, step)
             weight += step
             since += 1
-        if (n % CHECK == 0 or n == steps) and weight > 0:
-            clear(mean)
-            add(mean, total, 1.0 / weight)
-            of_mean = error(p, mean, pace[1])
-            now = min(of_mean, error(p, here, pace[1]))
-            begin = 5 * now if begin < 0 else begin
-            good = now <= 0.2 * begin or (now <= 0.8 * begin and now > before)
-            before = now
-            if good or since >= LONGEST * n or n == steps:
-                if of_mean <= now:
-                    copy(mean, here)
-                pace[1] = rebalanced(p, here, origin, pace[1])
-                copy(here, origin)
-                clear(total)
-                weight = 0.0
-                since = 0
-                begin = now
-                before = 1e300
+        if (n % CHECK > 0 and n < steps) or since == 0:
+            continue
+        clear(mean)
+        add(mean, total, 1.0 / weight)
+        of_mean = error(p, mean, pace[1])
+        now = min(of_mean, error(p, here, pace[1]))
+        begin = 5 * now if begin < 0 else begin
+        good = now <= 0.2 * begin or (now <= 0.8 * begin and now > before)
+        before = now
+        if good or since >= LONGEST * n or n == steps:
+            if of_mean <= now:
+                copy(mean, here)
+            restart(p, here, total, origin, pace)
+            weight, since, begin, before = 0.0, 0, now, 1e300
     return here
 
 
