@@ -245,7 +245,7 @@ def solve(
     y: NDArray[np.float64],
     pace: NDArray[np.float64],
     steps: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> Point:
     """Go ``steps`` steps from (x, y); return where that leads.
 
     Parameters
@@ -253,5 +253,4 @@ def solve(
     pace: float64, shape (2,): length of a step and balance of dual to primal steps, positive;
         changed in place, to go on with later.
     """
-    found = _solve(program, x, np.minimum(y, program.top), pace, steps)
-    return found.x, found.y
+    return _solve(program, x, np.minimum(y, program.top), pace, steps)

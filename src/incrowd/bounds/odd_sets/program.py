@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.odd_sets.classes import OddSet, new_pad, tolls_of
 from incrowd.bounds.odd_sets.evaluation import Found, excesses, neighbours
 from incrowd.bounds.odd_sets.pool import Pool
-from incrowd.bounds.odd_sets.primal_dual import Sparse, scaled, solve
+from incrowd.bounds.odd_sets.primal_dual import scaled, solve
 from incrowd.bounds.odd_sets.separation import broken_sets
 from incrowd.patterns.prefix_tree import Emission
 from incrowd.patterns.topk import top_k_buffers
@@ -64,12 +64,14 @@ class Program:
         self.by_row = tolls_of(self.members, len(self.counts))
         self.most = np.array([s.most(self.counts) for s in self.members], np.float64)
 
+    def find(self) -> float:
+        """Fill ``found`` at the dual point at hand; return Σ counts·(price − cut)."""
+        work = self.by_row._replace(toll=self.toll), self.pad, self.buffers, self.found
+        return excesses(self.lists, self.price, self.counts, self.k, TRIES, *work)
+
     def evaluate(self) -> None:
         """Take the bound of the dual point at hand; ``found`` keeps what stands in its way."""
-        tolls = self.by_row._replace(toll=self.toll)
-        work = tolls, self.pad, self.buffers, self.found
-        bound = excesses(self.lists, self.price, self.counts, self.k, TRIES, *work)
-        bound -= float(self.most @ self.toll)
+        bound = self.find() - float(self.most @ self.toll)
         if bound > self.bound:
             self.bound, self.best_price = bound, self.price - self.found.cut
             pairs = zip(self.members, self.toll.tolist(), strict=True)
@@ -85,12 +87,10 @@ class Program:
 
     def look_ahead(self) -> None:
         """Add the classes that somewhat higher prices would call for."""
-        tolls = self.by_row._replace(toll=self.toll)
-        work = tolls, self.pad, self.buffers, self.found
         price = self.price
         for rise in RISES:
             self.price = np.minimum(price + rise, self.top)
-            excesses(self.lists, self.price, self.counts, self.k, TRIES, *work)
+            self.find()
             self.add_classes()
         self.price = price
 
@@ -101,10 +101,11 @@ class Program:
         top = np.concatenate([self.top, np.full(len(self.members), np.inf)])
         program = scaled(*entries, self.pool.cost, least, top)
         y = np.concatenate([self.price, self.toll])
-        self.pool.share, y = solve(program, self.pool.share, y, self.pace, steps)
+        point = solve(program, self.pool.share, y, self.pace, steps)
+        self.pool.share, y = point.x, point.y
         self.price, self.toll = y[: len(self.counts)], y[len(self.counts) :]
         self.value = float(least @ y)
-        self.slack = self.pool.cost - paid(program, y)
+        self.slack = self.pool.cost - point.ky
         self.evaluate()
         return self.add_classes()
 
@@ -130,9 +131,3 @@ class Program:
         self.pool.keep(used)
         self.index()
         return len(new)
-
-
-def paid(program: Sparse, y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the prices pay for each class."""
-    sums = np.concatenate([[0.0], np.cumsum(program.value * y[program.row])])
-    return sums[program.start[1:]] - sums[program.start[:-1]]
