@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from bounds.odd_set_samples import classes_of, everything, raised, worth_of
 from checker.proof_samples import broken_class
 from incrowd.bounds.odd_sets.certificate import certify_with_sets, exact, settled
 from incrowd.bounds.odd_sets.classes import (
@@ -17,14 +18,14 @@ from incrowd.bounds.odd_sets.classes import (
     new_pad,
     tolls_of,
 )
-from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
+from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.bounds.price import PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance, from_codes
 from incrowd.patterns.listing import within
-from incrowd.patterns.prefix_tree import Emission, PrefixTree
+from incrowd.patterns.prefix_tree import Emission
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.proof.oddsets import OddSetPrices
 from incrowd.solution import Solution
@@ -33,26 +34,7 @@ from incrowd.solvers.engine.engine import Engine, Run
 from incrowd.solvers.engine.partition import best_partition, classes_within
 from incrowd.stop import Stop
 from oracle import optimum
-from solvers.engine.engine_samples import KINDS, random_tables, supported
-
-
-def everything(instance: Instance, k: int) -> Emission:
-    """All patterns that k copies match."""
-    patterns = supported(instance, k)
-    offset = np.cumsum([0] + [len(rows) for rows in patterns]).astype(np.int64)
-    rows = np.array([r for rows in patterns for r in rows], np.int32)
-    return Emission(np.array(list(patterns.values()), np.int64), offset, rows)
-
-
-def raised(
-    instance: Instance, k: int, searches: int = 40, room: float | None = None, turns: int = 40
-) -> tuple[Lifted, PrefixTree]:
-    """The program over all patterns of a small table, solved."""
-    tree = PrefixTree(instance)
-    start, _ = support_prices(tree, k)
-    problem = everything(instance, k), instance.counts, k, start.astype(float), room
-    sets = OddSets(searches=searches)
-    return sets.raised(*problem, instance.cell, 1, lambda n: n / turns), tree
+from solvers.engine.engine_samples import KINDS, random_tables
 
 
 def holds(instance: Instance, k: int, prices: OddSetPrices) -> bool:
@@ -97,21 +79,6 @@ def test_odd_sets_close_the_gap_of_two_triangles() -> None:
     assert odd.bound(instance.counts) == 16 == optimum(instance, KAnonymity(2))
 
 
-def worth_of(rows: tuple[int, ...], p: int, lists: Emission, lifted: Lifted) -> float:
-    """What a class of copies is worth, by definition."""
-    worth = sum(lifted.price[r] - lists.cost[p] for r in rows)
-    for members, modulus, toll in lifted.sets:
-        worth -= toll * (sum(r in set(members.tolist()) for r in rows) // modulus)
-    return worth
-
-
-def classes_of(instance: Instance, p: int, lists: Emission, k: int) -> set[tuple[int, ...]]:
-    """All multisets of k to 2k − 1 copies of a pattern."""
-    rows = lists.rows[lists.offset[p] : lists.offset[p + 1]].tolist()
-    copies = [r for r in rows for _ in range(instance.counts[r])]
-    return {tuple(sorted(some)) for size in range(k, 2 * k) for some in combinations(copies, size)}
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
     """Tests the dearest class, the highest mean, and the list of those above a threshold."""
@@ -131,8 +98,8 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
         tolls, pad = tolls_of(sets, instance.distinct), new_pad(widest, k)
         room = 5000
         found = np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros((room, 2 * k - 1), int)
-        problem = np.arange(n), lists, price, instance.counts, k
-        count = all_classes(*problem, 1.0, tolls, pad, *found)
+        problem = lists, price, instance.counts, k, 1.0
+        count = all_classes(*problem, tolls, pad, found)
         listed = [
             (int(p), tuple(sorted(r[:s].tolist())))
             for p, s, r in zip(found[0][:count], found[1][:count], found[2][:count], strict=True)
@@ -220,7 +187,9 @@ def test_best_partition_is_optimal(kind: str) -> None:
         assert classes is not None
         start, _ = support_prices(tree, k)
         one = Solution.of(instance, np.zeros(instance.rows, np.int64))
-        found, bound = best_partition(classes, sure.lists, start.astype(float), one, 1000, 60.0)
+        found, bound = best_partition(
+            classes, sure.lists.cost, start.astype(float), one, 1000, 60.0
+        )
         assert found.cost == best
         assert bound <= best
 

@@ -14,10 +14,11 @@ _lock = threading.Lock()
 
 @contextmanager
 def standard_output_kept_clean() -> Iterator[None]:
-    """Send what C++ code prints to standard error instead.
+    """Drop what C++ code prints.
 
-    HiGHS prints single lines past its own log switch, and standard output may be a table or
-    JSON.  Python's own buffer is flushed first, so nothing of it is lost or moved.
+    HiGHS prints single lines past its own log switch that mean nothing to a user, and standard
+    output may be a table or JSON.  Python's own buffer is flushed first, so nothing of it is lost
+    or moved.
     """
     with _lock:
         sys.stdout.flush()
@@ -27,8 +28,8 @@ def standard_output_kept_clean() -> Iterator[None]:
             yield
             return
         try:
-            with suppress(OSError):
-                os.dup2(2, 1)
+            with suppress(OSError), open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), 1)
             yield
         finally:
             with suppress(OSError, AttributeError):

@@ -37,6 +37,7 @@ class OddSet(NamedTuple):
 
 
 TOO_FEW = 1 << 60
+SHRINKING, SHRINKINGS = 0.6, 15  # of the slack of a pattern with too many classes
 
 
 class Tolls(NamedTuple):
@@ -212,8 +213,8 @@ def dearest_mean(n: int, k: int, tries: int, tolls: Any, pad: Any) -> Any:
 
 
 @lean_kernel
-def all_classes(
-    patterns: Any,
+def classes_of(
+    p: int,
     lists: Any,
     price: Any,
     counts: Any,
@@ -221,49 +222,105 @@ def all_classes(
     slack: float,
     tolls: Any,
     pad: Any,
-    pattern: Any,
-    size: Any,
-    rows: Any,
+    found: Any,
+    first: int,
+    last: int,
 ) -> int:
-    """List every class worth at least −``slack``; return their number, −1 when they do not fit.
+    """List every class of pattern p worth at least −``slack``; return where the list ends.
 
-    ``pattern``, ``size`` (length: room) and ``rows`` (room, 2k − 1) receive them.  Equal copies
-    are taken in order, so that no class stands twice.
+    ``found`` receives (pattern, size, rows), shapes (room,), (room,) and (room, 2k − 1), from
+    ``first`` on; −1 when they do not end before ``last``.  Equal copies are taken in order, so
+    that no class stands twice.
+    """
+    pattern, size, rows = found
+    n = line_up(p, lists, price, 1, counts, k, pad)
+    count = first
+    held = 0
+    i = 0
+    pad.value[0] = 0
+    while True:
+        skip = (  # an equal copy before this one was left out
+            i < n
+            and i > 0
+            and pad.item[i - 1] == pad.item[i]
+            and (held == 0 or pad.place[held - 1] != i - 1)
+        )
+        if held < 2 * k - 1 and pad.value[held] + most_to_come(i, n, held, k, pad) >= -slack:
+            if skip:
+                i += 1
+                continue
+            enter(i, held, tolls, pad)
+            held += 1
+            if held >= k and pad.value[held] >= -slack:
+                if count == last:
+                    while held > 0:
+                        leave(held, tolls, pad)
+                        held -= 1
+                    return -1
+                pattern[count] = p
+                size[count] = held
+                for z in range(held):
+                    rows[count, z] = pad.row[z]
+                count += 1
+            i += 1
+        elif held == 0:
+            return count
+        else:
+            i = leave(held, tolls, pad) + 1
+            held -= 1
+
+
+@lean_kernel
+def all_classes(
+    lists: Any,
+    price: Any,
+    counts: Any,
+    k: int,
+    slack: float,
+    tolls: Any,
+    pad: Any,
+    found: Any,
+) -> int:
+    """List every class worth at least −``slack`` in ``found``, as ``classes_of``.
+
+    Returns their number, −1 when they do not fit.
     """
     count = 0
-    for p in patterns:
-        n = line_up(p, lists, price, 1, counts, k, pad)
-        held = 0
-        i = 0
-        pad.value[0] = 0
-        while True:
-            skip = (  # an equal copy before this one was left out
-                i < n
-                and i > 0
-                and pad.item[i - 1] == pad.item[i]
-                and (held == 0 or pad.place[held - 1] != i - 1)
-            )
-            if held < 2 * k - 1 and pad.value[held] + most_to_come(i, n, held, k, pad) >= -slack:
-                if skip:
-                    i += 1
-                    continue
-                enter(i, held, tolls, pad)
-                held += 1
-                if held >= k and pad.value[held] >= -slack:
-                    if count == pattern.size:
-                        while held > 0:
-                            leave(held, tolls, pad)
-                            held -= 1
-                        return -1
-                    pattern[count] = p
-                    size[count] = held
-                    for z in range(held):
-                        rows[count, z] = pad.row[z]
-                    count += 1
-                i += 1
-            elif held == 0:
+    for p in range(lists.cost.size):
+        count = classes_of(
+            p, lists, price, counts, k, slack, tolls, pad, found, count, found[0].size
+        )
+        if count < 0:
+            return -1
+    return count
+
+
+@lean_kernel
+def some_classes(
+    lists: Any,
+    price: Any,
+    counts: Any,
+    k: int,
+    slack: float,
+    most: int,
+    tolls: Any,
+    pad: Any,
+    found: Any,
+) -> int:
+    """As ``all_classes``, for each pattern with a smaller slack until at most ``most`` are left.
+
+    Returns their number; ends where ``found`` is full.  Patterns with more than that of no reduced
+    cost give some of these.
+    """
+    count = 0
+    for p in range(lists.cost.size):
+        last = min(count + most, found[0].size)
+        reach = slack
+        end = -1
+        for _ in range(SHRINKINGS):
+            end = classes_of(p, lists, price, counts, k, reach, tolls, pad, found, count, last)
+            if end >= 0:
                 break
-            else:
-                i = leave(held, tolls, pad) + 1
-                held -= 1
+            reach *= SHRINKING
+        count = last if end < 0 else end
     return count

@@ -7,6 +7,7 @@
    fractional one that the prices belong to.
 5. Polishing: short annealing where classes pay above their prices, and blocks of classes
    re-solved exactly, until that stops paying or the budget ends.
+   With a time limit that gives time: blocks of classes near prices with odd sets.
 6. On small tables, before and after polishing: everything as one block over all pairs that a
    better release could use; when that finds nothing better, the release is optimal.
 """
@@ -17,11 +18,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.certificate import certify_with_sets
-from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
+from incrowd.bounds.odd_sets.lifted import OddSets
 from incrowd.bounds.price import MOST_TRIES, PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices, uniqueness_prices
-from incrowd.patterns.listing import within
 from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, Sink, Slack
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solution import Solution
@@ -29,27 +28,22 @@ from incrowd.solvers.base import Context, Outcome, Prices, Problem, Scope
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.greedy import greedy
+from incrowd.solvers.engine.lifting import LiftedRun
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
-from incrowd.solvers.engine.prove import pairs_in_reach, prove
 from incrowd.solvers.engine.rounding import rounded
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
-from incrowd.solvers.staged import StagedRun
 
 SMALL = 600  # rows up to which polishing gives up after some idle turns, whatever the budget
-MOST_LIFTED = (20_000, 100_000)  # pairs in one program with odd sets: without a time limit, with
-TURNS = (60, 120)  # of that program: without a time limit, with one
-ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05)  # cells by which prices of large tables may rise
-MOST_BOXED = (600_000, 10_000)  # pairs there, and per second; the widest room with no more is taken
 MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
 PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
 WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
 PRICING = (0.5, 0.4)  # share of a time limit for prices: with hierarchies, without
-LIFTING = 0.8  # share of the time left that the program with odd sets takes on large tables
-RESTARTS = 4  # annealings of a small table under a time limit, and within reach of lifted prices
-THOROUGH = 5_000  # moves per copy there
+RESTARTS = 4  # annealings of a small table under a time limit
+AGAIN = 4.0  # the same where the release is annealed again and again after that
+WARM = 0.25  # share of the first heat then
+SEARCHING = (0.75, 0.5, 0.3)  # share of the time left for annealing: in a hurry, unhurried, wide
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
-UNHURRIED = 1e-3  # seconds per row from which on time is given
 MANY_VISITS = 2_000_000  # of the support search, beyond which enumerations are slow
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -97,7 +91,7 @@ class Engine:
         return Run(self, problem, problem.model.k, context).outcome()
 
 
-class Run(StagedRun):
+class Run(LiftedRun):
     """One run of the engine: the best so far, and the stages."""
 
     def __init__(self, engine: Engine, problem: Problem, k: int, context: Context) -> None:
@@ -108,15 +102,13 @@ class Run(StagedRun):
         self.tree = PrefixTree(self.instance)
         self.certificate = Prices(np.zeros(self.instance.distinct, np.int64), 1)
         self.bound = 0
-        self.wide = False
-        self.priced = False
+        self.again = 0
+        self.odd_sets = engine.odd_sets or OddSets()
         # a visit takes longer the more columns there are; under a time limit a second buys about
         # a million of them at ten columns
         limit = context.stop.time_limit
         visits = engine.visits if limit is None else min(engine.visits, int(1e6 * (limit + 1)))
         self.visits = visits * 10 // max(10, self.instance.columns)
-        self.tried: Solution | None = None
-        self.lifted: Lifted | None = None
 
     def stages(self) -> tuple[Callable[[], None], ...]:
         """Bounds and releases in turn, the cheap ones first."""
@@ -127,9 +119,13 @@ class Run(StagedRun):
             self.bound_by_prices,
             self.search,
             self.raise_by_odd_sets,
+            self.search_in_reach,
+            self.exchange,
             self.finish,
             self.polish,
             self.raise_by_odd_sets,
+            self.search_in_reach,
+            self.exchange,
             self.finish,
         )
 
@@ -180,11 +176,6 @@ class Run(StagedRun):
         limit, share = self.stop.time_limit, PRICING[self.instance.plain]
         return self.stop.now() or (limit is not None and self.stop.elapsed() > share * limit)
 
-    def unhurried(self) -> bool:
-        """Whether a time limit leaves much time per row."""
-        limit = self.stop.time_limit
-        return limit is not None and limit >= UNHURRIED * self.instance.rows
-
     def wide_search(self) -> bool:
         """Whether there is time for many candidates; with hierarchies no time is much."""
         return self.unhurried() and self.instance.plain
@@ -227,7 +218,8 @@ class Run(StagedRun):
         annealing = self.engine.annealing or Annealing.suited(self.instance, self.k)
         if self.priced:  # what the start knows should not melt
             hot, cold = annealing.heat
-            annealing = replace(annealing, heat=((0.25 if self.wide_search() else 0.5) * hot, cold))
+            warm = WARM if self.wide_search() else 0.5
+            annealing = replace(annealing, heat=(warm * hot, cold))
         if self.stop.time_limit is None:
             self.anneal("annealing", annealing)
             return
@@ -235,10 +227,27 @@ class Run(StagedRun):
             for turn in range(RESTARTS):
                 self.anneal("annealing", annealing, (0.2 * self.stop.left(), 1.0), turn)
             return
-        # slower cooling is what more time is best spent on, unless a gap may end the run early
-        factor = 1.0 if self.stop.gap is not None else MOST_PATIENT
-        share = 0.5 if self.unhurried() else 0.75  # of the time left; odd sets want the rest
-        self.anneal("annealing", annealing, (share * self.stop.left(), factor))
+        # slower cooling is what more time is best spent on, unless a gap may end the run early or
+        # there is enough to anneal again and again
+        patient = self.stop.gap is None
+        factor = (AGAIN if self.wide_search() else MOST_PATIENT) if patient else 1.0
+        share = SEARCHING[self.unhurried() + self.wide_search()] * self.stop.left()
+        end = self.stop.elapsed() + share
+        self.anneal("annealing", annealing, (share, factor))
+        if self.wide_search():
+            self.anneal_again(lambda turns: self.stop.elapsed() > end)
+
+    def anneal_again(self, enough: Callable[[int], bool]) -> None:
+        """Anneal the best so far, from little heat, until ``enough`` (of the turns done)."""
+        candidates, pattern = with_solution(self.emission(), self.best)
+        hot, cold = Annealing.suited(self.instance, self.k).heat
+        annealing = replace(Annealing.suited(self.instance, self.k), heat=(WARM * hot, cold))
+        turns = 0
+        while not self.done() and not enough(turns):
+            self.again += 1
+            pattern = self.run("annealing again", annealing, candidates, pattern, self.again)
+            self.offer(Solution.of(self.instance, pattern))
+            turns += 1
 
     def anneal(
         self,
@@ -310,89 +319,3 @@ class Run(StagedRun):
                 )
             self.offer(Solution.of(self.instance, pattern))
             idle = idle + 1 if before - self.best.cost < WORTHWHILE * before else 0
-
-    def raise_by_odd_sets(self) -> None:
-        """Raise the bound beyond the linear program: on small tables, and where time is given."""
-        if self.wide or not self.priced or self.best is self.tried:
-            return
-        patient = self.stop.time_limit is not None
-        slack = self.best.cost - 1 - float(self.price @ self.instance.counts) + 1e-6
-        lists = within(self.tree, self.price, self.k, max(slack, 0.0), MOST_LIFTED[patient])
-        lifted = None
-        if lists is not None:
-            # only these lists hold all that a better release could use: see ``prove``
-            lifted = self.lifted = self.raised(lists, None, lambda turns: turns / TURNS[patient])
-        elif self.unhurried():
-            lifted = self.lifted_in_a_box()
-        if lifted is not None:
-            certificate = certify_with_sets(self.tree, self.k, lifted)
-            if certificate is not None and certificate.bound(self.instance.counts) > self.bound:
-                self.bound = certificate.bound(self.instance.counts)
-                self.certificate = certificate
-
-    def lifted_in_a_box(self) -> Lifted | None:
-        """Raise the prices of a large table by a little each, in a share of the time left."""
-        begin, span = self.stop.elapsed(), LIFTING * self.stop.left()
-
-        def progress(_: int) -> float:
-            return (self.stop.elapsed() - begin) / max(span, 1e-3)
-
-        cells = self.k * self.instance.cell
-        most = min(MOST_BOXED[0], int(MOST_BOXED[1] * span))
-        for room in ROOMS:
-            lists = within(self.tree, self.price, self.k, room * cells, most)
-            if lists is not None:
-                return self.raised(lists, room, progress)
-        return None
-
-    def raised(
-        self, lists: Emission, room: float | None, progress: Callable[[int], float]
-    ) -> Lifted:
-        """Solve the linear program with odd sets over these patterns, as far as there is time."""
-        sets = self.engine.odd_sets or OddSets()
-        problem = lists, self.instance.counts, self.k, self.price, room, self.instance.cell
-
-        def until(turns: int) -> float:
-            return 1.0 if self.done() else progress(turns)
-
-        def report(share: float) -> None:
-            self.tell("odd sets", share)
-
-        return sets.raised(*problem, self.context.seed, until, report)
-
-    def search_in_reach(self) -> None:
-        """Anneal a small table over the classes that cost little above lifted prices."""
-        if self.lifted is None or self.best.cost == self.bound:
-            return
-        emission = pairs_in_reach(self.lifted, self.instance, self.k)
-        if emission is None:
-            return
-        candidates, _ = with_solution(emission, self.best)
-        hot, cold = Annealing.suited(self.instance, self.k).heat
-        annealing = Annealing(moves=THOROUGH, heat=(hot, cold), least=0)
-        for turn in range(RESTARTS):
-            if not self.done():
-                pattern = self.start(candidates)
-                found = self.run("annealing", annealing, candidates, pattern, turn)
-                self.offer(Solution.of(self.instance, found))
-
-    def finish(self) -> None:
-        """Try to prove the best so far optimal, on tables where that is within reach."""
-        if self.wide or self.best is self.tried:
-            return
-        self.search_in_reach()
-        self.tell("proof")
-        patient = self.stop.time_limit is not None
-        solution, bound = prove(
-            self.tree,
-            self.best,
-            self.price,
-            self.bound,
-            self.k,
-            self.stop.left,
-            patient,
-            self.lifted,
-        )
-        self.offer(solution)
-        self.tried = self.best
-        self.bound = max(self.bound, bound)

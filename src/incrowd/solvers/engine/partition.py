@@ -44,9 +44,8 @@ def classes_within(lifted: Lifted, instance: Instance, k: int, slack: float) -> 
     pad = new_pad(int(np.diff(lists.offset).max(initial=1)), k)
     pattern, size = np.empty(MOST_CLASSES, np.int64), np.empty(MOST_CLASSES, np.int64)
     rows = np.empty((MOST_CLASSES, 2 * k - 1), np.int64)
-    every = np.arange(len(lists.cost))
-    problem = every, lists, lifted.price, instance.counts, k, slack
-    n = all_classes(*problem, tolls, pad, pattern, size, rows)
+    problem = lists, lifted.price, instance.counts, k, slack
+    n = all_classes(*problem, tolls, pad, (pattern, size, rows))
     return None if n < 0 else Classes(pattern[:n].copy(), size[:n].copy(), rows[:n].copy())
 
 
@@ -62,7 +61,7 @@ def pairs_of(classes: Classes, lists: Emission, distinct: int) -> Emission:
 
 def best_partition(
     classes: Classes,
-    lists: Emission,
+    cost: NDArray[np.int64],
     price: NDArray[np.float64],
     best: Solution,
     nodes: int,
@@ -72,6 +71,7 @@ def best_partition(
 
     Parameters
     ----------
+    cost: int64, shape (patterns,): cost per row of each pattern.
     price: float64, shape (distinct,): prices that bound every release, without odd sets; costs are
         reduced by them, so that HiGHS's relative gap is one of small numbers.
 
@@ -89,12 +89,12 @@ def best_partition(
     row = classes.rows[classes.taken]
     matrix = csc_array((np.ones(len(row)), (row, column)), shape=(instance.distinct, n))
     paid = float(price @ instance.counts)
-    cost = classes.size * lists.cost[classes.pattern] - matrix.T @ price
+    reduced = classes.size * cost[classes.pattern] - matrix.T @ price
     counts = instance.counts.astype(np.float64)
     above = max(1.0, best.cost - paid)
     with standard_output_kept_clean():
         result = milp(
-            cost,
+            reduced,
             integrality=np.ones(n),
             bounds=Bounds(0, np.inf),
             constraints=LinearConstraint(matrix, counts, counts),  # pyright: ignore[reportArgumentType]
@@ -108,7 +108,7 @@ def best_partition(
     if result.status == 2:  # no release consists of these classes
         return best, best.cost
     if result.mip_dual_bound is not None and np.isfinite(result.mip_dual_bound):
-        doubt = 1e-6 * max(above, float(np.abs(cost).max()))  # as in ``neighbourhood``
+        doubt = 1e-6 * max(above, float(np.abs(reduced).max()))  # as in ``neighbourhood``
         bound = math.ceil(paid + result.mip_dual_bound - doubt - 1e-12 * paid)
     if result.x is None:
         return best, bound

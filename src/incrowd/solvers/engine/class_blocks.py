@@ -1,0 +1,192 @@
+"""Large neighbourhoods over classes: blocks re-solved as set partitioning near lifted prices.
+
+With lifted prices and odd sets nearly all classes of a good release cost what their rows pay; the
+gap sits in a few that cost more.  Around each of these the release is put together anew, from the
+classes that cost little above their prices.  Annealing does not find such exchanges: they change
+many classes at once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.odd_sets.classes import new_pad, some_classes, tolls_of
+from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.instance import Instance
+from incrowd.patterns.prefix_tree import Emission
+from incrowd.solution import Solution
+from incrowd.solvers.engine.partition import Classes, best_partition
+from incrowd.solvers.engine.vicinity import Layout, Links, above_lifted, links_of, near
+
+HOP = 0.05  # cells that a link is longer than it is dear, on average
+MOST_CLASSES = 20_000  # per block
+NODES = 1_000  # of branch and bound, per block
+
+
+def split(solution: Solution, k: int) -> Solution:
+    """Split classes of 2k rows and more into classes of at least k, which cost no more."""
+    layout = Layout.of(solution)
+    sizes = solution.sizes
+    place = np.arange(len(layout.copies)) - np.repeat(layout.first[:-1], sizes)
+    part = np.minimum(place // k, np.repeat(np.maximum(sizes // k, 1) - 1, sizes))
+    name = np.empty(len(place), np.int64)
+    name[layout.copies] = layout.classes[layout.copies] * len(place) + part
+    return Solution.of(solution.instance, name)
+
+
+def padded(layout: Layout, classes: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """Return the distinct rows of some classes: int64, shape (classes, width), −1 for none."""
+    at = layout.first[classes][:, None] + np.arange(width)
+    inside = at < layout.first[classes + 1][:, None]
+    return np.where(inside, layout.rows[np.where(inside, at, 0)], -1)
+
+
+def restricted(lists: Emission, counts: NDArray[np.int64]) -> Emission:
+    """Return the patterns of the rows that have copies, with these rows alone."""
+    pattern = np.repeat(np.arange(len(lists.cost)), np.diff(lists.offset))
+    inside = counts[lists.rows] > 0
+    kept, first = np.unique(pattern[inside], return_index=True)
+    offset = np.append(first, inside.sum()).astype(np.int64)
+    return Emission(lists.cost[kept], offset, lists.rows[inside])
+
+
+class Neighbourhood:
+    """A release, and blocks of its classes.
+
+    Attributes
+    ----------
+    best: the release so far, in classes of k to 2k − 1 rows.
+    above: float64, shape (classes,): cells that each costs above lifted prices.
+    names: int64, shape (classes,): equal for equal classes.
+    """
+
+    def __init__(
+        self, settings: "ClassBlocks", lifted: Lifted, price: NDArray[np.float64], k: int
+    ) -> None:
+        self.settings, self.lifted, self.price, self.k = settings, lifted, price, k
+        distinct = len(price)
+        self.tolls = tolls_of(lifted.sets, distinct)
+        self.pad = new_pad(int(np.diff(lifted.lists.offset).max(initial=1)), k)
+        self.keys = np.random.default_rng(distinct).integers(1, 2**62, distinct, np.int64)
+
+    def enter(self, best: Solution) -> None:
+        """Take a release."""
+        self.best, instance = best, best.instance
+        self.layout = Layout.of(best)
+        every = padded(self.layout, np.arange(len(best.sizes)), 2 * self.k - 1)
+        costs = best.sizes * best.class_costs
+        self.above = above_lifted(every, costs, self.lifted) / instance.cell
+        self.names = np.add.reduceat(self.keys[self.layout.rows], self.layout.first[:-1])
+
+    def part(self, block: NDArray[np.int64]) -> tuple[Solution, NDArray[np.int64]]:
+        """Return some copies as a problem of their own, and its distinct rows' numbers here."""
+        whole = self.best.instance
+        rows, counts = np.unique(whole.copies[block], return_counts=True)
+        part = Instance(whole.codes[rows], counts.astype(np.int64), whole.trees, whole.scale)
+        return Solution.of(part, self.best.classes[block]), rows
+
+    def offered(self, present: Solution, rows: NDArray[np.int64]) -> tuple[Classes, NDArray]:
+        """Return classes for the block, its own among them, and the costs of their patterns."""
+        k, instance = self.k, present.instance
+        counts = np.zeros(len(self.price), np.int64)
+        counts[rows] = instance.counts
+        lists = restricted(self.lifted.lists, counts)
+        room = min(MOST_CLASSES, self.settings.most * len(lists.cost))
+        found = np.empty(room, np.int64), np.empty(room, np.int64), np.zeros((room, 2 * k - 1), int)
+        slack = self.settings.slack * instance.cell
+        problem = lists, self.lifted.price, counts, k, slack, self.settings.most
+        n = some_classes(*problem, self.tolls, self.pad, found)
+        number = np.full(len(self.price), 0)
+        number[rows] = np.arange(len(rows))
+        own = Layout.of(present)
+        sizes = present.sizes
+        mine = padded(own, np.arange(len(sizes)), 2 * k - 1)
+        return Classes(
+            np.concatenate([found[0][:n], len(lists.cost) + np.arange(len(sizes))]),
+            np.concatenate([found[1][:n], sizes]),
+            np.concatenate([number[found[2][:n]], mine]),
+        ), np.concatenate([lists.cost, present.class_costs])
+
+    def solved(self, classes: NDArray[np.int64], seconds: float) -> Solution:
+        """Put these classes' rows together anew; return the better release."""
+        inside = np.isin(self.best.classes, classes)
+        block = np.flatnonzero(inside)
+        present, rows = self.part(block)
+        offered, cost = self.offered(present, rows)
+        found, _ = best_partition(offered, cost, self.price[rows], present, NODES, seconds)
+        if found.cost >= present.cost:
+            return self.best
+        name = self.best.classes.copy()
+        name[block] = len(self.best.sizes) + found.classes
+        return split(Solution.of(self.best.instance, name), self.k)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassBlocks:
+    """Re-solve blocks around classes that cost more than their rows pay.
+
+    Attributes
+    ----------
+    sizes: rows per block, one round each.
+    slack: cells above lifted prices up to which classes are offered to a block.
+    most: classes offered per pattern, the dearest first.
+    least: cells above lifted prices from which on a class starts a block.
+    seconds: per block.
+    """
+
+    sizes: tuple[int, ...] = (150, 300, 450, 600)
+    slack: float = 2.5
+    most: int = 20
+    least: float = 0.3
+    seconds: float = 3.0
+
+    def run(
+        self,
+        best: Solution,
+        lifted: Lifted,
+        price: NDArray[np.float64],
+        k: int,
+        seed: int,
+        seconds_left: Callable[[], float],
+        stop: Callable[[], bool] = lambda: False,
+        report: Callable[[int], None] = lambda cost: None,
+    ) -> Solution:
+        """Go through the rounds; return a release that costs no more than ``best``.
+
+        ``price``: float64, shape (distinct,), bounds every release without odd sets.
+        """
+        links = links_of(lifted, best.instance, k)
+        at = Neighbourhood(self, lifted, price, k)
+        at.enter(split(best, k))
+        rng = np.random.default_rng([seed, 11])
+        for size in self.sizes:
+            hop = links.length + HOP * (0.5 + rng.random(len(links.length)))
+            self.round(at, size, links, hop, seconds_left, stop, report)
+        return at.best
+
+    def round(
+        self,
+        at: Neighbourhood,
+        size: int,
+        links: Links,
+        hop: NDArray[np.float64],
+        seconds_left: Callable[[], float],
+        stop: Callable[[], bool],
+        report: Callable[[int], None],
+    ) -> None:
+        """Start a block of ``size`` rows at every class that pays too much, the worst first."""
+        tried: set[int] = set()
+        while not stop():
+            due = np.flatnonzero(at.above > self.least)
+            due = due[[int(name) not in tried for name in at.names[due]]]
+            if not len(due):
+                return
+            worst = int(due[np.argmax(at.above[due])])
+            tried.add(int(at.names[worst]))
+            block = near(worst, size, at.layout, links, hop)
+            better = at.solved(block, min(self.seconds, seconds_left()))
+            if better is not at.best:
+                at.enter(better)
+                report(better.cost)

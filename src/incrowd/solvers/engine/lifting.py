@@ -1,0 +1,187 @@
+"""The stages of the engine that need prices with odd sets: bound, blocks over classes, proof."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.odd_sets.certificate import certify_with_sets
+from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
+from incrowd.instance import Instance
+from incrowd.patterns.listing import within
+from incrowd.patterns.prefix_tree import Emission, PrefixTree
+from incrowd.solution import Solution
+from incrowd.solvers.engine.anneal import Annealing
+from incrowd.solvers.engine.candidates import Candidates
+from incrowd.solvers.engine.class_blocks import ClassBlocks
+from incrowd.solvers.engine.prove import pairs_in_reach, prove
+from incrowd.solvers.engine.warm import with_solution
+from incrowd.solvers.staged import StagedRun
+
+MOST_LIFTED = (20_000, 100_000)  # pairs in one program with odd sets: without a time limit, with
+TURNS = (60, 120)  # of that program: without a time limit, with one
+ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05)  # cells by which prices of large tables may rise
+MOST_BOXED = (600_000, 10_000)  # pairs there, and per second; the widest room with no more is taken
+LIFTING = 0.6  # share of the time left that the program with odd sets takes on large tables
+EXCHANGING = 0.2  # share of the time left that blocks over classes take on small ones
+REHEATS = 4  # annealings of a large table between two goes at blocks that gain nothing
+UNHURRIED = 1e-3  # seconds per row from which on time is given
+RESTARTS = 4  # annealings within reach of lifted prices
+THOROUGH = 5_000  # moves per copy there
+
+
+class LiftedRun(StagedRun):
+    """What a run does with odd sets.
+
+    Attributes
+    ----------
+    price: float64, shape (distinct,): prices that bound every release; ``priced`` once they are
+        more than a first guess.
+    wide: whether the table has too many patterns for prices.
+    lifted: prices with odd sets over all that a better release could use, on small tables.
+    guide: the latest prices with odd sets.
+    tried: the release that no proof of optimality was found for.
+    """
+
+    instance: Instance
+    tree: PrefixTree
+    k: int
+    price: NDArray[np.float64]
+    odd_sets: OddSets
+    wide = False
+    priced = False
+    lifted: Lifted | None = None
+    guide: Lifted | None = None
+    tried: Solution | None = None
+
+    @abstractmethod
+    def start(self, candidates: Candidates) -> NDArray[np.int64]:
+        """Return a lawful assignment of copies to patterns."""
+
+    @abstractmethod
+    def run(
+        self,
+        stage: str,
+        annealing: Annealing,
+        candidates: Candidates,
+        pattern: NDArray[np.int64],
+        turn: int,
+    ) -> NDArray[np.int64]:
+        """Anneal an assignment."""
+
+    @abstractmethod
+    def anneal_again(self, enough: Callable[[int], bool]) -> None:
+        """Anneal the best so far, until ``enough`` (of the turns done)."""
+
+    def unhurried(self) -> bool:
+        """Whether a time limit leaves much time per row."""
+        limit = self.stop.time_limit
+        return limit is not None and limit >= UNHURRIED * self.instance.rows
+
+    def raise_by_odd_sets(self) -> None:
+        """Raise the bound beyond the linear program: on small tables, and where time is given."""
+        if self.wide or not self.priced or self.best is self.tried:
+            return
+        patient = self.stop.time_limit is not None
+        slack = self.best.cost - 1 - float(self.price @ self.instance.counts) + 1e-6
+        lists = within(self.tree, self.price, self.k, max(slack, 0.0), MOST_LIFTED[patient])
+        lifted = None
+        if lists is not None:
+            # only these lists hold all that a better release could use: see ``prove``
+            lifted = self.lifted = self.raised(lists, None, lambda turns: turns / TURNS[patient])
+        elif self.unhurried():
+            lifted = self.lifted_in_a_box()
+        if lifted is not None:
+            self.guide = lifted
+            certificate = certify_with_sets(self.tree, self.k, lifted)
+            if certificate is not None and certificate.bound(self.instance.counts) > self.bound:
+                self.bound = certificate.bound(self.instance.counts)
+                self.certificate = certificate
+
+    def lifted_in_a_box(self) -> Lifted | None:
+        """Raise the prices of a large table by a little each, in a share of the time left."""
+        begin, span = self.stop.elapsed(), LIFTING * self.stop.left()
+
+        def progress(_: int) -> float:
+            return (self.stop.elapsed() - begin) / max(span, 1e-3)
+
+        cells = self.k * self.instance.cell
+        most = min(MOST_BOXED[0], int(MOST_BOXED[1] * span))
+        for room in ROOMS:
+            lists = within(self.tree, self.price, self.k, room * cells, most)
+            if lists is not None:
+                return self.raised(lists, room, progress)
+        return None
+
+    def raised(
+        self, lists: Emission, room: float | None, progress: Callable[[int], float]
+    ) -> Lifted:
+        """Solve the linear program with odd sets over these patterns, as far as there is time."""
+        problem = lists, self.instance.counts, self.k, self.price, room, self.instance.cell
+
+        def until(turns: int) -> float:
+            return 1.0 if self.done() else progress(turns)
+
+        def report(share: float) -> None:
+            self.tell("odd sets", share)
+
+        return self.odd_sets.raised(*problem, self.context.seed, until, report)
+
+    def settled(self) -> bool:
+        """Whether nothing is left to do for the best so far."""
+        return self.wide or self.best is self.tried or self.best.cost == self.bound
+
+    def search_in_reach(self) -> None:
+        """Anneal a small table over the classes that cost little above lifted prices."""
+        if self.lifted is None or self.settled():
+            return
+        emission = pairs_in_reach(self.lifted, self.instance, self.k)
+        if emission is None:
+            return
+        candidates, _ = with_solution(emission, self.best)
+        hot, cold = Annealing.suited(self.instance, self.k).heat
+        annealing = Annealing(moves=THOROUGH, heat=(hot, cold), least=0)
+        for turn in range(RESTARTS):
+            if not self.done():
+                pattern = self.start(candidates)
+                found = self.run("annealing", annealing, candidates, pattern, turn)
+                self.offer(Solution.of(self.instance, found))
+
+    def exchange(self) -> None:
+        """Re-solve blocks over the classes that cost little above lifted prices."""
+        limit = self.stop.time_limit
+        if self.guide is None or limit is None or self.settled():
+            return
+        small = self.lifted is not None
+        end = self.stop.elapsed() + (EXCHANGING if small else 1.0) * self.stop.left()
+        turn, idle = 0, False
+        while not (idle and small) and not self.done() and self.stop.elapsed() < end:
+            before = self.best.cost
+            self.offer(self.exchanged(turn, lambda: self.done() or self.stop.elapsed() > end))
+            idle = self.best.cost == before
+            if idle and not small:
+                self.anneal_again(lambda turns: turns >= REHEATS)
+            turn += 1
+
+    def exchanged(self, turn: int, stop: Callable[[], bool]) -> Solution:
+        """Go through one round of such blocks."""
+        assert self.guide is not None
+        problem = self.best, self.guide, self.price, self.k, self.context.seed + turn
+
+        def report(cost: int) -> None:
+            self.tell("blocks of classes", None, cost)
+
+        return ClassBlocks().run(*problem, self.stop.left, stop, report)
+
+    def finish(self) -> None:
+        """Try to prove the best so far optimal, on tables where that is within reach."""
+        if self.settled():
+            return
+        self.tell("proof")
+        problem = self.tree, self.best, self.price, self.bound, self.k, self.stop.left
+        patient = self.stop.time_limit is not None
+        solution, bound = prove(*problem, patient, self.lifted)
+        self.offer(solution)
+        self.tried = self.best
+        self.bound = max(self.bound, bound)
