@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from incrowd.stop import Stop
 
@@ -28,7 +29,7 @@ def standard_output_kept_clean() -> Iterator[None]:
             yield
             return
         try:
-            with suppress(OSError), open(os.devnull, "wb") as nowhere:
+            with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
                 os.dup2(nowhere.fileno(), 1)
             yield
         finally:
