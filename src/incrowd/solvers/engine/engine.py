@@ -40,9 +40,12 @@ PATIENCE = 4  # such idle turns, also when a gap is asked for without a time lim
 WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
 PRICING = (0.5, 0.4)  # share of a time limit for prices: with hierarchies, without
 RESTARTS = 4  # annealings of a small table under a time limit
-AGAIN = 4.0  # the same where the release is annealed again and again after that
+MOST_AGAIN = 4.0  # the same where the best release is annealed again and again after that
+STARTS = 3  # annealings before that: some end better than others, and stay so
 WARM = 0.25  # share of the first heat then
-SEARCHING = (0.75, 0.5, 0.3)  # share of the time left for annealing: in a hurry, unhurried, wide
+SEARCHING = (0.75, 0.5)  # share of the time left for annealing: in a hurry, and unhurried
+WIDE_SHARE = 0.3  # the same where candidates are many
+SMALL_SHARE = 0.6  # the same on small tables
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 MANY_VISITS = 2_000_000  # of the support search, beyond which enumerations are slow
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
@@ -220,22 +223,25 @@ class Run(LiftedRun):
             hot, cold = annealing.heat
             warm = WARM if self.wide_search() else 0.5
             annealing = replace(annealing, heat=(warm * hot, cold))
+        left = self.stop.left()
         if self.stop.time_limit is None:
             self.anneal("annealing", annealing)
             return
         if self.instance.rows <= SMALL:  # the best of some, rather than one that takes long
-            for turn in range(RESTARTS):
-                self.anneal("annealing", annealing, (0.2 * self.stop.left(), 1.0), turn)
+            self.anneal("annealing", annealing, (SMALL_SHARE * left / RESTARTS, 1.0), RESTARTS)
             return
-        # slower cooling is what more time is best spent on, unless a gap may end the run early or
-        # there is enough to anneal again and again
-        patient = self.stop.gap is None
-        factor = (AGAIN if self.wide_search() else MOST_PATIENT) if patient else 1.0
-        share = SEARCHING[self.unhurried() + self.wide_search()] * self.stop.left()
+        # slower cooling is what more time is best spent on, unless a gap may end the run early
+        factor = MOST_PATIENT if self.stop.gap is None else 1.0
+        if not self.wide_search():
+            share = SEARCHING[self.unhurried()] * left
+            self.anneal("annealing", annealing, (share, factor))
+            return
+        # or, with much time, annealing the best of some again and again
+        share = WIDE_SHARE * left
         end = self.stop.elapsed() + share
-        self.anneal("annealing", annealing, (share, factor))
-        if self.wide_search():
-            self.anneal_again(lambda turns: self.stop.elapsed() > end)
+        patience = 0.5 * share / STARTS, min(factor, MOST_AGAIN)
+        self.anneal("annealing", annealing, patience, STARTS)
+        self.anneal_again(lambda turns: self.stop.elapsed() > end)
 
     def anneal_again(self, enough: Callable[[int], bool]) -> None:
         """Anneal the best so far, from little heat, until ``enough`` (of the turns done)."""
@@ -254,15 +260,17 @@ class Run(LiftedRun):
         stage: str,
         annealing: Annealing,
         seconds: tuple[float, float] | None = None,
-        turn: int = 0,
+        turns: int = 1,
     ) -> None:
-        """List candidates, build a greedy release on them, anneal it."""
+        """List candidates, build a greedy release on them, anneal it ``turns`` times."""
         self.tell("candidates")
         candidates = build_candidates(self.instance, self.emission())
         pattern = self.start(candidates)
         self.offer(Solution.of(self.instance, pattern))
-        found = self.run(stage, annealing, candidates, pattern, turn, seconds)
-        self.offer(Solution.of(self.instance, found))
+        for turn in range(turns):
+            if turn == 0 or not self.done():
+                found = self.run(stage, annealing, candidates, pattern, turn, seconds)
+                self.offer(Solution.of(self.instance, found))
 
     def start(self, candidates: Candidates) -> NDArray[np.int64]:
         """Return a lawful assignment: near a fractional release once there are good prices."""

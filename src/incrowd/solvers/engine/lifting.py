@@ -154,6 +154,8 @@ class LiftedRun(StagedRun):
         if self.guide is None or limit is None or self.settled():
             return
         small = self.lifted is not None
+        if small and self.best.cost - self.bound <= self.instance.cell:
+            return  # what is left is rather the proof's
         end = self.stop.elapsed() + (EXCHANGING if small else 1.0) * self.stop.left()
         turn, idle = 0, False
         while not (idle and small) and not self.done() and self.stop.elapsed() < end:
