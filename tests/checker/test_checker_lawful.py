@@ -29,7 +29,10 @@ from incrowd.checker.models import Histogram, lawful, least_class
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.verify import Verdict, check
 from incrowd.instance import Instance, from_codes
+from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Model
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -68,6 +71,13 @@ RELAXED: list[list[dict[str, Any]]] = [
     [{"model": "recursive", "c": "1/2", "l": 1, "column": "a"}],
     [{"model": "t-closeness", "t": "1/5", "distance": "equal", "column": "a"}],
     [{"model": "t-closeness", "t": "2/5", "distance": "equal", "column": "a"}, K3],
+    [{"model": "alpha-k", "alpha": "1/2", "k": 2, "column": "a"}],
+    [{"model": "alpha-k", "alpha": "2/5", "k": 1, "values": ["x", None], "column": "a"}],
+    [{"model": "basic-beta", "beta": "1/2", "column": "a"}],
+    [{"model": "basic-beta", "beta": "1", "column": "a"}, K3],
+    [{"model": "enhanced-beta", "beta": "2", "column": "a"}],
+    [{"model": "delta-disclosure", "delta": "3/4", "column": "a"}],
+    [{"model": "delta-disclosure", "delta": "2", "column": "a"}, K3],
 ]
 
 
@@ -143,6 +153,13 @@ MODELS: list[Model] = [
     TCloseness("0.2"),
     TCloseness("0.4") & KAnonymity(2),
     DistinctDiversity(2) & TCloseness("0.3"),
+    AlphaK("0.5", 2),
+    AlphaK("0.4", attribute=0, values=(0,)) & DistinctDiversity(2),
+    BasicBetaLikeness("0.5"),
+    BasicBetaLikeness(1) & KAnonymity(3),
+    EnhancedBetaLikeness(2),
+    DeltaDisclosure("0.7"),
+    DeltaDisclosure("1.5") & TCloseness("0.4"),
 ]
 
 

@@ -13,13 +13,15 @@ fine when one of the rules says so.
                                                             dearest rest up to k, all e > 0
     frequency  no value in more than 1/l of the rows        exact: classes of two sizes
     share      no value in more than ``cap`` of the rows    sizes k … k + 5, and all above at once
+    shares     each value's share as the model bounds it    likewise
     closeness  moves at most a share t from the table's     all sizes at once; any slope will do
                shares (equal distance)
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,10 +29,12 @@ import polars as pl
 
 from incrowd.checker.files import Proof
 from incrowd.checker.inequality import Ints, Rows, State
-from incrowd.checker.models import columns_of, number
+from incrowd.checker.models import columns_of, number, share_table
 from incrowd.checker.rejection import require
+from incrowd.checker.shares import NAMES, Share
 
 SIZES, PARTS, STEPS = 6, 1000, 4
+UNIT = 4096  # parts of a row in which shares are counted for all large classes at once
 Plain = Sequence[dict[str, Any]]
 
 
@@ -45,6 +49,12 @@ def implied(models: Plain, sensitive: pl.DataFrame) -> list[dict[str, Any]]:
                 if model.get("distance") == "equal":
                     rules.append({"rule": "closeness", "t": str(number(model, "t"))})
                     rules[-1]["column"] = column
+                continue
+            if kind in NAMES:
+                rules.append({"rule": "shares", **model, "column": column})
+                if kind == "delta-disclosure":  # every value is there
+                    all_of = sensitive[column].n_unique()
+                    rules.append({"rule": "distinct", "l": all_of, "column": column})
                 continue
             l = number(model, "l", whole=kind != "entropy")  # noqa: E741
             name = "frequency" if kind == "frequency" else "distinct"
@@ -74,16 +84,23 @@ def entropy_cap(l: Fraction, values: int) -> Fraction:  # noqa: E741
 
 
 class Case(NamedTuple):
-    """Classes of ``size`` units, ``unit`` a row; of value v ``cap[v]``, and ``spare`` beyond."""
+    """Classes of ``size`` units, ``unit`` a row; of value v ``cap[v]``, and ``spare`` beyond.
+
+    ``low``: of value v at least so many units.
+    """
 
     size: int
     unit: int
     cap: Ints
     spare: int = 0
+    low: Ints | None = None
 
 
-def cases_of(rule: dict[str, Any], k: int, table: Ints) -> list[Case]:
-    """Return what the rule admits, ``table`` being the rows of each value; none for distinct."""
+def cases_of(rule: dict[str, Any], k: int, table: Ints, shares: Sequence[Share] = ()) -> list[Case]:
+    """Return what the rule admits; none for distinct.
+
+    ``table``, ``shares``: the rows of each value, and its least and largest share.
+    """
     if rule["rule"] == "frequency":
         l, k = rule["l"], max(k, rule["l"])  # noqa: E741
         most = -(-k // l)
@@ -94,11 +111,22 @@ def cases_of(rule: dict[str, Any], k: int, table: Ints) -> list[Case]:
         cases = [Case(n, 1, n * cap.numerator // cap.denominator + 0 * table) for n in sizes]
         unit = cap.denominator
         return [*cases, Case((k + SIZES) * unit, unit, (k + SIZES) * cap.numerator + 0 * table)]
+    if rule["rule"] == "shares":
+        large = share_case((k + SIZES) * UNIT, UNIT, shares)
+        return [*(share_case(n, 1, shares) for n in range(k, k + SIZES)), large]
     if rule["rule"] == "closeness":
         t, total = Fraction(rule["t"]), int(table.sum())
         unit = t.denominator * total
         return [Case(k * unit, unit, k * t.denominator * table, k * total * t.numerator)]
     return []
+
+
+def share_case(size: int, unit: int, shares: Sequence[Share]) -> Case:
+    """Return the classes of whole rows of one size, or of parts of rows, rounded outwards."""
+    inward = unit == 1
+    cap = [(floor if inward else ceil)(size * most) for _, most in shares]
+    low = [(ceil if inward else floor)(size * least) for least, _ in shares]
+    return Case(size, unit, np.array(cap, np.int64), low=np.array(low, np.int64))
 
 
 class Lawful:
@@ -121,7 +149,7 @@ class Lawful:
             value = numbered(sensitive[rule["column"]])
             value_of_mark = np.zeros(int(self.mark.max(initial=0)) + 1, np.int64)
             value_of_mark[self.mark] = value
-            cases = cases_of(rule, k, np.bincount(value, minlength=1))
+            cases = cases_of(rule, k, np.bincount(value, minlength=1), shares_of(rule, sensitive))
             self.rules.append((rule.get("l", 1), value_of_mark, cases))
         sizes = [case.size + case.spare for _, _, cases in self.rules for case in cases]
         self.terms = 2 * max([len(self.mark), 1, *sizes])
@@ -152,6 +180,17 @@ class Lawful:
         return State(depth, row[matters], group[matters], cost, worth)
 
 
+def shares_of(rule: dict[str, Any], sensitive: pl.DataFrame) -> list[Share]:
+    """Return the least and largest share of each value by its number; 0 may be no value's."""
+    if rule["rule"] != "shares":
+        return []
+    column = sensitive[rule["column"]]
+    found = share_table(rule, Counter(column.to_list()))
+    kinds = dict(zip(numbered(column).tolist(), column.to_list(), strict=True))
+    free = Fraction(0), Fraction(1)
+    return [found[kinds[n]] if n in kinds else free for n in range(max(kinds, default=0) + 1)]
+
+
 def distinct_exceeds(l: int, k: int, e: Ints, copies: Ints, value: Ints, group: Ints) -> Any:  # noqa: E741
     """Whether rows of l values, max(k, l) rows or more, have a positive sum; per group."""
     dearest = before(np.ones_like(e), group, value) == 0
@@ -172,8 +211,12 @@ def exceeds(case: Case, e: Ints, copies: Ints, value: Ints, group: Ints, last: b
     units = np.minimum(copies, case.size // case.unit) * case.unit
     within = np.clip(case.cap[value] - before(units, group, value), 0, units)
     if not case.spare:
-        take = np.clip(case.size - before(within, group), 0, within)
-        return (summed(take, group) == case.size) & (summed(take * e, group) > 0)
+        low = 0 * case.cap if case.low is None else case.low
+        forced = np.clip(low[value] - before(units, group, value), 0, within)
+        rest, room = within - forced, case.size - int(low.sum())
+        take = forced + np.clip(room - before(rest, group), 0, rest)
+        there = (summed(forced, group) == low.sum()) & (summed(take, group) == case.size)
+        return there & (summed(take * e, group) > 0)
     alive = case.size - summed(within, group) <= case.spare
     e, group, amount = np.tile(e, 2), np.tile(group, 2), np.append(within, units - within)
     beyond = np.arange(len(e)) >= len(units)

@@ -32,7 +32,7 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
         raise RejectedError("the statement is no JSON") from None
     facts = proof.facts
     salt, original = bytes.fromhex(facts["salt"]), facts["original"]["sha256"].encode()
-    private = ("order", "levels", "matrix")
+    private = ("order", "levels", "values", "matrix")
     expected: dict[str, Any] = {
         "format": "incrowd-statement",
         "release_sha256": facts["release"]["sha256"],

@@ -22,8 +22,22 @@ from incrowd.bounds.pricing import (
     distinct_part,
     frequency_part,
 )
+from incrowd.privacy.all_of import parts
+from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.attribute import PerAttribute
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
+from incrowd.privacy.laws import numbers
 from incrowd.solvers.base import Prices, Problem
 
+SHARED: dict[str, type[PerAttribute]] = {
+    "alpha-k": AlphaK,
+    "basic-beta": BasicBetaLikeness,
+    "enhanced-beta": EnhancedBetaLikeness,
+    "delta-disclosure": DeltaDisclosure,
+}
+PART_OF_ROW = 4096
+ROUGH = 1 / PART_OF_ROW / 4
 PARTS = 1000  # shares are written in thousandths where they have to be rounded
 SIZES = 16  # more than the sizes of class that a rule looks at
 MOST_VISITS = 20_000_000  # nodes of the prefix tree beyond which first prices are not sought
@@ -45,6 +59,10 @@ def rules_of(models: Sequence[Plain], values: Mapping[str, int]) -> list[dict[st
             if kind == "t-closeness" and model["distance"] == "equal":
                 t = str(Fraction(model["t"]))
                 rules.append({"rule": "closeness", "t": t, "column": column})
+            elif kind in SHARED:
+                rules.append({"rule": "shares", **model, "column": column})
+                if kind == "delta-disclosure":
+                    rules.append({"rule": "distinct", "l": values[column], "column": column})
             elif kind not in ("k-anonymity", "t-closeness"):
                 name = "frequency" if kind == "frequency" else "distinct"
                 level = ceil(Fraction(model["l"]))
@@ -84,6 +102,9 @@ def parts_of(
             found.append(distinct_part(rule["l"], k, a, table))
         elif rule["rule"] == "frequency":
             found.append(frequency_part(rule["l"], k, a, len(counts)))
+        elif rule["rule"] == "shares":
+            caps, lows = shares_within(problem, rule["model"], a)
+            found.append(capped_part(k, a, caps, lows, None))
         elif rule["rule"] == "share":
             cap = float(Fraction(rule["cap"]))
             found.append(capped_part(k, a, [cap] * len(counts), [0.0] * len(counts), None))
@@ -93,6 +114,22 @@ def parts_of(
             depth = [ceil(k * (q + within)) + 1 for q in quota]
             found.append(Part(VARIATION, a, [float(k), within, 0.0, *quota], depth))
     return found
+
+
+def shares_within(problem: Problem, kind: str, a: int) -> tuple[list[float], list[float]]:
+    """Return each value's largest and least share under all models of a kind, rounded outwards.
+
+    The checker counts shares of large classes in whole parts of a row, hence ``ROUGH``.
+    """
+    laws = [
+        numbers(part, [int(c) for c in problem.table.histograms[a]])[1]
+        for part in parts(problem.model)
+        if isinstance(part, SHARED[kind]) and a in part.attributes(problem.table)
+    ]
+    values = problem.table.sizes[a]
+    caps = [max(law[1 + v] / law[0] for law in laws) + ROUGH for v in range(values)]
+    lows = [min(law[1 + values + v] / law[0] for law in laws) - ROUGH for v in range(values)]
+    return caps, [max(0.0, y) for y in lows]
 
 
 def lawful_prices(
@@ -139,7 +176,7 @@ def precision(rules: Sequence[Plain], k: int, rows: int, reach: float) -> int:
     """
     terms = 4.0 * rows
     for rule in rules:
-        unit = Fraction(rule.get("cap", 1)).denominator
+        unit = PART_OF_ROW if rule["rule"] == "shares" else Fraction(rule.get("cap", 1)).denominator
         if rule["rule"] == "closeness":
             unit = Fraction(rule["t"]).denominator * rows
         terms = max(terms, 4.0 * (max(k, rule.get("l", 1)) + SIZES) * unit)
