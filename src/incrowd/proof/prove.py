@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from incrowd.errors import VerificationError
+from incrowd.frames.fewer import FewerRows
 from incrowd.proof.models import plain_models
 from incrowd.proof.statement import statement
 from incrowd.proof.writing import Evidence, sha256_of, write_proof
@@ -61,13 +62,18 @@ def prove(
         csv=dialect(release),
         hierarchies=origins(release.policy.hierarchies),
         spreadsheet_safe=spreadsheet_safe,
+        kept=release.source.kept if isinstance(release.source, FewerRows) else None,
+        dropped=release.suppressed_rows,
+        most_dropped=release.policy.suppress_rows,
+        aside=release.suppressed_units,
     )
     return write_proof(file, evidence, original, released)
 
 
 def dialect(release: "Release") -> dict[str, str]:
     """Return how a delimited file of the release is to be read."""
-    known = getattr(release.source, "dialect", None)
+    source = release.source
+    known = getattr(source.source if isinstance(source, FewerRows) else source, "dialect", None)
     if known is None:
         return {}
     form = {"delimiter": known.delimiter, "newline": known.newline}
