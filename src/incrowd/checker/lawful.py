@@ -16,11 +16,13 @@ fine when one of the rules says so.
     shares     each value's share as the model bounds it    likewise
     closeness  moves at most a share t from the table's     all sizes at once; any slope will do
                shares (equal distance)
+    sizes      the same                                     size by size, see sizes.py
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from math import ceil, floor
 from typing import Any, NamedTuple
 
@@ -32,9 +34,11 @@ from incrowd.checker.inequality import Ints, Rows, State
 from incrowd.checker.models import columns_of, number, share_table
 from incrowd.checker.rejection import require
 from incrowd.checker.shares import NAMES, Share
+from incrowd.checker.sizes import MOST_SIZES, BySize
 
 SIZES, PARTS, STEPS = 6, 1000, 4
 UNIT = 4096  # parts of a row in which shares are counted for all large classes at once
+NO_RULE = "the models imply no such pricing rule"
 Plain = Sequence[dict[str, Any]]
 
 
@@ -114,8 +118,9 @@ def cases_of(rule: dict[str, Any], k: int, table: Ints, shares: Sequence[Share] 
     if rule["rule"] == "shares":
         large = share_case((k + SIZES) * UNIT, UNIT, shares)
         return [*(share_case(n, 1, shares) for n in range(k, k + SIZES)), large]
-    if rule["rule"] == "closeness":
+    if rule["rule"] in ("closeness", "sizes"):
         t, total = Fraction(rule["t"]), int(table.sum())
+        k += rule.get("sizes", 0)
         unit = t.denominator * total
         return [Case(k * unit, unit, k * t.denominator * table, k * total * t.numerator)]
     return []
@@ -140,21 +145,30 @@ class Lawful:
         stated, k = proof.facts["pricing"], proof.facts["price_k"]
         require(not proof.sets.height, "pricing rules go with no odd sets")
         valid = implied(models, sensitive)
-        rules = [rule for rule in valid if rule in stated]
-        require(all(rule in valid for rule in stated), "the models imply no such pricing rule")
+        require(all(followed(rule) in valid for rule in stated), NO_RULE)
+        by_size = [rule for rule in stated if rule["rule"] == "sizes"]  # they take longer: last
         keys = sensitive.select(pl.struct(sensitive.columns).rank("dense"))
         self.k, self.rules = k, []
         self.mark = numbered(keys.to_series())
-        for rule in rules:
+        sizes, units = [len(self.mark), 1], [1]
+        for rule in [rule for rule in valid if rule in stated] + by_size:
             value = numbered(sensitive[rule["column"]])
             value_of_mark = np.zeros(int(self.mark.max(initial=0)) + 1, np.int64)
             value_of_mark[self.mark] = value
-            cases = cases_of(rule, k, np.bincount(value, minlength=1), shares_of(rule, sensitive))
-            self.rules.append((rule.get("l", 1), value_of_mark, cases))
-        sizes = [case.size + case.spare for _, _, cases in self.rules for case in cases]
-        self.terms = 2 * max([len(self.mark), 1, *sizes])
-        units = max([case.unit for _, _, cases in self.rules for case in cases], default=1)
-        require(len(self.mark) * units < 2**62, "the numbers exceed 64 bits")
+            table = np.bincount(value, minlength=1)
+            cases = cases_of(rule, k, table, shares_of(rule, sensitive))
+            test: Any = partial(cases_exceed, cases)
+            if rule["rule"] == "distinct":
+                test = partial(distinct_exceeds, rule["l"], k)
+            elif rule["rule"] == "sizes":
+                sized = BySize(Fraction(rule["t"]), k, rule["sizes"], table)
+                test = partial(by_size_exceeds, sized, cases)
+                sizes.append(sized.terms)
+            self.rules.append((value_of_mark, test))
+            sizes += [case.size + case.spare for case in cases]
+            units += [case.unit for case in cases]
+        self.terms = 2 * max(sizes)
+        require(len(self.mark) * max(units) < 2**62, "the numbers exceed 64 bits")
 
     def kept(
         self, rows: Rows, depth: int, row: Ints, starts: Ints, cost: Ints, _: int, wide: Any = True
@@ -164,7 +178,7 @@ class Lawful:
         e, copies = rows.price[row] - cost[group], rows.copies[row]
         alive = wide & (summed(copies, group) >= self.k)
         alive &= summed(copies * np.maximum(e, 0), group) > 0
-        for l, value_of_mark, cases in [*self.rules, (0, None, [])]:  # noqa: E741
+        for value_of_mark, test in [*self.rules, (None, None)]:
             here = alive[group]
             row, group, cost = row[here], (np.cumsum(alive) - 1)[group[here]], cost[alive]
             e, copies = rows.price[row] - cost[group], rows.copies[row]
@@ -172,9 +186,7 @@ class Lawful:
                 return None
             if value_of_mark is not None:
                 value, last = value_of_mark[rows.mark[row]], depth == len(rows.node)
-                some = [exceeds(case, e, copies, value, group, last) for case in cases]
-                some = some or [distinct_exceeds(l, self.k, e, copies, value, group)]
-                alive = np.logical_or.reduce(some)
+                alive = test(e, copies, value, group, last)
         worth = summed(copies * np.maximum(e, 0), group)
         matters = e + worth[group] > 0
         return State(depth, row[matters], group[matters], cost, worth)
@@ -191,7 +203,47 @@ def shares_of(rule: dict[str, Any], sensitive: pl.DataFrame) -> list[Share]:
     return [found[kinds[n]] if n in kinds else free for n in range(max(kinds, default=0) + 1)]
 
 
-def distinct_exceeds(l: int, k: int, e: Ints, copies: Ints, value: Ints, group: Ints) -> Any:  # noqa: E741
+def followed(rule: dict[str, Any]) -> dict[str, Any]:
+    """Return the rule that the models have to imply for this one to hold."""
+    if rule["rule"] != "sizes":
+        return rule
+    sizes = rule["sizes"]
+    require(type(sizes) is int and 0 < sizes <= MOST_SIZES, "the sizes of a rule are no number")
+    return {name: value for name, value in rule.items() if name != "sizes"} | {"rule": "closeness"}
+
+
+def cases_exceed(
+    cases: Sequence[Case], e: Ints, copies: Ints, value: Ints, group: Ints, last: bool
+) -> Any:
+    """Whether some class of some case has a positive sum of e; per group."""
+    return np.logical_or.reduce([exceeds(case, e, copies, value, group, last) for case in cases])
+
+
+def by_size_exceeds(
+    sized: BySize,
+    cases: Sequence[Case],
+    e: Ints,
+    copies: Ints,
+    value: Ints,
+    group: Ints,
+    last: bool,
+) -> Any:
+    """Whether classes of one of the sizes, or all larger ones, exceed; per group."""
+    rank = before(copies, group, value)
+    return sized.exceeds(e, rank, copies, value, group) | cases_exceed(
+        cases, e, copies, value, group, last
+    )
+
+
+def distinct_exceeds(
+    l: int,  # noqa: E741
+    k: int,
+    e: Ints,
+    copies: Ints,
+    value: Ints,
+    group: Ints,
+    _: bool = True,
+) -> Any:
     """Whether rows of l values, max(k, l) rows or more, have a positive sum; per group."""
     dearest = before(np.ones_like(e), group, value) == 0
     base = dearest & (before(dearest, group) < l)

@@ -15,12 +15,12 @@ from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import bound_of
 from incrowd.bounds.pricing import (
     SLACK,
-    VARIATION,
     Part,
     assembled,
     capped_part,
     distinct_part,
     frequency_part,
+    variation_part,
 )
 from incrowd.privacy.all_of import parts
 from incrowd.privacy.alpha_k import AlphaK
@@ -39,17 +39,22 @@ SHARED: dict[str, type[PerAttribute]] = {
 PART_OF_ROW = 4096
 ROUGH = 1 / PART_OF_ROW / 4
 PARTS = 1000  # shares are written in thousandths where they have to be rounded
+STEEP = 256  # highest slope that the checker tries, in differences of prices
+NEAR = 0.999  # share of a bound with which prices by size are left at that: raising them takes long
 SIZES = 16  # more than the sizes of class that a rule looks at
 MOST_VISITS = 20_000_000  # nodes of the prefix tree beyond which first prices are not sought
 Plain = Mapping[str, Any]
 
 
-def rules_of(models: Sequence[Plain], values: Mapping[str, int]) -> list[dict[str, Any]]:
+def rules_of(
+    models: Sequence[Plain], values: Mapping[str, int], sizes: int = 0
+) -> list[dict[str, Any]]:
     """Return the pricing rules that follow from models as a proof states them.
 
     Parameters
     ----------
     values: number of values of each sensitive column.
+    sizes: how many sizes of class t-closeness by equal distance is priced for one by one.
     """
     rules: list[dict[str, Any]] = []
     for model in models:
@@ -59,6 +64,8 @@ def rules_of(models: Sequence[Plain], values: Mapping[str, int]) -> list[dict[st
             if kind == "t-closeness" and model["distance"] == "equal":
                 t = str(Fraction(model["t"]))
                 rules.append({"rule": "closeness", "t": t, "column": column})
+                if sizes:
+                    rules.append(rules[-1] | {"rule": "sizes", "sizes": sizes})
             elif kind in SHARED:
                 rules.append({"rule": "shares", **model, "column": column})
                 if kind == "delta-disclosure":
@@ -109,10 +116,8 @@ def parts_of(
             cap = float(Fraction(rule["cap"]))
             found.append(capped_part(k, a, [cap] * len(counts), [0.0] * len(counts), None))
         else:
-            quota = [c / sum(counts) for c in counts]
-            within = float(Fraction(rule["t"])) + SLACK
-            depth = [ceil(k * (q + within)) + 1 for q in quota]
-            found.append(Part(VARIATION, a, [float(k), within, 0.0, *quota], depth))
+            t, sizes = Fraction(rule["t"]), rule.get("sizes", 0)
+            found.append(variation_part(float(t) + SLACK, t, k, a, counts, sizes))
     return found
 
 
@@ -152,8 +157,13 @@ def lawful_prices(
     u = start.price / start.quantum
     worst = sum(int(t.cost[-1].max()) for t in instance.trees)
     bits = precision(rules, k, instance.rows, max(1.0, worst / max(1.0, float(np.abs(u).max()))))
+    sized = any(rule["rule"] == "sizes" for rule in rules)
     known = [safe_prices(tree, u, bits)]
-    if bound is not None and bound_of(known[0], instance.counts) >= bound:
+    if sized:  # the checker's slopes are whole numbers of prices' units
+        step = int(np.gcd.reduce(known[0].price)) or 1
+        known = [Prices(known[0].price - 2 * step, known[0].quantum)]
+    enough = bound if bound is None or not sized else NEAR * bound
+    if enough is not None and bound_of(known[0], instance.counts) >= enough:
         return known[0]
     schedule = LawfulPriceBound.polish()
     if bound is None:
@@ -177,7 +187,9 @@ def precision(rules: Sequence[Plain], k: int, rows: int, reach: float) -> int:
     terms = 4.0 * rows
     for rule in rules:
         unit = PART_OF_ROW if rule["rule"] == "shares" else Fraction(rule.get("cap", 1)).denominator
-        if rule["rule"] == "closeness":
+        if rule["rule"] in ("closeness", "sizes"):
             unit = Fraction(rule["t"]).denominator * rows
-        terms = max(terms, 4.0 * (max(k, rule.get("l", 1)) + SIZES) * unit)
+        if rule["rule"] == "sizes":  # times a slope of many prices
+            unit *= 2 * (STEEP + 1)
+        terms = max(terms, 4.0 * (max(k, rule.get("l", 1)) + rule.get("sizes", SIZES)) * unit)
     return int(np.clip(59 - log2(terms * reach), 8, 30))

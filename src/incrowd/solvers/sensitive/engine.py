@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound, safe_prices
+from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import PriceBound, bound_of, certify
@@ -233,9 +233,11 @@ class Run(StagedRun):
         u = self.engine.by_size.ascend(
             tree, self.price, self.priced, lambda _, share: self.tell("prices by size", share)
         )
-        bound, price = safe_bound(tree, u)
-        if bound > self.bound:  # the proof's own prices stay those for all sizes at once
+        prices = safe_prices(tree, u)
+        bound, price = self.proven(prices)
+        if bound > self.bound:
             self.bound, self.price, self.tree, self.sized = bound, price, tree, True
+            self.certificate, self.lawful = None, prices
 
     def proven(self, prices: Prices) -> tuple[int, NDArray[np.float64]]:
         """Return the bound that prices prove, and the prices in units of 1/scale."""
