@@ -13,6 +13,7 @@ fine when one of the rules says so.
                                                             dearest rest up to k, all e > 0
     frequency  no value in more than 1/l of the rows        exact: classes of two sizes
     share      no value in more than ``cap`` of the rows    sizes k … k + 5, and all above at once
+    recursive  nor in ``cap`` of all rows but ``less``      likewise
     shares     each value's share as the model bounds it    likewise
     closeness  moves at most a share t from the table's     all sizes at once; any slope will do
                shares (equal distance)
@@ -70,6 +71,8 @@ def implied(models: Plain, sensitive: pl.DataFrame) -> list[dict[str, Any]]:
                 cap = c / (1 + c) if l > 1 else c
             if cap < 1:
                 rules.append({"rule": "share", "cap": str(cap), "column": column})
+            if cap < 1 and kind == "recursive":
+                rules[-1] |= {"rule": "recursive", "less": max(int(l) - 2, 0)}
     return rules
 
 
@@ -109,10 +112,11 @@ def cases_of(rule: dict[str, Any], k: int, table: Ints, shares: Sequence[Share] 
         l, k = rule["l"], max(k, rule["l"])  # noqa: E741
         most = -(-k // l)
         return [Case(k, 1, k // l + 0 * table), Case(l * most, 1, most + 0 * table)]
-    if rule["rule"] == "share":
-        cap = Fraction(rule["cap"])
+    if rule["rule"] in ("share", "recursive"):
+        cap, less = Fraction(rule["cap"]), rule.get("less")
         sizes = range(k, k + SIZES)
-        cases = [Case(n, 1, n * cap.numerator // cap.denominator + 0 * table) for n in sizes]
+        most = [floor(n * cap) if less is None else ceil((n - less) * cap) - 1 for n in sizes]
+        cases = [Case(n, 1, max(x, 0) + 0 * table) for n, x in zip(sizes, most, strict=True)]
         unit = cap.denominator
         return [*cases, Case((k + SIZES) * unit, unit, (k + SIZES) * cap.numerator + 0 * table)]
     if rule["rule"] == "shares":

@@ -13,6 +13,7 @@ import numpy as np
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import bound_of
+from incrowd.bounds.pricing import SIZES as CAPPED_SIZES
 from incrowd.bounds.pricing import (
     SLACK,
     Part,
@@ -36,6 +37,7 @@ SHARED: dict[str, type[PerAttribute]] = {
     "enhanced-beta": EnhancedBetaLikeness,
     "delta-disclosure": DeltaDisclosure,
 }
+LIMITS = ("alpha", "beta", "delta")
 PART_OF_ROW = 4096
 ROUGH = 1 / PART_OF_ROW / 4
 PARTS = 1000  # shares are written in thousandths where they have to be rounded
@@ -77,6 +79,8 @@ def rules_of(
                 cap = share_of(model, values[column])
                 if cap < 1:
                     rules.append({"rule": "share", "cap": str(cap), "column": column})
+                    if kind == "recursive":
+                        rules[-1] |= {"rule": "recursive", "less": max(level - 2, 0)}
     return rules
 
 
@@ -110,31 +114,46 @@ def parts_of(
         elif rule["rule"] == "frequency":
             found.append(frequency_part(rule["l"], k, a, len(counts)))
         elif rule["rule"] == "shares":
-            caps, lows = shares_within(problem, rule["model"], a)
+            caps, lows = shares_within(problem, rule, a)
             found.append(capped_part(k, a, caps, lows, None))
-        elif rule["rule"] == "share":
-            cap = float(Fraction(rule["cap"]))
-            found.append(capped_part(k, a, [cap] * len(counts), [0.0] * len(counts), None))
+        elif rule["rule"] in ("share", "recursive"):
+            cap, exact = Fraction(rule["cap"]), None
+            if rule["rule"] == "recursive":
+                less = rule["less"]
+                exact = [
+                    (n, max(0, ceil((n - less) * cap) - 1)) for n in range(k, k + CAPPED_SIZES)
+                ]
+            share = [float(cap)] * len(counts)
+            found.append(capped_part(k, a, share, [0.0] * len(counts), exact))
         else:
             t, sizes = Fraction(rule["t"]), rule.get("sizes", 0)
             found.append(variation_part(float(t) + SLACK, t, k, a, counts, sizes))
     return found
 
 
-def shares_within(problem: Problem, kind: str, a: int) -> tuple[list[float], list[float]]:
-    """Return each value's largest and least share under all models of a kind, rounded outwards.
+def shares_within(problem: Problem, rule: Plain, a: int) -> tuple[list[float], list[float]]:
+    """Return each value's largest and least share under a rule's model, rounded outwards.
 
-    The checker counts shares of large classes in whole parts of a row, hence ``ROUGH``.
+    The checker counts shares of large classes in whole parts of a row, hence ``ROUGH``.  Of models
+    that differ in the values they guard the loosest share counts.
     """
     laws = [
         numbers(part, [int(c) for c in problem.table.histograms[a]])[1]
         for part in parts(problem.model)
-        if isinstance(part, SHARED[kind]) and a in part.attributes(problem.table)
+        if isinstance(part, SHARED[rule["model"]])
+        and a in part.attributes(problem.table)
+        and says(part, rule)
     ]
     values = problem.table.sizes[a]
     caps = [max(law[1 + v] / law[0] for law in laws) + ROUGH for v in range(values)]
     lows = [min(law[1 + values + v] / law[0] for law in laws) - ROUGH for v in range(values)]
     return caps, [max(0.0, y) for y in lows]
+
+
+def says(part: PerAttribute, rule: Plain) -> bool:
+    """Whether a model has a rule's parameters, and guards some values exactly when that does."""
+    same = (str(getattr(part, name, None)) == rule.get(name, "None") for name in LIMITS)
+    return all(same) and (getattr(part, "values", None) is None) == ("values" not in rule)
 
 
 def lawful_prices(
