@@ -28,7 +28,7 @@ CASES = [
     "c=1,l=3,kind=recursive,on=occupation:1",
     "alpha=0.3,on=occupation:5",
     *(f"beta=2,kind={kind},on=occupation:5" for kind in ("basic", "enhanced")),
-    "delta=2,on=occupation:5",
+    "delta=5,on=occupation:5",
     *(f"t={t},on=occupation:5" for t in ("0.5", "0.3", "0.2", "0.1")),
 ]
 

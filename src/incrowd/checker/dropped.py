@@ -30,7 +30,8 @@ def without_dropped(
     """Return the original without the rows left out, the row map into that, and how many they are.
 
     Rejected are more rows than the proof says may be left out, another number than it states, a
-    row used twice, and any row left out of a table that is lawful as it stands.
+    row used twice, any row left out of a table that is lawful as it stands, and more rows than the
+    fewest where that number is known.
     """
     most, stated = (facts.get(name, 0) for name in ("suppress_rows", "suppressed_rows"))
     dropped = before.height - len(origin)
@@ -45,6 +46,8 @@ def without_dropped(
     kept[origin] = True
     require(int(kept.sum()) == len(origin), "the row map uses an original row twice")
     require(not lawful_whole(before, models), "rows are left out of a table that is lawful whole")
+    least = fewest(before, models, dropped)
+    require(least in (None, dropped), f"{dropped} rows are left out where {least} would do")
     return before.filter(pl.Series(kept)), (np.cumsum(kept) - 1)[origin], dropped
 
 
@@ -62,6 +65,30 @@ def lawful_whole(table: pl.DataFrame, models: Sequence[Mapping[str, Any]]) -> bo
             if not lawful(model, counts, counts):
                 return False
     return True
+
+
+def fewest(table: pl.DataFrame, models: Sequence[Mapping[str, Any]], enough: int) -> int | None:
+    """Return the fewest rows to leave out, looking no further than ``enough``; None: not known.
+
+    Known for models of one column that ask the less of sorted counts, the more even they are: rows
+    are taken from whichever value is the most frequent then.
+    """
+    asked = [m for m in models if m.get("model") not in ("k-anonymity", *AS_TABLE)]
+    columns = {c for model in asked for c in columns_of(model, table)}
+    if len(columns) != 1 or any("values" in model for model in asked):
+        return None
+    counts = Counter((value,) for value in files.as_text(table[columns.pop()]).to_list())
+    for dropped in range(enough + 1):
+        large = counts.total() >= least_size(models)
+        if large and all(lawful(model, counts, counts) for model in asked):
+            return dropped
+        if not counts:
+            break
+        value, count = counts.most_common(1)[0]
+        counts[value] -= 1
+        if count == 1:
+            del counts[value]
+    return None
 
 
 def spent(dropped: int, ladders: Mapping[str, pl.DataFrame]) -> int:

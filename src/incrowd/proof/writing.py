@@ -87,16 +87,24 @@ def write_proof(
     file: where to; a path or a binary stream.
     original, release: the two files as they stand on disk; their hashes enter the proof.
     """
-    instance = evidence.solution.instance
     tables = {
         "rows.parquet": rows_table(evidence),
         "ladders.parquet": ladders_table(evidence),
         "sets.parquet": sets_table(evidence),
     }
     parts = {name: _parquet(table) for name, table in tables.items()}
+    facts = facts_of(evidence, original, release)
+    facts["parts"] = {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()}
+    pack(file, facts, parts)
+    return facts
+
+
+def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> dict[str, Any]:
+    """Return the proof's JSON part without the hashes of the other parts."""
+    instance = evidence.solution.instance
     bound = bound_of(evidence.prices, instance.counts, evidence.odd_sets) + evidence.aside
     cost = evidence.solution.cost if instance.rows else 0
-    facts = {
+    return {
         "format": "incrowd-proof",
         "version": VERSION,
         "incrowd": incrowd.__version__,
@@ -119,10 +127,7 @@ def write_proof(
         "suppress_rows": evidence.most_dropped,
         "suppressed_rows": evidence.dropped,
         "spreadsheet_safe": evidence.spreadsheet_safe,
-        "parts": {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()},
     }
-    pack(file, facts, parts)
-    return facts
 
 
 def pack(

@@ -57,6 +57,7 @@ SIZED_STAGES = (
     (1.0, 0.0, 0.5, (0.4, 0.12), (25.0, 80.0)),
 )
 SIZED_REST = 0.25
+SMALL, SMALL_EFFORT = 6, 2.5  # smaller classes take half the time: so many times the moves then
 REST = 0.45  # share of the moves over all candidates
 PRICING = 0.4  # share of a time limit that prices may use
 COOL = 0.3  # warmth of every search that starts from the result of another
@@ -313,6 +314,8 @@ class Run(StagedRun):
         calm = max(1.0, effort)
         warmth /= calm
         stages, rest = (SIZED_STAGES, calm * SIZED_REST) if self.sized else (SOFT_STAGES, SOFT_REST)
+        if self.sized and self.k < SMALL:
+            effort, rest = SMALL_EFFORT * effort, SMALL_EFFORT * rest
         ahead = effort * sum(stage[2] for stage in stages) + calm * rest
         found: Solution | None = None
         for number, (near, least, moves, heat, toll) in enumerate(stages):
