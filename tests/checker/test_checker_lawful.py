@@ -189,6 +189,41 @@ def test_sizes_agree_with_all_classes(models, problem, data) -> None:
 FRACTIONS = st.fractions(0, 1, max_denominator=10**6)
 
 
+@st.composite
+def distances(draw: st.DrawFn, values: list[Any]) -> dict[str, Any]:
+    """A ground distance over these values, as a proof states it."""
+    n, kind = len(values), draw(st.sampled_from(["ordered", "hierarchical", "metric"]))
+    order = draw(st.permutations(values))
+    if kind == "hierarchical":
+        middle = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+        return {"distance": kind, "order": order, "levels": [list(range(n)), middle, [0] * n]}
+    if kind == "metric":
+        at = [[0 if i == j else draw(st.integers(3, 4)) for j in range(n)] for i in range(n)]
+        near = [[str(Fraction(at[min(i, j)][max(i, j)], 4)) for j in range(n)] for i in range(n)]
+        return {"distance": kind, "order": order, "matrix": near}
+    return {"distance": kind, "order": order}
+
+
+@settings(max_examples=120, deadline=None)
+@given(problems(rows=7), st.data())
+def test_other_distances_agree_with_all_classes(problem, data) -> None:
+    """Tests the rules of t-closeness by total variation: no dear lawful class is missed."""
+    instance, codes, _, _ = problem
+    values = data.draw(sensitive(len(codes)))
+    kinds = sorted(set(values["a"].to_list()), key=str)
+    model = {"model": "t-closeness", "t": data.draw(st.sampled_from(["1/5", "2/5", "1/8"]))}
+    model |= {"column": "a", **data.draw(distances(kinds))}
+    assert implied([model], values) == rules_of([model], {"a": len(kinds)})
+    price = data.draw(st.lists(st.integers(-3, 4), min_size=len(codes), max_size=len(codes)))
+    stated = rules_of([model], {"a": len(kinds)}, 4)
+    if stated:
+        law = law_of([model], values, stated)
+        leaves, trees = coded(instance.trees, codes)
+        rows = merged(leaves, np.array(price), law.mark, trees, 1)
+        found = bool(list(violations(rows, 1, law.kept)))
+        assert found >= broken([model], values, codes, price, instance.trees, 1)
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=4), FRACTIONS, st.integers(1, 7))
 def test_listed_histograms(table, t, n) -> None:

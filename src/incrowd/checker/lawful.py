@@ -32,7 +32,7 @@ import polars as pl
 
 from incrowd.checker.files import Proof
 from incrowd.checker.inequality import Ints, Rows, State
-from incrowd.checker.models import columns_of, number, share_table
+from incrowd.checker.models import columns_of, nearest, number, share_table
 from incrowd.checker.rejection import require
 from incrowd.checker.shares import NAMES, Share
 from incrowd.checker.sizes import MOST_SIZES, BySize
@@ -51,9 +51,9 @@ def implied(models: Plain, sensitive: pl.DataFrame) -> list[dict[str, Any]]:
         for column in [] if kind == "k-anonymity" else columns_of(model, sensitive):
             cap = Fraction(1)
             if kind == "t-closeness":
-                if model.get("distance") == "equal":
-                    rules.append({"rule": "closeness", "t": str(number(model, "t"))})
-                    rules[-1]["column"] = column
+                apart, t = nearest(model, sensitive[column].n_unique()), number(model, "t")
+                if apart == 1 or t < apart:  # total variation is t/apart at most
+                    rules.append({"rule": "closeness", "t": str(t / apart), "column": column})
                 continue
             if kind in NAMES:
                 rules.append({"rule": "shares", **model, "column": column})

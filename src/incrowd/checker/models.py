@@ -158,6 +158,19 @@ def work(model: Plain, group: Histogram, table: Histogram) -> Fraction:
     return least_work(falling, matrix) / (n * rows)
 
 
+def nearest(model: Plain, values: int) -> Fraction:
+    """Return a distance that no two values fall below: mass that is moved goes so far at least."""
+    distance, one = model.get("distance"), Fraction(1)
+    if distance == "ordered":
+        return one / max(values - 1, 1)
+    if distance == "hierarchical":
+        return one / max(len(split(model, values)), 1)
+    if distance == "metric":
+        d = metric(model, values)
+        return min((x for i, row in enumerate(d) for x in row[:i]), default=one)
+    return one if distance == "equal" else Fraction(0)
+
+
 def split(model: Plain, values: int) -> list[list[int]]:
     """Return the levels of a hierarchy of values at which not all values are one."""
     levels: Any = model.get("levels")
@@ -226,8 +239,7 @@ def least_close(model: Plain, table: Histogram) -> int:
     if distance == "hierarchical":
         levels = split(model, len(counts)) or levels
     if distance == "metric":
-        d = metric(model, len(counts))
-        factor = min((x for i, row in enumerate(d) for x in row[:i]), default=factor)
+        factor = nearest(model, len(counts))
     tables = [sums(node, counts) for node in levels]
     for n in range(1, rows):
         moved = sum(rounding(n, at, rows) for at in tables)

@@ -63,8 +63,9 @@ def rules_of(
         kind = model["model"]
         columns = model.get("columns", [model.get("column")])
         for column in columns:
-            if kind == "t-closeness" and model["distance"] == "equal":
-                t = str(Fraction(model["t"]))
+            apart, t = nearest(model), Fraction(model.get("t", 0))
+            if kind == "t-closeness" and (apart == 1 or t < apart):
+                t = str(t / apart)
                 rules.append({"rule": "closeness", "t": t, "column": column})
                 if sizes:
                     rules.append(rules[-1] | {"rule": "sizes", "sizes": sizes})
@@ -82,6 +83,19 @@ def rules_of(
                     if kind == "recursive":
                         rules[-1] |= {"rule": "recursive", "less": max(level - 2, 0)}
     return rules
+
+
+def nearest(model: Plain) -> Fraction:
+    """Return the least distance between two values: 1 by equal distance."""
+    distance = model.get("distance")
+    if distance == "ordered":
+        return Fraction(1, max(len(model["order"]) - 1, 1))
+    if distance == "hierarchical":
+        return Fraction(1, max(sum(len(set(level)) > 1 for level in model["levels"]), 1))
+    if distance == "metric":
+        lower = (Fraction(x) for i, row in enumerate(model["matrix"]) for x in row[:i])
+        return min(lower, default=Fraction(1))
+    return Fraction(1)
 
 
 def share_of(model: Plain, values: int) -> Fraction:
