@@ -50,19 +50,19 @@ def measure(case: str) -> None:
         out = subprocess.run(
             [sys.executable, "-c", CHECK, *paths], check=True, capture_output=True, text=True
         )
-    accepted, reason, _, seconds, memory = json.loads(out.stdout)
+    accepted, reason, _, seconds, _ = json.loads(out.stdout)
     if not accepted:
         raise SystemExit(f"{case}: rejected: {reason}")
     names = ", ".join(dict.fromkeys(rule["rule"] for rule in facts["pricing"])) or "none"
     print(
         f"| {model.removesuffix(',on=occupation')} | {k} | {release.bound_units:,} | "
-        f"{facts['bound']:,} | {names} | {proving:.0f} | {seconds:.1f} | {memory} |",
+        f"{facts['bound']:,} | {names} | {proving:.0f} | {seconds:.1f} |",
         flush=True,
     )
 
 
 if __name__ == "__main__":
-    print("| model | k | bound of the method | certified | rules | proof, s | checker, s | MB |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| model | k | bound of the method | certified | rules | proof, s | checker, s |")
+    print("|---|---|---|---|---|---|---|")
     for name in sys.argv[1:] or CASES:
         measure(name)
