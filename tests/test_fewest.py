@@ -99,7 +99,7 @@ def test_lawful_table_loses_nothing() -> None:
 
 
 def test_command_line(tmp_path: Path) -> None:
-    """Tests the options: written without the rows, refused with a proof."""
+    """Tests the options: written without the rows, refused with --existing."""
     table, out = tmp_path / "in.csv", tmp_path / "out.csv"
     FRAME.write_csv(table)
     given = ["-k", "1", "--sensitive", "s", "--l", "2", "--l-kind", "frequency"]
@@ -109,7 +109,7 @@ def test_command_line(tmp_path: Path) -> None:
     assert len(pl.read_csv(out)) == 6
     run = CliRunner().invoke(cli, ["verify", str(out), "--original", str(table), *given])
     assert run.exit_code == 0
-    asked = ["anonymize", str(table), "-o", str(out), *given, "--proof", str(tmp_path / "p")]
+    asked = ["anonymize", str(table), "-o", str(out), *given, "--existing", str(out)]
     run = CliRunner().invoke(cli, asked)
     assert run.exit_code != 0
     assert isinstance(run.exception, InputError | SystemExit)

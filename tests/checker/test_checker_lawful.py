@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from hashlib import sha256
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,13 +23,19 @@ from proof_samples import coded, join_cost, problems
 from incrowd.anonymize import anonymize
 from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.checker import inequality
+from incrowd.checker import lawful as checker_lawful
+from incrowd.checker import sizes as checker_sizes
 from incrowd.checker.inequality import merged, violations
-from incrowd.checker.lawful import Lawful, entropy_cap, implied
+from incrowd.checker.lawful import Lawful, cases_of, entropy_cap, implied
 from incrowd.checker.models import Histogram, lawful, least_class
 from incrowd.checker.rejection import RejectedError
+from incrowd.checker.sizes import Size, depth_of, histograms, sized_exceeds
 from incrowd.checker.verify import Verdict, check
 from incrowd.instance import Instance, from_codes
+from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Model
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -57,6 +63,10 @@ EXACT: list[list[dict[str, Any]]] = [
     [{"model": "frequency", "l": 3, "column": "a"}],
     [{"model": "frequency", "l": 2, "column": "a"}, K3],
 ]
+CLOSE: list[list[dict[str, Any]]] = [
+    [{"model": "t-closeness", "t": t, "distance": "equal", "column": "a"}, *more]
+    for t in ("1/5", "2/5", "0.34", "0", "1") for more in ([], [K3])
+]  # fmt: skip
 RELAXED: list[list[dict[str, Any]]] = [
     [{"model": "distinct", "l": 2, "column": "a"}, {"model": "frequency", "l": 2, "column": "b"}],
     [{"model": "distinct", "l": 2, "column": "a"}, {"model": "distinct", "l": 2, "column": "b"}],
@@ -68,6 +78,13 @@ RELAXED: list[list[dict[str, Any]]] = [
     [{"model": "recursive", "c": "1/2", "l": 1, "column": "a"}],
     [{"model": "t-closeness", "t": "1/5", "distance": "equal", "column": "a"}],
     [{"model": "t-closeness", "t": "2/5", "distance": "equal", "column": "a"}, K3],
+    [{"model": "alpha-k", "alpha": "1/2", "k": 2, "column": "a"}],
+    [{"model": "alpha-k", "alpha": "2/5", "k": 1, "values": ["x", None], "column": "a"}],
+    [{"model": "basic-beta", "beta": "1/2", "column": "a"}],
+    [{"model": "basic-beta", "beta": "1", "column": "a"}, K3],
+    [{"model": "enhanced-beta", "beta": "2", "column": "a"}],
+    [{"model": "delta-disclosure", "delta": "3/4", "column": "a"}],
+    [{"model": "delta-disclosure", "delta": "2", "column": "a"}, K3],
 ]
 
 
@@ -131,6 +148,126 @@ def test_agrees_with_all_classes(models, problem, data) -> None:
         assert found == truth
 
 
+def by_size(models: Any, sizes: int) -> list[dict[str, Any]]:
+    """The rules of t-closeness, size by size as well."""
+    rule = {"rule": "closeness", "t": models[0]["t"], "column": "a"}
+    t = str(Fraction(models[0]["t"]))
+    return [rule | {"t": t}, rule | {"t": t, "rule": "sizes", "sizes": sizes}]
+
+
+@pytest.mark.parametrize("models", CLOSE, ids=str)
+@settings(max_examples=40, deadline=None)
+@given(problems(rows=7), st.data())
+def test_sizes_agree_with_all_classes(models, problem, data) -> None:
+    """Tests prices by size: never missed is a dear class; exact where all histograms are listed.
+
+    With more sizes than rows every class is one of a size that is tried by itself.
+    """
+    instance, codes, _, _ = problem
+    values = data.draw(sensitive(len(codes)))
+    unit = data.draw(st.integers(1, 3))
+    worth = st.integers(-3, max(1, 4 * unit))
+    price = data.draw(st.lists(worth, min_size=len(codes), max_size=len(codes)))
+    leaves, trees = coded(instance.trees, codes)
+    truth = broken(models, values, codes, price, instance.trees, unit)
+
+    def found(sizes: int, most: int) -> bool:
+        with patch.object(checker_sizes, "LISTED", most), patch.object(checker_sizes, "GROUPS", 3):
+            law = law_of(models, values, by_size(models, sizes))
+        rows = merged(leaves, np.array(price), law.mark, trees, unit)
+        return bool(list(violations(rows, 1, law.kept)))
+
+    assert found(8, 300) == truth
+    assert found(data.draw(st.integers(1, 8)), data.draw(st.integers(0, 3))) >= truth
+    assert law_of(models, values).rules  # and never more than without sizes
+    plain = law_of(models, values)
+    rows = merged(leaves, np.array(price), plain.mark, trees, unit)
+    if not list(violations(rows, 1, plain.kept)):
+        assert not found(3, 0)
+
+
+FRACTIONS = st.fractions(0, 1, max_denominator=10**6)
+
+
+@st.composite
+def distances(draw: st.DrawFn, values: list[Any]) -> dict[str, Any]:
+    """A ground distance over these values, as a proof states it."""
+    n, kind = len(values), draw(st.sampled_from(["ordered", "hierarchical", "metric"]))
+    order = draw(st.permutations(values))
+    if kind == "hierarchical":
+        middle = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+        return {"distance": kind, "order": order, "levels": [list(range(n)), middle, [0] * n]}
+    if kind == "metric":
+        at = [[0 if i == j else draw(st.integers(3, 4)) for j in range(n)] for i in range(n)]
+        near = [[str(Fraction(at[min(i, j)][max(i, j)], 4)) for j in range(n)] for i in range(n)]
+        return {"distance": kind, "order": order, "matrix": near}
+    return {"distance": kind, "order": order}
+
+
+@settings(max_examples=120, deadline=None)
+@given(problems(rows=7), st.data())
+def test_other_distances_agree_with_all_classes(problem, data) -> None:
+    """Tests the rules of t-closeness by total variation: no dear lawful class is missed."""
+    instance, codes, _, _ = problem
+    values = data.draw(sensitive(len(codes)))
+    kinds = sorted(set(values["a"].to_list()), key=str)
+    model = {"model": "t-closeness", "t": data.draw(st.sampled_from(["1/5", "2/5", "1/8"]))}
+    model |= {"column": "a", **data.draw(distances(kinds))}
+    assert implied([model], values) == rules_of([model], {"a": len(kinds)})
+    price = data.draw(st.lists(st.integers(-3, 4), min_size=len(codes), max_size=len(codes)))
+    stated = rules_of([model], {"a": len(kinds)}, 4)
+    if stated:
+        law = law_of([model], values, stated)
+        leaves, trees = coded(instance.trees, codes)
+        rows = merged(leaves, np.array(price), law.mark, trees, 1)
+        found = bool(list(violations(rows, 1, law.kept)))
+        assert found >= broken([model], values, codes, price, instance.trees, 1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=4), FRACTIONS, st.integers(1, 7))
+def test_listed_histograms(table, t, n) -> None:
+    """Tests the list against all histograms."""
+    table = [*table, 1]
+    whole = [range(count + 1) for count in table]
+    total = sum(table)
+
+    def near(counts: tuple[int, ...]) -> bool:
+        far = sum(max(0, h * total - n * c) for h, c in zip(counts, table, strict=True))
+        return sum(counts) == n and far <= t * n * total
+
+    expected = {counts for counts in product(*whole) if near(counts)}
+    found = histograms(t, n, table)
+    if found is None:
+        assert len(expected) > checker_sizes.LISTED
+    else:
+        assert sorted(map(tuple, found)) == sorted(expected)
+    deepest = depth_of(t, n, np.array(table))
+    assert all((np.array(counts) <= deepest).all() for counts in expected)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), st.integers(1, 4), st.integers(0, 12))
+def test_the_best_slope_is_found(data, n, spare) -> None:
+    """Tests the search for a slope against all slopes up to the highest one tried."""
+    slots = data.draw(st.integers(1, 6))
+    row = st.lists(st.integers(-9, 9), min_size=slots, max_size=slots)
+    worth = np.array(data.draw(st.lists(row, min_size=1, max_size=3)))
+    far = np.array(data.draw(st.lists(st.integers(0, 3), min_size=slots, max_size=slots)))
+    held = np.array(data.draw(st.lists(st.booleans(), min_size=slots, max_size=slots)))
+    held = np.tile(held, (len(worth), 1))
+    size = Size(n, 3, spare, np.zeros(0, np.int64), far, None)
+    start = np.array(data.draw(st.lists(st.integers(0, 40), min_size=len(worth), max_size=3)))
+    start = np.resize(start, len(worth)).astype(np.int64)
+    found, _ = sized_exceeds(size, worth, held, start)
+    near = np.sort(far[held[0]])[:n].sum() <= spare
+    for x, answer in zip(worth, found, strict=True):
+        keys = [np.sort((3 * x - s * far)[held[0]])[::-1][:n].sum() + s * spare
+                for s in range(checker_sizes.STEEP * 18 + 1)]  # fmt: skip
+        spread = checker_sizes.STEEP * int(np.ptp(np.where(held[0], x, 0)))
+        assert answer == (held[0].sum() >= n and near and min(keys[: spread + 1]) > 0)
+
+
 MODELS: list[Model] = [
     DistinctDiversity(2),
     DistinctDiversity(3) & KAnonymity(4),
@@ -143,6 +280,13 @@ MODELS: list[Model] = [
     TCloseness("0.2"),
     TCloseness("0.4") & KAnonymity(2),
     DistinctDiversity(2) & TCloseness("0.3"),
+    AlphaK("0.5", 2),
+    AlphaK("0.4", attribute=0, values=(0,)) & DistinctDiversity(2),
+    BasicBetaLikeness("0.5"),
+    BasicBetaLikeness(1) & KAnonymity(3),
+    EnhancedBetaLikeness(2),
+    DeltaDisclosure("0.7"),
+    DeltaDisclosure("1.5") & TCloseness("0.4"),
 ]
 
 
@@ -324,6 +468,9 @@ FORGERIES: dict[str, Callable[[Forger], Any]] = {
     "closeness": rules({"rule": "closeness", "t": "1/100", "column": "ill"}),
     "an unknown rule": rules({"rule": "magic", "column": "ill"}),
     "rules that are no rules": rules(None, 3),
+    "sizes of no closeness": rules(
+        {"rule": "sizes", "t": "1/100", "sizes": 8, "column": "ill"}, frequency(2)
+    ),
     "a model that the release breaks": model(3),
     "a weaker model and its rule": model(1),
     "larger classes": lambda f: f.facts.__setitem__("price_k", 3),
@@ -339,6 +486,85 @@ def test_forgeries_are_rejected(name: str, honest: list[Path], tmp_path: Path) -
     forger = Forger(honest, tmp_path)
     assert forger.verdict().accepted
     FORGERIES[name](forger)
+    assert not forger.verdict().accepted
+
+
+def close_table() -> str:
+    """Twenty-four rows for which whole rows matter."""
+    rng, rows = np.random.default_rng(0), 24
+    columns = [rng.integers(0, 3, rows), rng.integers(0, 3, rows), rng.integers(0, 2, rows)]
+    ill = rng.choice(list("xyz"), rows, p=[0.5, 0.3, 0.2])
+    lines = (f"{a};{b};{c};{d}\n" for a, b, c, d in zip(*columns, ill, strict=True))
+    return "zip;age;sex;ill\n" + "".join(lines)
+
+
+@pytest.fixture(scope="module")
+def close(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Release, original and proof of t-closeness, whose prices are lawful by size only."""
+    folder = tmp_path_factory.mktemp("close")
+    paths = [folder / n for n in ("release.csv", "original.csv", "out.proof")]
+    paths[1].write_text(close_table())
+    model = TCloseness("0.25")
+    release = anonymize(str(paths[1]), 2, sensitive="ill", models=[model], method=SensitiveEngine())
+    release.write(paths[0])
+    facts = prove(release, paths[1], paths[0], paths[2])
+    assert [rule["rule"] for rule in facts["pricing"]] == ["closeness", "sizes"]
+    assert facts["bound"] == release.bound_units > 0
+    return paths
+
+
+def test_prices_by_size_are_confirmed(close: list[Path], tmp_path: Path) -> None:
+    """Tests that the engine's whole bound is certified, which the rule for all sizes cannot."""
+    assert check(*close).accepted
+    forger = Forger(close, tmp_path)
+    forger.facts["pricing"] = forger.facts["pricing"][:1]
+    assert not forger.verdict().accepted
+
+
+def test_a_proof_that_would_be_refused_is_not_written(close: list[Path], tmp_path: Path) -> None:
+    """Tests that prices by size give way to weaker rules where the checker cannot confirm them."""
+    paths = [tmp_path / "release.csv", close[1], tmp_path / "out.proof"]
+    asked: Any = {"sensitive": "ill", "models": [TCloseness("0.25")], "method": SensitiveEngine()}
+    release = anonymize(str(paths[1]), 2, **asked, seed=1)
+    release.write(paths[0])
+    with patch.object(checker_lawful, "MOST_SIZES", 0):
+        facts = prove(release, paths[1], paths[0], paths[2])
+    assert [rule["rule"] for rule in facts["pricing"]] == ["closeness"]
+    assert facts["bound"] <= release.bound_units
+    assert check(*paths).accepted
+
+
+def sized(**changes: Any) -> Callable[[Forger], Any]:
+    def change(f: Forger) -> None:
+        f.facts["pricing"][1] |= changes
+
+    return change
+
+
+SIZED: dict[str, Callable[[Forger], Any]] = {
+    "no size": sized(sizes=0),
+    "more sizes than are allowed": sized(sizes=65),
+    "sizes as text": sized(sizes="8"),
+    "sizes as a truth": sized(sizes=True),
+    "no sizes": lambda f: f.facts["pricing"][1].pop("sizes"),
+    "another t": sized(t="1/100"),
+    "another column": sized(column="zip"),
+    "another key": sized(k=3),
+    "classes that are larger": lambda f: f.facts.__setitem__("price_k", f.facts["price_k"] + 1),
+    "a smaller t": lambda f: f.facts.__setitem__(
+        "models", [m | {"t": "1/5"} if "t" in m else m for m in f.facts["models"]]
+    ),
+    "a higher bound": lambda f: f.facts.__setitem__("bound", f.facts["bound"] + 1),
+    "a higher price": lambda f: f.price(0, f.facts["quantum"] // 4),
+}
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_forged_sizes_are_rejected(name: str, close: list[Path], tmp_path: Path) -> None:
+    """Tests rules by size that do not follow, and prices that they forbid."""
+    forger = Forger(close, tmp_path)
+    assert forger.verdict().accepted
+    SIZED[name](forger)
     assert not forger.verdict().accepted
 
 
@@ -367,5 +593,7 @@ def test_sums_that_could_wrap_are_refused() -> None:
     fine = {"model": "t-closeness", "t": f"1/{2**58}", "distance": "equal", "column": "a"}
     with pytest.raises(RejectedError, match="64 bits"):
         law_of([fine], values)
-    cases = law_of([fine | {"t": "1/1024"}], values).rules[0][2]
+    table = np.array([0, 2, 1, 1])
+    cases = cases_of({"rule": "closeness", "t": "1/1024"}, 1, table)
     assert cases[0].unit == 4 * 1024
+    assert law_of([fine | {"t": "1/1024"}], values).terms >= 2 * 4 * 1024

@@ -1,8 +1,10 @@
 """Tests the checker's privacy models against the solvers' own, which it does not import."""
 
 from collections import Counter
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import product
+from math import exp
 
 import numpy as np
 import polars as pl
@@ -12,31 +14,45 @@ from hypothesis import strategies as st
 
 from incrowd.checker.models import lawful, least_class, require_lawful
 from incrowd.checker.rejection import RejectedError
+from incrowd.checker.shares import NAMES, exp_exceeds, limits, series_exceeds
 from incrowd.checker.transport import least_work
 from incrowd.errors import OutOfScopeError
 from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.laws import grows_less
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.proof.models import plain_models
 
+SHARED = ("AlphaK", "BasicBetaLikeness", "EnhancedBetaLikeness", "DeltaDisclosure")
 VALUES = ("a", None, "c", "d")
 METRIC = Metric.of([[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 0, "1.5"], [3, 2, "1.5", 0]])
 LEVELS = Hierarchical(((0, 1, 2, 3), (0, 0, 1, 2), (0, 0, 1, 1), (0, 0, 0, 0), (0, 0, 0, 0)))
-MODELS = [
+BETAS = ("0", "0.3", "1", "2.5")
+MODELS: list[PerAttribute] = [
     DistinctDiversity(3),
     FrequencyDiversity(2),
     EntropyDiversity(2),
     EntropyDiversity("2.5"),
     RecursiveDiversity("1.5", 2),
     RecursiveDiversity("1/3", 1),
+    AlphaK("0.5", 3),
+    AlphaK("1/3"),
+    AlphaK("0.25", 2, values=(0, 1)),
+    *(likeness(beta) for likeness in (BasicBetaLikeness, EnhancedBetaLikeness) for beta in BETAS),
+    DeltaDisclosure("0.5"),
+    DeltaDisclosure("0.2"),
+    DeltaDisclosure(2),
     *(
         TCloseness(t, distance)
         for distance in (Equal(), Ordered((2, 0, 3, 1)), LEVELS, METRIC)
@@ -57,7 +73,12 @@ def test_agrees_with_the_solvers(model, rows, data) -> None:
     counts = [Counter((VALUES[c],) for c in g.values[:, 0]) for g in (group, table)]
     assert lawful(plain[0], counts[0], counts[1]) == model.lawful(group, table)
     sensitive = pl.DataFrame({"s": [VALUES[c] for c in codes[:, 0]]})
-    assert least_class(plain, sensitive) == model.smallest_class(table)
+    least = least_class(plain, sensitive)
+    if plain[0]["model"] in NAMES:  # floors and caps of all values at once may tell more
+        assert least >= model.smallest_class(table)
+        assert group.rows >= least or not model.lawful(group, table)
+    else:
+        assert least == model.smallest_class(table)
 
 
 @settings(max_examples=60, deadline=None)
@@ -117,6 +138,17 @@ BAD = [
      "levels": [[0, 0], [0, 0]], "column": "s"},
     {"model": "t-closeness", "t": "1/2", "distance": "metric", "order": ["a", "b"],
      "matrix": [["0", "1"], ["1/2", "0"]], "column": "s"},
+    {"model": "alpha-k", "alpha": "0", "k": 2, "column": "s"},
+    {"model": "alpha-k", "alpha": "1/2", "column": "s"},
+    {"model": "alpha-k", "alpha": "1/2", "k": "2", "column": "s"},
+    {"model": "alpha-k", "alpha": "1/2", "k": 1, "values": ["a", "a"], "column": "s"},
+    {"model": "alpha-k", "alpha": "1/2", "k": 1, "values": None, "column": "s"},
+    {"model": "basic-beta", "beta": "-1", "column": "s"},
+    {"model": "basic-beta", "beta": 0.5, "column": "s"},
+    {"model": "basic-beta", "beta": "1", "values": ["a"], "column": "s"},
+    {"model": "enhanced-beta", "column": "s"},
+    {"model": "delta-disclosure", "delta": "0", "column": "s"},
+    {"model": "delta-disclosure", "delta": "1"},
     {"model": "magic", "l": 2, "column": "s"},
 ]  # fmt: skip
 
@@ -132,7 +164,76 @@ def test_models_without_sense_are_refused(model) -> None:
 def test_models_unknown_to_the_checker_are_not_written() -> None:
     """Tests that a proof is refused for a model which the checker does not know."""
     with pytest.raises(OutOfScopeError, match="checker"):
-        plain_models(AlphaK("0.5", 2), {"s": VALUES})
+        plain_models(Foreign(), {"s": VALUES})
+
+
+class Foreign:
+    """A model of somebody else."""
+
+    name, closed_under_union = "something else", True
+
+    def smallest_class(self, table: Group) -> int:
+        """One row will do."""
+        return 1
+
+    def lawful(self, group: Group, table: Group) -> bool:
+        """Whatever."""
+        return True
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.fractions(0, 30, max_denominator=50), st.fractions(0, 4), st.integers(-60, 60))
+def test_exponentials_are_compared_exactly(x, wild, off) -> None:
+    """Tests near and far ratios against logarithms of 60 digits."""
+    near = Fraction(exp(float(x))) * (1 + Fraction(off, 2**52))
+    for y in (wild, near, near.limit_denominator(1000)):
+        if y <= 0:
+            continue
+        with localcontext() as context:
+            context.prec = 60
+            logarithm = Decimal(y.numerator).ln() - Decimal(y.denominator).ln()
+            truth = Decimal(x.numerator) / Decimal(x.denominator) > logarithm
+        assert exp_exceeds(x, y) == truth
+        assert y < 1 or series_exceeds(x, y) == truth
+
+
+def test_no_ratio_is_e() -> None:
+    """Tests both sides of e by its convergents: the checker and the solvers draw one line."""
+    quotients, low, high = [2, 1], (1, 2), (1, 3)  # (denominator, numerator) of 2 and 3
+    for i in range(1, 12):
+        quotients += [2 * i, 1, 1]
+    for n, quotient in enumerate(quotients[2:], start=2):
+        low, high = high, tuple(quotient * b + a for a, b in zip(low, high, strict=True))
+        ratio = Fraction(high[1], high[0])
+        assert exp_exceeds(Fraction(1), ratio) == (n % 2 == 0) == grows_less(ratio, Fraction(1))
+
+
+def test_disclosure_at_a_ratio_next_to_e() -> None:
+    """Tests classes whose log-ratio misses δ = 1 by less than a millionth."""
+    model = {"model": "delta-disclosure", "delta": "1", "column": "s"}
+    for numerator, denominator in ((1264, 465), (1457, 536)):  # below and above e
+        table = {("a",): denominator, ("b",): 10**6 - denominator}
+        group = {("a",): numerator, ("b",): 10**6 - numerator}
+        counts = [np.array(list(part.values())) for part in (group, table)]
+        assert lawful(model, group, table) == (numerator == 1264)
+        assert DeltaDisclosure(1).fits(*counts) == (numerator == 1264)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=6, max_size=14), st.data())
+@pytest.mark.parametrize("model", [m for m in MODELS if type(m).__name__ in SHARED], ids=str)
+def test_no_lawful_class_leaves_its_limits(model, rows, data) -> None:
+    """Tests the shares that pricing relies on against a random lawful class."""
+    codes = np.array([0, 1, 2, 3, *rows], np.int32).reshape(-1, 1)
+    chosen = data.draw(st.sets(st.integers(0, len(codes) - 1), min_size=1))
+    table, group = Group(codes, (4,)), Group(codes[sorted(chosen)], (4,))
+    (plain,) = plain_models(model, {"s": VALUES})
+    if model.lawful(group, table):
+        counts = Counter(VALUES[c] for c in codes[:, 0])
+        name = NAMES[plain["model"]]
+        for value, (low, high) in limits(plain, Fraction(plain[name]), counts).items():
+            held = int(group.histograms[0][VALUES.index(value)])
+            assert low * group.rows <= held <= high * group.rows
 
 
 def test_k_anonymity_is_plain() -> None:

@@ -226,14 +226,25 @@ def closeness_parts(part: TCloseness, k: int, a: int, counts: list[int], sizes: 
     matrix = None if isinstance(distance, Equal) else distances(distance, values)
     nearest = 1.0 if matrix is None else float((matrix + np.eye(values) * 9).min())
     if nearest > 0 and t / nearest < 1:
-        within = t / nearest + SLACK
-        depth = [ceil((k + sizes) * (q + within)) + 1 for q in quota]
-        lists = listed_counts(None if nearest < 1 else part.t, k, sizes, counts)
-        found.append(Part(VARIATION, a, [float(k), within, float(sizes), *quota, *lists], depth))
+        listed = None if nearest < 1 else part.t
+        found.append(variation_part(t / nearest + SLACK, listed, k, a, counts, sizes))
     if matrix is not None:
         data = [float(k), t + SLACK, *quota, *matrix.ravel().tolist()]
         found.append(Part(POTENTIAL, a, data, [1] * values))
     return found
+
+
+def variation_part(
+    within: float, t: Fraction | None, k: int, a: int, counts: list[int], sizes: int
+) -> Part:
+    """Total variation of at most ``within``; ``sizes`` of class one by one.
+
+    ``t`` is None where total variation is not the distance itself.
+    """
+    quota = [c / sum(counts) for c in counts]
+    depth = [ceil((k + sizes) * (q + within)) + 1 for q in quota]
+    lists = listed_counts(t, k, sizes, counts)
+    return Part(VARIATION, a, [float(k), within, float(sizes), *quota, *lists], depth)
 
 
 def sizes_that_pay(problem: Problem) -> int:

@@ -12,8 +12,10 @@ kernel, no bound, no reader of files is shared with the code whose work it check
 These five are enough for k-anonymity.  Around them:
 
     files.py      reading tables and proof files
-    models.py     the privacy models beyond k, from their definitions; transport.py for one of them
+    models.py     the privacy models beyond k, from their definitions; shares.py and transport.py
+                  for some of them
     oddsets.py    odd-set terms
+    dropped.py    rows left out of a table that breaks the models
     lawful.py     the price inequality for sensitive models, in place of that for k alone
     published.py  comparing hierarchies with their files and the statement with the proof
 """

@@ -13,13 +13,18 @@ fine when one of the rules says so.
                                                             dearest rest up to k, all e > 0
     frequency  no value in more than 1/l of the rows        exact: classes of two sizes
     share      no value in more than ``cap`` of the rows    sizes k … k + 5, and all above at once
+    recursive  nor in ``cap`` of all rows but ``less``      likewise
+    shares     each value's share as the model bounds it    likewise
     closeness  moves at most a share t from the table's     all sizes at once; any slope will do
                shares (equal distance)
+    sizes      the same                                     size by size, see sizes.py
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from math import ceil
+from functools import partial
+from math import ceil, floor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,10 +32,14 @@ import polars as pl
 
 from incrowd.checker.files import Proof
 from incrowd.checker.inequality import Ints, Rows, State
-from incrowd.checker.models import columns_of, number
+from incrowd.checker.models import columns_of, nearest, number, share_table
 from incrowd.checker.rejection import require
+from incrowd.checker.shares import NAMES, Share
+from incrowd.checker.sizes import MOST_SIZES, BySize
 
 SIZES, PARTS, STEPS = 6, 1000, 4
+UNIT = 4096  # parts of a row in which shares are counted for all large classes at once
+NO_RULE = "the models imply no such pricing rule"
 Plain = Sequence[dict[str, Any]]
 
 
@@ -42,9 +51,15 @@ def implied(models: Plain, sensitive: pl.DataFrame) -> list[dict[str, Any]]:
         for column in [] if kind == "k-anonymity" else columns_of(model, sensitive):
             cap = Fraction(1)
             if kind == "t-closeness":
-                if model.get("distance") == "equal":
-                    rules.append({"rule": "closeness", "t": str(number(model, "t"))})
-                    rules[-1]["column"] = column
+                apart, t = nearest(model, sensitive[column].n_unique()), number(model, "t")
+                if apart == 1 or t < apart:  # total variation is t/apart at most
+                    rules.append({"rule": "closeness", "t": str(t / apart), "column": column})
+                continue
+            if kind in NAMES:
+                rules.append({"rule": "shares", **model, "column": column})
+                if kind == "delta-disclosure":  # every value is there
+                    all_of = sensitive[column].n_unique()
+                    rules.append({"rule": "distinct", "l": all_of, "column": column})
                 continue
             l = number(model, "l", whole=kind != "entropy")  # noqa: E741
             name = "frequency" if kind == "frequency" else "distinct"
@@ -56,6 +71,8 @@ def implied(models: Plain, sensitive: pl.DataFrame) -> list[dict[str, Any]]:
                 cap = c / (1 + c) if l > 1 else c
             if cap < 1:
                 rules.append({"rule": "share", "cap": str(cap), "column": column})
+            if cap < 1 and kind == "recursive":
+                rules[-1] |= {"rule": "recursive", "less": max(int(l) - 2, 0)}
     return rules
 
 
@@ -74,31 +91,51 @@ def entropy_cap(l: Fraction, values: int) -> Fraction:  # noqa: E741
 
 
 class Case(NamedTuple):
-    """Classes of ``size`` units, ``unit`` a row; of value v ``cap[v]``, and ``spare`` beyond."""
+    """Classes of ``size`` units, ``unit`` a row; of value v ``cap[v]``, and ``spare`` beyond.
+
+    ``low``: of value v at least so many units.
+    """
 
     size: int
     unit: int
     cap: Ints
     spare: int = 0
+    low: Ints | None = None
 
 
-def cases_of(rule: dict[str, Any], k: int, table: Ints) -> list[Case]:
-    """Return what the rule admits, ``table`` being the rows of each value; none for distinct."""
+def cases_of(rule: dict[str, Any], k: int, table: Ints, shares: Sequence[Share] = ()) -> list[Case]:
+    """Return what the rule admits; none for distinct.
+
+    ``table``, ``shares``: the rows of each value, and its least and largest share.
+    """
     if rule["rule"] == "frequency":
         l, k = rule["l"], max(k, rule["l"])  # noqa: E741
         most = -(-k // l)
         return [Case(k, 1, k // l + 0 * table), Case(l * most, 1, most + 0 * table)]
-    if rule["rule"] == "share":
-        cap = Fraction(rule["cap"])
+    if rule["rule"] in ("share", "recursive"):
+        cap, less = Fraction(rule["cap"]), rule.get("less")
         sizes = range(k, k + SIZES)
-        cases = [Case(n, 1, n * cap.numerator // cap.denominator + 0 * table) for n in sizes]
+        most = [floor(n * cap) if less is None else ceil((n - less) * cap) - 1 for n in sizes]
+        cases = [Case(n, 1, max(x, 0) + 0 * table) for n, x in zip(sizes, most, strict=True)]
         unit = cap.denominator
         return [*cases, Case((k + SIZES) * unit, unit, (k + SIZES) * cap.numerator + 0 * table)]
-    if rule["rule"] == "closeness":
+    if rule["rule"] == "shares":
+        large = share_case((k + SIZES) * UNIT, UNIT, shares)
+        return [*(share_case(n, 1, shares) for n in range(k, k + SIZES)), large]
+    if rule["rule"] in ("closeness", "sizes"):
         t, total = Fraction(rule["t"]), int(table.sum())
+        k += rule.get("sizes", 0)
         unit = t.denominator * total
         return [Case(k * unit, unit, k * t.denominator * table, k * total * t.numerator)]
     return []
+
+
+def share_case(size: int, unit: int, shares: Sequence[Share]) -> Case:
+    """Return the classes of whole rows of one size, or of parts of rows, rounded outwards."""
+    inward = unit == 1
+    cap = [(floor if inward else ceil)(size * most) for _, most in shares]
+    low = [(ceil if inward else floor)(size * least) for least, _ in shares]
+    return Case(size, unit, np.array(cap, np.int64), low=np.array(low, np.int64))
 
 
 class Lawful:
@@ -112,21 +149,30 @@ class Lawful:
         stated, k = proof.facts["pricing"], proof.facts["price_k"]
         require(not proof.sets.height, "pricing rules go with no odd sets")
         valid = implied(models, sensitive)
-        rules = [rule for rule in valid if rule in stated]
-        require(all(rule in valid for rule in stated), "the models imply no such pricing rule")
+        require(all(followed(rule) in valid for rule in stated), NO_RULE)
+        by_size = [rule for rule in stated if rule["rule"] == "sizes"]  # they take longer: last
         keys = sensitive.select(pl.struct(sensitive.columns).rank("dense"))
         self.k, self.rules = k, []
         self.mark = numbered(keys.to_series())
-        for rule in rules:
+        sizes, units = [len(self.mark), 1], [1]
+        for rule in [rule for rule in valid if rule in stated] + by_size:
             value = numbered(sensitive[rule["column"]])
             value_of_mark = np.zeros(int(self.mark.max(initial=0)) + 1, np.int64)
             value_of_mark[self.mark] = value
-            cases = cases_of(rule, k, np.bincount(value, minlength=1))
-            self.rules.append((rule.get("l", 1), value_of_mark, cases))
-        sizes = [case.size + case.spare for _, _, cases in self.rules for case in cases]
-        self.terms = 2 * max([len(self.mark), 1, *sizes])
-        units = max([case.unit for _, _, cases in self.rules for case in cases], default=1)
-        require(len(self.mark) * units < 2**62, "the numbers exceed 64 bits")
+            table = np.bincount(value, minlength=1)
+            cases = cases_of(rule, k, table, shares_of(rule, sensitive))
+            test: Any = partial(cases_exceed, cases)
+            if rule["rule"] == "distinct":
+                test = partial(distinct_exceeds, rule["l"], k)
+            elif rule["rule"] == "sizes":
+                sized = BySize(Fraction(rule["t"]), k, rule["sizes"], table)
+                test = partial(by_size_exceeds, sized, cases)
+                sizes.append(sized.terms)
+            self.rules.append((value_of_mark, test))
+            sizes += [case.size + case.spare for case in cases]
+            units += [case.unit for case in cases]
+        self.terms = 2 * max(sizes)
+        require(len(self.mark) * max(units) < 2**62, "the numbers exceed 64 bits")
 
     def kept(
         self, rows: Rows, depth: int, row: Ints, starts: Ints, cost: Ints, _: int, wide: Any = True
@@ -136,7 +182,7 @@ class Lawful:
         e, copies = rows.price[row] - cost[group], rows.copies[row]
         alive = wide & (summed(copies, group) >= self.k)
         alive &= summed(copies * np.maximum(e, 0), group) > 0
-        for l, value_of_mark, cases in [*self.rules, (0, None, [])]:  # noqa: E741
+        for value_of_mark, test in [*self.rules, (None, None)]:
             here = alive[group]
             row, group, cost = row[here], (np.cumsum(alive) - 1)[group[here]], cost[alive]
             e, copies = rows.price[row] - cost[group], rows.copies[row]
@@ -144,15 +190,64 @@ class Lawful:
                 return None
             if value_of_mark is not None:
                 value, last = value_of_mark[rows.mark[row]], depth == len(rows.node)
-                some = [exceeds(case, e, copies, value, group, last) for case in cases]
-                some = some or [distinct_exceeds(l, self.k, e, copies, value, group)]
-                alive = np.logical_or.reduce(some)
+                alive = test(e, copies, value, group, last)
         worth = summed(copies * np.maximum(e, 0), group)
         matters = e + worth[group] > 0
         return State(depth, row[matters], group[matters], cost, worth)
 
 
-def distinct_exceeds(l: int, k: int, e: Ints, copies: Ints, value: Ints, group: Ints) -> Any:  # noqa: E741
+def shares_of(rule: dict[str, Any], sensitive: pl.DataFrame) -> list[Share]:
+    """Return the least and largest share of each value by its number; 0 may be no value's."""
+    if rule["rule"] != "shares":
+        return []
+    column = sensitive[rule["column"]]
+    found = share_table(rule, Counter(column.to_list()))
+    kinds = dict(zip(numbered(column).tolist(), column.to_list(), strict=True))
+    free = Fraction(0), Fraction(1)
+    return [found[kinds[n]] if n in kinds else free for n in range(max(kinds, default=0) + 1)]
+
+
+def followed(rule: dict[str, Any]) -> dict[str, Any]:
+    """Return the rule that the models have to imply for this one to hold."""
+    if rule["rule"] != "sizes":
+        return rule
+    sizes = rule["sizes"]
+    require(type(sizes) is int and 0 < sizes <= MOST_SIZES, "the sizes of a rule are no number")
+    return {name: value for name, value in rule.items() if name != "sizes"} | {"rule": "closeness"}
+
+
+def cases_exceed(
+    cases: Sequence[Case], e: Ints, copies: Ints, value: Ints, group: Ints, last: bool
+) -> Any:
+    """Whether some class of some case has a positive sum of e; per group."""
+    return np.logical_or.reduce([exceeds(case, e, copies, value, group, last) for case in cases])
+
+
+def by_size_exceeds(
+    sized: BySize,
+    cases: Sequence[Case],
+    e: Ints,
+    copies: Ints,
+    value: Ints,
+    group: Ints,
+    last: bool,
+) -> Any:
+    """Whether classes of one of the sizes, or all larger ones, exceed; per group."""
+    rank = before(copies, group, value)
+    return sized.exceeds(e, rank, copies, value, group) | cases_exceed(
+        cases, e, copies, value, group, last
+    )
+
+
+def distinct_exceeds(
+    l: int,  # noqa: E741
+    k: int,
+    e: Ints,
+    copies: Ints,
+    value: Ints,
+    group: Ints,
+    _: bool = True,
+) -> Any:
     """Whether rows of l values, max(k, l) rows or more, have a positive sum; per group."""
     dearest = before(np.ones_like(e), group, value) == 0
     base = dearest & (before(dearest, group) < l)
@@ -172,8 +267,12 @@ def exceeds(case: Case, e: Ints, copies: Ints, value: Ints, group: Ints, last: b
     units = np.minimum(copies, case.size // case.unit) * case.unit
     within = np.clip(case.cap[value] - before(units, group, value), 0, units)
     if not case.spare:
-        take = np.clip(case.size - before(within, group), 0, within)
-        return (summed(take, group) == case.size) & (summed(take * e, group) > 0)
+        low = 0 * case.cap if case.low is None else case.low
+        forced = np.clip(low[value] - before(units, group, value), 0, within)
+        rest, room = within - forced, case.size - int(low.sum())
+        take = forced + np.clip(room - before(rest, group), 0, rest)
+        there = (summed(forced, group) == low.sum()) & (summed(take, group) == case.size)
+        return there & (summed(take * e, group) > 0)
     alive = case.size - summed(within, group) <= case.spare
     e, group, amount = np.tile(e, 2), np.tile(group, 2), np.append(within, units - within)
     beyond = np.arange(len(e)) >= len(units)

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.checker import shares
 from incrowd.checker.rejection import RejectedError, require
 from incrowd.checker.transport import least_work
 
@@ -69,7 +70,8 @@ def columns_of(model: Plain, sensitive: pl.DataFrame) -> list[str]:
 
 def described(model: Plain) -> str:
     """Say which model it is, without what it lists of the table's values."""
-    return ", ".join(str(model[key]) for key in ("model", "k", "c", "l", "t") if key in model)
+    keys = ("model", "k", "c", "l", "t", "alpha", "beta", "delta")
+    return ", ".join(str(model[key]) for key in keys if key in model)
 
 
 def number(model: Plain, name: str, whole: bool = False) -> Fraction:
@@ -78,7 +80,8 @@ def number(model: Plain, name: str, whole: bool = False) -> Fraction:
     fits = type(value) is int or (isinstance(value, str) and not whole)
     require(fits, f"the model's {name} is not {'a whole number' if whole else 'an exact number'}")
     exact = Fraction(value)  # type: ignore[arg-type]
-    require(exact > 0 or (exact == 0 and name == "t"), f"the model's {name} is not positive")
+    zero = exact == 0 and name in ("t", "beta")
+    require(exact > 0 or zero, f"the model's {name} is not positive")
     return exact
 
 
@@ -88,6 +91,9 @@ def lawful(model: Plain, group: Histogram, table: Histogram) -> bool:
     falling = sorted(group.values(), reverse=True)
     if kind == "t-closeness":
         return work(model, group, table) <= number(model, "t")
+    if kind in shares.NAMES:
+        limit, k = share_limit(model)
+        return shares.fits(str(kind), limit, k, *shares.counted(model, group, table))
     l = number(model, "l", whole=kind != "entropy")  # noqa: E741
     if kind == "distinct":
         return len(group) >= l
@@ -106,6 +112,17 @@ def lawful(model: Plain, group: Histogram, table: Histogram) -> bool:
     if kind == "disjoint":
         return all(mates(row, list(group), int(l)) for row in group)
     raise RejectedError(f"the checker does not know the model {kind!r}")
+
+
+def share_limit(model: Plain) -> tuple[Fraction, int]:
+    """Return α, β or δ, and k (1 for all but (α,k)-anonymity)."""
+    limit = number(model, shares.NAMES[model["model"]])
+    return limit, int(number(model, "k", whole=True)) if model["model"] == "alpha-k" else 1
+
+
+def share_table(model: Plain, table: Histogram) -> dict[Any, shares.Share]:
+    """Return the least and largest share of each value in a lawful class."""
+    return shares.limits(model, share_limit(model)[0], table)
 
 
 def mates(row: tuple[Any, ...], others: Sequence[tuple[Any, ...]], l: int) -> bool:  # noqa: E741
@@ -139,6 +156,19 @@ def work(model: Plain, group: Histogram, table: Histogram) -> Fraction:
     require(distance == "metric", "the checker does not know the model's distance")
     matrix = metric(model, len(order))
     return least_work(falling, matrix) / (n * rows)
+
+
+def nearest(model: Plain, values: int) -> Fraction:
+    """Return a distance that no two values fall below: mass that is moved goes so far at least."""
+    distance, one = model.get("distance"), Fraction(1)
+    if distance == "ordered":
+        return one / max(values - 1, 1)
+    if distance == "hierarchical":
+        return one / max(len(split(model, values)), 1)
+    if distance == "metric":
+        d = metric(model, values)
+        return min((x for i, row in enumerate(d) for x in row[:i]), default=one)
+    return one if distance == "equal" else Fraction(0)
 
 
 def split(model: Plain, values: int) -> list[list[int]]:
@@ -177,9 +207,13 @@ def least_class(models: Sequence[Plain], sensitive: pl.DataFrame) -> int:
     least = 1
     for model in models:
         kind = model.get("model")
-        if kind == "t-closeness":
+        if kind == "t-closeness" or kind in shares.NAMES:
             table = Counter(sensitive[columns_of(model, sensitive)[0]].to_list())
-            least = max(least, least_close(model, table))
+            if kind == "t-closeness":
+                least = max(least, least_close(model, table))
+            else:
+                few = shares.least(share_table(model, table), table)
+                least = max(least, few, share_limit(model)[1])
         elif kind == "recursive":
             # r₁ ≥ 1 and the l−1 largest counts are ≥ 1, so n > l − 1 + 1/c
             c, l = number(model, "c"), number(model, "l", whole=True)  # noqa: E741
@@ -205,8 +239,7 @@ def least_close(model: Plain, table: Histogram) -> int:
     if distance == "hierarchical":
         levels = split(model, len(counts)) or levels
     if distance == "metric":
-        d = metric(model, len(counts))
-        factor = min((x for i, row in enumerate(d) for x in row[:i]), default=factor)
+        factor = nearest(model, len(counts))
     tables = [sums(node, counts) for node in levels]
     for n in range(1, rows):
         moved = sum(rounding(n, at, rows) for at in tables)

@@ -24,6 +24,13 @@ def require_hierarchy(proof: Proof, column: str, data: bytes) -> None:
     require_like_file(validated(ladder, column), data, column)
 
 
+def require_named(ladders: Mapping[str, pl.DataFrame], named: Mapping[str, Any]) -> None:
+    """Reject a ladder beyond suppression of a column for which no hierarchy is named."""
+    for column, ladder in ladders.items():
+        flat = int(ladder["level"].n_unique()) <= 2
+        require(flat or column in named, "the proof names no hierarchy for it", column=column)
+
+
 def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
     """Reject a statement that says anything else than the proof does."""
     try:
@@ -32,7 +39,7 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
         raise RejectedError("the statement is no JSON") from None
     facts = proof.facts
     salt, original = bytes.fromhex(facts["salt"]), facts["original"]["sha256"].encode()
-    private = ("order", "levels", "matrix")
+    private = ("order", "levels", "values", "matrix")
     expected: dict[str, Any] = {
         "format": "incrowd-statement",
         "release_sha256": facts["release"]["sha256"],
@@ -43,6 +50,7 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
         "hierarchies": facts["hierarchies"],
         "optimal": facts["cost"] == facts["bound"],
         "gap": (facts["cost"] - facts["bound"]) / facts["cost"] if facts["cost"] else 0.0,
+        "suppressed_rows": facts.get("suppressed_rows", 0),
         **{name: facts[name] for name in ("version", "incrowd", "scale", "cost", "bound")},
     }
     require(isinstance(stated, Mapping), "the statement is no JSON object")

@@ -9,12 +9,13 @@ import numpy as np
 import polars as pl
 
 from incrowd.checker import files, inequality, oddsets
+from incrowd.checker.dropped import spent, without_dropped
 from incrowd.checker.inequality import Ints
 from incrowd.checker.ladder import tables, validated
 from incrowd.checker.lawful import Lawful
 from incrowd.checker.models import least_class, least_size
-from incrowd.checker.published import require_hierarchy, require_statement
-from incrowd.checker.recheck import recheck, require_permutation
+from incrowd.checker.published import require_hierarchy, require_named, require_statement
+from incrowd.checker.recheck import recheck
 from incrowd.checker.rejection import RejectedError, require
 
 MASK = (1 << 32) - 1
@@ -97,31 +98,30 @@ def compared(
     scale, quantum, k, cost, bound = (facts[name] for name in files.NUMBERS)
     before, after = (files.read_table(part, facts.get("csv") or {}) for part in data)
     origin = proof.rows["original"].cast(pl.Int64).to_numpy()
-    require_permutation(origin, before.height)
+    before, origin, dropped = without_dropped(before, origin, facts, models)
     qi, safe = roles["qi"], facts.get("spreadsheet_safe") is True
     require_columns(before, after, origin, roles, safe)
     text = [pl.DataFrame([files.as_text(frame[c]) for c in qi]) for frame in (before, after)]
     text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
     ladders = {c: proof.ladders.filter(pl.col("column") == c).drop("column") for c in qi}
     ladders = {c: validated(ladder, c) for c, ladder in ladders.items()}
-    for c, ladder in ladders.items():
-        flat = int(ladder["level"].n_unique()) <= 2
-        require(flat or c in facts["hierarchies"], "the proof names no hierarchy for it", column=c)
+    require_named(ladders, facts["hierarchies"])
+    aside = spent(dropped, ladders)
     sensitive = pl.DataFrame([files.as_text(before[c]).gather(origin) for c in roles["sensitive"]])
     rest: dict[str, Any] = {"origin": origin, "sensitive": sensitive, "models": models}
-    classes = recheck(text[0], text[1], ladders, least_size(models), cost, **rest)
+    classes = recheck(text[0], text[1], ladders, least_size(models), cost - aside, **rest)
     wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy())
     require(
         not len(wrong), "its class is not the one stated", int(wrong[0]) + 1 if len(wrong) else 0
     )
     require(k <= least_class(models, sensitive), "the prices are for larger classes than asked")
     law = Lawful(proof, models, sensitive) if facts.get("pricing") else None
-    total = price_total(proof, text[0], ladders, origin, law)
-    require(bound <= -(-total // quantum), f"the prices prove {-(-total // quantum)}, not {bound}")
+    proven = -(-price_total(proof, text[0], ladders, origin, law) // quantum) + aside
+    require(bound <= proven, f"the prices prove {proven}, not {bound}")
     require(bound <= cost, "the bound is above the cost")
     gap = (cost - bound) / cost if cost else 0.0
     keys = {"rows": before.height, "models": models, "cost": cost, "bound": bound, "scale": scale}
-    return {**keys, "gap": gap, "optimal": cost == bound}
+    return {**keys, "gap": gap, "optimal": cost == bound, "suppressed_rows": dropped}
 
 
 def require_columns(

@@ -138,7 +138,7 @@ def require_plain(given: dict[str, Any]) -> None:
 
 def require_kept_rows(given: dict[str, Any]) -> None:
     """Raise InputError for what speaks of every original row, with --suppress-rows."""
-    asked = [f"--{name}" for name in ("proof", "existing") if given[name]]
+    asked = ["--existing"] if given["existing"] else []
     if given["engine"] == "spark":
         asked.append("--engine spark")
     if asked:

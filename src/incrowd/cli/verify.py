@@ -118,9 +118,12 @@ def with_proof(
     state = "optimal: it equals the bound" if facts["optimal"] else f"the gap is {facts['gap']:.2%}"
     cost = hundredths(facts["cost"], facts["scale"])
     bound = cost if facts["optimal"] else hundredths(facts["bound"], facts["scale"], down=True)
+    dropped = facts["suppressed_rows"]
+    left_out = f" ({dropped:,} more are left out, each counted as all stars)" if dropped else ""
+    which = "lawful release of these rows" if dropped else "lawful release"
     say(
-        f"yes: {facts['rows']:,} rows, every class lawful, every cell the original one or an "
-        f"ancestor; the cost is {cost}, and no lawful release costs less than {bound} ({state})",
+        f"yes: {facts['rows']:,} rows{left_out}, every class lawful, every cell the original one "
+        f"or an ancestor; the cost is {cost}, and no {which} costs less than {bound} ({state})",
         quiet,
     )
     return 0

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from incrowd.bounds.price import PriceBound, bound_of, certify
+from incrowd.bounds.pricing import sizes_that_pay
 from incrowd.bounds.support import support_prices
 from incrowd.patterns.prefix_tree import PrefixTree
 from incrowd.proof.lawful import lawful_prices, rules_of
@@ -30,6 +31,7 @@ def certificate(
     solved: Solved,
     models: Sequence[Mapping[str, Any]],
     sizes: Mapping[str, int],
+    by_size: bool = True,
 ) -> Certificate:
     """Return the certificate of the highest bound; where a method has none, find some.
 
@@ -37,6 +39,7 @@ def certificate(
     ----------
     models: as the proof states them.
     sizes: number of values of each sensitive column, in the order of the attributes.
+    by_size: whether t-closeness may be priced by size of class.
     """
     instance = problem.instance
     if not instance.rows:
@@ -44,7 +47,8 @@ def certificate(
     plain = None
     if solved.prices is not None:
         plain = Certificate(solved.prices, tuple(getattr(solved.prices, "odd_sets", ())))
-    rules = rules_of(models, sizes)
+    priced = sizes_that_pay(problem) if by_size and solved.lawful is not None else 0
+    rules = rules_of(models, sizes, priced)
     if not rules or (plain is not None and solved.lawful is None):
         return plain or Certificate(plain_prices(problem))
 

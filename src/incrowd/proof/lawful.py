@@ -13,38 +13,66 @@ import numpy as np
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import bound_of
+from incrowd.bounds.pricing import SIZES as CAPPED_SIZES
 from incrowd.bounds.pricing import (
     SLACK,
-    VARIATION,
     Part,
     assembled,
     capped_part,
     distinct_part,
     frequency_part,
+    variation_part,
 )
+from incrowd.privacy.all_of import parts
+from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.attribute import PerAttribute
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
+from incrowd.privacy.laws import numbers
 from incrowd.solvers.base import Prices, Problem
 
+SHARED: dict[str, type[PerAttribute]] = {
+    "alpha-k": AlphaK,
+    "basic-beta": BasicBetaLikeness,
+    "enhanced-beta": EnhancedBetaLikeness,
+    "delta-disclosure": DeltaDisclosure,
+}
+LIMITS = ("alpha", "beta", "delta")
+PART_OF_ROW = 4096
+ROUGH = 1 / PART_OF_ROW / 4
 PARTS = 1000  # shares are written in thousandths where they have to be rounded
+STEEP = 256  # highest slope that the checker tries, in differences of prices
+NEAR = 0.999  # share of a bound with which prices by size are left at that: raising them takes long
 SIZES = 16  # more than the sizes of class that a rule looks at
 MOST_VISITS = 20_000_000  # nodes of the prefix tree beyond which first prices are not sought
 Plain = Mapping[str, Any]
 
 
-def rules_of(models: Sequence[Plain], values: Mapping[str, int]) -> list[dict[str, Any]]:
+def rules_of(
+    models: Sequence[Plain], values: Mapping[str, int], sizes: int = 0
+) -> list[dict[str, Any]]:
     """Return the pricing rules that follow from models as a proof states them.
 
     Parameters
     ----------
     values: number of values of each sensitive column.
+    sizes: how many sizes of class t-closeness by equal distance is priced for one by one.
     """
     rules: list[dict[str, Any]] = []
     for model in models:
         kind = model["model"]
         columns = model.get("columns", [model.get("column")])
         for column in columns:
-            if kind == "t-closeness" and model["distance"] == "equal":
-                t = str(Fraction(model["t"]))
+            apart, t = nearest(model), Fraction(model.get("t", 0))
+            if kind == "t-closeness" and (apart == 1 or t < apart):
+                t = str(t / apart)
                 rules.append({"rule": "closeness", "t": t, "column": column})
+                if sizes:
+                    rules.append(rules[-1] | {"rule": "sizes", "sizes": sizes})
+            elif kind in SHARED:
+                rules.append({"rule": "shares", **model, "column": column})
+                if kind == "delta-disclosure":
+                    rules.append({"rule": "distinct", "l": values[column], "column": column})
             elif kind not in ("k-anonymity", "t-closeness"):
                 name = "frequency" if kind == "frequency" else "distinct"
                 level = ceil(Fraction(model["l"]))
@@ -52,7 +80,22 @@ def rules_of(models: Sequence[Plain], values: Mapping[str, int]) -> list[dict[st
                 cap = share_of(model, values[column])
                 if cap < 1:
                     rules.append({"rule": "share", "cap": str(cap), "column": column})
+                    if kind == "recursive":
+                        rules[-1] |= {"rule": "recursive", "less": max(level - 2, 0)}
     return rules
+
+
+def nearest(model: Plain) -> Fraction:
+    """Return the least distance between two values: 1 by equal distance."""
+    distance = model.get("distance")
+    if distance == "ordered":
+        return Fraction(1, max(len(model["order"]) - 1, 1))
+    if distance == "hierarchical":
+        return Fraction(1, max(sum(len(set(level)) > 1 for level in model["levels"]), 1))
+    if distance == "metric":
+        lower = (Fraction(x) for i, row in enumerate(model["matrix"]) for x in row[:i])
+        return min(lower, default=Fraction(1))
+    return Fraction(1)
 
 
 def share_of(model: Plain, values: int) -> Fraction:
@@ -84,15 +127,47 @@ def parts_of(
             found.append(distinct_part(rule["l"], k, a, table))
         elif rule["rule"] == "frequency":
             found.append(frequency_part(rule["l"], k, a, len(counts)))
-        elif rule["rule"] == "share":
-            cap = float(Fraction(rule["cap"]))
-            found.append(capped_part(k, a, [cap] * len(counts), [0.0] * len(counts), None))
+        elif rule["rule"] == "shares":
+            caps, lows = shares_within(problem, rule, a)
+            found.append(capped_part(k, a, caps, lows, None))
+        elif rule["rule"] in ("share", "recursive"):
+            cap, exact = Fraction(rule["cap"]), None
+            if rule["rule"] == "recursive":
+                less = rule["less"]
+                exact = [
+                    (n, max(0, ceil((n - less) * cap) - 1)) for n in range(k, k + CAPPED_SIZES)
+                ]
+            share = [float(cap)] * len(counts)
+            found.append(capped_part(k, a, share, [0.0] * len(counts), exact))
         else:
-            quota = [c / sum(counts) for c in counts]
-            within = float(Fraction(rule["t"])) + SLACK
-            depth = [ceil(k * (q + within)) + 1 for q in quota]
-            found.append(Part(VARIATION, a, [float(k), within, 0.0, *quota], depth))
+            t, sizes = Fraction(rule["t"]), rule.get("sizes", 0)
+            found.append(variation_part(float(t) + SLACK, t, k, a, counts, sizes))
     return found
+
+
+def shares_within(problem: Problem, rule: Plain, a: int) -> tuple[list[float], list[float]]:
+    """Return each value's largest and least share under a rule's model, rounded outwards.
+
+    The checker counts shares of large classes in whole parts of a row, hence ``ROUGH``.  Of models
+    that differ in the values they guard the loosest share counts.
+    """
+    laws = [
+        numbers(part, [int(c) for c in problem.table.histograms[a]])[1]
+        for part in parts(problem.model)
+        if isinstance(part, SHARED[rule["model"]])
+        and a in part.attributes(problem.table)
+        and says(part, rule)
+    ]
+    values = problem.table.sizes[a]
+    caps = [max(law[1 + v] / law[0] for law in laws) + ROUGH for v in range(values)]
+    lows = [min(law[1 + values + v] / law[0] for law in laws) - ROUGH for v in range(values)]
+    return caps, [max(0.0, y) for y in lows]
+
+
+def says(part: PerAttribute, rule: Plain) -> bool:
+    """Whether a model has a rule's parameters, and guards some values exactly when that does."""
+    same = (str(getattr(part, name, None)) == rule.get(name, "None") for name in LIMITS)
+    return all(same) and (getattr(part, "values", None) is None) == ("values" not in rule)
 
 
 def lawful_prices(
@@ -115,8 +190,13 @@ def lawful_prices(
     u = start.price / start.quantum
     worst = sum(int(t.cost[-1].max()) for t in instance.trees)
     bits = precision(rules, k, instance.rows, max(1.0, worst / max(1.0, float(np.abs(u).max()))))
+    sized = any(rule["rule"] == "sizes" for rule in rules)
     known = [safe_prices(tree, u, bits)]
-    if bound is not None and bound_of(known[0], instance.counts) >= bound:
+    if sized:  # the checker's slopes are whole numbers of prices' units
+        step = int(np.gcd.reduce(known[0].price)) or 1
+        known = [Prices(known[0].price - 2 * step, known[0].quantum)]
+    enough = bound if bound is None or not sized else NEAR * bound
+    if enough is not None and bound_of(known[0], instance.counts) >= enough:
         return known[0]
     schedule = LawfulPriceBound.polish()
     if bound is None:
@@ -139,8 +219,10 @@ def precision(rules: Sequence[Plain], k: int, rows: int, reach: float) -> int:
     """
     terms = 4.0 * rows
     for rule in rules:
-        unit = Fraction(rule.get("cap", 1)).denominator
-        if rule["rule"] == "closeness":
+        unit = PART_OF_ROW if rule["rule"] == "shares" else Fraction(rule.get("cap", 1)).denominator
+        if rule["rule"] in ("closeness", "sizes"):
             unit = Fraction(rule["t"]).denominator * rows
-        terms = max(terms, 4.0 * (max(k, rule.get("l", 1)) + SIZES) * unit)
+        if rule["rule"] == "sizes":  # times a slope of many prices
+            unit *= 2 * (STEEP + 1)
+        terms = max(terms, 4.0 * (max(k, rule.get("l", 1)) + rule.get("sizes", SIZES)) * unit)
     return int(np.clip(59 - log2(terms * reach), 8, 30))

@@ -46,6 +46,9 @@ def _on_attributes(part: Model, sensitive: Values) -> list[dict[str, Any]]:
 
 
 def _entry(part: Model, values: Sequence[str | None]) -> dict[str, Any]:
+    from incrowd.privacy.alpha_k import AlphaK
+    from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+    from incrowd.privacy.delta_disclosure import DeltaDisclosure
     from incrowd.privacy.distinct_diversity import DistinctDiversity
     from incrowd.privacy.entropy_diversity import EntropyDiversity
     from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -62,6 +65,17 @@ def _entry(part: Model, values: Sequence[str | None]) -> dict[str, Any]:
         return {"model": "recursive", "c": str(part.c), "l": part.l}
     if isinstance(part, TCloseness):
         return {"model": "t-closeness", "t": str(part.t), **_distance(part.distance, values)}
+    if isinstance(part, AlphaK):
+        entry = {"model": "alpha-k", "alpha": str(part.alpha), "k": part.k}
+        if part.values is None:
+            return entry
+        return entry | {"values": [values[v] for v in part.values if v < len(values)]}
+    if isinstance(part, BasicBetaLikeness):
+        return {"model": "basic-beta", "beta": str(part.beta)}
+    if isinstance(part, EnhancedBetaLikeness):
+        return {"model": "enhanced-beta", "beta": str(part.beta)}
+    if isinstance(part, DeltaDisclosure):
+        return {"model": "delta-disclosure", "delta": str(part.delta)}
     raise OutOfScopeError(
         f"a proof cannot state {part.name} yet: the independent checker does not know it; "
         "release without --proof"

@@ -1,15 +1,22 @@
 """From a release to its proof file and statement: the call behind ``--proof``."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from incrowd.errors import VerificationError
+from incrowd.frames.fewer import FewerRows
+from incrowd.proof.certificate import Certificate, certificate
 from incrowd.proof.models import plain_models
 from incrowd.proof.statement import statement
 from incrowd.proof.writing import Evidence, sha256_of, write_proof
-from incrowd.solvers.base import Problem
+from incrowd.solvers.base import Prices, Problem
 
 if TYPE_CHECKING:
     from incrowd.release import Release
@@ -36,7 +43,6 @@ def prove(
     """
     from incrowd.anonymize import problem_of
     from incrowd.coding import coded
-    from incrowd.proof.certificate import certificate
 
     solution = release.solved.solution
     table = coded(release.source, release.policy)
@@ -47,27 +53,65 @@ def prove(
     models = plain_models(problem.model, values)
     sizes = {name: len(known) for name, known in values.items()}
     known = certificate(problem, release.solved, models, sizes)
-    evidence = Evidence(
-        solution=solution,
-        copy_of_row=table.copy_of_row,
+    evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
+    evidence = priced(evidence, known)
+    if by_size(known) and not confirmed(evidence, original, released):
+        known = certificate(problem, release.solved, models, sizes, by_size=False)
+        evidence = priced(evidence, known)
+    return write_proof(file, evidence, original, released)
+
+
+def evidence_of(
+    release: "Release",
+    copy_of_row: NDArray[np.int64],
+    problem: Problem,
+    models: Sequence[Mapping[str, Any]],
+    spreadsheet_safe: bool,
+) -> Evidence:
+    """Gather what a proof says of a release; its prices are 0 yet."""
+    return Evidence(
+        solution=release.solved.solution,
+        copy_of_row=copy_of_row,
         order=release.edit.order,
         classes=release.class_of_row,
         roles=release.roles,
         models=models,
-        prices=known.prices,
+        prices=Prices(np.zeros(problem.instance.distinct, np.int64), 1),
         price_k=problem.smallest_class,
-        pricing=known.rules,
-        odd_sets=known.odd_sets,
         csv=dialect(release),
         hierarchies=origins(release.policy.hierarchies),
         spreadsheet_safe=spreadsheet_safe,
+        kept=release.source.kept if isinstance(release.source, FewerRows) else None,
+        dropped=release.suppressed_rows,
+        most_dropped=release.policy.suppress_rows,
+        aside=release.suppressed_units,
     )
-    return write_proof(file, evidence, original, released)
+
+
+def priced(evidence: Evidence, known: Certificate) -> Evidence:
+    """Return the evidence with a certificate's prices, rules and odd sets."""
+    return replace(evidence, prices=known.prices, pricing=known.rules, odd_sets=known.odd_sets)
+
+
+def by_size(known: Certificate) -> bool:
+    """Whether the prices are lawful by size of class, which the checker confirms in its own way."""
+    return any(rule["rule"] == "sizes" for rule in known.rules)
+
+
+def confirmed(evidence: Evidence, original: str | Path, released: str | Path) -> bool:
+    """Whether the independent checker accepts the proof that would be written."""
+    from incrowd.checker.verify import check
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "proof"
+        write_proof(path, evidence, original, released)
+        return check(released, original, path).accepted
 
 
 def dialect(release: "Release") -> dict[str, str]:
     """Return how a delimited file of the release is to be read."""
-    known = getattr(release.source, "dialect", None)
+    source = release.source
+    known = getattr(source.source if isinstance(source, FewerRows) else source, "dialect", None)
     if known is None:
         return {}
     form = {"delimiter": known.delimiter, "newline": known.newline}

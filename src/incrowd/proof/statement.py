@@ -36,6 +36,7 @@ def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
         "bound": bound,
         "gap": (cost - bound) / cost if cost else 0.0,
         "optimal": cost == bound,
+        "suppressed_rows": facts["suppressed_rows"],
     }
 
 

@@ -46,6 +46,8 @@ class Evidence:
     csv: ``delimiter``, ``newline``, ``encoding`` of delimited files.
     hierarchies: column → origin (a rule, or a file's name) and ``sha256`` of that file.
     spreadsheet_safe: whether cells that a spreadsheet would run got an apostrophe.
+    kept: int64, shape (rows,), rising: the original rows that are released; None for all.
+    dropped, most_dropped, aside: rows left out, how many may be, and what they cost.
     """
 
     solution: Solution
@@ -61,6 +63,10 @@ class Evidence:
     csv: Mapping[str, str] = field(default_factory=dict)
     hierarchies: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     spreadsheet_safe: bool = False
+    kept: NDArray[np.int64] | None = None
+    dropped: int = 0
+    most_dropped: int = 0
+    aside: int = 0
 
 
 def bound_of(
@@ -81,15 +87,24 @@ def write_proof(
     file: where to; a path or a binary stream.
     original, release: the two files as they stand on disk; their hashes enter the proof.
     """
-    instance = evidence.solution.instance
     tables = {
         "rows.parquet": rows_table(evidence),
         "ladders.parquet": ladders_table(evidence),
         "sets.parquet": sets_table(evidence),
     }
     parts = {name: _parquet(table) for name, table in tables.items()}
-    bound = bound_of(evidence.prices, instance.counts, evidence.odd_sets)
-    facts = {
+    facts = facts_of(evidence, original, release)
+    facts["parts"] = {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()}
+    pack(file, facts, parts)
+    return facts
+
+
+def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> dict[str, Any]:
+    """Return the proof's JSON part without the hashes of the other parts."""
+    instance = evidence.solution.instance
+    bound = bound_of(evidence.prices, instance.counts, evidence.odd_sets) + evidence.aside
+    cost = evidence.solution.cost if instance.rows else 0
+    return {
         "format": "incrowd-proof",
         "version": VERSION,
         "incrowd": incrowd.__version__,
@@ -107,13 +122,12 @@ def write_proof(
         "quantum": evidence.prices.quantum,
         "price_k": evidence.price_k,
         "pricing": [dict(rule) for rule in evidence.pricing],
-        "cost": evidence.solution.cost if instance.rows else 0,
+        "cost": cost + evidence.aside,
         "bound": bound,
+        "suppress_rows": evidence.most_dropped,
+        "suppressed_rows": evidence.dropped,
         "spreadsheet_safe": evidence.spreadsheet_safe,
-        "parts": {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()},
     }
-    pack(file, facts, parts)
-    return facts
 
 
 def pack(
@@ -133,7 +147,7 @@ def rows_table(evidence: Evidence) -> pl.DataFrame:
     distinct = evidence.solution.instance.copies[evidence.copy_of_row[order]]
     return pl.DataFrame(
         {
-            "original": order.astype(np.int64),
+            "original": (order if evidence.kept is None else evidence.kept[order]).astype(np.int64),
             "class": evidence.classes.astype(np.int64),
             "price": evidence.prices.price[distinct].astype(np.int64),
         }

@@ -1,0 +1,96 @@
+"""Rows that a release leaves out because the table as a whole breaks the models.
+
+The claim is then about the rows that are kept: each of them is released truly, in a lawful class,
+and no lawful release of *these* rows costs less.  Each row left out counts as wholly suppressed, in
+the cost and in the bound.  See docs/explanation/proof.md, "Rows left out".
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.checker import files
+from incrowd.checker.inequality import Ints
+from incrowd.checker.models import columns_of, lawful, least_size
+from incrowd.checker.recheck import require_permutation
+from incrowd.checker.rejection import require
+
+AS_TABLE = ("t-closeness", "basic-beta", "enhanced-beta", "delta-disclosure")
+
+
+def without_dropped(
+    before: pl.DataFrame,
+    origin: Ints,
+    facts: Mapping[str, Any],
+    models: Sequence[Mapping[str, Any]],
+) -> tuple[pl.DataFrame, Ints, int]:
+    """Return the original without the rows left out, the row map into that, and how many they are.
+
+    Rejected are more rows than the proof says may be left out, another number than it states, a
+    row used twice, any row left out of a table that is lawful as it stands, and more rows than the
+    fewest where that number is known.
+    """
+    most, stated = (facts.get(name, 0) for name in ("suppress_rows", "suppressed_rows"))
+    dropped = before.height - len(origin)
+    require(type(most) is int and type(stated) is int, "the number of rows left out is no number")
+    require(dropped == stated <= most, f"{dropped} rows are left out, {stated} of {most} stated")
+    if dropped <= 0:
+        require_permutation(origin, before.height)
+        return before, origin, 0
+    inside = not len(origin) or bool(origin.min() >= 0 and origin.max() < before.height)
+    require(inside, "the row map names a row that is not there")
+    kept = np.zeros(before.height, bool)
+    kept[origin] = True
+    require(int(kept.sum()) == len(origin), "the row map uses an original row twice")
+    require(not lawful_whole(before, models), "rows are left out of a table that is lawful whole")
+    least = fewest(before, models, dropped)
+    require(least in (None, dropped), f"{dropped} rows are left out where {least} would do")
+    return before.filter(pl.Series(kept)), (np.cumsum(kept) - 1)[origin], dropped
+
+
+def lawful_whole(table: pl.DataFrame, models: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the table as one class obeys the models; some only compare it with itself."""
+    if table.height < least_size(models):
+        return False
+    for model in models:
+        if model.get("model") not in ("k-anonymity", *AS_TABLE):
+            columns = columns_of(model, table)
+            keys = pl.DataFrame(
+                [files.as_text(table[c]).alias(str(j)) for j, c in enumerate(columns)]
+            )
+            counts = Counter(keys.rows())
+            if not lawful(model, counts, counts):
+                return False
+    return True
+
+
+def fewest(table: pl.DataFrame, models: Sequence[Mapping[str, Any]], enough: int) -> int | None:
+    """Return the fewest rows to leave out, looking no further than ``enough``; None: not known.
+
+    Known for models of one column that ask the less of sorted counts, the more even they are: rows
+    are taken from whichever value is the most frequent then.
+    """
+    asked = [m for m in models if m.get("model") not in ("k-anonymity", *AS_TABLE)]
+    columns = {c for model in asked for c in columns_of(model, table)}
+    if len(columns) != 1 or any("values" in model for model in asked):
+        return None
+    counts = Counter((value,) for value in files.as_text(table[columns.pop()]).to_list())
+    for dropped in range(enough + 1):
+        large = counts.total() >= least_size(models)
+        if large and all(lawful(model, counts, counts) for model in asked):
+            return dropped
+        if not counts:
+            break
+        value, count = counts.most_common(1)[0]
+        counts[value] -= 1
+        if count == 1:
+            del counts[value]
+    return None
+
+
+def spent(dropped: int, ladders: Mapping[str, pl.DataFrame]) -> int:
+    """Return what the rows left out cost, each the root of every column."""
+    return dropped * sum(max(ladder["cost"].to_list(), default=0) for ladder in ladders.values())

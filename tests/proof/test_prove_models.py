@@ -1,0 +1,134 @@
+"""Tests proofs of every privacy model: honest ones accepted, classes made unlawful rejected."""
+
+import io
+import json
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from incrowd.anonymize import anonymize
+from incrowd.checker.verify import check
+from incrowd.cli import cli
+from incrowd.proof.prove import prove
+from incrowd.proof.writing import pack
+
+ROWS = 48
+# --model, what the proof then says of it
+MODELS = {
+    "l=2": ["distinct"],
+    "l=2,kind=frequency": ["frequency"],
+    "l=1.9,kind=entropy": ["entropy"],
+    "l=2,kind=recursive,c=1": ["recursive"],
+    "l=2,kind=disjoint": ["disjoint"],
+    "t=0.3": ["t-closeness"],
+    "t=0.2,distance={folder}/order.txt,on=ill": ["t-closeness"],
+    "t=0.2,distance={folder}/metric.csv,on=ill": ["t-closeness"],
+    "t=0.2,distance=hierarchy,on=ill": ["t-closeness"],
+    "alpha=0.5,k=3": ["alpha-k"],
+    "alpha=0.4,values=flu": ["alpha-k"],
+    "beta=0.6,kind=basic": ["basic-beta"],
+    "beta=0.6,kind=enhanced": ["enhanced-beta"],
+    "delta=0.9": ["delta-disclosure"],
+    "beta=1,kind=basic;alpha=0.6;delta=1.5;l=2": [
+        "basic-beta",
+        "alpha-k",
+        "delta-disclosure",
+        "distinct",
+    ],
+}
+
+
+def table() -> pl.DataFrame:
+    """Three quasi-identifiers of which pairs of rows agree, and four illnesses."""
+    rng = np.random.default_rng(3)
+    half = {c: rng.integers(0, 4, ROWS // 2) for c in "abc"}
+    ill = rng.choice(["flu", "cold", "none", "hiv"], ROWS, p=[0.4, 0.3, 0.2, 0.1]).tolist()
+    twice = {c: np.concatenate([cells, cells]) for c, cells in half.items()}
+    return pl.DataFrame(twice | {"ill": ill, "also": rng.permutation(ill).tolist()})
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the table, and its 2-anonymous release with a proof."""
+    folder = tmp_path_factory.mktemp("models")
+    table().write_csv(folder / "in.csv")
+    (folder / "order.txt").write_text("none\ncold\nflu\nhiv\n")
+    (folder / "tree.csv").write_text("none;well;*\ncold;mild;*\nflu;mild;*\nhiv;bad;*\n")
+    far = {"cold none": 1, "flu none": 2, "hiv none": 3, "cold flu": 1, "cold hiv": 3, "flu hiv": 2}
+    lines = (f"{pair.replace(' ', ';')};{apart}\n" for pair, apart in far.items())
+    (folder / "metric.csv").write_text("".join(lines))
+    release = anonymize(str(folder / "in.csv"), 2, sensitive=["ill", "also"])
+    release.write(folder / "plain.csv")
+    prove(release, folder / "in.csv", folder / "plain.csv", folder / "plain.proof")
+    return folder
+
+
+def proven(folder: Path, name: str, out: Path, *more: str) -> dict[str, Any]:
+    """Release and prove by the command line; return the proof's facts."""
+    named = name.format(folder=folder).split(";")
+    given = [x for model in named for x in ("--model", model)]
+    given += ["--hierarchy", f"ill={folder / 'tree.csv'}"] if "hierarchy" in name else []
+    given += ["--sensitive", "ill,also", "-k", "2", "--seed", "1", "--time-limit", "3", *more]
+    paths = ["-o", str(out / "out.csv"), "--proof", str(out / "out.proof")]
+    run = CliRunner().invoke(cli, ["anonymize", str(folder / "in.csv"), *paths, *given, "-q"])
+    assert run.exit_code == 0, (run.output, run.exception)
+    with zipfile.ZipFile(out / "out.proof") as archive:
+        return json.loads(archive.read("proof.json"))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_can_be_proven(name: str, files: Path, tmp_path: Path) -> None:
+    """Tests the whole way by the command line, and that the bound is not that of k alone."""
+    facts = proven(files, name, tmp_path)
+    stated = [m["model"] for m in facts["models"] if m["model"] != "k-anonymity"]
+    assert sorted(set(stated)) == sorted(set(MODELS[name]))
+    verdict = check(tmp_path / "out.csv", files / "in.csv", tmp_path / "out.proof")
+    assert verdict.accepted, verdict
+    paths = [str(tmp_path / "out.csv"), "--original", str(files / "in.csv")]
+    run = CliRunner().invoke(cli, ["verify", *paths, "--proof", str(tmp_path / "out.proof")])
+    assert run.exit_code == 0, run.output
+    with zipfile.ZipFile(files / "plain.proof") as archive:
+        alone = json.loads(archive.read("proof.json"))
+    assert facts["price_k"] >= 2 and facts["bound"] >= alone["bound"] >= 0
+
+
+def forged(files: Path, out: Path, models: list[Any]) -> Path:
+    """The proof of the 2-anonymous release, as one of other models; all prices 0, hashes right."""
+    with zipfile.ZipFile(files / "plain.proof") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    facts = json.loads(parts.pop("proof.json"))
+    frame = pl.read_parquet(io.BytesIO(parts["rows.parquet"])).with_columns(price=pl.lit(0))
+    whole = io.BytesIO()
+    frame.write_parquet(whole)
+    parts["rows.parquet"] = whole.getvalue()
+    parts["sets.parquet"] = _empty(parts["sets.parquet"])
+    facts |= {"models": models, "pricing": [], "price_k": 1, "bound": 0}
+    facts["parts"] = {name: sha256(part).hexdigest() for name, part in parts.items()}
+    pack(out / "forged.proof", facts, parts)
+    return out / "forged.proof"
+
+
+def _empty(part: bytes) -> bytes:
+    out = io.BytesIO()
+    pl.read_parquet(io.BytesIO(part)).head(0).write_parquet(out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_unlawful_classes_are_rejected(name: str, files: Path, tmp_path: Path) -> None:
+    """Tests a release that breaks the model, with a proof in which all else is right."""
+    facts = proven(files, name, tmp_path)
+    paths = files / "plain.csv", files / "in.csv"
+    two = [{"model": "k-anonymity", "k": 2}]
+    assert check(*paths, forged(files, tmp_path, two)).accepted
+    for model in facts["models"]:
+        if model["model"] != "k-anonymity":
+            verdict = check(*paths, forged(files, tmp_path, [*two, model]))
+            assert not verdict.accepted
+            assert f"breaks the model {model['model']}" in str(verdict.reason)
