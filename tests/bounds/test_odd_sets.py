@@ -18,6 +18,7 @@ from incrowd.bounds.odd_sets.classes import (
     new_pad,
     tolls_of,
 )
+from incrowd.bounds.odd_sets.evaluation import lower_all
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
@@ -104,7 +105,7 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
             (int(p), tuple(sorted(r[:s].tolist())))
             for p, s, r in zip(found[0][:count], found[1][:count], found[2][:count], strict=True)
         ]
-        wanted, cut = [], np.zeros(instance.distinct)
+        wanted, mean = [], np.zeros(n)
         for p in range(n):
             known = {c: worth_of(c, p, lists, lifted) for c in classes_of(instance, p, lists, k)}
             items = line_up(p, lists, price, 1, instance.counts, k, pad)
@@ -114,15 +115,27 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
             if size:
                 assert worth == best == known[tuple(sorted(pad.best[:size].tolist()))]
             wanted += [(p, c) for c, w in known.items() if w >= -1.0]
-            rows = lists.rows[lists.offset[p] : lists.offset[p + 1]]
-            cut[rows] = np.maximum(cut[rows], max(w / len(c) for c, w in known.items()))
+            mean[p] = max(w / len(c) for c, w in known.items())
         assert sorted(listed) == sorted(wanted)
         program = Program(lists, instance.counts, k, price, np.full(instance.distinct, 99.0))
         program.members = [s._replace(toll=0.0) for s in sets]
         program.toll = np.array([s.toll for s in sets])
         program.index()
         program.evaluate()
-        assert np.allclose(program.found.cut, cut)
+        for p, (size, rows) in enumerate(zip(*program.found, strict=True)):
+            assert (size > 0) == (mean[p] > 1e-12)
+            if size:
+                worth = worth_of(tuple(rows[:size].tolist()), p, lists, lifted)
+                assert np.isclose(worth / size, mean[p])
+        lowered = program.price.copy()
+        problem = lists, lowered, instance.counts, k, 10**6
+        lower_all(*problem, *program.work(program.found, program.spare))
+        sure = Lifted(lists, lowered, sets)
+        for p in range(n):
+            for c in classes_of(instance, p, lists, k):
+                assert worth_of(c, p, lists, sure) < 1e-8
+        touched = lowered < program.price
+        assert (lowered <= program.price).all() and touched.any() == (mean > 1e-12).any()
 
 
 def broken(classes: list[list[int]], share: float, k: int = 2, counts: Any = None) -> list[OddSet]:

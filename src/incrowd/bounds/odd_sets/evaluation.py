@@ -1,8 +1,9 @@
 """The bound that prices and tolls prove, and the classes that stand in their way.
 
-F(û, σ) = Σ counts_r·(û_r − cut_r) − Σ_S σ_S·⌊|S|/q_S⌋ is concave and a bound, where cut_r is the
-highest mean worth of a class in a pattern of r (``classes``): lowered by it, no class is worth more
-than nothing.
+Prices û and tolls σ prove Σ counts_r·û_r − Σ_S σ_S·⌊|S|/q_S⌋ once no class is worth more than
+nothing (``classes``).  Where some are, prices are lowered: the rows of the class of highest mean
+worth of a pattern, until none is left.  The prices of its other rows stay, which proves far more
+than lowering all of them alike.
 """
 
 from typing import Any, NamedTuple
@@ -15,17 +16,17 @@ from incrowd.jit import lean_kernel
 from incrowd.patterns.topk import may_exceed, top_k
 
 OUTSIDERS = 2  # rows tried in the place of each row of a class
+MOST_LOWERED = 200  # classes of one pattern whose rows are lowered
+TINY = 1e-11
 
 
 class Found(NamedTuple):
     """What an evaluation finds.
 
-    cut: float64, shape (distinct,).
     size, rows: int64 and int32, shapes (patterns,) and (patterns, 2k − 1): the class of highest
         mean worth, where it is worth more than nothing.
     """
 
-    cut: NDArray[np.float64]
     size: NDArray[np.int64]
     rows: NDArray[np.int32]
 
@@ -103,20 +104,66 @@ def excesses(
     pad: Any,
     best: Any,
     found: Any,
-) -> float:
-    """Fill ``found``; return Σ counts·(price − cut)."""
-    found.cut[:] = 0.0
+) -> None:
+    """Fill ``found``."""
     for p in range(lists.cost.size):
+        excess(p, lists, price, counts, k, tries, tolls, pad, best, found)
+
+
+@lean_kernel
+def lower(
+    p: int,
+    lists: Any,
+    price: Any,
+    counts: Any,
+    k: int,
+    tries: int,
+    tolls: Any,
+    pad: Any,
+    best: Any,
+    found: Any,
+) -> None:
+    """Lower prices until no class of pattern p is worth more than nothing.
+
+    The rows of the class of highest mean worth pay that much less, again and again; after
+    ``MOST_LOWERED`` times all rows of the pattern do.  ``found`` is overwritten at p.
+    """
+    for time in range(MOST_LOWERED + 1):
         more = excess(p, lists, price, counts, k, tries, tolls, pad, best, found)
         if more <= 0:
-            continue
-        for i in range(lists.offset[p], lists.offset[p + 1]):
-            r = lists.rows[i]
-            found.cut[r] = max(found.cut[r], more)
-    total = 0.0
-    for r in range(price.size):
-        total += counts[r] * (price[r] - found.cut[r])
-    return total
+            return
+        more += TINY
+        if time == MOST_LOWERED:
+            for i in range(lists.offset[p], lists.offset[p + 1]):
+                price[lists.rows[i]] -= more
+            return
+        for z in range(found.size[p]):
+            r = found.rows[p, z]
+            if z == 0 or found.rows[p, z - 1] != r:
+                price[r] -= more
+
+
+@lean_kernel
+def lower_all(
+    lists: Any,
+    price: Any,
+    counts: Any,
+    k: int,
+    tries: int,
+    tolls: Any,
+    pad: Any,
+    best: Any,
+    found: Any,
+    spare: Any,
+) -> None:
+    """Lower prices until no class is worth more than nothing.
+
+    A class is worth less where prices are lower: each pattern is looked at once, and only where
+    ``found`` holds a class.  ``spare``: as ``found``, overwritten.
+    """
+    for p in range(lists.cost.size):
+        if found.size[p]:
+            lower(p, lists, price, counts, k, tries, tolls, pad, best, spare)
 
 
 @lean_kernel

@@ -11,7 +11,10 @@ from incrowd.bounds.odd_sets.classes import OddSet
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.patterns.prefix_tree import Emission
 
-NEAR = 1e-6  # share of the bound that more turns could add at most, to end
+NEAR = (
+    2e-5,
+    1e-6,
+)  # share of the bound that more turns could add at most, to end: with a room, without
 TURNS = 3  # between two searches for odd sets
 
 
@@ -71,7 +74,7 @@ class OddSets:
             cutting = share < self.cutting
             new = program.turn(self.steps[not cutting])
             n += 1
-            done = program.value - program.bound < NEAR * program.bound
+            done = program.value - program.bound < NEAR[room is None] * program.bound
             if cutting and (done or new == 0 or n % TURNS == 0):
                 done = program.cut(searches, searches, seed + n) == 0 and done
             if done and n > TURNS:

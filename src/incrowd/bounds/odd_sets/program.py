@@ -4,11 +4,13 @@ The prices may rise up to a top each: then only patterns matter that could be br
 what a row is worth beyond is not sought.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.classes import OddSet, new_pad, tolls_of
-from incrowd.bounds.odd_sets.evaluation import Found, excesses, neighbours
+from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, neighbours
 from incrowd.bounds.odd_sets.pool import Pool
 from incrowd.bounds.odd_sets.primal_dual import scaled, solve
 from incrowd.bounds.odd_sets.separation import broken_sets
@@ -29,8 +31,8 @@ class Program:
     Attributes
     ----------
     price, toll: the dual point at hand, per distinct row and per set of ``members``.
-    value: the program's value there, of which F may fall short.
-    bound: the best value of F; ``best_price`` and ``sets``: what proves it for the patterns at
+    value: the program's value there, of which bounds may fall short.
+    bound: the best bound so far; ``best_price`` and ``sets``: what proves it for the patterns at
         hand, up to rounding.
     """
 
@@ -47,8 +49,10 @@ class Program:
         self.members: list[OddSet] = []
         self.idle = np.zeros(0, np.int64)  # searches without a toll, per set
         patterns, width = len(lists.cost), 2 * k - 1
-        empty = np.zeros(patterns, np.int64), np.zeros((patterns, width), np.int32)
-        self.found = Found(np.zeros(len(counts)), *empty)
+        self.found, self.spare = (
+            Found(np.zeros(patterns, np.int64), np.zeros((patterns, width), np.int32))
+            for _ in range(2)
+        )
         self.pad = new_pad(int(np.diff(lists.offset).max(initial=1)), k)
         self.buffers = top_k_buffers(k, np.float64)
         self.pool = Pool(len(counts), k)
@@ -64,16 +68,24 @@ class Program:
         self.by_row = tolls_of(self.members, len(self.counts))
         self.most = np.array([s.most(self.counts) for s in self.members], np.float64)
 
-    def find(self) -> float:
-        """Fill ``found`` at the dual point at hand; return Σ counts·(price − cut)."""
-        work = self.by_row._replace(toll=self.toll), self.pad, self.buffers, self.found
-        return excesses(self.lists, self.price, self.counts, self.k, TRIES, *work)
+    def work(self, *scratch: Found) -> tuple[Any, ...]:
+        """Return what kernels need of the sets, and scratch."""
+        return self.by_row._replace(toll=self.toll), self.pad, self.buffers, *scratch
+
+    def find(self) -> None:
+        """Fill ``found`` at the dual point at hand."""
+        problem = self.lists, self.price, self.counts, self.k, TRIES
+        excesses(*problem, *self.work(self.found))
 
     def evaluate(self) -> None:
         """Take the bound of the dual point at hand; ``found`` keeps what stands in its way."""
-        bound = self.find() - float(self.most @ self.toll)
+        self.find()
+        price = self.price.copy()
+        problem = self.lists, price, self.counts, self.k, TRIES
+        lower_all(*problem, *self.work(self.found, self.spare))
+        bound = float(self.counts @ price) - float(self.most @ self.toll)
         if bound > self.bound:
-            self.bound, self.best_price = bound, self.price - self.found.cut
+            self.bound, self.best_price = bound, price
             pairs = zip(self.members, self.toll.tolist(), strict=True)
             self.sets = [s._replace(toll=t) for s, t in pairs if t > 0]
 
