@@ -11,10 +11,8 @@ from incrowd.bounds.odd_sets.classes import OddSet
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.patterns.prefix_tree import Emission
 
-NEAR = (
-    2e-5,
-    1e-6,
-)  # share of the bound that more turns could add at most, to end: with a room, without
+# share of the bound that is left to add, to end: where prices may rise by so much, and freely
+NEAR = (2e-5, 1e-6)
 TURNS = 3  # between two searches for odd sets
 
 

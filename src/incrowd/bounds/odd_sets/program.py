@@ -17,7 +17,7 @@ from incrowd.bounds.odd_sets.separation import broken_sets
 from incrowd.patterns.prefix_tree import Emission
 from incrowd.patterns.topk import top_k_buffers
 
-TRIES = 3000  # per pattern
+TRIES = 50_000  # per pattern
 PATIENCE = 2  # searches that an odd set may stay without a toll
 USELESS = 0.3  # cells above its prices, from which on an unused class is dropped
 RISES = (0.02, 0.1, 0.3)  # cells; classes that such prices would call for are there first

@@ -18,7 +18,9 @@ from incrowd.solvers.engine.crowd import below
 
 SIZES = {2: (2, 3, 4, 5, 7), 3: (2, 3, 4, 5, 8), 5: (3, 5, 6, 7, 9)}  # modulus: distinct rows
 BROKEN = 0.02  # by how much
-PER_ROW = 8  # sets that a row may be in, per search
+PER_ROW = 8  # sets that a row may be in, per search, where classes are small
+LARGE = 5  # rows of a class, beyond which
+FADING = 2.5  # that many times more rows want that many times fewer sets, to this power
 
 
 class Fractional(NamedTuple):
@@ -241,8 +243,12 @@ def broken_sets(
     ----------
     counts: int64, shape (distinct,); rows that fill a class of ``k`` by themselves are left out.
     starts: searches per size of set.
-    most: sets to return; no row is in more than eight of them.
+    most: sets to return; no row is in more than eight of them.  Large classes meet many sets, and
+        the dearest takes long to find then: k > 5 gets fewer sets, and each row at most one.
     """
+    fewer = min(1.0, (LARGE / k) ** FADING)
+    starts, most = (round(fewer * n) for n in (starts, most))
+    per_row = PER_ROW if k <= LARGE else 1
     seen: dict[tuple[int, ...], float] = {}
     for modulus in SIZES:
         if modulus <= k:
@@ -251,7 +257,7 @@ def broken_sets(
     chosen: list[OddSet] = []
     for name in sorted(seen, key=lambda s: (-round(seen[s], 9), len(s), s)):
         rows = np.array(name[1:])
-        if load[rows].max() < PER_ROW:
+        if load[rows].max() < per_row:
             load[rows] += 1
             chosen.append(OddSet(rows, name[0], 0.0))
         if len(chosen) == most:

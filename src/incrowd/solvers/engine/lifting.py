@@ -22,6 +22,7 @@ from incrowd.solvers.staged import StagedRun
 MOST_LIFTED = (20_000, 100_000)  # pairs in one program with odd sets: without a time limit, with
 TURNS = (60, 120)  # of that program: without a time limit, with one
 ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05)  # cells by which prices of large tables may rise
+MOST_RISE = 4.5  # cells by which the prices of k rows together may rise there
 MOST_BOXED = (600_000, 10_000)  # pairs there, and per second; the widest room with no more is taken
 LIFTING = 0.6  # share of the time left that the program with odd sets takes on large tables
 EXCHANGING = 0.2  # share of the time left that blocks over classes take on small ones
@@ -108,7 +109,7 @@ class LiftedRun(StagedRun):
 
         cells = self.k * self.instance.cell
         most = min(MOST_BOXED[0], int(MOST_BOXED[1] * span))
-        for room in ROOMS:
+        for room in (min(room, MOST_RISE / self.k) for room in ROOMS):
             lists = within(self.tree, self.price, self.k, room * cells, most)
             if lists is not None:
                 return self.raised(lists, room, progress)
