@@ -17,9 +17,10 @@ class Pad(NamedTuple):
     top, top_row: prices and rows of each value's dearest copies, falling.  filled: how many there
     are, per value.  present: the values met; ``state[0]`` of them.
     ``state[LOOKS]`` counts copies looked at, for callers that must end some time.  price, amount,
-    row: pieces to choose from.  low_price, low_amount, low_row: a second list of pieces.  out_row, out_weight:
-    the maximising weights, which sum to 1.  used: copies taken, per distinct row, zero between
-    calls.  mass, plan: per value, for metrics.  sum: sums of the dearest copies of each value.
+    row: pieces to choose from.  low_price, low_amount, low_row: a second list of pieces.
+    out_row, out_weight: the maximising weights, which sum to 1.  used: copies taken, per
+    distinct row, zero between calls.  mass, plan: per value, for metrics, and for merging lists.
+    sum: sums of the dearest copies of each value.
     """
 
     top: NDArray[np.float64]
