@@ -1,14 +1,19 @@
 """Tests of the lawful price bound's shortcuts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from incrowd.bounds.lawful_price import reductions, rise
+from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, reductions, rise, safe_bound
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.bounds.pricing import pricing_of
+from incrowd.bounds.pricing import SIZES, dearest, pricing_of
+from incrowd.bounds.tops import LOOKS
 from incrowd.instance import from_codes
 from incrowd.privacy.base import Model
+from incrowd.privacy.beta_likeness import EnhancedBetaLikeness
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.t_closeness import TCloseness
@@ -44,3 +49,46 @@ def test_patterns_that_cannot_be_violated_yet_need_no_asking(model: Model) -> No
         risen += rise(u, after)
         u = after
     assert patterns and passed
+
+
+def large_classes(rows: int, labels: int) -> Problem:
+    """δ-disclosure with a value so rare that a lawful class holds hundreds of rows."""
+    rng = np.random.default_rng(7)
+    value = rng.choice(8, rows, p=[0.3, 0.2, 0.15, 0.15, 0.1, 0.06, 0.038, 0.002])
+    instance, _ = from_codes(rng.integers(0, labels, (rows, 3)), None, value)
+    return Problem(instance, DeltaDisclosure(1))
+
+
+@pytest.mark.parametrize("model", [DeltaDisclosure(1), EnhancedBetaLikeness(1)])
+def test_pricing_large_classes_looks_at_few_copies(model: Model) -> None:
+    """Tests that lists of hundreds of copies are neither shifted nor sorted for each size."""
+    problem = Problem(large_classes(6000, 30).instance, model)
+    pricing, pad = pricing_of(problem)
+    instance, u = problem.instance, np.random.default_rng(3).random(problem.instance.distinct)
+    everything = np.arange(instance.distinct, dtype=np.int32)
+    pad.state[LOOKS] = 0
+    mean, _ = dearest(everything, 0, len(u), u, instance.counts, 0.0, pricing, pad)
+    looks, kept = int(pad.state[LOOKS]), len(pad.top)
+    merged = (SIZES + 3) * 9 * (problem.smallest_class + SIZES + 8)
+    assert mean > 0 and instance.rows < looks
+    assert looks < 2 * instance.rows + 2 * kept * np.log2(kept) + merged
+
+
+def test_ascent_ends_when_its_work_is_done() -> None:
+    """Tests that dear pricing leaves steps out, by the count of copies, and still proves more."""
+    problem = large_classes(3000, 6)
+    tree = LawfulTree(problem.instance, *pricing_of(problem))
+    start, _ = first_prices(tree)
+    schedule = LawfulPriceBound(rounds=4, iterations=60, pairs=400_000, patterns=40_000)
+
+    def looks(work: int) -> tuple[int, int]:
+        tree.pad.state[LOOKS] = 0
+        bound, _ = safe_bound(tree, replace(schedule, work=work).ascend(tree, start))
+        return int(tree.pad.state[LOOKS]), bound
+
+    most, best = looks(1 << 60)
+    fewest, some = looks(0)
+    half, better = looks(most // 2)
+    assert fewest < most // 3 and fewest < half < 0.7 * most
+    assert safe_bound(tree, start)[0] < min(some, better) and better <= best
+    assert looks(most // 2) == (half, better)

@@ -18,9 +18,10 @@ the mean raises it.  So: the l values with the dearest copies, the k − l deare
 then everything above the mean, which rises until nothing is left above it.
 """
 
+from math import floor
 from typing import Any
 
-from incrowd.bounds.tops import fill_tops, sort_pieces
+from incrowd.bounds.tops import LOOKS, fill_tops
 from incrowd.jit import lean_kernel
 
 IMPOSSIBLE = -1e300
@@ -32,50 +33,75 @@ def capped_of_size(size: float, caps: Any, lows: Any, must: int, start: Any, pad
 
     ``caps`` and ``lows`` are copies of each value, possibly fractional; ``must`` is the number of
     values with a low above 0.  ``IMPOSSIBLE`` when no class of this size fits in.
+
+    The lists of the values fall already: after what the lows force, they are merged until the class
+    is full.  Sorting all copies within the caps would take them all, for each size anew.
     """
-    pieces = 0
     out = 0
     have = 0.0
     room = 0.0
     total = 0.0
     for x in range(pad.state[0]):
         v = pad.present[x]
-        at = start[v]
         low = lows[v]
         if low > 0:
             must -= 1
             if low > pad.filled[v] + 1e-9:
                 return IMPOSSIBLE, 0
-        cap = min(caps[v], float(pad.filled[v]))
-        z = 0
-        while z < cap:
-            amount = min(1.0, cap - z)
-            forced = max(0.0, min(amount, low - z))
-            if forced > 0:
-                total += forced * pad.top[at + z]
-                have += forced
-                pad.out_row[out] = pad.top_row[at + z]
-                pad.out_weight[out] = forced / size
-                out += 1
-            if amount > forced:
-                pad.price[pieces] = pad.top[at + z]
-                pad.amount[pieces] = amount - forced
-                pad.row[pieces] = pad.top_row[at + z]
-                room += amount - forced
-                pieces += 1
-            z += 1
+        low = max(0.0, min(low, caps[v], float(pad.filled[v])))
+        total, out = take(x, start[v], 0.0, low, total, size, out, pad)
+        have += low
+        room += min(caps[v], float(pad.filled[v])) - low
     if must > 0 or have + room < size - 1e-6 or have > size + 1e-6:
         return IMPOSSIBLE, 0
-    sort_pieces(pad.price, pad.amount, pad.row, pieces, False)
-    i = 0
-    while have < size - 1e-12 and i < pieces:
-        amount = min(pad.amount[i], size - have)
-        total += amount * pad.price[i]
-        have += amount
-        pad.out_row[out] = pad.row[i]
+    while have < size - 1e-12:
+        x = dearest_next(caps, pad)
+        if x < 0:
+            break
+        v = pad.present[x]
+        begin = pad.mass[x]
+        end = min(floor(begin) + 1.0, min(caps[v], float(pad.filled[v])), begin + (size - have))
+        if end <= begin:  # what is lacking is lost in rounding
+            break
+        total, out = take(x, start[v], begin, end, total, size, out, pad)
+        have += end - begin
+    return total, out
+
+
+@lean_kernel
+def dearest_next(caps: Any, pad: Any) -> int:
+    """Return which of the values present has the dearest copy left within its cap, or −1."""
+    best = -1
+    for x in range(pad.state[0]):
+        v = pad.present[x]
+        if (best < 0 or pad.price[x] > pad.price[best]) and pad.mass[x] < min(
+            caps[v], float(pad.filled[v])
+        ):
+            best = x
+    pad.state[LOOKS] += pad.state[0]
+    return best
+
+
+@lean_kernel
+def take(
+    x: int, at: int, begin: float, end: float, total: float, size: float, out: int, pad: Any
+) -> Any:
+    """Take copies ``begin`` to ``end`` (possibly fractional) of the x-th value present.
+
+    Return (total, number of weights); note what is taken in ``mass[x]`` and the price of the copy
+    that would be next in ``price[x]``.
+    """
+    z = int(begin)
+    while z < end:
+        amount = min(z + 1.0, end) - max(float(z), begin)
+        total += amount * pad.top[at + z]
+        pad.out_row[out] = pad.top_row[at + z]
         pad.out_weight[out] = amount / size
         out += 1
-        i += 1
+        z += 1
+    pad.state[LOOKS] += z - int(begin)
+    pad.mass[x] = end
+    pad.price[x] = pad.top[at + int(end)]
     return total, out
 
 

@@ -24,10 +24,13 @@ from numpy.typing import NDArray
 from incrowd.bounds.lawful_tree import EMIT, MEASURE, SUPPORT, LawfulTree
 from incrowd.bounds.price import adam_step, bound_of, fade
 from incrowd.bounds.pricing import Pricing, answer, dearest
-from incrowd.bounds.tops import Pad
+from incrowd.bounds.tops import LOOKS, Pad
 from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import OVERFLOW, UNLIMITED, Sink
 from incrowd.solvers.base import Prices
+
+WORK = 5_000_000_000  # copies that pricing may look at: some 4 ns each where classes are large
+FEWEST_STEPS = 10  # of an ascent, whatever they take
 
 
 @lean_kernel
@@ -151,8 +154,13 @@ class LawfulAscent:
         iterations: int,
         rate: tuple[float, float],
         stop: Callable[[], bool],
+        work: int = WORK,
     ) -> tuple[float, NDArray[np.float64]]:
-        """Return the best F seen and its feasible point (for the patterns at hand)."""
+        """Return the best F seen and its feasible point (for the patterns at hand).
+
+        ``work``: copies that pricing may look at, in as many steps as there seems to be work for;
+        by the count, not by the clock, so that a run can be repeated.
+        """
         distinct = len(centre)
         cut, cutter = np.zeros(distinct), np.zeros(distinct, np.int64)
         gradient, load = np.zeros(distinct), np.zeros(self.patterns + 1)
@@ -163,7 +171,8 @@ class LawfulAscent:
         lists = (self.offset, self.rows)
         no_place, no_share = np.zeros(0, np.int64), np.zeros(0)
         due, risen = np.zeros(self.patterns + 1), 0.0
-        for i in range(iterations):
+        i, begun = 0, int(self.pad.state[LOOKS])
+        while i < iterations:
             reductions(
                 u, *lists, self.cost, self.patterns, self.counts, self.pricing, self.pad, cut,
                 cutter, problem, due, risen,
@@ -172,12 +181,18 @@ class LawfulAscent:
                 u, *lists, self.cost, self.counts, self.pricing, self.pad, cut, cutter, problem,
                 load, gradient, no_place, no_share,
             )  # fmt: skip
+            if i == 0:
+                looked = max(1, int(self.pad.state[LOOKS]) - begun)
+                iterations = min(iterations, max(FEWEST_STEPS, work // looked))
+            elif i >= FEWEST_STEPS and int(self.pad.state[LOOKS]) - begun > work:
+                iterations = i + 1  # the first step was cheaper than those after it
             if bound > best:
                 best, best_u = bound, u - cut
             elif i % 25 == 24 and bound < best - 0.0005 * abs(best):
                 risen += rise(u, best_u)
                 u = best_u.copy()
                 mean[:] = 0
+                i += 1
                 continue
             if stop():
                 break
@@ -185,6 +200,7 @@ class LawfulAscent:
             before = u.copy()
             adam_step(u, gradient, self.counts, mean, square, step, 1e-2, low, high)
             risen += rise(before, u)
+            i += 1
         return best, best_u
 
 
@@ -198,6 +214,7 @@ class LawfulPriceBound:
     margin: half-width of the first and last box, in mean prices.
     rate: first and last step, in mean prices.
     pairs, patterns: budget of (row, pattern) pairs and patterns kept in memory per round.
+    work: copies that pricing may look at in all rounds; steps are left out for it, but for a few.
     """
 
     rounds: int = 14
@@ -206,6 +223,7 @@ class LawfulPriceBound:
     rate: tuple[float, float] = (0.15, 0.001)
     pairs: int = 12_000_000
     patterns: int = 2_000_000
+    work: int = WORK
 
     @classmethod
     def one_box(cls) -> "LawfulPriceBound":
@@ -260,7 +278,7 @@ class LawfulPriceBound:
         """Improve prices ``start`` (float64, distinct); ``safe_bound`` says what they prove."""
         instance = tree.instance
         sink = self.sink()
-        u, width = start.astype(np.float64), np.inf
+        u, width, begun = start.astype(np.float64), np.inf, int(tree.pad.state[LOOKS])
         for n in range(self.rounds):
             if stop():
                 break
@@ -273,7 +291,8 @@ class LawfulPriceBound:
             )  # fmt: skip
             first = min(fade(self.rate, n / self.rounds) * mean, width / 4)
             last = min(fade(self.rate, (n + 1) / self.rounds) * mean, width / 8)
-            bound, u = ascent.run(u, width, self.iterations, (first, last), stop)
+            work = max(0, self.work - (int(tree.pad.state[LOOKS]) - begun)) // (self.rounds - n)
+            bound, u = ascent.run(u, width, self.iterations, (first, last), stop, work)
             report(bound, (n + 1) / self.rounds)
         return u
 

@@ -7,15 +7,20 @@ from numpy.typing import NDArray
 
 from incrowd.jit import lean_kernel
 
+LOOKS = 1  # where ``Pad.state`` counts the copies looked at, which is what pricing takes time for
+DEEP = 16  # copies kept of a value, above which a heap collects them
+
 
 class Pad(NamedTuple):
     """Scratch of the pricing kernels; one caller at a time.
 
     top, top_row: prices and rows of each value's dearest copies, falling.  filled: how many there
-    are, per value.  present: the values met; ``state[0]`` of them.  price, amount, row: pieces to
-    choose from.  low_price, low_amount, low_row: a second list of pieces.  out_row, out_weight:
-    the maximising weights, which sum to 1.  used: copies taken, per distinct row, zero between
-    calls.  mass, plan: per value, for metrics.  sum: sums of the dearest copies of each value.
+    are, per value.  present: the values met; ``state[0]`` of them.
+    ``state[LOOKS]`` counts copies looked at, for callers that must end some time.  price, amount,
+    row: pieces to choose from.  low_price, low_amount, low_row: a second list of pieces.
+    out_row, out_weight: the maximising weights, which sum to 1.  used: copies taken, per
+    distinct row, zero between calls.  mass, plan: per value, for metrics, and for merging lists.
+    sum: sums of the dearest copies of each value.
     """
 
     top: NDArray[np.float64]
@@ -84,24 +89,93 @@ def fill_tops(
         depth = start[v + 1] - at
         held = pad.filled[v]
         p = u[r]
+        if depth > DEEP:
+            if held == 0:
+                pad.present[met] = v
+                met += 1
+            pad.filled[v] = push(at, depth, held, p, r, counts[r], pad)
+            continue
         if held >= depth and (depth == 0 or p <= pad.top[at + held - 1]):
             continue
         if held == 0:
             pad.present[met] = v
             met += 1
-        copies = min(counts[r], depth)
-        j = held
-        while j > 0 and pad.top[at + j - 1] < p:
-            j -= 1
-        size = min(depth, held + copies)
-        for x in range(size - 1, j + copies - 1, -1):
-            pad.top[at + x] = pad.top[at + x - copies]
-            pad.top_row[at + x] = pad.top_row[at + x - copies]
-        for x in range(j, min(depth, j + copies)):
-            pad.top[at + x] = p
-            pad.top_row[at + x] = r
-        pad.filled[v] = size
+        pad.filled[v] = insert(at, depth, held, p, r, min(counts[r], depth), pad)
     pad.state[0] = met
+    pad.state[LOOKS] += end - begin
+    for x in range(met):
+        v = pad.present[x]
+        if start[v + 1] - start[v] > DEEP:
+            sort_heap(start[v], pad.filled[v], pad)
+
+
+@lean_kernel
+def insert(at: int, depth: int, held: int, p: float, r: int, copies: int, pad: Any) -> int:
+    """Insert copies into a falling list of at most ``depth``; return the list's length."""
+    j = held
+    while j > 0 and pad.top[at + j - 1] < p:
+        j -= 1
+    size = min(depth, held + copies)
+    for x in range(size - 1, j + copies - 1, -1):
+        pad.top[at + x] = pad.top[at + x - copies]
+        pad.top_row[at + x] = pad.top_row[at + x - copies]
+    for x in range(j, min(depth, j + copies)):
+        pad.top[at + x] = p
+        pad.top_row[at + x] = r
+    pad.state[LOOKS] += size - j
+    return size
+
+
+@lean_kernel
+def push(at: int, depth: int, held: int, p: float, r: int, copies: int, pad: Any) -> int:
+    """Add copies to a heap of at most ``depth``, the cheapest on top; return the heap's size.
+
+    A list in order would move half of what it holds for every copy.
+    """
+    for _ in range(copies):
+        if held >= depth:
+            if p <= pad.top[at]:
+                break
+            sift_down(at, held, p, r, pad)
+            continue
+        j = held
+        while j > 0 and pad.top[at + (j - 1) // 2] > p:
+            pad.top[at + j] = pad.top[at + (j - 1) // 2]
+            pad.top_row[at + j] = pad.top_row[at + (j - 1) // 2]
+            j = (j - 1) // 2
+            pad.state[LOOKS] += 1
+        pad.top[at + j] = p
+        pad.top_row[at + j] = r
+        held += 1
+    return held
+
+
+@lean_kernel
+def sift_down(at: int, held: int, p: float, r: int, pad: Any) -> None:
+    """Put a copy in place of the one on top of a heap."""
+    j = 0
+    while 2 * j + 1 < held:
+        child = 2 * j + 1
+        if child + 1 < held and pad.top[at + child + 1] < pad.top[at + child]:
+            child += 1
+        pad.state[LOOKS] += 1
+        if pad.top[at + child] >= p:
+            break
+        pad.top[at + j] = pad.top[at + child]
+        pad.top_row[at + j] = pad.top_row[at + child]
+        j = child
+    pad.top[at + j] = p
+    pad.top_row[at + j] = r
+
+
+@lean_kernel
+def sort_heap(at: int, held: int, pad: Any) -> None:
+    """Turn a heap into a falling list."""
+    for last in range(held - 1, 0, -1):
+        p, r = pad.top[at + last], pad.top_row[at + last]
+        pad.top[at + last] = pad.top[at]
+        pad.top_row[at + last] = pad.top_row[at]
+        sift_down(at, last, p, r, pad)
 
 
 @lean_kernel

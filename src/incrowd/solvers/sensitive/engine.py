@@ -58,6 +58,7 @@ SIZED_STAGES = (
 )
 SIZED_REST = 0.25
 SMALL, SMALL_EFFORT = 6, 2.5  # smaller classes take half the time: so many times the moves then
+LARGE = 50  # rows of a smallest class, beyond which lawful moves are fewer: each does more
 REST = 0.45  # share of the moves over all candidates
 PRICING = 0.4  # share of a time limit that prices may use
 COOL = 0.3  # warmth of every search that starts from the result of another
@@ -354,7 +355,8 @@ class Run(StagedRun):
     ) -> Solution:
         """Anneal with a share of the moves and a part of the time left, offer what comes out."""
         annealing = self.engine.annealing
-        found = replace(annealing, moves=share * annealing.moves).run(
+        moves = min(1.0, LARGE / self.k) * share * annealing.moves
+        found = replace(annealing, moves=moves).run(
             candidates, self.rules, self.places, pattern, self.price, self.cell, heat,
             self.context.seed + number, self.done,
             lambda cost, done: self.tell("annealing", done, cost),
