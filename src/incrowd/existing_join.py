@@ -319,7 +319,7 @@ class Joining:
         fresh, solution = self.new_classes(place)
         if solution is None:
             return place
-        order, starts = solution._order
+        order, starts = solution.order
         first = solution.instance.codes[order[starts]]
         nodes = np.column_stack(
             [

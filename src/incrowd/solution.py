@@ -34,7 +34,7 @@ class Solution:
         return np.bincount(self.classes).astype(np.int64)
 
     @cached_property
-    def _order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Copies sorted by class, and where each class starts."""
         order = np.argsort(self.classes, kind="stable")
         return order, np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64)
@@ -47,7 +47,7 @@ class Solution:
         which its smallest and largest code agree.
         """
         instance = self.instance
-        order, starts = self._order
+        order, starts = self.order
         member = instance.copies[order]
         levels = np.zeros((len(self.sizes), instance.columns), np.int64)
         for j, tree in enumerate(instance.trees):
@@ -62,7 +62,7 @@ class Solution:
     def class_costs(self) -> NDArray[np.int64]:
         """int64, shape (classes,): cost per row of each class's join, in units of 1/scale."""
         instance = self.instance
-        order, starts = self._order
+        order, starts = self.order
         first = instance.copies[order[starts]]
         total = np.zeros(len(self.sizes), np.int64)
         for j, tree in enumerate(instance.trees):

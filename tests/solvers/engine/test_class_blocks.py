@@ -85,7 +85,9 @@ def test_what_classes_cost_above_lifted_prices(kind: str) -> None:
             rows = np.array([c + (-1,) * (2 * k - 1 - len(c)) for c in classes], np.int64)
             cost = np.array([len(c) * lifted.lists.cost[p] for c in classes], np.int64)
             worth = [worth_of(c, p, lifted.lists, lifted) for c in classes]
-            assert np.allclose(above_lifted(rows, cost, lifted), -np.array(worth))
+            tolls = tolls_of(lifted.sets, instance.distinct)
+            above = above_lifted(rows, cost, lifted.price, tolls)
+            assert np.allclose(above, -np.array(worth))
 
 
 def test_splitting_costs_nothing() -> None:

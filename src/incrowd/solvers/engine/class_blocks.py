@@ -77,7 +77,7 @@ class Neighbourhood:
         self.layout = Layout.of(best)
         every = padded(self.layout, np.arange(len(best.sizes)), 2 * self.k - 1)
         costs = best.sizes * best.class_costs
-        self.above = above_lifted(every, costs, self.lifted) / instance.cell
+        self.above = above_lifted(every, costs, self.lifted.price, self.tolls) / instance.cell
         self.names = np.add.reduceat(self.keys[self.layout.rows], self.layout.first[:-1])
 
     def part(self, block: NDArray[np.int64]) -> tuple[Solution, NDArray[np.int64]]:

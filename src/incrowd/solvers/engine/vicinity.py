@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import new_pad, some_classes, tolls_of
+from incrowd.bounds.odd_sets.classes import Tolls, new_pad, some_classes, tolls_of
 from incrowd.bounds.odd_sets.evaluation import toll_of
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.instance import Instance
@@ -54,8 +54,8 @@ class Layout(NamedTuple):
     @classmethod
     def of(cls, solution: Solution) -> "Layout":
         """Index a solution."""
-        copies = np.argsort(solution.classes, kind="stable")
-        first = np.concatenate([[0], np.cumsum(solution.sizes)]).astype(np.int64)
+        copies, starts = solution.order
+        first = np.append(starts, len(copies)).astype(np.int64)
         instance = solution.instance
         rows = instance.copies[copies]
         return cls(copies, first, rows, solution.classes, instance.first_copy)
@@ -77,16 +77,16 @@ def excess_of(rows: Any, cost: Any, price: Any, ones: Any, tolls: Any, above: An
 
 
 def above_lifted(
-    rows: NDArray[np.int64], cost: NDArray[np.int64], lifted: Lifted
+    rows: NDArray[np.int64], cost: NDArray[np.int64], price: NDArray[np.float64], tolls: Tolls
 ) -> NDArray[np.float64]:
     """Return what classes cost above lifted prices and tolls: float64, shape (classes,).
 
     ``rows``: int64, shape (classes, n), distinct rows, −1 after the last; ``cost`` is that of all
-    rows together.
+    rows together; ``price``: float64, shape (distinct,): lifted.
     """
     above = np.empty(len(rows))
     ones = np.ones(rows.shape[1], np.int64)
-    excess_of(rows, cost, lifted.price, ones, tolls_of(lifted.sets, len(lifted.price)), above)
+    excess_of(rows, cost, price, ones, tolls, above)
     return above
 
 
@@ -102,7 +102,7 @@ def links_of(lifted: Lifted, instance: Instance, k: int) -> Links:
     pattern, size, rows = (part[:n] for part in found)
     taken = np.arange(rows.shape[1]) < size[:, None]
     rows[~taken] = -1
-    length = above_lifted(rows, size * lists.cost[pattern], lifted) / cell
+    length = above_lifted(rows, size * lists.cost[pattern], lifted.price, tolls) / cell
     row = rows[taken]
     order = np.argsort(row, kind="stable")
     first = np.searchsorted(row[order], np.arange(instance.distinct + 1)).astype(np.int64)
