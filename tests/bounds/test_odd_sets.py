@@ -18,7 +18,7 @@ from incrowd.bounds.odd_sets.classes import (
     new_pad,
     tolls_of,
 )
-from incrowd.bounds.odd_sets.evaluation import lower_all
+from incrowd.bounds.odd_sets.evaluation import lower_all, tolled
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
@@ -82,17 +82,17 @@ def test_odd_sets_close_the_gap_of_two_triangles() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
-    """Tests the dearest class, the highest mean, and the list of those above a threshold."""
+    """Tests the dearest class, the highest mean, and the lists of those above a threshold."""
+    paying = 0
     for instance, rng in random_tables(32, 30, kind, (4, 9), (1, 4)):
         k = int(rng.integers(2, 4))
         if instance.rows < k:
             continue
         lists = everything(instance, k)
-        single = np.flatnonzero(instance.counts == 1)
         price = rng.integers(0, 6, instance.distinct) / 2.0
         sets = [
-            OddSet(np.sort(rng.choice(single, 3, replace=False)), q, float(rng.integers(1, 4)) / 2)
-            for q in ((2, 2, 3) if len(single) >= 3 else ())
+            OddSet(np.sort(rng.choice(instance.distinct, 3, False)), q, rng.integers(1, 4) / 2)
+            for q in ((2, 2, 3) if instance.distinct >= 3 else ())
         ]
         lifted = Lifted(lists, price, sets)
         n, widest = len(lists.cost), int(np.diff(lists.offset).max())
@@ -122,11 +122,17 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
         program.toll = np.array([s.toll for s in sets])
         program.index()
         program.evaluate()
-        for p, (size, rows) in enumerate(zip(*program.found, strict=True)):
+        for p, (size, rows, most) in enumerate(zip(*program.found, strict=True)):
             assert (size > 0) == (mean[p] > 1e-12)
             if size:
                 worth = worth_of(tuple(rows[:size].tolist()), p, lists, lifted)
-                assert np.isclose(worth / size, mean[p])
+                assert np.isclose(worth / size, mean[p]) and np.isclose(most, mean[p])
+        problem = lists, price, instance.counts, k, 10**6
+        count = tolled(*problem, *program.work()[:2], program.found, found)
+        for p, s, r in zip(found[0][:count], found[1][:count], found[2][:count], strict=True):
+            worth = worth_of(tuple(r[:s].tolist()), int(p), lists, lifted)
+            assert worth >= program.found.mean[p] * program.found.size[p] / 2 - 1e-9
+            paying += 1
         lowered = program.price.copy()
         problem = lists, lowered, instance.counts, k, 10**6
         lower_all(*problem, *program.work(program.found, program.spare))
@@ -136,6 +142,7 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
                 assert worth_of(c, p, lists, sure) < 1e-8
         touched = lowered < program.price
         assert (lowered <= program.price).all() and touched.any() == (mean > 1e-12).any()
+    assert paying  # classes that pay tolls were listed
 
 
 def broken(classes: list[list[int]], share: float, k: int = 2, counts: Any = None) -> list[OddSet]:

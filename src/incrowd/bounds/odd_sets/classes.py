@@ -37,6 +37,7 @@ class OddSet(NamedTuple):
 
 
 TOO_FEW = 1 << 60
+ENDLESS = 1 << 62
 SHRINKING, SHRINKINGS = 0.6, 15  # of the slack of a pattern with too many classes
 
 
@@ -81,6 +82,13 @@ def tolls_of(sets: list[OddSet], distinct: int, dtype: Any = np.float64) -> Toll
     modulus = np.array([s.modulus for s in sets], np.int64)
     held = np.zeros(len(sets), np.int64)
     return Tolls(first, name[order].astype(np.int64), modulus, toll, held)
+
+
+def charged(tolls: Tolls, toll: NDArray[Any]) -> Tolls:
+    """Return the index with other tolls, and by row only the sets with one."""
+    kept = toll[tolls.sets] > 0
+    first = np.concatenate([[0], np.cumsum(kept)])[tolls.first]
+    return tolls._replace(first=first, sets=tolls.sets[kept], toll=toll)
 
 
 def new_pad(widest: int, k: int, dtype: Any = np.float64) -> Pad:
@@ -157,6 +165,21 @@ def leave(size: int, tolls: Any, pad: Any) -> int:
 
 
 @lean_kernel
+def beyond(i: int, n: int, tolls: Any, pad: Any) -> int:
+    """Return the next position that may be in a dearest class without the copy at position i.
+
+    A copy that no set holds, or an equal one, could take the place of a later one at no loss.
+    """
+    r = pad.item[i]
+    if tolls.first[r] == tolls.first[r + 1]:
+        return n
+    i += 1
+    while i < n and pad.item[i] == r:
+        i += 1
+    return i
+
+
+@lean_kernel
 def dearest(n: int, k: int, floor: Any, tries: int, tolls: Any, pad: Any) -> Any:
     """Return (worth, rows) of the dearest class among the pad's n copies, (floor, 0) if none.
 
@@ -182,7 +205,7 @@ def dearest(n: int, k: int, floor: Any, tries: int, tolls: Any, pad: Any) -> Any
         elif size == 0:
             return best, found
         else:
-            i = leave(size, tolls, pad) + 1
+            i = beyond(leave(size, tolls, pad), n, tolls, pad)
             size -= 1
         if tries < 0:
             while size > 0:
@@ -225,12 +248,13 @@ def classes_of(
     found: Any,
     first: int,
     last: int,
-) -> int:
-    """List every class of pattern p worth at least −``slack``; return where the list ends.
+    tries: int = ENDLESS,
+) -> Any:
+    """List every class of pattern p worth at least −``slack``.
 
     ``found`` receives (pattern, size, rows), shapes (room,), (room,) and (room, 2k − 1), from
-    ``first`` on; −1 when they do not end before ``last``.  Equal copies are taken in order, so
-    that no class stands twice.
+    ``first`` on.  Returns where the list ends, and whether it is whole: it ends at ``last`` or
+    after ``tries`` steps.  Equal copies are taken in order, so that no class stands twice.
     """
     pattern, size, rows = found
     n = line_up(p, lists, price, 1, counts, k, pad)
@@ -251,12 +275,14 @@ def classes_of(
                 continue
             enter(i, held, tolls, pad)
             held += 1
-            if held >= k and pad.value[held] >= -slack:
-                if count == last:
-                    while held > 0:
-                        leave(held, tolls, pad)
-                        held -= 1
-                    return -1
+            tries -= 1
+            one_more = held >= k and pad.value[held] >= -slack
+            if tries < 0 or (one_more and count == last):
+                while held > 0:
+                    leave(held, tolls, pad)
+                    held -= 1
+                return count, False
+            if one_more:
                 pattern[count] = p
                 size[count] = held
                 for z in range(held):
@@ -264,7 +290,7 @@ def classes_of(
                 count += 1
             i += 1
         elif held == 0:
-            return count
+            return count, True
         else:
             i = leave(held, tolls, pad) + 1
             held -= 1
@@ -287,10 +313,10 @@ def all_classes(
     """
     count = 0
     for p in range(lists.cost.size):
-        count = classes_of(
+        count, whole = classes_of(
             p, lists, price, counts, k, slack, tolls, pad, found, count, found[0].size
         )
-        if count < 0:
+        if not whole:
             return -1
     return count
 
@@ -316,11 +342,13 @@ def some_classes(
     for p in range(lists.cost.size):
         last = min(count + most, found[0].size)
         reach = slack
-        end = -1
+        end = count
         for _ in range(SHRINKINGS):
-            end = classes_of(p, lists, price, counts, k, reach, tolls, pad, found, count, last)
-            if end >= 0:
+            end, whole = classes_of(
+                p, lists, price, counts, k, reach, tolls, pad, found, count, last
+            )
+            if whole:
                 break
             reach *= SHRINKING
-        count = last if end < 0 else end
+        count = end
     return count

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import dearest_mean, line_up
+from incrowd.bounds.odd_sets.classes import classes_of, dearest_mean, line_up
 from incrowd.jit import lean_kernel
 from incrowd.patterns.topk import may_exceed, top_k
 
+MOST_LISTED = 10  # classes of one pattern listed because of tolls
+WORTH = 0.5  # share of the highest worth that they have at least
 OUTSIDERS = 2  # rows tried in the place of each row of a class
 MOST_LOWERED = 200  # classes of one pattern whose rows are lowered
 TINY = 1e-11
@@ -25,10 +27,18 @@ class Found(NamedTuple):
 
     size, rows: int64 and int32, shapes (patterns,) and (patterns, 2k − 1): the class of highest
         mean worth, where it is worth more than nothing.
+    mean: float64, shape (patterns,): that mean.
     """
 
     size: NDArray[np.int64]
     rows: NDArray[np.int32]
+    mean: NDArray[np.float64]
+
+    @classmethod
+    def new(cls, patterns: int, k: int) -> "Found":
+        """Allocate."""
+        rows = np.zeros((patterns, 2 * k - 1), np.int32)
+        return cls(np.zeros(patterns, np.int64), rows, np.zeros(patterns))
 
 
 @lean_kernel
@@ -107,7 +117,8 @@ def excesses(
 ) -> None:
     """Fill ``found``."""
     for p in range(lists.cost.size):
-        excess(p, lists, price, counts, k, tries, tolls, pad, best, found)
+        more = excess(p, lists, price, counts, k, tries, tolls, pad, best, found)
+        found.mean[p] = more
 
 
 @lean_kernel
@@ -222,4 +233,38 @@ def neighbours(lists: Any, price: Any, counts: Any, found: Any, pattern: Any, ro
                 for y in range(size):
                     rows[count, y] = other if y == z else found.rows[p, y]
                 count += 1
+    return count
+
+
+@lean_kernel
+def tolled(
+    lists: Any,
+    price: Any,
+    counts: Any,
+    k: int,
+    tries: int,
+    tolls: Any,
+    pad: Any,
+    found: Any,
+    listed: Any,
+) -> int:
+    """List some classes of each pattern whose class found pays tolls, worth half as much or more.
+
+    Where rows cost alike, tolls decide among very many classes: one at a time is not enough.
+    ``listed`` receives (pattern, size, rows), as in ``classes.all_classes``; returns how many.
+    """
+    count = 0
+    for p in range(lists.cost.size):
+        size = found.size[p]
+        worth = found.mean[p] * size
+        prices = -size * lists.cost[p]
+        for z in range(size):
+            prices += price[found.rows[p, z]]
+        if size == 0 or prices <= worth + 1e-9:
+            continue
+        last = min(count + MOST_LISTED, listed[0].size)
+        slack = -WORTH * worth
+        count, _ = classes_of(
+            p, lists, price, counts, k, slack, tolls, pad, listed, count, last, tries
+        )
     return count

@@ -21,46 +21,35 @@ def count_entries(rows: Any, tolls: Any, start: Any) -> None:
             r = rows[j, z]
             if r < 0:
                 break
-            count += z == 0 or rows[j, z - 1] != r
+            count += 1
             for i in range(tolls.first[r], tolls.first[r + 1]):
                 s = tolls.sets[i]
                 tolls.held[s] += 1
-                count += tolls.held[s] == tolls.modulus[s]
+                count += tolls.held[s] % tolls.modulus[s] == 0
         forget(j, rows, tolls)
         start[j + 1] = start[j] + count
 
 
 @lean_kernel
-def fill_entries(rows: Any, tolls: Any, distinct: int, start: Any, index: Any, value: Any) -> None:
-    """Fill the entries: copies per distinct row, and −⌊|C∩S|/q⌋ per set."""
+def fill_entries(rows: Any, tolls: Any, distinct: int, start: Any, middle: Any, index: Any) -> None:
+    """Fill the entries: each copy's row, and from ``middle[j]`` on each set, ⌊|C∩S|/q⌋ times."""
     for j in range(len(rows)):
         at = start[j]
         for z in range(rows.shape[1]):
-            r = rows[j, z]
-            if r < 0:
+            if rows[j, z] < 0:
                 break
-            if z == 0 or rows[j, z - 1] != r:
-                index[at] = r
-                value[at] = 0.0
-                at += 1
-            value[at - 1] += 1.0
-        for z in range(rows.shape[1]):
+            index[at] = rows[j, z]
+            at += 1
+        middle[j] = at
+        for z in range(at - start[j]):
             r = rows[j, z]
-            if r < 0:
-                break
-            for i in range(tolls.first[r], tolls.first[r + 1]):
-                tolls.held[tolls.sets[i]] += 1
-        for z in range(rows.shape[1]):
-            r = rows[j, z]
-            if r < 0:
-                break
             for i in range(tolls.first[r], tolls.first[r + 1]):
                 s = tolls.sets[i]
-                if tolls.held[s] >= tolls.modulus[s]:
+                tolls.held[s] += 1
+                if tolls.held[s] % tolls.modulus[s] == 0:
                     index[at] = distinct + s
-                    value[at] = -float(tolls.held[s] // tolls.modulus[s])
                     at += 1
-                tolls.held[s] = 0
+        forget(j, rows, tolls)
 
 
 @lean_kernel
@@ -113,13 +102,13 @@ class Pool:
 
     def entries(
         self, tolls: Tolls, distinct: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """Return the columns: where each starts, rows of the program (first table, then sets)."""
-        start = np.zeros(len(self.rows) + 1, np.int64)
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+        """Return the columns: where each starts and turns to sets; rows of the table, then sets."""
+        start, middle = np.zeros(len(self.rows) + 1, np.int64), np.zeros(len(self.rows), np.int64)
         count_entries(self.rows, tolls, start)
-        index, value = np.zeros(start[-1], np.int32), np.zeros(start[-1])
-        fill_entries(self.rows, tolls, distinct, start, index, value)
-        return start, index, value
+        index = np.zeros(start[-1], np.int32)
+        fill_entries(self.rows, tolls, distinct, start, middle, index)
+        return start, middle, index
 
     def fractional(self) -> Fractional:
         """Return the fractional release."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import OddSet, new_pad, tolls_of
-from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, neighbours
+from incrowd.bounds.odd_sets.classes import OddSet, charged, new_pad, tolls_of
+from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, neighbours, tolled
 from incrowd.bounds.odd_sets.pool import Pool
 from incrowd.bounds.odd_sets.primal_dual import scaled, solve
 from incrowd.bounds.odd_sets.separation import broken_sets
@@ -48,11 +48,7 @@ class Program:
         self.price, self.toll = price.copy(), np.zeros(0)
         self.members: list[OddSet] = []
         self.idle = np.zeros(0, np.int64)  # searches without a toll, per set
-        patterns, width = len(lists.cost), 2 * k - 1
-        self.found, self.spare = (
-            Found(np.zeros(patterns, np.int64), np.zeros((patterns, width), np.int32))
-            for _ in range(2)
-        )
+        self.found, self.spare = (Found.new(len(lists.cost), k) for _ in range(2))
         self.pad = new_pad(int(np.diff(lists.offset).max(initial=1)), k)
         self.buffers = top_k_buffers(k, np.float64)
         self.pool = Pool(len(counts), k)
@@ -70,7 +66,7 @@ class Program:
 
     def work(self, *scratch: Found) -> tuple[Any, ...]:
         """Return what kernels need of the sets, and scratch."""
-        return self.by_row._replace(toll=self.toll), self.pad, self.buffers, *scratch
+        return charged(self.by_row, self.toll), self.pad, self.buffers, *scratch
 
     def find(self) -> None:
         """Fill ``found`` at the dual point at hand."""
@@ -90,12 +86,23 @@ class Program:
             self.sets = [s._replace(toll=t) for s, t in pairs if t > 0]
 
     def add_classes(self) -> int:
-        """Add the classes of ``found`` and their neighbours; return how many are new."""
-        room = min(MOST_NEW, len(self.lists.cost) * 4 * self.k)
-        pattern, rows = np.zeros(room, np.int64), np.full((room, 2 * self.k - 1), -1, np.int32)
+        """Add the classes of ``found`` and classes like them; return how many are new."""
+        room, width = min(MOST_NEW, len(self.lists.cost) * 4 * self.k), 2 * self.k - 1
+        pattern, rows = np.zeros(room, np.int64), np.full((room, width), -1, np.int32)
         n = neighbours(self.lists, self.price, self.counts, self.found, pattern, rows)
-        size = (rows[:n] >= 0).sum(axis=1)
-        return self.pool.add(rows[:n], size * self.lists.cost[pattern[:n]])
+        new = self.add(pattern[:n], rows[:n])
+        if not len(self.members):
+            return new
+        listed = np.zeros(room, np.int64), np.zeros(room, np.int64), rows
+        tolls, pad, _ = self.work()
+        problem = self.lists, self.price, self.counts, self.k, TRIES
+        n = tolled(*problem, tolls, pad, self.found, listed)
+        rows[:n][np.arange(width) >= listed[1][:n, None]] = -1
+        return new + self.add(listed[0][:n], rows[:n])
+
+    def add(self, pattern: NDArray[np.int64], rows: NDArray[np.int32]) -> int:
+        """Add classes of these patterns, −1 for no row; return how many are new."""
+        return self.pool.add(rows, (rows >= 0).sum(axis=1) * self.lists.cost[pattern])
 
     def look_ahead(self) -> None:
         """Add the classes that somewhat higher prices would call for."""

@@ -18,8 +18,8 @@ from incrowd.solvers.engine.crowd import below
 
 SIZES = {2: (2, 3, 4, 5, 7), 3: (2, 3, 4, 5, 8), 5: (3, 5, 6, 7, 9)}  # modulus: distinct rows
 BROKEN = 0.02  # by how much
-PER_ROW = 8  # sets that a row may be in, per search, where classes are small
-LARGE = 5  # rows of a class, beyond which
+PER_ROW = (8, 2)  # sets that a row may be in, per search: where classes are small, and not
+SMALL, LARGE = 5, 10  # rows of classes that are small; and beyond which
 FADING = 2.5  # that many times more rows want that many times fewer sets, to this power
 
 
@@ -244,11 +244,11 @@ def broken_sets(
     counts: int64, shape (distinct,); rows that fill a class of ``k`` by themselves are left out.
     starts: searches per size of set.
     most: sets to return; no row is in more than eight of them.  Large classes meet many sets, and
-        the dearest takes long to find then: k > 5 gets fewer sets, and each row at most one.
+        the dearest takes long to find then: with k > 5 no row is in more than two.
     """
     fewer = min(1.0, (LARGE / k) ** FADING)
     starts, most = (round(fewer * n) for n in (starts, most))
-    per_row = PER_ROW if k <= LARGE else 1
+    per_row = PER_ROW[k > SMALL]
     seen: dict[tuple[int, ...], float] = {}
     for modulus in SIZES:
         if modulus <= k:

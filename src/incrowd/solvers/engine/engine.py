@@ -31,6 +31,7 @@ from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.lifting import LiftedRun
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
 from incrowd.solvers.engine.rounding import rounded
+from incrowd.solvers.engine.schedule import Shares
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
 
@@ -38,14 +39,11 @@ SMALL = 600  # rows up to which polishing gives up after some idle turns, whatev
 MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
 PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
 WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
-PRICING = (0.5, 0.4)  # share of a time limit for prices: with hierarchies, without
 RESTARTS = 4  # annealings of a small table under a time limit
 MOST_AGAIN = 4.0  # the same where the best release is annealed again and again after that
 STARTS = 3  # annealings before that: some end better than others, and stay so
 WARM = 0.25  # share of the first heat then
-SEARCHING = (0.75, 0.5)  # share of the time left for annealing: in a hurry, and unhurried
-WIDE_SHARE = 0.3  # the same where candidates are many
-SMALL_SHARE = 0.6  # the same on small tables
+SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 MANY_VISITS = 2_000_000  # of the support search, beyond which enumerations are slow
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
@@ -110,6 +108,7 @@ class Run(LiftedRun):
         # a visit takes longer the more columns there are; under a time limit a second buys about
         # a million of them at ten columns
         limit = context.stop.time_limit
+        self.shares = Shares.suited(self.instance, k, limit)
         visits = engine.visits if limit is None else min(engine.visits, int(1e6 * (limit + 1)))
         self.visits = visits * 10 // max(10, self.instance.columns)
 
@@ -176,17 +175,13 @@ class Run(LiftedRun):
 
     def enough_prices(self) -> bool:
         """Whether to leave the prices for the release: under a short time limit."""
-        limit, share = self.stop.time_limit, PRICING[self.instance.plain]
+        limit, share = self.stop.time_limit, self.shares.pricing
         return self.stop.now() or (limit is not None and self.stop.elapsed() > share * limit)
-
-    def wide_search(self) -> bool:
-        """Whether there is time for many candidates; with hierarchies no time is much."""
-        return self.unhurried() and self.instance.plain
 
     def slack(self) -> float:
         """Return the reduced cost, in cells, up to which classes are candidates."""
         usual = self.engine.slack * self.k**self.engine.spread
-        return max(usual, PATIENT_SLACK) if self.wide_search() else usual
+        return max(usual, PATIENT_SLACK) if self.shares.wide else usual
 
     def emission(self) -> Emission:
         """List the candidate pairs."""
@@ -221,7 +216,7 @@ class Run(LiftedRun):
         annealing = self.engine.annealing or Annealing.suited(self.instance, self.k)
         if self.priced:  # what the start knows should not melt
             hot, cold = annealing.heat
-            warm = WARM if self.wide_search() else 0.5
+            warm = WARM if self.shares.wide else 0.5
             annealing = replace(annealing, heat=(warm * hot, cold))
         left = self.stop.left()
         if self.stop.time_limit is None:
@@ -232,12 +227,11 @@ class Run(LiftedRun):
             return
         # slower cooling is what more time is best spent on, unless a gap may end the run early
         factor = MOST_PATIENT if self.stop.gap is None else 1.0
-        if not self.wide_search():
-            share = SEARCHING[self.unhurried()] * left
-            self.anneal("annealing", annealing, (share, factor))
+        if not self.shares.wide:
+            self.anneal("annealing", annealing, (self.shares.searching * left, factor))
             return
         # or, with much time, annealing the best of some again and again
-        share = WIDE_SHARE * left
+        share = self.shares.searching * left
         end = self.stop.elapsed() + share
         patience = 0.5 * share / STARTS, min(factor, MOST_AGAIN)
         self.anneal("annealing", annealing, patience, STARTS)

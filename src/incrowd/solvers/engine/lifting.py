@@ -16,18 +16,18 @@ from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.class_blocks import ClassBlocks
 from incrowd.solvers.engine.prove import pairs_in_reach, prove
+from incrowd.solvers.engine.schedule import Shares
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.staged import StagedRun
 
 MOST_LIFTED = (20_000, 100_000)  # pairs in one program with odd sets: without a time limit, with
 TURNS = (60, 120)  # of that program: without a time limit, with one
-ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05)  # cells by which prices of large tables may rise
+# cells by which prices of large tables may rise
+ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.14, 0.1, 0.07, 0.05, 0.03)
 MOST_RISE = 4.5  # cells by which the prices of k rows together may rise there
-MOST_BOXED = (600_000, 10_000)  # pairs there, and per second; the widest room with no more is taken
-LIFTING = 0.6  # share of the time left that the program with odd sets takes on large tables
+MOST_BOXED = (600_000, 20_000)  # pairs there, and per second; the widest room with no more is taken
 EXCHANGING = 0.2  # share of the time left that blocks over classes take on small ones
 REHEATS = 4  # annealings of a large table between two goes at blocks that gain nothing
-UNHURRIED = 1e-3  # seconds per row from which on time is given
 RESTARTS = 4  # annealings within reach of lifted prices
 THOROUGH = 5_000  # moves per copy there
 
@@ -50,6 +50,7 @@ class LiftedRun(StagedRun):
     k: int
     price: NDArray[np.float64]
     odd_sets: OddSets
+    shares: Shares
     wide = False
     priced = False
     lifted: Lifted | None = None
@@ -75,11 +76,6 @@ class LiftedRun(StagedRun):
     def anneal_again(self, enough: Callable[[int], bool]) -> None:
         """Anneal the best so far, until ``enough`` (of the turns done)."""
 
-    def unhurried(self) -> bool:
-        """Whether a time limit leaves much time per row."""
-        limit = self.stop.time_limit
-        return limit is not None and limit >= UNHURRIED * self.instance.rows
-
     def raise_by_odd_sets(self) -> None:
         """Raise the bound beyond the linear program: on small tables, and where time is given."""
         if self.wide or not self.priced or self.best is self.tried:
@@ -91,7 +87,7 @@ class LiftedRun(StagedRun):
         if lists is not None:
             # only these lists hold all that a better release could use: see ``prove``
             lifted = self.lifted = self.raised(lists, None, lambda turns: turns / TURNS[patient])
-        elif self.unhurried():
+        elif self.shares.lifting:
             lifted = self.lifted_in_a_box()
         if lifted is not None:
             self.guide = lifted
@@ -102,7 +98,7 @@ class LiftedRun(StagedRun):
 
     def lifted_in_a_box(self) -> Lifted | None:
         """Raise the prices of a large table by a little each, in a share of the time left."""
-        begin, span = self.stop.elapsed(), LIFTING * self.stop.left()
+        begin, span = self.stop.elapsed(), self.shares.lifting * self.stop.left()
 
         def progress(_: int) -> float:
             return (self.stop.elapsed() - begin) / max(span, 1e-3)
