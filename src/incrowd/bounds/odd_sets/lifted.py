@@ -13,7 +13,7 @@ from incrowd.patterns.prefix_tree import Emission
 
 # share of the bound that is left to add, to end: where prices may rise by so much, and freely
 NEAR = (2e-5, 1e-6)
-TURNS = 3  # between two searches for odd sets
+TURNS = 2  # between two searches for odd sets
 
 
 class Lifted(NamedTuple):

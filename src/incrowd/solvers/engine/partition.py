@@ -6,12 +6,13 @@ small enough for a better one (Baldacci, Christofides and Mingozzi, Mathematical
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import all_classes, new_pad, tolls_of
+from incrowd.bounds.odd_sets.classes import OddSet, all_classes, new_pad, tolls_of
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import Emission
@@ -66,6 +67,7 @@ def best_partition(
     best: Solution,
     nodes: int,
     seconds: float,
+    sets: Sequence[OddSet] = (),
 ) -> tuple[Solution, int]:
     """Put a release together from these classes alone.
 
@@ -74,6 +76,7 @@ def best_partition(
     cost: int64, shape (patterns,): cost per row of each pattern.
     price: float64, shape (distinct,): prices that bound every release, without odd sets; costs are
         reduced by them, so that HiGHS's relative gap is one of small numbers.
+    sets: odd sets, which every release obeys: with them branch and bound starts at their bound.
 
     Returns
     -------
@@ -90,14 +93,16 @@ def best_partition(
     matrix = csc_array((np.ones(len(row)), (row, column)), shape=(instance.distinct, n))
     paid = float(price @ instance.counts)
     reduced = classes.size * cost[classes.pattern] - matrix.T @ price
-    counts = instance.counts.astype(np.float64)
+    parts = [LinearConstraint(matrix, instance.counts, instance.counts)]
+    if sets:
+        parts.append(LinearConstraint(groups(sets, matrix), -np.inf, [s.most(instance.counts) for s in sets]))
     above = max(1.0, best.cost - paid)
     with standard_output_kept_clean():
         result = milp(
             reduced,
             integrality=np.ones(n),
             bounds=Bounds(0, np.inf),
-            constraints=LinearConstraint(matrix, counts, counts),  # pyright: ignore[reportArgumentType]
+            constraints=parts,
             options={
                 "node_limit": nodes,
                 "time_limit": max(0.05, min(seconds, 1e7)),
@@ -114,6 +119,20 @@ def best_partition(
         return best, bound
     found = assembled(classes, np.rint(result.x).astype(np.int64), instance)
     return (found if found is not None and found.cost < best.cost else best), bound
+
+
+def groups(sets: Sequence[OddSet], matrix: Any) -> Any:
+    """Return ⌊|C∩S|/q⌋, sets × classes, from the copies of each row in each class; sparse."""
+    from scipy.sparse import csr_array
+
+    column = np.concatenate([s.rows for s in sets])
+    row = np.repeat(np.arange(len(sets)), [len(s.rows) for s in sets])
+    members = csr_array((np.ones(len(row)), (row, column)), shape=(len(sets), matrix.shape[0]))
+    held = (members @ matrix).tocoo()
+    modulus = np.array([s.modulus for s in sets])
+    held.data //= modulus[held.coords[0]]
+    held.eliminate_zeros()
+    return held.tocsr()
 
 
 def assembled(classes: Classes, times: NDArray[np.int64], instance: Instance) -> Solution | None:

@@ -130,7 +130,8 @@ def attempt_classes(
     if len(emission.rows) > LIFTED_PAIRS[patient]:
         return None
     if len(classes.size) <= FEW_CLASSES * len(emission.rows):
-        return best_partition(classes, lifted.lists.cost, price, best, NODES[patient], seconds)
+        problem = classes, lifted.lists.cost, price, best, NODES[patient], seconds
+        return best_partition(*problem, lifted.sets)
     return solve_whole(tree, best, emission, price, k, NODES[patient], seconds)
 
 
