@@ -92,3 +92,21 @@ def test_ascent_ends_when_its_work_is_done() -> None:
     assert fewest < most // 3 and fewest < half < 0.7 * most
     assert safe_bound(tree, start)[0] < min(some, better) and better <= best
     assert looks(most // 2) == (half, better)
+
+
+def test_ascent_takes_all_steps_that_there_is_work_for() -> None:
+    """Tests that the first step, which alone asks all patterns, does not stand for the others."""
+    rng = np.random.default_rng(11)
+    value = rng.choice(8, 1500, p=[0.3, 0.2, 0.15, 0.15, 0.1, 0.05, 0.03, 0.02])
+    instance, _ = from_codes(rng.integers(0, 5, (1500, 5)), None, value)
+    tree = LawfulTree(instance, *pricing_of(Problem(instance, FrequencyDiversity(3))))
+    schedule = LawfulPriceBound(rounds=1, iterations=100, rate=(0.005, 0.001))
+    start = LawfulPriceBound(rounds=1).ascend(tree, first_prices(tree)[0])
+
+    def looks(work: int) -> int:
+        begun = int(tree.pad.state[LOOKS])
+        replace(schedule, work=work).ascend(tree, start)
+        return int(tree.pad.state[LOOKS]) - begun
+
+    every = looks(1 << 60)
+    assert looks(every * 11 // 10) > 0.95 * every

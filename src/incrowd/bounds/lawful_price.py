@@ -158,8 +158,9 @@ class LawfulAscent:
     ) -> tuple[float, NDArray[np.float64]]:
         """Return the best F seen and its feasible point (for the patterns at hand).
 
-        ``work``: copies that pricing may look at, in as many steps as there seems to be work for;
-        by the count, not by the clock, so that a run can be repeated.
+        ``work``: copies that pricing may look at, in as many steps as there is work for if all that
+        follow look at as many as the last; by the count, not by the clock, so that a run can be
+        repeated.
         """
         distinct = len(centre)
         cut, cutter = np.zeros(distinct), np.zeros(distinct, np.int64)
@@ -171,7 +172,7 @@ class LawfulAscent:
         lists = (self.offset, self.rows)
         no_place, no_share = np.zeros(0, np.int64), np.zeros(0)
         due, risen = np.zeros(self.patterns + 1), 0.0
-        i, begun = 0, int(self.pad.state[LOOKS])
+        i, most, looked = 0, iterations, int(self.pad.state[LOOKS])
         while i < iterations:
             reductions(
                 u, *lists, self.cost, self.patterns, self.counts, self.pricing, self.pad, cut,
@@ -181,11 +182,10 @@ class LawfulAscent:
                 u, *lists, self.cost, self.counts, self.pricing, self.pad, cut, cutter, problem,
                 load, gradient, no_place, no_share,
             )  # fmt: skip
-            if i == 0:
-                looked = max(1, int(self.pad.state[LOOKS]) - begun)
-                iterations = min(iterations, max(FEWEST_STEPS, work // looked))
-            elif i >= FEWEST_STEPS and int(self.pad.state[LOOKS]) - begun > work:
-                iterations = i + 1  # the first step was cheaper than those after it
+            # the first step asks all patterns, later ones only those that are due: plan anew
+            step_looks = int(self.pad.state[LOOKS]) - looked
+            looked, work = looked + step_looks, max(0, work - step_looks)
+            iterations = min(most, max(FEWEST_STEPS, i + 1 + work // max(1, step_looks)))
             if bound > best:
                 best, best_u = bound, u - cut
             elif i % 25 == 24 and bound < best - 0.0005 * abs(best):
