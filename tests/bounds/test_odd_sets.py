@@ -32,7 +32,7 @@ from incrowd.proof.oddsets import OddSetPrices
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Problem
 from incrowd.solvers.engine.engine import Engine, Run
-from incrowd.solvers.engine.partition import best_partition, classes_within
+from incrowd.solvers.engine.partition import best_partition, classes_within, copies_in, groups
 from incrowd.stop import Stop
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, random_tables
@@ -192,7 +192,8 @@ def test_broken_sets_hold_all_copies_of_a_row() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_best_partition_is_optimal(kind: str) -> None:
-    """Tests that all classes within the gap hold an optimal release."""
+    """Tests that all classes within the gap hold an optimal release, and what sets count."""
+    seen = 0
     for instance, rng in random_tables(33, 20, kind, (4, 10), (2, 4)):
         k = int(rng.integers(2, 4))
         if instance.rows < k:
@@ -207,11 +208,18 @@ def test_best_partition_is_optimal(kind: str) -> None:
         assert classes is not None
         start, _ = support_prices(tree, k)
         one = Solution.of(instance, np.zeros(instance.rows, np.int64))
-        found, bound = best_partition(
-            classes, sure.lists.cost, start.astype(float), one, 1000, 60.0
-        )
-        assert found.cost == best
-        assert bound <= best
+        problem = classes, sure.lists.cost, start.astype(float), one, 1000, 60.0
+        for sets in ((), sure.sets):
+            found, bound = best_partition(*problem, sets)
+            assert found.cost == best
+            assert bound <= best
+        if sure.sets:
+            counted = groups(sure.sets, copies_in(classes, instance)).toarray()
+            for s, row in zip(sure.sets, counted, strict=True):
+                inside = np.isin(classes.rows, s.rows) & classes.taken
+                assert (row == inside.sum(axis=1) // s.modulus).all()
+            seen += counted.any()
+    assert seen
 
 
 @pytest.mark.parametrize("kind", KINDS)

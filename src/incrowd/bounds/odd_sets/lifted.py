@@ -72,7 +72,8 @@ class OddSets:
             cutting = share < self.cutting
             new = program.turn(self.steps[not cutting])
             n += 1
-            done = program.value - program.bound < NEAR[room is None] * program.bound
+            # a value below the bound is that of a point still on its way
+            done = abs(program.value - program.bound) < NEAR[room is None] * program.bound
             if cutting and (done or new == 0 or n % TURNS == 0):
                 done = program.cut(searches, searches, seed + n) == 0 and done
             if done and n > TURNS:

@@ -83,19 +83,18 @@ def best_partition(
     the better of it and ``best``, and a lower bound on all releases made of these classes.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csc_array
 
     instance, n = best.instance, len(classes.size)
     if not n:
         return best, best.cost
-    column = np.repeat(np.arange(n), classes.size)
-    row = classes.rows[classes.taken]
-    matrix = csc_array((np.ones(len(row)), (row, column)), shape=(instance.distinct, n))
+    matrix = copies_in(classes, instance)
     paid = float(price @ instance.counts)
     reduced = classes.size * cost[classes.pattern] - matrix.T @ price
-    parts = [LinearConstraint(matrix, instance.counts, instance.counts)]
+    counts: Any = instance.counts
+    parts = [LinearConstraint(matrix, counts, counts)]
     if sets:
-        parts.append(LinearConstraint(groups(sets, matrix), -np.inf, [s.most(instance.counts) for s in sets]))
+        most: Any = [s.most(instance.counts) for s in sets]
+        parts.append(LinearConstraint(groups(sets, matrix), -np.inf, most))
     above = max(1.0, best.cost - paid)
     with standard_output_kept_clean():
         result = milp(
@@ -107,6 +106,7 @@ def best_partition(
                 "node_limit": nodes,
                 "time_limit": max(0.05, min(seconds, 1e7)),
                 "mip_rel_gap": 0.5 / above,
+                "presolve": not sets,  # takes long with them, and finds nothing
             },
         )
     bound = -1
@@ -119,6 +119,16 @@ def best_partition(
         return best, bound
     found = assembled(classes, np.rint(result.x).astype(np.int64), instance)
     return (found if found is not None and found.cost < best.cost else best), bound
+
+
+def copies_in(classes: Classes, instance: Instance) -> Any:
+    """Return how many copies of each distinct row each class holds, rows × classes; sparse."""
+    from scipy.sparse import csc_array
+
+    n = len(classes.size)
+    column = np.repeat(np.arange(n), classes.size)
+    row = classes.rows[classes.taken]
+    return csc_array((np.ones(len(row)), (row, column)), shape=(instance.distinct, n))
 
 
 def groups(sets: Sequence[OddSet], matrix: Any) -> Any:

@@ -30,7 +30,7 @@ class Shares:
         """Return what measurements recommend (benchmarks/gaps.md)."""
         given = limit is not None and limit >= UNHURRIED * instance.rows
         if instance.plain and given:
-            return cls(pricing=0.4, searching=0.3, lifting=0.6, wide=True)
+            return cls(pricing=0.4, searching=0.3, lifting=0.7, wide=True)
         if instance.plain:
             return cls(pricing=0.4, searching=0.75)
         if given and k <= LARGE:  # the program with odd sets raises plain prices as well
