@@ -40,7 +40,7 @@ class OddSets:
 
     searches: int = 12_000
     cutting: float = 0.5
-    steps: tuple[int, int] = (200, 400)
+    steps: tuple[int, int] = (100, 200)
 
     def raised(
         self,

@@ -76,7 +76,8 @@ def best_partition(
     cost: int64, shape (patterns,): cost per row of each pattern.
     price: float64, shape (distinct,): prices that bound every release, without odd sets; costs are
         reduced by them, so that HiGHS's relative gap is one of small numbers.
-    sets: odd sets, which every release obeys: with them branch and bound starts at their bound.
+    sets: odd sets, which every release obeys: with them branch and bound starts at their bound,
+        and looks for better releases than ``best`` only.
 
     Returns
     -------
@@ -95,6 +96,8 @@ def best_partition(
     if sets:
         most: Any = [s.most(instance.counts) for s in sets]
         parts.append(LinearConstraint(groups(sets, matrix), -np.inf, most))
+        # nothing dearer is of use: that ends most branches
+        parts.append(LinearConstraint(reduced[None, :], -np.inf, best.cost - 1 - paid + 1e-6))
     above = max(1.0, best.cost - paid)
     with standard_output_kept_clean():
         result = milp(
@@ -110,7 +113,7 @@ def best_partition(
             },
         )
     bound = -1
-    if result.status == 2:  # no release consists of these classes
+    if result.status == 2:  # no release, or no better one, consists of these classes
         return best, best.cost
     if result.mip_dual_bound is not None and np.isfinite(result.mip_dual_bound):
         doubt = 1e-6 * max(above, float(np.abs(reduced).max()))  # as in ``neighbourhood``

@@ -29,7 +29,8 @@ from incrowd.solvers.engine.warm import with_solution
 MOST_PAIRS = (2_500, 60_000)
 LIFTED_PAIRS = (700, 60_000)  # with odd sets, where fewer pairs take as long
 NODES = (60, 100_000)
-SHARES = (0.15, 0.35, 1.0)  # of the reduced cost that could matter
+# of the reduced cost that could matter: without odd sets, and with
+SHARES = (0.15, 0.35, 1.0), (0.15, 1.0)
 REACHES = (1.5, 1.0, 0.5)  # cells
 FEW_CLASSES = 2.5  # per pair, up to which classes are chosen rather than pairs
 
@@ -61,7 +62,7 @@ def prove(
         lifted = exact(certain, lifted.lists, tree.instance)
         worth = certain.value(tree.instance.counts)
         bound = max(bound, min(best.cost, ceil(worth)))
-    shares = list(SHARES)
+    shares = list(SHARES[lifted is not None])
     while shares:  # a better release first makes the full problem smaller
         share = shares.pop(0)
         slack = best.cost - 1 - worth + 1e-6
