@@ -25,7 +25,8 @@ TURNS = (90, 180)  # of that program: without a time limit, with one
 # cells by which prices of large tables may rise
 ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.14, 0.1, 0.07, 0.05, 0.03)
 MOST_RISE = 4.5  # cells by which the prices of k rows together may rise there
-MOST_BOXED = (1_200_000, 20_000)  # pairs there, and per second; the widest room with no more is taken
+# pairs there, and per second; the widest room with no more is taken
+MOST_BOXED = (1_200_000, 20_000)
 EXCHANGING = 0.2  # share of the time left that blocks over classes take on small ones
 REHEATS = 4  # annealings of a large table between two goes at blocks that gain nothing
 RESTARTS = 4  # annealings within reach of lifted prices

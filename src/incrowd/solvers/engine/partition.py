@@ -117,7 +117,7 @@ def best_partition(
         return best, best.cost
     if result.mip_dual_bound is not None and np.isfinite(result.mip_dual_bound):
         doubt = 1e-6 * max(above, float(np.abs(reduced).max()))  # as in ``neighbourhood``
-        bound = math.ceil(paid + result.mip_dual_bound - doubt - 1e-12 * paid)
+        bound = min(math.ceil(paid + result.mip_dual_bound - doubt - 1e-12 * paid), best.cost)
     if result.x is None:
         return best, bound
     found = assembled(classes, np.rint(result.x).astype(np.int64), instance)
