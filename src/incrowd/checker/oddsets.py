@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.checker.rejection import RejectedError, require
+from incrowd.checker.rejection import require
 
 Ints = NDArray[np.int64]
 TRIES = 20_000_000
@@ -92,13 +92,14 @@ class OddSets:
         if size >= k and value > 0:
             return True
         for i in range(start, len(excess)):
+            if i > start and (excess[i], names[i]) == (excess[i - 1], names[i - 1]):
+                continue  # the row before would do as well, and was left out
             room = range(max(1, k - size), 2 * k - size)
             most = [sums[i + n] - sums[i] for n in room if i + n < len(sums)]
-            if not most or value + max(most) <= 0:
-                return False  # later rows promise no more
+            if not most or value + max(most) <= 0 or (i > start and not names[i - 1]):
+                return False  # later rows promise no more than is to be had with the last one
             self.tries -= 1
-            if self.tries < 0:
-                raise RejectedError("the odd sets leave too many classes to try one by one")
+            require(self.tries >= 0, "the odd sets leave too many classes to try one by one")
             more = value + excess[i]
             for name in names[i]:
                 held[name] += 1
