@@ -20,7 +20,8 @@ from incrowd.solvers.engine.schedule import Shares
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.staged import StagedRun
 
-MOST_LIFTED = (20_000, 100_000)  # pairs in one program with odd sets: without a time limit, with
+MOST_LIFTED = (20_000, 600_000)  # pairs in one program with odd sets: without a time limit, with
+MOST_TIME = 0.5  # share of the time left that it takes at most, in a hurry
 TURNS = (90, 180)  # of that program: without a time limit, with one
 # cells by which prices of large tables may rise
 ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.14, 0.1, 0.07, 0.05, 0.03)
@@ -87,7 +88,10 @@ class LiftedRun(StagedRun):
         lifted = None
         if lists is not None:
             # only these lists hold all that a better release could use: see ``prove``
-            lifted = self.lifted = self.raised(lists, None, lambda turns: turns / TURNS[patient])
+            in_time = self.time_spent(self.shares.lifting or MOST_TIME)
+            lifted = self.lifted = self.raised(
+                lists, None, lambda turns: max(turns / TURNS[patient], in_time())
+            )
         elif self.shares.lifting:
             lifted = self.lifted_in_a_box()
         if lifted is not None:
@@ -99,18 +103,19 @@ class LiftedRun(StagedRun):
 
     def lifted_in_a_box(self) -> Lifted | None:
         """Raise the prices of a large table by a little each, in a share of the time left."""
-        begin, span = self.stop.elapsed(), self.shares.lifting * self.stop.left()
-
-        def progress(_: int) -> float:
-            return (self.stop.elapsed() - begin) / max(span, 1e-3)
-
         cells = self.k * self.instance.cell
-        most = min(MOST_BOXED[0], int(MOST_BOXED[1] * span))
+        most = min(MOST_BOXED[0], int(MOST_BOXED[1] * self.shares.lifting * self.stop.left()))
+        in_time = self.time_spent(self.shares.lifting)
         for room in (min(room, MOST_RISE / self.k) for room in ROOMS):
             lists = within(self.tree, self.price, self.k, room * cells, most)
             if lists is not None:
-                return self.raised(lists, room, progress)
+                return self.raised(lists, room, lambda _: in_time())
         return None
+
+    def time_spent(self, share: float) -> Callable[[], float]:
+        """Return what tells how much of a share of the time left has been spent since."""
+        begin, span = self.stop.elapsed(), max(share * self.stop.left(), 1e-3)
+        return lambda: (self.stop.elapsed() - begin) / span
 
     def raised(
         self, lists: Emission, room: float | None, progress: Callable[[int], float]
