@@ -106,7 +106,7 @@ class LiftedRun(StagedRun):
         cells = self.k * self.instance.cell
         most = min(MOST_BOXED[0], int(MOST_BOXED[1] * self.shares.lifting * self.stop.left()))
         in_time = self.time_spent(self.shares.lifting)
-        for room in (min(room, MOST_RISE / self.k) for room in ROOMS):
+        for room in sorted({min(room, MOST_RISE / self.k) for room in ROOMS}, reverse=True):
             lists = within(self.tree, self.price, self.k, room * cells, most)
             if lists is not None:
                 return self.raised(lists, room, lambda _: in_time())
