@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,47 @@ from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import Crowd, below, draw, new_crowd, new_pad, total_cost
 from incrowd.solvers.engine.moves import NONE, regroup, relocate, shift
 from incrowd.solvers.engine.pull import pull
+from incrowd.solvers.engine.swap import MOST_CLOSED, swap
 
 MODERATE = 40_000  # rows
+
+
+class Mix(NamedTuple):
+    """How often which move is tried: see ``Annealing``."""
+
+    shifts: float
+    regroups: float
+    swaps: float
+    cheaper: float
+    most_support: int
+
+
+@lean_kernel
+def one_move(
+    i: int,
+    number: int,
+    k: int,
+    unit: int,
+    heat: float,
+    mix: Any,
+    crowd: Any,
+    pad: Any,
+    c: Any,
+    rng: Any,
+) -> int:
+    """Try a move of copy i, which is not free; return the change of cost or ``NONE``."""
+    q = crowd.pattern[i]
+    if crowd.size[q] > k:
+        delta = relocate(i, k, crowd, pad, c, rng)
+        if delta != NONE:
+            return delta
+    elif draw(rng) < mix.shifts:
+        return shift(i, k, heat, crowd, c, rng)
+    elif draw(rng) < mix.regroups:
+        return regroup(i, number, k, unit, heat, crowd, pad, c, rng)
+    if crowd.size[q] <= MOST_CLOSED * k and draw(rng) < mix.swaps:
+        return swap(i, number, k, unit, heat, crowd, pad, c, rng)
+    return pull(i, number, k, unit, heat, mix.cheaper, mix.most_support, crowd, pad, c, rng)
 
 
 @lean_kernel
@@ -26,10 +65,7 @@ def anneal_slice(
     heat1: float,
     k: int,
     unit: int,
-    shifts: float,
-    regroups: float,
-    cheaper: float,
-    most_support: int,
+    mix: Any,
     crowd: Any,
     pad: Any,
     c: Any,
@@ -51,25 +87,9 @@ def anneal_slice(
             i = active[below(rng, active.size)]
         else:
             i = paying[below(rng, paying.size)]
-        q = crowd.pattern[i]
-        if c.cost[q] == 0:
+        if c.cost[crowd.pattern[i]] == 0:
             continue
-        if crowd.size[q] > k:
-            delta = relocate(i, k, crowd, pad, c, rng)
-            if delta != NONE:
-                change += delta
-                continue
-        elif draw(rng) < shifts:
-            delta = shift(i, k, heat, crowd, c, rng)
-            if delta != NONE:
-                change += delta
-            continue
-        elif draw(rng) < regroups:
-            delta = regroup(i, number, k, unit, heat, crowd, pad, c, rng)
-            if delta != NONE:
-                change += delta
-            continue
-        delta = pull(i, number, k, unit, heat, cheaper, most_support, crowd, pad, c, rng)
+        delta = one_move(i, number, k, unit, heat, mix, crowd, pad, c, rng)
         if delta != NONE:
             change += delta
     return change
@@ -140,7 +160,7 @@ class Annealing:
     moves: moves per copy that is not released as it is; ``least`` and ``most`` moves in all, for
         small tables (where 20,000 a copy are enough) and large ones.
     heat: first and last temperature, in suppressed cells times k ** ``growth``.
-    shifts, regroups: shares of those moves where they apply.
+    shifts, regroups, swaps: shares of those moves where they apply; the others are pulls.
     cheaper: share of pulls that aim at a strictly cheaper pattern.
     most_support: widest pattern that a pull may open.
     focus: share of moves that start in a class that pays above the prices of its rows.
@@ -151,6 +171,7 @@ class Annealing:
     growth: float = 0.45
     shifts: float = 0.25
     regroups: float = 0.4
+    swaps: float = 0.6
     cheaper: float = 0.05
     most_support: int = 2000
     focus: float = 0.5
@@ -203,6 +224,7 @@ class Annealing:
         cost = best = total_cost(crowd, candidates)
         best_pattern = pattern.copy()
         unit = max(1, round(cell))
+        mix = Mix(self.shifts, self.regroups, self.swaps, self.cheaper, self.most_support)
         clock = Clock(total, max(1, min(200_000, total // 40)), seconds)
         if total == 0:  # everything is free already
             report(best, 1.0)
@@ -221,10 +243,7 @@ class Annealing:
                 cold,
                 k,
                 unit,
-                self.shifts,
-                self.regroups,
-                self.cheaper,
-                self.most_support,
+                mix,
                 crowd,
                 pad,
                 candidates,

@@ -44,6 +44,7 @@ class Pad(NamedTuple):
     touched: NDArray[np.int64]
     within: NDArray[np.int64]
     take: NDArray[np.int64]
+    spare: NDArray[np.int64]
     dissolve: NDArray[np.bool_]
     may_dissolve: NDArray[np.bool_]
     dissolve_cost: NDArray[np.int64]
@@ -84,6 +85,7 @@ def new_pad(candidates: Candidates, k: int, most_support: int) -> Pad:
         np.zeros(patterns, np.int32),
         np.zeros(patterns, np.bool_),
         np.full(copies, -1, np.int32),
+        ints(t),
         ints(t),
         ints(t),
         ints(t),

@@ -1,0 +1,187 @@
+"""The move that opens one pattern and closes one class, with a third class between them.
+
+A copy of the closed class need not match the pattern: it may replace one that does, in a class that
+could not spare it.  What that costs depends on the ends alone.  A pull does not see it, as it takes
+from a class its surplus or everything.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from incrowd.jit import lean_kernel
+from incrowd.solvers.engine.crowd import below, cheapest_open, draw, move, patterns_up_to
+from incrowd.solvers.engine.moves import NONE
+from incrowd.solvers.engine.pull import list_matching
+
+WIDEST_SWAP = 400
+MOST_CLOSED = 3  # times k copies: larger classes are not closed
+OUT, BARRED, IN = -1, -2, -3  # where a copy of the closed class goes, if not to replace another
+
+
+@lean_kernel
+def clear(q: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
+    """List the copies of q and where else they would go; return (copies or −1, gain)."""
+    left = 0
+    gain = np.int64(0)
+    j = crowd.head[q]
+    while j >= 0:
+        b = cheapest_open(c.row_of[j], q, k, crowd, pad, c)
+        if b < 0:
+            return -1, gain
+        pad.left[left] = j
+        pad.left_to[left] = b
+        pad.core[left] = OUT
+        gain += c.cost[q] - c.cost[b]
+        left += 1
+        j = crowd.next[j]
+    return left, gain
+
+
+@lean_kernel
+def could_pay(p: int, q: int, left: int, classes: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
+    """Set what classes can spare; return (most copies that may come to p, most that they gain)."""
+    copies = left
+    gain = np.int64(0)
+    for z in range(left):
+        gain += max(0, c.cost[pad.left_to[z]] - c.cost[p])
+    for t in range(classes):
+        s = pad.touched[t]
+        pad.take[t] = 0
+        pad.spare[t] = 0 if s == q else min(crowd.size[s] - k, pad.within[t])
+        copies += pad.spare[t]
+        gain += pad.spare[t] * max(0, c.cost[s] - c.cost[p])
+    return copies, gain
+
+
+@lean_kernel
+def dearest_left(left: int, pad: Any, c: Any) -> int:
+    """Return which copy of the closed class would pay most elsewhere and may still come, or −1."""
+    best = -1
+    for z in range(left):
+        if pad.core[z] == OUT and (best < 0 or c.cost[pad.left_to[z]] > c.cost[pad.left_to[best]]):
+            best = z
+    return best
+
+
+@lean_kernel
+def dearest_spare(classes: int, pad: Any, c: Any) -> int:
+    """Return the dearest class that can spare one more matching copy, or −1."""
+    best = -1
+    for t in range(classes):
+        if (
+            pad.spare[t] > 0
+            and pad.take[t] < pad.within[t]
+            and (best < 0 or c.cost[pad.touched[t]] > c.cost[pad.touched[best]])
+        ):
+            best = t
+    return best
+
+
+@lean_kernel
+def way_in(j: int, q: int, number: int, k: int, crowd: Any, pad: Any, c: Any) -> int:
+    """Return ``IN`` if j matches the pattern, else a class where it can replace one that does."""
+    if pad.mark[j] == number:
+        return IN
+    r = c.row_of[j]
+    for x in range(c.row_offset[r], c.row_offset[r + 1]):
+        s = c.row_patterns[x]
+        if (
+            s != q
+            and pad.stamp[s] == number
+            and crowd.size[s] >= k
+            and pad.take[pad.slot[s]] < pad.within[pad.slot[s]]
+        ):
+            return s
+    return BARRED
+
+
+@lean_kernel
+def gather_dearest(
+    p: int,
+    q: int,
+    left: int,
+    classes: int,
+    number: int,
+    k: int,
+    gain: int,
+    threshold: float,
+    crowd: Any,
+    pad: Any,
+    c: Any,
+) -> Any:
+    """Choose who comes to p, the dearest first; return (copies, gain), (−1, 0) when hopeless."""
+    come = 0
+    need = k - crowd.size[p]
+    while True:
+        z = dearest_left(left, pad, c)
+        t = dearest_spare(classes, pad, c)
+        if z < 0 and t < 0:
+            return come, gain
+        closed = t < 0 or (z >= 0 and c.cost[pad.left_to[z]] >= c.cost[pad.touched[t]])
+        each = (c.cost[pad.left_to[z]] if closed else c.cost[pad.touched[t]]) - c.cost[p]
+        if each <= 0:
+            if come >= need:
+                return come, gain
+            if gain + (need - come) * each < threshold:
+                return -1, gain
+        if closed:
+            way = way_in(pad.left[z], q, number, k, crowd, pad, c)
+            pad.core[z] = way
+            if way == BARRED:
+                continue
+            if way >= 0:
+                pad.take[pad.slot[way]] += 1
+        else:
+            pad.take[t] += 1
+            pad.spare[t] -= 1
+        come += 1
+        gain += each
+
+
+@lean_kernel
+def exchange(
+    p: int, left: int, copies: int, number: int, k: int, crowd: Any, pad: Any, c: Any
+) -> None:
+    """Carry it out: first the closed class leaves, then its place is taken from."""
+    for z in range(left):
+        way = pad.core[z]
+        to = p if way == IN else pad.left_to[z]
+        move(crowd, pad.left[z], way if way >= 0 else to, k, c)
+    for z in range(copies):
+        j = pad.found[z]
+        s = crowd.pattern[j]
+        if s != p and pad.stamp[s] == number and pad.take[pad.slot[s]] > 0:
+            pad.take[pad.slot[s]] -= 1
+            move(crowd, j, p, k, c)
+
+
+@lean_kernel
+def swap(
+    i: int, number: int, k: int, unit: int, heat: float, crowd: Any, pad: Any, c: Any, rng: Any
+) -> int:
+    """Close the class of copy i for a random pattern of it; return the change or ``NONE``.
+
+    The class has at most ``MOST_CLOSED`` · k copies.
+    """
+    q = crowd.pattern[i]
+    r = c.row_of[i]
+    choices = patterns_up_to(r, c.cost[q] + unit, c)
+    if choices <= 0:  # in q as one of a join that lists other rows
+        return NONE
+    p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
+    if p == q or not k <= c.support[p] <= min(WIDEST_SWAP, pad.found.size):
+        return NONE
+    copies, classes = list_matching(p, number, crowd, pad, c)
+    left, gain = clear(q, k, crowd, pad, c)
+    if copies < 0 or left < 0:
+        return NONE
+    threshold = heat * np.log(draw(rng) + 1e-300)
+    most, most_gain = could_pay(p, q, left, classes, k, crowd, pad, c)
+    if most < k - crowd.size[p] or gain + most_gain < threshold:
+        return NONE
+    come, gain = gather_dearest(p, q, left, classes, number, k, gain, threshold, crowd, pad, c)
+    if come < k - crowd.size[p] or gain < threshold:
+        return NONE
+    exchange(p, left, copies, number, k, crowd, pad, c)
+    return -gain
