@@ -171,7 +171,7 @@ class Annealing:
     growth: float = 0.45
     shifts: float = 0.25
     regroups: float = 0.4
-    swaps: float = 0.6
+    swaps: float = 0.5
     cheaper: float = 0.05
     most_support: int = 2000
     focus: float = 0.5

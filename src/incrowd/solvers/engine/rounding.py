@@ -11,7 +11,7 @@ from incrowd.jit import kernel
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.greedy import greedy
 
-STEPS = 400
+STEPS = 150
 WIDTH, RATE = 0.05, 0.01  # of the box and of a step, in suppressed cells
 LEAST = 0.02  # classes that a pattern must carry to be opened
 
