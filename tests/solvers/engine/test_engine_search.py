@@ -56,7 +56,7 @@ class Case:
         assert ((size == 0) | (size >= self.k)).all()
         for i, p in enumerate(pattern.tolist()):
             listed = c.rows[c.offset[p] : c.offset[p + 1]]
-            if c.row_of[i] not in listed:  # windows list some of a pattern's rows
+            if c.row_of[i] not in listed:  # candidates list some of the rows that match
                 copies = (i, *c.first_copy[listed].tolist())
                 assert join_cost(self.instance, copies) <= c.cost[p]
         solution = Solution.of(self.instance, pattern)

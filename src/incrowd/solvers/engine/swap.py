@@ -167,7 +167,7 @@ def swap(
     q = crowd.pattern[i]
     r = c.row_of[i]
     choices = patterns_up_to(r, c.cost[q] + unit, c)
-    if choices <= 0:  # in q as one of a join that lists other rows
+    if choices <= 0:  # candidates list other rows for q
         return NONE
     p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
     if p == q or not k <= c.support[p] <= min(WIDEST_SWAP, pad.found.size):
