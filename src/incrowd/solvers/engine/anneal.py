@@ -171,7 +171,7 @@ class Annealing:
     growth: float = 0.45
     shifts: float = 0.25
     regroups: float = 0.4
-    swaps: float = 0.5
+    swaps: float = 0.25
     cheaper: float = 0.05
     most_support: int = 2000
     focus: float = 0.5
@@ -182,13 +182,13 @@ class Annealing:
     def suited(cls, instance: Instance, k: int) -> "Annealing":
         """Return a schedule for this table: real hierarchies leave more to be decided.
 
-        Their patterns are wide: a move takes time in proportion to k.  On large tables three times
-        the moves save less than a thousandth.
+        Their patterns are wide: a move takes time in proportion to k, and swaps succeed more often
+        than pulls.  On large tables three times the moves save less than a thousandth.
         """
         if instance.plain:
             return cls()
         most = 30_000_000 if instance.rows <= MODERATE else 10_000_000
-        return cls(moves=1000 * min(1.0, (5 / k) ** 0.43), most=most)
+        return cls(moves=1000 * min(1.0, (5 / k) ** 0.43), swaps=0.6, most=most)
 
     def heat_at(self, share: float) -> float:
         """Return the temperature after a share of the way, in the units of ``heat``."""
