@@ -30,7 +30,7 @@ MOST_PAIRS = (2_500, 60_000)
 LIFTED_PAIRS = (700, 60_000)  # with odd sets, where fewer pairs take as long
 NODES = (60, 100_000)
 # of the reduced cost that could matter: without odd sets, and with
-SHARES = (0.15, 0.35, 1.0), (0.15, 1.0)
+SHARES = (0.15, 0.35, 1.0), (0.15, 0.4, 1.0)
 REACHES = (1.5, 1.0, 0.5)  # cells
 FEW_CLASSES = 2.5  # per pair, up to which classes are chosen rather than pairs
 
