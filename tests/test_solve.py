@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import incrowd.solvers.matching.solver as matching
 import incrowd.solvers.portfolio as portfolio
 from incrowd.errors import (
     InputError,
-    MissingExtraError,
     NoLawfulReleaseError,
     OutOfScopeError,
     StoppedError,
@@ -269,7 +267,6 @@ def test_two_anonymity_is_proven_and_its_events_only_improve(
 ) -> None:
     """Tests the engine's start before matching: costs never rise, bounds never fall."""
     monkeypatch.setattr(portfolio, "AT_ONCE", 10)
-    pytest.importorskip("highspy")
     instance, watch = table(80, 4, 4), Watch()
     solved = solve(Problem(instance, KAnonymity(2)), "auto", Context(listener=watch))
     assert solved.status == "optimal"
@@ -280,36 +277,22 @@ def test_two_anonymity_is_proven_and_its_events_only_improve(
 
 
 class Unsettled(SimplexMatching):
-    """Matching that ends early with a poor release, or cannot load its package."""
-
-    missing = False
+    """Matching that ends early with a poor release."""
 
     def run(self, problem: Problem, context: Context) -> Outcome:
-        """Return one class, or raise."""
-        if self.missing:
-            raise MissingExtraError("highspy", "solvers", "this test")
+        """Return one class."""
         rows = problem.instance.rows
         return Outcome(Solution(problem.instance, np.zeros(rows, np.int64)), 1, "stopped paying")
 
 
-@pytest.mark.parametrize("missing", [False, True], ids=["no proof", "no package"])
-def test_the_engine_takes_over_from_matching(
-    monkeypatch: pytest.MonkeyPatch, missing: bool
-) -> None:
+def test_the_engine_takes_over_from_matching(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests what happens when matching cannot settle it."""
-    monkeypatch.setattr(Unsettled, "missing", missing)
     monkeypatch.setattr(portfolio, "SimplexMatching", Unsettled)
     instance = table(40, 3, 3)
     solved = solve(Problem(instance, KAnonymity(2)))
     assert solved.method == "engine"
     assert lawful(solved.solution, 2)
     assert solved.cost < instance.worst_cost and solved.bound > 1
-
-
-def test_without_highspy_auto_is_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that a missing optional package changes the method, not the call."""
-    monkeypatch.setattr(matching, "find_spec", lambda name: None)
-    assert choose(Problem(table(60, 4, 5), KAnonymity(2)), "auto").id == "engine"
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -6,10 +6,8 @@ where matching ends without a proof, the engine takes over.  The best release an
 of all count.
 """
 
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from incrowd.errors import MissingExtraError
 from incrowd.events import Event
 from incrowd.solvers.base import Context, Outcome, Problem, Solver
 from incrowd.solvers.engine.engine import Engine
@@ -104,9 +102,7 @@ def two_anonymous(problem: Problem, context: Context) -> tuple[Outcome, Solver]:
     if distinct > AT_ONCE or stop.gap is not None:
         portfolio.run(Engine(), min(1 + distinct / START, stop.left() / 4))
     if not portfolio.over:
-        # found but not loadable: the engine needs no package
-        with suppress(MissingExtraError):
-            portfolio.run(SimplexMatching(), MATCHING_SHARE * stop.left())
+        portfolio.run(SimplexMatching(), MATCHING_SHARE * stop.left())
     if portfolio.best.solution is None or not portfolio.over:
         portfolio.run(Engine())
     return portfolio.outcome(), portfolio.solver

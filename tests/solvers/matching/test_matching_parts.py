@@ -71,7 +71,6 @@ def test_greedy_groups_are_lawful() -> None:
 
 def test_branching_closes_what_cuts_leave(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests the last resort by taking the cuts away."""
-    pytest.importorskip("highspy")
     calls = []
     branch_out = pipeline.branch_out
     monkeypatch.setattr(pipeline, "cut", lambda *_: 0)
@@ -90,7 +89,6 @@ def test_branching_closes_what_cuts_leave(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_branching_stops() -> None:
     """Tests that an unfinished search claims nothing."""
-    pytest.importorskip("highspy")
     from incrowd.solvers.matching.branching import branch
 
     groups = padded([(0, 1), (1, 2), (0, 2), (0, 1, 2)])

@@ -1,13 +1,10 @@
 """Tests of the solver values: optimal on tiny tables, honest when stopped, clear when refusing."""
 
-import sys
-
 import numpy as np
 import pytest
 from brute import all_groups
 from tiny import random_table
 
-from incrowd.errors import MissingExtraError
 from incrowd.instance import from_codes
 from incrowd.privacy.base import Model
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
@@ -21,8 +18,6 @@ from incrowd.solvers.matching.reference import simplex_matching
 from incrowd.solvers.matching.solver import SimplexMatching, TwoDiversity
 from incrowd.stop import Stop
 from oracle import optimum
-
-pytest.importorskip("highspy")
 
 KINDS = ("suppression", "weights", "hierarchies")
 
@@ -150,16 +145,3 @@ def test_disjoint_diversity_of_small_tables() -> None:
             solved = solve(Problem(instance, DisjointDiversity(2)), TwoDiversity())
             assert (solved.cost, solved.status) == (best, "optimal")
     assert served > 10
-
-
-def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that a missing highspy is said before, and raised during, a run."""
-    from incrowd.solvers.matching import solver
-    from incrowd.solvers.matching.highs import highs
-
-    monkeypatch.setattr(solver, "find_spec", lambda name: None)
-    problem = Problem(from_codes(np.eye(4, dtype=int))[0], KAnonymity(2))
-    assert "incrowd[solvers]" in (SimplexMatching().refuse(problem) or "")
-    monkeypatch.setitem(sys.modules, "highspy", None)
-    with pytest.raises(MissingExtraError, match="highspy"):
-        highs()

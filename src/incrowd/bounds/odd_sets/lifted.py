@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.classes import OddSet
 from incrowd.bounds.odd_sets.program import Program
+from incrowd.bounds.odd_sets.vertex import settle
 from incrowd.patterns.prefix_tree import Emission
 
 # share of the bound that is left to add, to end: where prices may rise by so much, and freely
 NEAR = (2e-5, 1e-6)
+MOST_SETTLED = 1_500  # distinct rows of tables whose program a simplex method ends
+SETTLING = 0.34  # share of the work after which it does
 TURNS = 2  # between two searches for odd sets
 
 
@@ -53,6 +56,7 @@ class OddSets:
         seed: int,
         progress: Callable[[int], float],
         report: Callable[[float], None] = lambda share: None,
+        seconds: Callable[[], float] = lambda: np.inf,
     ) -> Lifted:
         """Raise ``price`` until ``progress`` (of the turns done) is 1, or nothing is left to do.
 
@@ -66,8 +70,9 @@ class OddSets:
         top = np.full(len(counts), most) if room is None else price / cell + room
         program = Program(lists_in_cells, counts, k, np.minimum(price / cell, top), top)
         searches = min(self.searches, 2 * len(counts))
+        few = room is None and len(counts) <= MOST_SETTLED
         n = 0
-        while (share := progress(n)) < 1.0:
+        while (share := progress(n)) < (SETTLING if few else 1.0):
             report(share)
             cutting = share < self.cutting
             new = program.turn(self.steps[not cutting])
@@ -78,5 +83,7 @@ class OddSets:
                 done = program.cut(searches, searches, seed + n) == 0 and done
             if done and n > TURNS:
                 break
+        if few:
+            settle(program, seconds)
         sets = [s._replace(toll=s.toll * cell) for s in program.sets]
         return Lifted(lists, program.best_price * cell, sets)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from incrowd.bounds.odd_sets.classes import OddSet, charged, new_pad, tolls_of
 from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, neighbours, tolled
@@ -127,6 +128,15 @@ class Program:
         self.slack = self.pool.cost - point.ky
         self.evaluate()
         return self.add_classes()
+
+    def columns(self, first: int) -> csc_array:
+        """Return the classes from ``first`` on: copies of each row, and what each set counts."""
+        start, _, index = self.pool.entries(self.by_row, len(self.counts))
+        start, index = start[first:] - start[first], index[start[first] :].astype(np.int64)
+        shape = len(self.counts) + len(self.members), len(start) - 1
+        matrix = csc_array((np.ones(len(index)), index, start), shape=shape)
+        matrix.sum_duplicates()
+        return matrix
 
     def cut(self, starts: int, most: int, seed: int) -> int:
         """Add odd sets that the fractional release breaks; return how many are new.

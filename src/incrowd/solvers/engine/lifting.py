@@ -29,9 +29,10 @@ MOST_RISE = 4.5  # cells by which the prices of k rows together may rise there
 # pairs there, and per second; the widest room with no more is taken
 MOST_BOXED = (1_200_000, 20_000)
 EXCHANGING = 0.2  # share of the time left that blocks over classes take on small ones
+NEARLY = 3  # cells of gap that branching closes sooner than they do
 REHEATS = 4  # annealings of a large table between two goes at blocks that gain nothing
 RESTARTS = 4  # annealings within reach of lifted prices
-THOROUGH = 5_000  # moves per copy there
+THOROUGH = 2_000  # moves per copy there
 
 
 class LiftedRun(StagedRun):
@@ -129,7 +130,7 @@ class LiftedRun(StagedRun):
         def report(share: float) -> None:
             self.tell("odd sets", share)
 
-        return self.odd_sets.raised(*problem, self.context.seed, until, report)
+        return self.odd_sets.raised(*problem, self.context.seed, until, report, self.stop.left)
 
     def settled(self) -> bool:
         """Whether nothing is left to do for the best so far."""
@@ -157,7 +158,7 @@ class LiftedRun(StagedRun):
         if self.guide is None or limit is None or self.settled():
             return
         small = self.lifted is not None
-        if small and self.best.cost - self.bound <= self.instance.cell:
+        if small and self.best.cost - self.bound <= NEARLY * self.instance.cell:
             return  # what is left is rather the proof's
         end = self.stop.elapsed() + (EXCHANGING if small else 1.0) * self.stop.left()
         turn, idle = 0, False

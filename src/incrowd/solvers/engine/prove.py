@@ -1,4 +1,4 @@
-"""Prove a release of a small table optimal: one exact problem over all pairs that could matter.
+"""Prove a release of a small table optimal: an exact problem over all that could matter.
 
 Claim.  Let prices bound every release by LB, and let a release cost UB.  In a release of cost at
 most UB − 1, each class (split into classes of k..2k−1 rows of the same pattern) has reduced cost
@@ -8,7 +8,7 @@ pairs finds it or shows that there is none.
 """
 
 from collections.abc import Callable
-from math import ceil
+from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +20,19 @@ from incrowd.patterns.listing import within
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
 from incrowd.solution import Solution
 from incrowd.solvers.engine.block import BlockMaker
+from incrowd.solvers.engine.branching.tree import Branching
 from incrowd.solvers.engine.crowd import new_crowd
 from incrowd.solvers.engine.neighbourhood import apply_block, solve_block
-from incrowd.solvers.engine.partition import best_partition, classes_within, pairs_of
+from incrowd.solvers.engine.partition import Classes, classes_within, pairs_of
 from incrowd.solvers.engine.warm import with_solution
 
 # pairs and branch-and-bound nodes that a proof may take: without a time limit, and with one
 MOST_PAIRS = (2_500, 60_000)
-LIFTED_PAIRS = (700, 60_000)  # with odd sets, where fewer pairs take as long
 NODES = (60, 100_000)
-# of the reduced cost that could matter: without odd sets, and with
-SHARES = (0.15, 0.35, 1.0), (0.15, 0.4, 1.0)
+SHARES = 0.15, 0.35, 1.0  # of the reduced cost that could matter
 REACHES = (1.5, 1.0, 0.5)  # cells
-FEW_CLASSES = 2.5  # per pair, up to which classes are chosen rather than pairs
+# classes of a problem that are few, and that are not too many: without a time limit, and with one
+FEW_CLASSES, MOST_CLASSES = (10_000, 100_000), (20_000, 400_000)
 
 
 def prove(
@@ -56,24 +56,17 @@ def prove(
     lifted: prices with odd sets, if known, over all pairs that a better release could use: there
         are far fewer pairs within reach of their bound.
     """
-    worth = float(price @ tree.instance.counts)
     if lifted is not None:
-        certain = settled(lifted.lists, lifted, tree.instance, k)
-        lifted = exact(certain, lifted.lists, tree.instance)
-        worth = certain.value(tree.instance.counts)
-        bound = max(bound, min(best.cost, ceil(worth)))
-    shares = list(SHARES[lifted is not None])
+        return prove_by_patterns(tree.instance, best, bound, k, seconds, patient, lifted)
+    worth = float(price @ tree.instance.counts)
+    shares = list(SHARES)
     while shares:  # a better release first makes the full problem smaller
         share = shares.pop(0)
         slack = best.cost - 1 - worth + 1e-6
         if slack < 0:
             return best, best.cost
         before = best.cost
-        reach = share * slack, seconds(), patient
-        if lifted is None:
-            found = attempt_pairs(tree, best, price, k, *reach)
-        else:
-            found = attempt_classes(tree, best, price, lifted, k, *reach)
+        found = attempt_pairs(tree, best, price, k, share * slack, seconds(), patient)
         if found is None:
             return best, bound
         best, proven = found
@@ -82,6 +75,62 @@ def prove(
         elif best.cost < before:
             shares = [1.0]
     return best, bound
+
+
+def prove_by_patterns(
+    instance: Instance,
+    best: Solution,
+    bound: int,
+    k: int,
+    seconds: Callable[[], float],
+    patient: bool,
+    lifted: Lifted,
+) -> tuple[Solution, int]:
+    """As ``prove``: a cost is refuted, or reached, by branching over open patterns.
+
+    Costs far above the bound call for very many classes: then lower ones come first.
+    """
+    certain = settled(lifted.lists, lifted, instance, k)
+    lifted = exact(certain, lifted.lists, instance)
+    worth = certain.value(instance.counts)
+    bound = max(bound, min(best.cost, ceil(worth)))
+    nodes = NODES[patient]
+    while bound < best.cost and seconds() > 0:
+        aim = aim_of(lifted, instance, k, worth, bound, best.cost - 1, patient)
+        if aim is None:
+            break
+        most, classes = aim
+        problem = classes, lifted, instance, k, most, nodes, seconds
+        found, complete = Branching().run(*problem)
+        best = best if found is None else found
+        if not complete:
+            break
+        bound = most + 1 if found is None else best.cost
+    return best, bound
+
+
+def aim_of(
+    lifted: Lifted,
+    instance: Instance,
+    k: int,
+    worth: float,
+    bound: int,
+    most: int,
+    patient: bool,
+) -> tuple[int, Classes] | None:
+    """Return a cost of ``bound`` to ``most`` and all classes of releases of that cost.
+
+    The highest, halving the way to ``worth``, with few classes; None if there are too many.
+    """
+    while True:
+        classes = classes_within(lifted, instance, k, most - worth + 1e-6)
+        if classes is not None and len(classes.size) <= FEW_CLASSES[patient]:
+            return most, classes
+        lower = max(bound, floor(worth + (most - worth) / 2))
+        if lower >= most:
+            enough = classes is not None and len(classes.size) <= MOST_CLASSES[patient]
+            return (most, classes) if enough and classes is not None else None
+        most = lower
 
 
 def pairs_in_reach(lifted: Lifted, instance: Instance, k: int) -> Emission | None:
@@ -109,30 +158,6 @@ def attempt_pairs(
     emission = within(tree, price, k, slack, MOST_PAIRS[patient])
     if emission is None:
         return None
-    return solve_whole(tree, best, emission, price, k, NODES[patient], seconds)
-
-
-def attempt_classes(
-    tree: PrefixTree,
-    best: Solution,
-    price: NDArray[np.float64],
-    lifted: Lifted,
-    k: int,
-    slack: float,
-    seconds: float,
-    patient: bool,
-) -> tuple[Solution, int] | None:
-    """As ``attempt_pairs`` for the classes within ``slack``, in the form that is likely faster."""
-    instance = tree.instance
-    classes = classes_within(lifted, instance, k, slack)
-    if classes is None:
-        return None
-    emission = pairs_of(classes, lifted.lists, instance.distinct)
-    if len(emission.rows) > LIFTED_PAIRS[patient]:
-        return None
-    if len(classes.size) <= FEW_CLASSES * len(emission.rows):
-        problem = classes, lifted.lists.cost, price, best, NODES[patient], seconds
-        return best_partition(*problem, lifted.sets)
     return solve_whole(tree, best, emission, price, k, NODES[patient], seconds)
 
 

@@ -7,11 +7,12 @@ of the branch obeys, so that no rounding error can cut off an optimum.
 
 from typing import NamedTuple
 
+import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from incrowd.solvers.matching.highs import highs, model_of
+from incrowd.solvers.matching.highs import model_of
 from incrowd.solvers.matching.separation import WHOLE
 from incrowd.stop import Stop
 
@@ -84,11 +85,11 @@ def relax(
     alone[:, 0] = np.arange(nodes)
     matrix = rows_of(np.concatenate([groups, alone]), nodes, odd_sets)
     price = np.concatenate([cost, np.full(nodes, 4 * best + 4)])
-    infinite = np.full(len(price) + len(odd_sets) + nodes, highs().kHighsInf)
+    infinite = np.full(len(price) + len(odd_sets) + nodes, highspy.kHighsInf)
     row_upper = np.concatenate([np.ones(nodes), infinite[: len(odd_sets)]])
     model = model_of(matrix, price, infinite[: len(price)], row_upper)
     model.run()
-    if model.getModelStatus() != highs().HighsModelStatus.kOptimal:
+    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
     solution = model.getSolution()
     dual = np.round(np.array(solution.row_dual) * UNIT).astype(np.int64)

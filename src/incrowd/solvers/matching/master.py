@@ -12,12 +12,13 @@ price; that makes the assignment's prices the basis's duals, and they are feasib
 
 from typing import Any
 
+import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from incrowd.solvers.matching.assignment import Fractional, cycles
-from incrowd.solvers.matching.highs import highs, model_of
+from incrowd.solvers.matching.highs import model_of
 from incrowd.solvers.matching.pool import Incidence, Pool
 
 
@@ -52,7 +53,6 @@ class Master:
     """
 
     def __init__(self, pool: Pool, fractional: Fractional) -> None:
-        self._highs = highs()
         self._pool = pool
         self._nodes = len(fractional.price)
         self.cuts: list[NDArray[np.int64]] = []
@@ -76,14 +76,14 @@ class Master:
         fixed = sparse.csc_matrix((np.ones(k), (self._artificial, np.arange(k))), shape=(n, k))
         matrix = sparse.csc_matrix(sparse.hstack([fixed, _incidence(self._pool.groups, n)]))
         cost = np.concatenate([price[self._artificial], self._pool.cost]) / self._unit
-        upper = np.full(len(cost), self._highs.kHighsInf)
+        upper = np.full(len(cost), highspy.kHighsInf)
         upper[:k] = 0
         return model_of(matrix, cost, upper, np.ones(n))
 
     def _start(self, places: NDArray[np.int64]) -> None:
         """Set the basis of the assignment."""
-        status = self._highs.HighsBasisStatus
-        basis = self._highs.HighsBasis()
+        status = highspy.HighsBasisStatus
+        basis = highspy.HighsBasis()
         offset = len(self._artificial)
         columns = [status.kBasic] * offset + [status.kLower] * self._columns
         for j in places.tolist():
@@ -103,9 +103,9 @@ class Master:
             self._model.setOptionValue("dual_simplex_cost_perturbation_multiplier", perturbation)
             self._model.setOptionValue("simplex_iteration_limit", iterations)
             self._model.run()
-            if self._model.getModelStatus() != self._highs.HighsModelStatus.kIterationLimit:
+            if self._model.getModelStatus() != highspy.HighsModelStatus.kIterationLimit:
                 break
-        if self._model.getModelStatus() != self._highs.HighsModelStatus.kOptimal:
+        if self._model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return False
         solution = self._model.getSolution()
         dual = np.array(solution.row_dual) * self._unit
@@ -130,7 +130,7 @@ class Master:
         k = len(groups)
         if k:
             self._model.addCols(
-                k, cost, np.zeros(k), np.full(k, self._highs.kHighsInf), matrix.nnz,
+                k, cost, np.zeros(k), np.full(k, highspy.kHighsInf), matrix.nnz,
                 matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32), matrix.data,
             )  # fmt: skip
         self._columns = len(self._pool)
@@ -149,7 +149,7 @@ class Master:
         for s in new:
             columns = odd_columns(incidence, s) + len(self._artificial)
             self._model.addRow(
-                1.0, self._highs.kHighsInf, len(columns), columns.astype(np.int32),
+                1.0, highspy.kHighsInf, len(columns), columns.astype(np.int32),
                 np.ones(len(columns)),
             )  # fmt: skip
         self.cuts.extend(new)

@@ -104,12 +104,7 @@ class Run:
 
 
 def match(nodes: Nodes, groups: NDArray[np.int32], context: Context) -> Matching:
-    """Find the cheapest lawful groups; ``groups`` are any lawful ones.
-
-    Raises
-    ------
-    MissingExtraError: highspy is not installed, and the assignment alone does not settle it.
-    """
+    """Find the cheapest lawful groups; ``groups`` are any lawful ones."""
     walker = Walker(nodes.grid, context.seed)
     start = Certificate(np.zeros(nodes.size, np.int64), (), np.zeros(0, np.int64), 1)
     run = Run(nodes, walker, context, groups, np.random.default_rng(context.seed), start)

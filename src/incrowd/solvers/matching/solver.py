@@ -1,7 +1,6 @@
 """The solver values: simplex matching for 2-anonymity, and for 2-diversity."""
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 import numpy as np
 
@@ -11,8 +10,6 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solvers.base import Context, Outcome, Problem, Scope
-
-NO_HIGHS = "it needs the package 'highspy': pip install 'incrowd[solvers]'; or use engine"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,15 +32,10 @@ class SimplexMatching:
         """Refuse every model but 2-anonymity."""
         if problem.model != KAnonymity(2):
             return "it serves 2-anonymity alone; use engine, or subset-dp for small tables"
-        return None if find_spec("highspy") else NO_HIGHS
+        return None
 
     def run(self, problem: Problem, context: Context) -> Outcome:
-        """Match; bound = cost exactly when that is proven in integers.
-
-        Raises
-        ------
-        MissingExtraError: highspy is not installed.
-        """
+        """Match; bound = cost exactly when that is proven in integers."""
         from incrowd.proof.oddsets import symmetric
         from incrowd.solvers.matching.pipeline import match
         from incrowd.solvers.matching.reduction import any_groups, two_anonymous
@@ -85,7 +77,7 @@ class TwoDiversity:
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models, several attributes, and large NP-hard cases."""
         if frequency_attribute(problem) is not None:
-            return None if find_spec("highspy") else NO_HIGHS
+            return None
         model = problem.model
         if isinstance(model, DisjointDiversity | DistinctDiversity) and model.l == 2:
             from incrowd.solvers.exact.subset_dp import SubsetDP
@@ -100,12 +92,7 @@ class TwoDiversity:
         )
 
     def run(self, problem: Problem, context: Context) -> Outcome:
-        """Match rows of different sensitive values; bound = cost exactly when that is proven.
-
-        Raises
-        ------
-        MissingExtraError: highspy is not installed.
-        """
+        """Match rows of different sensitive values; bound = cost exactly when that is proven."""
         attribute = frequency_attribute(problem)
         if attribute is None:
             from incrowd.solvers.exact.subset_dp import SubsetDP

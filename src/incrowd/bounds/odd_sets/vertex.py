@@ -1,0 +1,38 @@
+"""The program with odd sets, led to a vertex: the exact value, and few tolls.
+
+Steps come near the optimum soon and then hover about it.  Where the rows are few a simplex method
+ends what they have begun: from the classes at hand, and those that its prices call for.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from incrowd.bounds.odd_sets.program import Program
+from incrowd.simplex import Simplex
+
+ROUNDS = 12  # of new classes, at most
+NEAR = 1e-5  # cells that the bound may fall short of the value
+LEAST_TOLL = 1e-7
+
+
+def settle(program: Program, seconds: Callable[[], float]) -> None:
+    """Take the program to its optimum, as far as ``seconds`` (those left) last."""
+    rows, sets = len(program.counts), len(program.members)
+    lower = np.concatenate([program.counts, np.full(sets, -np.inf)])
+    upper = np.concatenate([np.full(rows, np.inf), program.most])
+    simplex = Simplex(lower, upper, program.top)
+    for _ in range(ROUNDS):
+        known = simplex.columns
+        matrix = program.columns(known)
+        simplex.add_columns(program.pool.cost[known:], matrix)
+        point = simplex.solve(seconds(), grown=known > 0)
+        if point is None:
+            return
+        program.price = np.clip(point.y[:rows], 0.0, program.top)
+        toll = np.maximum(-point.y[rows:], 0.0)
+        program.toll = np.where(toll > LEAST_TOLL, toll, 0.0)
+        program.pool.share[:], program.value = point.x, point.value
+        program.evaluate()
+        if program.bound >= program.value - NEAR or program.add_classes() == 0:
+            return
