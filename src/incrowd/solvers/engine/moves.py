@@ -4,13 +4,20 @@ Every move looks at copy i, which sits on a pattern q that is not free.  It retu
 cost, or ``NONE`` when it did nothing.  Lawfulness (size 0 or ≥ k) holds before and after.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import find_join
-from incrowd.solvers.engine.crowd import below, cheapest_open, draw, move, patterns_up_to
+from incrowd.solvers.engine.crowd import (
+    below,
+    cheapest_open,
+    draw,
+    least_gain,
+    move,
+    patterns_up_to,
+)
 
 NONE = 1 << 62
 FAR = 1 << 60
@@ -19,12 +26,27 @@ MOST_GROUPS = 12
 WIDEST_REGROUP = 400
 
 
+class Mix(NamedTuple):
+    """What the moves of an annealing have in common: see ``Annealing``.
+
+    k: copies of the smallest class.  unit: what a cell costs, in units of cost.
+    The others: how often which move is tried, and where.
+    """
+
+    k: int
+    unit: int
+    shifts: float
+    regroups: float
+    swaps: float
+    cheaper: float
+    most_support: int
+    focus: float
+
+
 @lean_kernel
 def accepts(gain: float, heat: float, rng: Any) -> bool:
-    """Metropolis: take a loss with probability exp(gain / heat)."""
-    if gain >= 0:
-        return True
-    return gain >= heat * np.log(draw(rng) + 1e-300)
+    """Metropolis' rule; what gains needs no draw."""
+    return gain >= 0 or gain >= least_gain(heat, rng)
 
 
 @lean_kernel
@@ -98,8 +120,7 @@ def gather_for_regroup(
     p: int,
     need: int,
     number: int,
-    k: int,
-    unit: int,
+    mix: Any,
     crowd: Any,
     pad: Any,
     c: Any,
@@ -137,15 +158,16 @@ def gather_for_regroup(
                 if phase == 0:
                     if not known or c.cost[q] < c.cost[p]:
                         continue
-                    if crowd.size[q] - pad.within[pad.slot[q]] > k:
+                    if crowd.size[q] - pad.within[pad.slot[q]] > mix.k:
                         continue
                 else:
                     if got >= need:
                         break
-                    if c.cost[q] + unit < c.cost[p]:
+                    if c.cost[q] + mix.unit < c.cost[p]:
                         continue
                     if known:
-                        if crowd.size[q] > k and crowd.size[q] - pad.within[pad.slot[q]] - 1 < k:
+                        rest = crowd.size[q] - pad.within[pad.slot[q]] - 1
+                        if crowd.size[q] > mix.k and rest < mix.k:
                             continue
                     else:
                         if classes >= MOST_GROUPS:
@@ -228,9 +250,10 @@ def place_left(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
 
 @lean_kernel
 def regroup(
-    i: int, number: int, k: int, unit: int, heat: float, crowd: Any, pad: Any, c: Any, rng: Any
+    i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any
 ) -> int:
     """Open a cheaper pattern for i and others; the classes this breaks form one new class."""
+    k = mix.k
     q0 = crowd.pattern[i]
     r = c.row_of[i]
     limit = c.cost[q0] - 1 if draw(rng) < 0.8 else c.cost[q0]
@@ -241,7 +264,7 @@ def regroup(
     if p == q0 or c.support[p] > WIDEST_REGROUP:
         return NONE
     need = max(1, k - crowd.size[p])
-    got, classes = gather_for_regroup(i, p, need, number, k, unit, crowd, pad, c, rng)
+    got, classes = gather_for_regroup(i, p, need, number, mix, crowd, pad, c, rng)
     if got < 0:
         return NONE
     gain = np.int64(0)
