@@ -88,8 +88,8 @@ def take(
 ) -> Any:
     """Take copies ``begin`` to ``end`` (possibly fractional) of the x-th value present.
 
-    Return (total, number of weights); note what is taken in ``mass[x]`` and the price of the copy
-    that would be next in ``price[x]``.
+    Return (total, number of weights); note what is taken in ``mass[x]``, and in ``price[x]`` the
+    price of the copy that would be next, if there is one.
     """
     z = int(begin)
     while z < end:
@@ -101,7 +101,8 @@ def take(
         z += 1
     pad.state[LOOKS] += z - int(begin)
     pad.mass[x] = end
-    pad.price[x] = pad.top[at + int(end)]
+    if end < pad.filled[pad.present[x]]:
+        pad.price[x] = pad.top[at + int(end)]
     return total, out
 
 
