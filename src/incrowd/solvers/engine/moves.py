@@ -115,6 +115,41 @@ def shift(i: int, k: int, heat: float, crowd: Any, c: Any, rng: Any) -> int:
 
 
 @lean_kernel
+def may_come(
+    p: int, q: int, broken: bool, number: int, classes: int, mix: Any, crowd: Any, pad: Any, c: Any
+) -> bool:
+    """Whether one more copy of class q may regroup on p.
+
+    ``broken``: only from classes met before that have no surplus left.
+    """
+    known = pad.stamp[q] == number
+    rest = crowd.size[q] - (pad.within[pad.slot[q]] if known else 0)
+    if broken:
+        return known and rest <= mix.k and c.cost[q] >= c.cost[p]
+    if c.cost[q] + mix.unit < c.cost[p]:
+        return False
+    if known:
+        return crowd.size[q] <= mix.k or rest > mix.k
+    return classes < MOST_GROUPS
+
+
+@lean_kernel
+def collect(j: int, got: int, classes: int, number: int, crowd: Any, pad: Any) -> int:
+    """Note copy j as the ``got``-th that comes; return the number of classes that they leave."""
+    q = crowd.pattern[j]
+    if pad.stamp[q] != number:
+        pad.stamp[q] = number
+        pad.slot[q] = classes
+        pad.touched[classes] = q
+        pad.within[classes] = 0
+        classes += 1
+    pad.within[pad.slot[q]] += 1
+    pad.found[got] = j
+    pad.mark[j] = number
+    return classes
+
+
+@lean_kernel
 def gather_for_regroup(
     i: int,
     p: int,
@@ -128,23 +163,17 @@ def gather_for_regroup(
 ) -> Any:
     """Collect ``need`` copies for p from few classes; return (copies, classes) or (−1, 0).
 
-    First pass: copies whose class is broken already; second pass: open up further classes.
+    First pass: all copies of classes that this breaks anyway; second pass: further classes.
     """
-    q0 = crowd.pattern[i]
-    pad.touched[0] = q0
-    pad.within[0] = 1
-    pad.stamp[q0] = number
-    pad.slot[q0] = 0
-    pad.found[0] = i
-    pad.mark[i] = number
     got = 1
-    classes = 1
+    classes = collect(i, 0, 0, number, crowd, pad)
     begin = c.offset[p]
     length = c.offset[p + 1] - begin
-    for phase in range(2):
+    for broken in (True, False):
+        most = pad.found.size if broken else min(need, pad.found.size)
         at = below(rng, length)
         for _ in range(length):
-            if got >= need and phase == 1:
+            if got >= most:
                 break
             r = c.rows[begin + at]
             at += 1
@@ -152,35 +181,11 @@ def gather_for_regroup(
                 at = 0
             for j in range(c.first_copy[r], c.first_copy[r + 1]):
                 q = crowd.pattern[j]
-                if q == p or pad.mark[j] == number or got >= pad.found.size:
+                if q == p or pad.mark[j] == number or got >= most:
                     continue
-                known = pad.stamp[q] == number
-                if phase == 0:
-                    if not known or c.cost[q] < c.cost[p]:
-                        continue
-                    if crowd.size[q] - pad.within[pad.slot[q]] > mix.k:
-                        continue
-                else:
-                    if got >= need:
-                        break
-                    if c.cost[q] + mix.unit < c.cost[p]:
-                        continue
-                    if known:
-                        rest = crowd.size[q] - pad.within[pad.slot[q]] - 1
-                        if crowd.size[q] > mix.k and rest < mix.k:
-                            continue
-                    else:
-                        if classes >= MOST_GROUPS:
-                            continue
-                        pad.stamp[q] = number
-                        pad.slot[q] = classes
-                        pad.touched[classes] = q
-                        pad.within[classes] = 0
-                        classes += 1
-                pad.within[pad.slot[q]] += 1
-                pad.found[got] = j
-                pad.mark[j] = number
-                got += 1
+                if may_come(p, q, broken, number, classes, mix, crowd, pad, c):
+                    classes = collect(j, got, classes, number, crowd, pad)
+                    got += 1
     if got < need:
         return -1, 0
     return got, classes
@@ -249,6 +254,23 @@ def place_left(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
 
 
 @lean_kernel
+def list_broken(classes: int, number: int, k: int, crowd: Any, pad: Any) -> int:
+    """Mark classes that fall below k as dying; list the copies left in them, return how many."""
+    left = 0
+    for t in range(classes):
+        q = pad.touched[t]
+        if 0 < crowd.size[q] - pad.within[t] < k:
+            pad.dying[q] = True
+            j = crowd.head[q]
+            while j >= 0:
+                if pad.mark[j] != number:
+                    pad.left[left] = j
+                    left += 1
+                j = crowd.next[j]
+    return left
+
+
+@lean_kernel
 def regroup(
     i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any
 ) -> int:
@@ -270,18 +292,7 @@ def regroup(
     gain = np.int64(0)
     for z in range(got):
         gain += c.cost[crowd.pattern[pad.found[z]]] - c.cost[p]
-    left = 0
-    for t in range(classes):
-        q = pad.touched[t]
-        rest = crowd.size[q] - pad.within[t]
-        if 0 < rest < k:
-            pad.dying[q] = True
-            j = crowd.head[q]
-            while j >= 0:
-                if pad.mark[j] != number:
-                    pad.left[left] = j
-                    left += 1
-                j = crowd.next[j]
+    left = list_broken(classes, number, k, crowd, pad)
     loss: Any = place_left(p, left, k, crowd, pad, c) if left > 0 else 0
     for t in range(classes):
         pad.dying[pad.touched[t]] = False

@@ -101,6 +101,7 @@ def bring_in(z: int, q: int, number: int, pad: Any, c: Any) -> bool:
     r = c.row_of[pad.left[z]]
     for x in range(c.row_offset[r], c.row_offset[r + 1]):
         s = c.row_patterns[x]
+        # a class met with copies that match is open, save q, which closes
         if s != q and pad.stamp[s] == number and can_give(pad.slot[s], pad):
             pad.take[pad.slot[s]] += 1
             pad.core[z] = s
@@ -124,8 +125,7 @@ def gather_dearest(
 ) -> Any:
     """Choose who comes to p, the dearest first; return (copies, gain), or (−1, …) when hopeless.
 
-    ``gain`` is what the copies of q gain by leaving; those that come gain more, or lose while
-    fewer than ``need`` do.
+    ``gain``: of leaving q.  Those that come add to it, or take from it while p needs them.
     """
     come = 0
     z = dearest_left(left, pad, c)
@@ -138,16 +138,15 @@ def gather_dearest(
                 break
             if gain + (need - come) * each < threshold:
                 return -1, gain
-        comes = True
+        comes = 1
         if closed:
-            comes = bring_in(z, q, number, pad, c)
+            comes = int(bring_in(z, q, number, pad, c))
             z = dearest_left(left, pad, c)
         else:
             pad.take[t] += 1
             pad.spare[t] -= 1
-        if comes:
-            come += 1
-            gain += each
+        come += comes
+        gain += comes * each
         if t >= 0 and not can_spare(t, pad):
             t = dearest_spare(classes, pad, c)
     return come, gain
