@@ -8,35 +8,26 @@ system's account of that process.  The tables are the adult and cup files that A
 for benchmarks, with their hierarchies; they are not part of this project.
 """
 
-import argparse
 import json
 import resource
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
+from runs import Job, arguments, tabulate, timed
+
 
 @dataclass(frozen=True)
 class Case:
-    """One release: table, cost and k, the figure to reach and what others reach."""
+    """One release, the figure to reach and what others reach."""
 
-    table: str
-    cost: str
-    k: int
+    job: Job
     goal: float
     other: str = ""
-    limit: float | None = None
-    drop: str | None = None
-
-    @property
-    def name(self) -> str:
-        """For example ``adult-stars-5``."""
-        short = self.table + ("8" if self.drop else "")
-        return f"{short}-{self.cost}-{self.k}" + (f"-{self.limit:g}s" if self.limit else "")
 
 
 ADULT_9 = (
@@ -54,116 +45,50 @@ HIERARCHIES = (
     ("cup", "ncp", (0.0443, 0.0666, 0.0834, 0.1129), (".0521", ".0730", ".0897", "–")),
 )
 CASES = (
-    *(Case("adult", "stars", k, goal, other) for k, goal, other in ADULT_9),
-    Case("adult", "stars", 5, 35100, "36,616", limit=5),
-    Case("adult", "stars", 5, 31250, "32,969", drop="salary-class"),
-    *(Case("cup", "stars", k, goal, other) for k, goal, other in CUP),
+    *(Case(Job(table="adult", k=k), goal, other) for k, goal, other in ADULT_9),
+    Case(Job(table="adult", k=5, limit=5), 35100, "36,616"),
+    Case(Job(table="adult", k=5, drop="salary-class"), 31250, "32,969"),
+    *(Case(Job(table="cup", k=k), goal, other) for k, goal, other in CUP),
     *(
-        Case(table, cost, k, goal, other)
+        Case(Job(table=table, cost=cost, k=k), goal, other)
         for table, cost, goals, others in HIERARCHIES
         for k, goal, other in zip((2, 5, 10, 25), goals, others, strict=True)
     ),
 )
+HEAD = "| case | cost | certified bound | gap | goal | ARX 3.9.2 | CPU s |"
 
 
-def command(case: Case, data: Path, output: Path) -> list[str]:
-    """Write down the command line of a case."""
-    source = data / f"{case.table}.csv"
-    columns = pl.read_csv(source, separator=";", n_rows=0).columns
-    words = [
-        "incrowd",
-        "anonymize",
-        str(source),
-        "-o",
-        str(output),
-        "-k",
-        str(case.k),
-        "--method",
-        "engine",
-        "--json",
-        "--quiet",
-        "--order",
-        "keep",
-        "--seed",
-        "1",
-    ]
-    if case.drop:
-        words += ["--id", case.drop]
-    if case.limit:
-        words += ["--time-limit", str(case.limit)]
-    if case.cost != "stars":
-        words += ["--cost", case.cost]
-        for column in columns:
-            file = data / "hierarchies" / f"{case.table}_hierarchy_{column}.csv"
-            words += ["--hierarchy", f"{column}={file}"]
-    return words
-
-
-def run(case: Case, data: Path) -> dict[str, object]:
-    """Run one case; return its row of the table."""
+def run(case: Case, data: Path) -> str:
+    """Run one case; return its line of the table."""
+    job = case.job
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "release.csv"
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        process = subprocess.Popen(command(case, data, output), stdout=subprocess.PIPE, text=True)
-        out, _ = process.communicate()
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        words = job.words(data, job.original(data, Path(folder)), output)
+        words += ["--method", "engine", "--order", "keep", "--seed", "1"]
+        out, cpu = timed(["incrowd", *words])
         facts = json.loads(out)
         released = pl.read_csv(output, separator=";", infer_schema=False)
-        sizes = released.group_by(released.columns).len()["len"]
+    sizes = released.group_by(released.columns).len()["len"]
+    assert int(sizes.min()) >= job.k
+    if job.cost == "stars":
         stars = sum(int((released[c] == "*").sum()) for c in released.columns)
-    assert int(sizes.min()) >= case.k
-    cells = facts["cells"]
-    mean = case.cost != "stars"
-    if not mean:
         assert stars == facts["cost"]
-    return {
-        "case": case.name,
-        "cost": facts["cost"] / cells if mean else stars,
-        "bound": facts["lower_bound"] / cells if mean else facts["lower_bound"],
-        "gap": facts["gap"],
-        "goal": case.goal,
-        "other": case.other,
-        "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-        "peak": after.ru_maxrss / 1024,  # the largest child so far
-        "mean": mean,
-    }
-
-
-def line(row: dict[str, object]) -> str:
-    """Format a row of the table."""
-    form = "{:.5f}".format if row["mean"] else "{:,.0f}".format
-    goal = f"{row['goal']:.4f}" if row["mean"] else f"{row['goal']:,.0f}"
+        cost, bound, goal = (f"{x:,.0f}" for x in (facts["cost"], facts["lower_bound"], case.goal))
+    else:
+        cost, bound = (f"{facts[x] / facts['cells']:.5f}" for x in ("cost", "lower_bound"))
+        goal = f"{case.goal:.4f}"
     return (
-        f"| {row['case']} | {form(row['cost'])} | {form(row['bound'])} | {row['gap']:.2%} "
-        f"| {goal} | {row['other']} | {row['cpu']:.0f} |"
+        f"| {job.name} | {cost} | {bound} | {facts['gap']:.2%} | {goal} | {case.other} "
+        f"| {cpu:.0f} |"
     )
 
 
 def main() -> None:
     """Run the cases and print or write the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--out", type=Path)
-    arguments = parser.parse_args()
-    head = [
-        "| case | cost | certified bound | gap | goal | ARX 3.9.2 | CPU s |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    lines = list(head)
-    print(*head, sep="\n", flush=True)
-    peak = 0.0
-    for case in CASES:
-        if arguments.names and case.name not in arguments.names:
-            continue
-        row = run(case, arguments.data)
-        peak = max(peak, float(str(row["peak"])))
-        lines.append(line(row))
-        print(lines[-1], flush=True)
+    given = arguments(__doc__).parse_intermixed_args()
+    tabulate(given, HEAD, {case.job.name: partial(run, case, given.data) for case in CASES})
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"\nlargest peak memory: {peak:.0f} MB", file=sys.stderr)
-    if arguments.out:
-        lines += ["", f"Largest peak memory of one process: {peak:.0f} MB."]
-        arguments.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

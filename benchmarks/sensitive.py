@@ -17,6 +17,7 @@ import numpy as np
 from incrowd.instance import Instance, from_codes
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Model
+from incrowd.privacy.beta_likeness import EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distance import Ordered
 from incrowd.privacy.distinct_diversity import DistinctDiversity
@@ -40,6 +41,7 @@ CASES: dict[str, Model] = {
     "t-0.5-k5": TCloseness("0.5") & KAnonymity(5),
     "alpha-0.4-k5": AlphaK("0.4", 5),
     "delta-2-k5": DeltaDisclosure(2) & KAnonymity(5),
+    "beta-1-k5": EnhancedBetaLikeness(1) & KAnonymity(5),
 }
 EDUCATION = [  # from least to most
     "Preschool", "1st-4th", "5th-6th", "7th-8th",

@@ -88,8 +88,8 @@ def take(
 ) -> Any:
     """Take copies ``begin`` to ``end`` (possibly fractional) of the x-th value present.
 
-    Return (total, number of weights); note what is taken in ``mass[x]`` and the price of the copy
-    that would be next in ``price[x]``.
+    Return (total, number of weights); note what is taken in ``mass[x]``, and in ``price[x]`` the
+    price of the copy that would be next, if there is one.
     """
     z = int(begin)
     while z < end:
@@ -101,8 +101,19 @@ def take(
         z += 1
     pad.state[LOOKS] += z - int(begin)
     pad.mass[x] = end
-    pad.price[x] = pad.top[at + int(end)]
+    if end < pad.filled[pad.present[x]]:
+        pad.price[x] = pad.top[at + int(end)]
     return total, out
+
+
+@lean_kernel
+def capped_from(at: int, start: Any, data: Any, pad: Any) -> Any:
+    """Return (dearest mean, number of weights) for the size, caps and lows at ``data[at]``."""
+    values = start.size - 1
+    caps = data[at + 1 : at + 1 + values]
+    lows = data[at + 1 + values : at + 1 + 2 * values]
+    total, out = capped_of_size(data[at], caps, lows, int(data[2]), start, pad)
+    return (IMPOSSIBLE if total == IMPOSSIBLE else total / data[at]), out
 
 
 @lean_kernel
@@ -124,44 +135,26 @@ def capped(
     with lows, then per size: the size, all caps, all lows.  A relaxation that does not exceed
     ``enough`` is answer enough.
     """
-    values = start.size - 1
+    step = 1 + 2 * (start.size - 1)
     fill_tops(rows, begin, end, u, counts, value, start, pad)
     sizes = int(data[0])
     first = 0
-    step = 1 + 2 * values
     if data[1] > 0:
-        total, out = capped_of_size(
-            data[3], data[4 : 4 + values], data[4 + values : 3 + step], int(data[2]), start, pad
-        )
-        if total == IMPOSSIBLE or total / data[3] <= enough or sizes == 1:
-            return (IMPOSSIBLE if total == IMPOSSIBLE else total / data[3]), out
+        mean, out = capped_from(3, start, data, pad)
+        if mean == IMPOSSIBLE or mean <= enough or sizes == 1:
+            return mean, out
         first = 1
     best = IMPOSSIBLE
-    best_size = -1
+    best_at = at = 3 + first * step
     out = 0
-    for z in range(first, sizes):
-        at = 3 + z * step
-        total, out = capped_of_size(
-            data[at],
-            data[at + 1 : at + 1 + values],
-            data[at + 1 + values : at + step],
-            int(data[2]),
-            start,
-            pad,
-        )
-        if total != IMPOSSIBLE and total / data[at] > best:
-            best = total / data[at]
-            best_size = z
-    if best_size >= 0 and best_size != sizes - 1:
-        at = 3 + best_size * step
-        total, out = capped_of_size(
-            data[at],
-            data[at + 1 : at + 1 + values],
-            data[at + 1 + values : at + step],
-            int(data[2]),
-            start,
-            pad,
-        )
+    for _ in range(first, sizes):
+        mean, out = capped_from(at, start, data, pad)
+        if mean > best:
+            best = mean
+            best_at = at
+        at += step
+    if best > IMPOSSIBLE and best_at != at - step:  # the weights are those of the last
+        _, out = capped_from(best_at, start, data, pad)
     return best, out
 
 

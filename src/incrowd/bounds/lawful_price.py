@@ -22,7 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.lawful_tree import EMIT, MEASURE, SUPPORT, LawfulTree
-from incrowd.bounds.price import adam_step, bound_of, fade
+from incrowd.bounds.price import (
+    adam_step,
+    bound_of,
+    fade,
+    load_cutters,
+    note_excess,
+    share_out,
+)
 from incrowd.bounds.pricing import Pricing, answer, dearest
 from incrowd.bounds.tops import LOOKS, Pad
 from incrowd.jit import lean_kernel
@@ -77,11 +84,7 @@ def reductions(
         if excess <= 1e-12 * max(1.0, c):
             continue
         problem[p] = which
-        for i in range(begin, end):
-            r = rows[i]
-            if excess > cut[r]:
-                cut[r] = excess
-                cutter[r] = p
+        note_excess(rows, begin, end, excess, p, cut, cutter)
 
 
 @lean_kernel
@@ -106,27 +109,22 @@ def supergradient(
     Unless ``share`` (per pair) is empty, add to it what each pair carries; ``place`` (per distinct
     row) is scratch for that.
     """
-    bound = 0.0
-    for r in range(u.size):
-        bound += counts[r] * (u[r] - cut[r])
-        gradient[r] = counts[r]
-        if cutter[r] >= 0:
-            load[cutter[r]] += counts[r]
+    bound = load_cutters(u, counts, cut, cutter, load, gradient)
     for r in range(u.size):
         p = cutter[r]
         if p < 0 or load[p] == 0.0:
             continue
+        begin = offset[p]
+        end = offset[p + 1]
         amount = load[p]
         load[p] = 0.0
         enough = float(cost[p])  # as in ``reductions``, which found the answer to be above it
-        _, out = answer(problem[p], rows, offset[p], offset[p + 1], u, counts, enough, pr, pad)
+        _, out = answer(problem[p], rows, begin, end, u, counts, enough, pr, pad)
         for j in range(out):
             gradient[pad.out_row[j]] -= amount * pad.out_weight[j]
         if share.size:
-            for i in range(offset[p], offset[p + 1]):
-                place[rows[i]] = i
-            for j in range(out):
-                share[place[pad.out_row[j]]] += amount * pad.out_weight[j]
+            members = pad.out_row, pad.out_weight
+            share_out(rows, begin, end, *members, out, amount, place, share)
     return bound
 
 

@@ -31,6 +31,18 @@ from incrowd.solvers.base import Prices
 
 
 @lean_kernel
+def note_excess(
+    rows: Any, begin: int, end: int, excess: float, p: int, cut: Any, cutter: Any
+) -> None:
+    """Raise ``cut`` to what pattern p, which these rows match, exceeds its cost by."""
+    for i in range(begin, end):
+        r = rows[i]
+        if excess > cut[r]:
+            cut[r] = excess
+            cutter[r] = p
+
+
+@lean_kernel
 def reductions(
     u: Any,
     offset: Any,
@@ -58,11 +70,38 @@ def reductions(
         excess = total / k - c
         if excess <= 1e-12 * max(1.0, c):
             continue
-        for i in range(begin, end):
-            r = rows[i]
-            if excess > cut[r]:
-                cut[r] = excess
-                cutter[r] = p
+        note_excess(rows, begin, end, excess, p, cut, cutter)
+
+
+@lean_kernel
+def load_cutters(u: Any, counts: Any, cut: Any, cutter: Any, load: Any, gradient: Any) -> float:
+    """Return F(u); begin its supergradient, and load each pattern with the copies that it cuts."""
+    bound = 0.0
+    for r in range(u.size):
+        bound += counts[r] * (u[r] - cut[r])
+        gradient[r] = counts[r]
+        if cutter[r] >= 0:
+            load[cutter[r]] += counts[r]
+    return bound
+
+
+@lean_kernel
+def share_out(
+    rows: Any,
+    begin: int,
+    end: int,
+    member: Any,
+    weight: Any,
+    entries: int,
+    part: float,
+    place: Any,
+    share: Any,
+) -> None:
+    """Add to the pairs begin..end−1, those of a pattern, ``part`` times their members' weights."""
+    for i in range(begin, end):
+        place[rows[i]] = i
+    for j in range(entries):
+        share[place[member[j]]] += part * weight[j]
 
 
 @lean_kernel
@@ -87,26 +126,20 @@ def supergradient(
     Unless ``share`` (per pair) is empty, add to it what each pair carries; ``place`` (per distinct
     row) is scratch for that.
     """
-    bound = 0.0
-    for r in range(u.size):
-        bound += counts[r] * (u[r] - cut[r])
-        gradient[r] = counts[r]
-        if cutter[r] >= 0:
-            load[cutter[r]] += counts[r]
+    bound = load_cutters(u, counts, cut, cutter, load, gradient)
     for r in range(u.size):
         p = cutter[r]
         if p < 0 or load[p] == 0.0:
             continue
         part = load[p] / k
         load[p] = 0.0
-        _, entries = top_k(rows, offset[p], offset[p + 1], u, counts, k, value, weight, member)
+        begin = offset[p]
+        end = offset[p + 1]
+        _, entries = top_k(rows, begin, end, u, counts, k, value, weight, member)
         for j in range(entries):
             gradient[member[j]] -= part * weight[j]
         if share.size:
-            for i in range(offset[p], offset[p + 1]):
-                place[rows[i]] = i
-            for j in range(entries):
-                share[place[member[j]]] += part * weight[j]
+            share_out(rows, begin, end, member, weight, entries, part, place, share)
     return bound
 
 

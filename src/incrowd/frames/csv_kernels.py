@@ -149,12 +149,12 @@ def hash_bytes(data: Any, start: int, end: int) -> Any:
 
 
 @kernel
-def same_bytes(data: Any, a: int, a_end: int, b: int, b_end: int) -> bool:
-    """Whether two slices hold the same bytes."""
+def same_bytes(data: Any, a: int, a_end: int, other: Any, b: int, b_end: int) -> bool:
+    """Whether slices of two files hold the same bytes."""
     if a_end - a != b_end - b:
         return False
     for i in range(a_end - a):
-        if data[a + i] != data[b + i]:
+        if data[a + i] != other[b + i]:
             return False
     return True
 
@@ -183,11 +183,8 @@ def same_fields(
     for r in range(len(order)):
         a, a_end = field(starts, ends, order[r], column)
         b, b_end = field(other_starts, other_ends, r, other_column)
-        if a_end - a != b_end - b:
+        if not same_bytes(data, a, a_end, other, b, b_end):
             return False
-        for i in range(a_end - a):
-            if data[a + i] != other[b + i]:
-                return False
     return True
 
 
@@ -231,7 +228,7 @@ def number_values(data: Any, starts: Any, ends: Any, column: int, codes: Any) ->
                 break
             if hashes[code] == h:
                 a, a_end = field(starts, ends, first[code], column)
-                if same_bytes(data, begin, end, a, a_end):
+                if same_bytes(data, begin, end, data, a, a_end):
                     codes[r] = code
                     break
             at = (at + 1) & (size - 1)

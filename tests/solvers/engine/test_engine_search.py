@@ -180,8 +180,8 @@ def test_moves_keep_links_and_count_right(kind: str) -> None:
         for m, shares in enumerate(mixes):
             heat, last = float(case.rng.choice([1e-4, 0.5, 5.0])), first + 300
             change = anneal_slice(
-                first, last, heat, heat / 2, case.k, 1, Mix(*shares, 0.3, most_support),
-                crowd, pad, c, dice, everyone, np.arange(2), 0.2,
+                (first, last), (heat, heat / 2), Mix(case.k, 1, *shares, 0.3, most_support, 0.2),
+                crowd, pad, c, dice, everyone, np.arange(2),
             )  # fmt: skip
             cost += change
             changed[m] += change != 0

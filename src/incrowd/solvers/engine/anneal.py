@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,59 +12,36 @@ from incrowd.instance import Instance
 from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import Crowd, below, draw, new_crowd, new_pad, total_cost
-from incrowd.solvers.engine.moves import NONE, regroup, relocate, shift
+from incrowd.solvers.engine.moves import NONE, Mix, regroup, relocate, shift
 from incrowd.solvers.engine.pull import pull
 from incrowd.solvers.engine.swap import MOST_CLOSED, swap
 
 MODERATE = 40_000  # rows
 
 
-class Mix(NamedTuple):
-    """How often which move is tried: see ``Annealing``."""
-
-    shifts: float
-    regroups: float
-    swaps: float
-    cheaper: float
-    most_support: int
-
-
 @lean_kernel
 def one_move(
-    i: int,
-    number: int,
-    k: int,
-    unit: int,
-    heat: float,
-    mix: Any,
-    crowd: Any,
-    pad: Any,
-    c: Any,
-    rng: Any,
+    i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any
 ) -> int:
     """Try a move of copy i, which is not free; return the change of cost or ``NONE``."""
     q = crowd.pattern[i]
-    if crowd.size[q] > k:
-        delta = relocate(i, k, crowd, pad, c, rng)
+    if crowd.size[q] > mix.k:
+        delta = relocate(i, mix.k, crowd, pad, c, rng)
         if delta != NONE:
             return delta
     elif draw(rng) < mix.shifts:
-        return shift(i, k, heat, crowd, c, rng)
+        return shift(i, mix.k, heat, crowd, c, rng)
     elif draw(rng) < mix.regroups:
-        return regroup(i, number, k, unit, heat, crowd, pad, c, rng)
-    if crowd.size[q] <= MOST_CLOSED * k and draw(rng) < mix.swaps:
-        return swap(i, number, k, unit, heat, crowd, pad, c, rng)
-    return pull(i, number, k, unit, heat, mix.cheaper, mix.most_support, crowd, pad, c, rng)
+        return regroup(i, number, heat, mix, crowd, pad, c, rng)
+    if crowd.size[q] <= MOST_CLOSED * mix.k and draw(rng) < mix.swaps:
+        return swap(i, number, heat, mix, crowd, pad, c, rng)
+    return pull(i, number, heat, mix, crowd, pad, c, rng)
 
 
 @lean_kernel
 def anneal_slice(
-    first: int,
-    last: int,
-    heat0: float,
-    heat1: float,
-    k: int,
-    unit: int,
+    span: Any,
+    heats: Any,
     mix: Any,
     crowd: Any,
     pad: Any,
@@ -72,24 +49,24 @@ def anneal_slice(
     rng: Any,
     paying: Any,
     active: Any,
-    focus: float,
 ) -> int:
-    """Run moves first..last−1, cooling from heat0 to heat1; return the change of cost.
+    """Run moves first..last−1, cooling from one heat to the other; return the change of cost.
 
-    A share ``focus`` of the moves starts at a copy of the list ``active``, the others at one of
-    ``paying``.
+    A share of them starts at a copy of the list ``active``, the others at one of ``paying``.
     """
     change = 0
-    ratio = np.log(heat1 / heat0) / (last - first)
+    first, last = span
+    hot, cold = heats
+    ratio = np.log(cold / hot) / (last - first)
     for number in range(first, last):
-        heat = heat0 * np.exp(ratio * (number - first))
-        if active.size and draw(rng) < focus:
+        heat = hot * np.exp(ratio * (number - first))
+        if active.size and draw(rng) < mix.focus:
             i = active[below(rng, active.size)]
         else:
             i = paying[below(rng, paying.size)]
         if c.cost[crowd.pattern[i]] == 0:
             continue
-        delta = one_move(i, number, k, unit, heat, mix, crowd, pad, c, rng)
+        delta = one_move(i, number, heat, mix, crowd, pad, c, rng)
         if delta != NONE:
             change += delta
     return change
@@ -190,6 +167,19 @@ class Annealing:
         most = 30_000_000 if instance.rows <= MODERATE else 10_000_000
         return cls(moves=1000 * min(1.0, (5 / k) ** 0.43), swaps=0.6, most=most)
 
+    def mix(self, k: int, unit: int) -> Mix:
+        """Return what the moves need to know; ``unit``: what a cell costs."""
+        return Mix(
+            k,
+            unit,
+            self.shifts,
+            self.regroups,
+            self.swaps,
+            self.cheaper,
+            self.most_support,
+            self.focus,
+        )
+
     def heat_at(self, share: float) -> float:
         """Return the temperature after a share of the way, in the units of ``heat``."""
         hot, cold = self.heat
@@ -223,8 +213,7 @@ class Annealing:
         total = self.total_moves(len(paying))
         cost = best = total_cost(crowd, candidates)
         best_pattern = pattern.copy()
-        unit = max(1, round(cell))
-        mix = Mix(self.shifts, self.regroups, self.swaps, self.cheaper, self.most_support)
+        mix = self.mix(k, max(1, round(cell)))
         clock = Clock(total, max(1, min(200_000, total // 40)), seconds)
         if total == 0:  # everything is free already
             report(best, 1.0)
@@ -237,12 +226,8 @@ class Annealing:
                 active = above_price(crowd, candidates, price, 0.02 * cell)
             hot, cold = (self.heat_at(share) * cell * k**self.growth for share in clock.ends())
             cost += anneal_slice(
-                clock.done,
-                clock.done + clock.length,
-                hot,
-                cold,
-                k,
-                unit,
+                (clock.done, clock.done + clock.length),
+                (hot, cold),
                 mix,
                 crowd,
                 pad,
@@ -250,7 +235,6 @@ class Annealing:
                 rng,
                 paying,
                 active,
-                self.focus,
             )
             clock.tick()
             if cost < best:

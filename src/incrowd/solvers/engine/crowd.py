@@ -119,6 +119,15 @@ def below(rng: Any, n: int) -> int:
 
 
 @lean_kernel
+def least_gain(heat: float, rng: Any) -> float:
+    """Draw the gain from which on Metropolis' rule takes a move: a loss with chance e^(−loss/heat).
+
+    Drawn before a move is worked out, it tells how soon to give the move up.
+    """
+    return heat * np.log(draw(rng) + 1e-300)
+
+
+@lean_kernel
 def unlink(crowd: Any, i: int) -> None:
     """Take copy i out of its pattern."""
     p = crowd.pattern[i]

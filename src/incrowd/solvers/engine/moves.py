@@ -4,13 +4,20 @@ Every move looks at copy i, which sits on a pattern q that is not free.  It retu
 cost, or ``NONE`` when it did nothing.  Lawfulness (size 0 or ≥ k) holds before and after.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import find_join
-from incrowd.solvers.engine.crowd import below, cheapest_open, draw, move, patterns_up_to
+from incrowd.solvers.engine.crowd import (
+    below,
+    cheapest_open,
+    draw,
+    least_gain,
+    move,
+    patterns_up_to,
+)
 
 NONE = 1 << 62
 FAR = 1 << 60
@@ -19,12 +26,27 @@ MOST_GROUPS = 12
 WIDEST_REGROUP = 400
 
 
+class Mix(NamedTuple):
+    """What the moves of an annealing have in common: see ``Annealing``.
+
+    k: copies of the smallest class.  unit: what a cell costs, in units of cost.
+    The others: how often which move is tried, and where.
+    """
+
+    k: int
+    unit: int
+    shifts: float
+    regroups: float
+    swaps: float
+    cheaper: float
+    most_support: int
+    focus: float
+
+
 @lean_kernel
 def accepts(gain: float, heat: float, rng: Any) -> bool:
-    """Metropolis: take a loss with probability exp(gain / heat)."""
-    if gain >= 0:
-        return True
-    return gain >= heat * np.log(draw(rng) + 1e-300)
+    """Metropolis' rule; what gains needs no draw."""
+    return gain >= 0 or gain >= least_gain(heat, rng)
 
 
 @lean_kernel
@@ -93,13 +115,47 @@ def shift(i: int, k: int, heat: float, crowd: Any, c: Any, rng: Any) -> int:
 
 
 @lean_kernel
+def may_come(
+    p: int, q: int, broken: bool, number: int, classes: int, mix: Any, crowd: Any, pad: Any, c: Any
+) -> bool:
+    """Whether one more copy of class q may regroup on p.
+
+    ``broken``: only from classes met before that have no surplus left.
+    """
+    known = pad.stamp[q] == number
+    rest = crowd.size[q] - (pad.within[pad.slot[q]] if known else 0)
+    if broken:
+        return known and rest <= mix.k and c.cost[q] >= c.cost[p]
+    if c.cost[q] + mix.unit < c.cost[p]:
+        return False
+    if known:
+        return crowd.size[q] <= mix.k or rest > mix.k
+    return classes < MOST_GROUPS
+
+
+@lean_kernel
+def collect(j: int, got: int, classes: int, number: int, crowd: Any, pad: Any) -> int:
+    """Note copy j as the ``got``-th that comes; return the number of classes that they leave."""
+    q = crowd.pattern[j]
+    if pad.stamp[q] != number:
+        pad.stamp[q] = number
+        pad.slot[q] = classes
+        pad.touched[classes] = q
+        pad.within[classes] = 0
+        classes += 1
+    pad.within[pad.slot[q]] += 1
+    pad.found[got] = j
+    pad.mark[j] = number
+    return classes
+
+
+@lean_kernel
 def gather_for_regroup(
     i: int,
     p: int,
     need: int,
     number: int,
-    k: int,
-    unit: int,
+    mix: Any,
     crowd: Any,
     pad: Any,
     c: Any,
@@ -107,23 +163,17 @@ def gather_for_regroup(
 ) -> Any:
     """Collect ``need`` copies for p from few classes; return (copies, classes) or (−1, 0).
 
-    First pass: copies whose class is broken already; second pass: open up further classes.
+    First pass: all copies of classes that this breaks anyway; second pass: further classes.
     """
-    q0 = crowd.pattern[i]
-    pad.touched[0] = q0
-    pad.within[0] = 1
-    pad.stamp[q0] = number
-    pad.slot[q0] = 0
-    pad.found[0] = i
-    pad.mark[i] = number
     got = 1
-    classes = 1
+    classes = collect(i, 0, 0, number, crowd, pad)
     begin = c.offset[p]
     length = c.offset[p + 1] - begin
-    for phase in range(2):
+    for broken in (True, False):
+        most = pad.found.size if broken else min(need, pad.found.size)
         at = below(rng, length)
         for _ in range(length):
-            if got >= need and phase == 1:
+            if got >= most:
                 break
             r = c.rows[begin + at]
             at += 1
@@ -131,34 +181,11 @@ def gather_for_regroup(
                 at = 0
             for j in range(c.first_copy[r], c.first_copy[r + 1]):
                 q = crowd.pattern[j]
-                if q == p or pad.mark[j] == number or got >= pad.found.size:
+                if q == p or pad.mark[j] == number or got >= most:
                     continue
-                known = pad.stamp[q] == number
-                if phase == 0:
-                    if not known or c.cost[q] < c.cost[p]:
-                        continue
-                    if crowd.size[q] - pad.within[pad.slot[q]] > k:
-                        continue
-                else:
-                    if got >= need:
-                        break
-                    if c.cost[q] + unit < c.cost[p]:
-                        continue
-                    if known:
-                        if crowd.size[q] > k and crowd.size[q] - pad.within[pad.slot[q]] - 1 < k:
-                            continue
-                    else:
-                        if classes >= MOST_GROUPS:
-                            continue
-                        pad.stamp[q] = number
-                        pad.slot[q] = classes
-                        pad.touched[classes] = q
-                        pad.within[classes] = 0
-                        classes += 1
-                pad.within[pad.slot[q]] += 1
-                pad.found[got] = j
-                pad.mark[j] = number
-                got += 1
+                if may_come(p, q, broken, number, classes, mix, crowd, pad, c):
+                    classes = collect(j, got, classes, number, crowd, pad)
+                    got += 1
     if got < need:
         return -1, 0
     return got, classes
@@ -227,10 +254,28 @@ def place_left(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
 
 
 @lean_kernel
+def list_broken(classes: int, number: int, k: int, crowd: Any, pad: Any) -> int:
+    """Mark classes that fall below k as dying; list the copies left in them, return how many."""
+    left = 0
+    for t in range(classes):
+        q = pad.touched[t]
+        if 0 < crowd.size[q] - pad.within[t] < k:
+            pad.dying[q] = True
+            j = crowd.head[q]
+            while j >= 0:
+                if pad.mark[j] != number:
+                    pad.left[left] = j
+                    left += 1
+                j = crowd.next[j]
+    return left
+
+
+@lean_kernel
 def regroup(
-    i: int, number: int, k: int, unit: int, heat: float, crowd: Any, pad: Any, c: Any, rng: Any
+    i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any
 ) -> int:
     """Open a cheaper pattern for i and others; the classes this breaks form one new class."""
+    k = mix.k
     q0 = crowd.pattern[i]
     r = c.row_of[i]
     limit = c.cost[q0] - 1 if draw(rng) < 0.8 else c.cost[q0]
@@ -241,24 +286,13 @@ def regroup(
     if p == q0 or c.support[p] > WIDEST_REGROUP:
         return NONE
     need = max(1, k - crowd.size[p])
-    got, classes = gather_for_regroup(i, p, need, number, k, unit, crowd, pad, c, rng)
+    got, classes = gather_for_regroup(i, p, need, number, mix, crowd, pad, c, rng)
     if got < 0:
         return NONE
     gain = np.int64(0)
     for z in range(got):
         gain += c.cost[crowd.pattern[pad.found[z]]] - c.cost[p]
-    left = 0
-    for t in range(classes):
-        q = pad.touched[t]
-        rest = crowd.size[q] - pad.within[t]
-        if 0 < rest < k:
-            pad.dying[q] = True
-            j = crowd.head[q]
-            while j >= 0:
-                if pad.mark[j] != number:
-                    pad.left[left] = j
-                    left += 1
-                j = crowd.next[j]
+    left = list_broken(classes, number, k, crowd, pad)
     loss: Any = place_left(p, left, k, crowd, pad, c) if left > 0 else 0
     for t in range(classes):
         pad.dying[pad.touched[t]] = False

@@ -15,6 +15,7 @@ from incrowd.solvers.engine.crowd import (
     below,
     cheapest_open,
     draw,
+    least_gain,
     move,
     patterns_up_to,
 )
@@ -217,36 +218,25 @@ def carry_out(p: int, copies: int, classes: int, k: int, crowd: Any, pad: Any, c
 
 
 @lean_kernel
-def pull(
-    i: int,
-    number: int,
-    k: int,
-    unit: int,
-    heat: float,
-    cheaper: float,
-    most_support: int,
-    crowd: Any,
-    pad: Any,
-    c: Any,
-    rng: Any,
-) -> int:
+def pull(i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
     """Pull copies into a random pattern of copy i; return the change of cost or ``NONE``."""
+    k = mix.k
     q0 = crowd.pattern[i]
     r = c.row_of[i]
     u = draw(rng)
     limit = c.cost[q0] - 1
-    if u >= cheaper:
-        limit = c.cost[q0] if u < 0.95 else c.cost[q0] + unit
+    if u >= mix.cheaper:
+        limit = c.cost[q0] if u < 0.95 else c.cost[q0] + mix.unit
     choices = patterns_up_to(r, limit, c)
     if choices <= 0:
         return NONE
     p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
-    if p == q0 or c.support[p] > most_support:
+    if p == q0 or c.support[p] > mix.most_support:
         return NONE
     copies, classes = list_matching(p, number, crowd, pad, c)
     if copies < 0:
         return NONE
-    threshold = heat * np.log(draw(rng) + 1e-300) if heat > 0 else 0.0
+    threshold = least_gain(heat, rng)
     if not promising(p, classes, k, threshold, crowd, pad, c):
         return NONE
     pulled, gain = choose_gainers(p, classes, number, k, crowd, pad, c)

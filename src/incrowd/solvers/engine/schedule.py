@@ -35,4 +35,4 @@ class Shares:
             return cls(pricing=0.4, searching=0.75)
         if given and k <= LARGE:  # the program with odd sets raises plain prices as well
             return cls(pricing=0.25, searching=0.4, lifting=0.85)
-        return cls(pricing=0.5, searching=0.8 if given else 0.75)
+        return cls(pricing=0.5, searching=0.75)

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from incrowd.jit import lean_kernel
-from incrowd.solvers.engine.crowd import below, cheapest_open, draw, move, patterns_up_to
+from incrowd.solvers.engine.crowd import (
+    below,
+    cheapest_open,
+    least_gain,
+    move,
+    patterns_up_to,
+)
 from incrowd.solvers.engine.moves import NONE
 from incrowd.solvers.engine.pull import list_matching
 
@@ -65,35 +71,43 @@ def dearest_left(left: int, pad: Any, c: Any) -> int:
 
 
 @lean_kernel
+def can_give(t: int, pad: Any) -> bool:
+    """Whether class t has a copy that matches the pattern and does not go there yet."""
+    return pad.take[t] < pad.within[t]
+
+
+@lean_kernel
+def can_spare(t: int, pad: Any) -> bool:
+    """Whether it has one that nothing need replace."""
+    return pad.spare[t] > 0 and can_give(t, pad)
+
+
+@lean_kernel
 def dearest_spare(classes: int, pad: Any, c: Any) -> int:
     """Return the dearest class that can spare one more matching copy, or −1."""
     best = -1
     for t in range(classes):
-        if (
-            pad.spare[t] > 0
-            and pad.take[t] < pad.within[t]
-            and (best < 0 or c.cost[pad.touched[t]] > c.cost[pad.touched[best]])
-        ):
+        if can_spare(t, pad) and (best < 0 or c.cost[pad.touched[t]] > c.cost[pad.touched[best]]):
             best = t
     return best
 
 
 @lean_kernel
-def way_in(j: int, q: int, number: int, k: int, crowd: Any, pad: Any, c: Any) -> int:
-    """Return ``IN`` if j matches the pattern, else a class where it can replace one that does."""
-    if pad.mark[j] == number:
-        return IN
-    r = c.row_of[j]
+def bring_in(z: int, q: int, number: int, pad: Any, c: Any) -> bool:
+    """Let the z-th copy of the closed class come, or replace one that does; False if it cannot."""
+    pad.core[z] = IN
+    if pad.mark[pad.left[z]] == number:
+        return True
+    r = c.row_of[pad.left[z]]
     for x in range(c.row_offset[r], c.row_offset[r + 1]):
         s = c.row_patterns[x]
-        if (
-            s != q
-            and pad.stamp[s] == number
-            and crowd.size[s] >= k
-            and pad.take[pad.slot[s]] < pad.within[pad.slot[s]]
-        ):
-            return s
-    return BARRED
+        # a class met with copies that match is open, save q, which closes
+        if s != q and pad.stamp[s] == number and can_give(pad.slot[s], pad):
+            pad.take[pad.slot[s]] += 1
+            pad.core[z] = s
+            return True
+    pad.core[z] = BARRED
+    return False
 
 
 @lean_kernel
@@ -103,40 +117,39 @@ def gather_dearest(
     left: int,
     classes: int,
     number: int,
-    k: int,
+    need: int,
     gain: int,
     threshold: float,
-    crowd: Any,
     pad: Any,
     c: Any,
 ) -> Any:
-    """Choose who comes to p, the dearest first; return (copies, gain), (−1, 0) when hopeless."""
+    """Choose who comes to p, the dearest first; return (copies, gain), or (−1, …) when hopeless.
+
+    ``gain``: of leaving q.  Those that come add to it, or take from it while p needs them.
+    """
     come = 0
-    need = k - crowd.size[p]
-    while True:
-        z = dearest_left(left, pad, c)
-        t = dearest_spare(classes, pad, c)
-        if z < 0 and t < 0:
-            return come, gain
+    z = dearest_left(left, pad, c)
+    t = dearest_spare(classes, pad, c)
+    while z >= 0 or t >= 0:
         closed = t < 0 or (z >= 0 and c.cost[pad.left_to[z]] >= c.cost[pad.touched[t]])
         each = (c.cost[pad.left_to[z]] if closed else c.cost[pad.touched[t]]) - c.cost[p]
         if each <= 0:
             if come >= need:
-                return come, gain
+                break
             if gain + (need - come) * each < threshold:
                 return -1, gain
+        comes = 1
         if closed:
-            way = way_in(pad.left[z], q, number, k, crowd, pad, c)
-            pad.core[z] = way
-            if way == BARRED:
-                continue
-            if way >= 0:
-                pad.take[pad.slot[way]] += 1
+            comes = int(bring_in(z, q, number, pad, c))
+            z = dearest_left(left, pad, c)
         else:
             pad.take[t] += 1
             pad.spare[t] -= 1
-        come += 1
-        gain += each
+        come += comes
+        gain += comes * each
+        if t >= 0 and not can_spare(t, pad):
+            t = dearest_spare(classes, pad, c)
+    return come, gain
 
 
 @lean_kernel
@@ -157,31 +170,33 @@ def exchange(
 
 
 @lean_kernel
-def swap(
-    i: int, number: int, k: int, unit: int, heat: float, crowd: Any, pad: Any, c: Any, rng: Any
-) -> int:
+def swap(i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
     """Close the class of copy i for a random pattern of it; return the change or ``NONE``.
 
     The class has at most ``MOST_CLOSED`` · k copies.
     """
+    k = mix.k
     q = crowd.pattern[i]
     r = c.row_of[i]
-    choices = patterns_up_to(r, c.cost[q] + unit, c)
+    choices = patterns_up_to(r, c.cost[q] + mix.unit, c)
     if choices <= 0:  # candidates list other rows for q
         return NONE
     p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
     if p == q or not k <= c.support[p] <= min(WIDEST_SWAP, pad.found.size):
         return NONE
     copies, classes = list_matching(p, number, crowd, pad, c)
+    if copies < 0:
+        return NONE
     left, gain = clear(q, k, crowd, pad, c)
-    if copies < 0 or left < 0:
+    if left < 0:
         return NONE
-    threshold = heat * np.log(draw(rng) + 1e-300)
+    need = k - crowd.size[p]
+    threshold = least_gain(heat, rng)
     most, most_gain = could_pay(p, q, left, classes, k, crowd, pad, c)
-    if most < k - crowd.size[p] or gain + most_gain < threshold:
+    if most < need or gain + most_gain < threshold:
         return NONE
-    come, gain = gather_dearest(p, q, left, classes, number, k, gain, threshold, crowd, pad, c)
-    if come < k - crowd.size[p] or gain < threshold:
+    come, gain = gather_dearest(p, q, left, classes, number, need, gain, threshold, pad, c)
+    if come < need or gain < threshold:
         return NONE
     exchange(p, left, copies, number, k, crowd, pad, c)
     return -gain

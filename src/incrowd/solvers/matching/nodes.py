@@ -111,8 +111,8 @@ def grid_of(
 
 
 @kernel
-def pair_cost(grid: Any, u: int, v: int) -> int:
-    """Cost per row of the join of two nodes."""
+def bounded_cost(grid: Any, u: int, v: int, most: int) -> int:
+    """Cost per row of the join of two nodes, or FAR as soon as it exceeds ``most``."""
     tables = grid.tables
     total = 0
     for j in range(grid.codes.shape[0]):
@@ -123,7 +123,15 @@ def pair_cost(grid: Any, u: int, v: int) -> int:
             while tables.node[place + a] != tables.node[place + b]:
                 place += tables.width[j]
             total += tables.cost[place + a]
+            if total > most:
+                return FAR
     return total
+
+
+@kernel
+def pair_cost(grid: Any, u: int, v: int) -> int:
+    """Cost per row of the join of two nodes."""
+    return bounded_cost(grid, u, v, FAR)
 
 
 @kernel

@@ -10,25 +10,7 @@ from typing import Any
 from incrowd.jit import kernel
 from incrowd.solvers.matching.dual import pair_slack, triple_slack
 from incrowd.solvers.matching.emission import put
-from incrowd.solvers.matching.nodes import FAR, pair_cost, triple_cost
-
-
-@kernel
-def bounded_cost(grid: Any, u: int, v: int, most: int) -> int:
-    """Cost per row of the join of two nodes, or FAR as soon as it exceeds ``most``."""
-    tables = grid.tables
-    total = 0
-    for j in range(grid.codes.shape[0]):
-        a = grid.codes[j, u]
-        b = grid.codes[j, v]
-        if a != b:
-            place = tables.start[j] + tables.width[j]
-            while tables.node[place + a] != tables.node[place + b]:
-                place += tables.width[j]
-            total += tables.cost[place + a]
-            if total > most:
-                return FAR
-    return total
+from incrowd.solvers.matching.nodes import FAR, bounded_cost, pair_cost, triple_cost
 
 
 @kernel

@@ -14,6 +14,8 @@ from incrowd.jit import lean_kernel
 from incrowd.privacy.laws import Laws
 from incrowd.privacy.violation import violation, violation_after
 from incrowd.solvers.engine.candidates import Candidates
+from incrowd.solvers.engine.crowd import link as link_copy
+from incrowd.solvers.engine.crowd import unlink as unlink_copy
 
 
 class Rules(NamedTuple):
@@ -96,21 +98,13 @@ def forget(s: int, crowd: Any) -> None:
 def unlink(i: int, crowd: Any, rules: Any, c: Any) -> None:
     """Take copy i out of its class."""
     p = crowd.pattern[i]
-    before = crowd.prev[i]
-    after = crowd.next[i]
-    if before >= 0:
-        crowd.next[before] = after
-    else:
-        crowd.head[p] = after
-    if after >= 0:
-        crowd.prev[after] = before
+    unlink_copy(crowd, i)
     crowd.pattern[i] = -1
     s = crowd.slot[p]
     r = c.row_of[i]
     for a in range(rules.places.shape[1]):
         crowd.hist[s, rules.places[r, a]] -= 1
     forget(s, crowd)
-    crowd.size[p] -= 1
     if crowd.size[p] == 0:
         crowd.slot[p] = -1
         crowd.free[crowd.tally[0]] = s
@@ -123,14 +117,7 @@ def link(i: int, p: int, crowd: Any, rules: Any, c: Any) -> None:
     if crowd.size[p] == 0:
         crowd.tally[0] -= 1
         crowd.slot[p] = crowd.free[crowd.tally[0]]
-    first = crowd.head[p]
-    crowd.next[i] = first
-    crowd.prev[i] = -1
-    if first >= 0:
-        crowd.prev[first] = i
-    crowd.head[p] = i
-    crowd.pattern[i] = p
-    crowd.size[p] += 1
+    link_copy(crowd, i, p)
     s = crowd.slot[p]
     r = c.row_of[i]
     for a in range(rules.places.shape[1]):

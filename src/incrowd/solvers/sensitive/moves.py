@@ -6,11 +6,9 @@ before and after; in between they may be broken, and every class touched is aske
 
 from typing import Any
 
-import numpy as np
-
 from incrowd.jit import lean_kernel
 from incrowd.privacy.violation import ROW
-from incrowd.solvers.engine.crowd import below, draw, patterns_up_to
+from incrowd.solvers.engine.crowd import below, draw, least_gain, patterns_up_to
 from incrowd.solvers.sensitive.crowd import broken, broken_after, cheapest_open, debt, link, unlink
 from incrowd.solvers.sensitive.journal import (
     DELTA,
@@ -264,7 +262,7 @@ def one_move(
         return delta
     q = crowd.pattern[i]
     r = c.row_of[i]
-    threshold = heat * np.log(draw(rng) + 1e-300)
+    threshold = least_gain(heat, rng)
     aim = draw(rng)
     limit = c.cost[q] - 1
     if aim >= 0.75:

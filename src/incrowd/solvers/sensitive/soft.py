@@ -11,7 +11,7 @@ import numpy as np
 
 from incrowd.jit import lean_kernel
 from incrowd.privacy.violation import ROW
-from incrowd.solvers.engine.crowd import below, draw, patterns_up_to
+from incrowd.solvers.engine.crowd import below, draw, least_gain, patterns_up_to
 from incrowd.solvers.sensitive.crowd import lacking, lacking_after
 from incrowd.solvers.sensitive.journal import (
     DELTA,
@@ -270,7 +270,7 @@ def soft_move(
 ) -> None:  # fmt: skip
     """Try a move from copy i; ``toll``: per 1/1024 of a row; ``mix``: shares of the moves."""
     q = crowd.pattern[i]
-    threshold = heat * np.log(draw(rng) + 1e-300)
+    threshold = least_gain(heat, rng)
     begin_move(number, pad)
     pad.n[OWED] = 0
     kind = draw(rng)
