@@ -20,9 +20,9 @@ from incrowd.solvers.engine.schedule import Shares
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.staged import StagedRun
 
-MOST_LIFTED = (20_000, 600_000)  # pairs in one program with odd sets: without a time limit, with
+MOST_LIFTED = (150_000, 600_000)  # pairs in one program with odd sets: in a hurry, and patient
 MOST_TIME = 0.5  # share of the time left that it takes at most, in a hurry
-TURNS = (90, 180)  # of that program: without a time limit, with one
+TURNS = (90, 180)  # of that program: in a hurry, and patient
 # cells by which prices of large tables may rise
 ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.14, 0.1, 0.07, 0.05, 0.03)
 MOST_RISE = 4.5  # cells by which the prices of k rows together may rise there
@@ -79,11 +79,15 @@ class LiftedRun(StagedRun):
     def anneal_again(self, enough: Callable[[int], bool]) -> None:
         """Anneal the best so far, until ``enough`` (of the turns done)."""
 
+    def patient(self) -> bool:
+        """Whether a time limit or a gap asks for more than a good release soon."""
+        return self.stop.time_limit is not None or self.stop.gap is not None
+
     def raise_by_odd_sets(self) -> None:
         """Raise the bound beyond the linear program: on small tables, and where time is given."""
         if self.wide or not self.priced or self.best is self.tried:
             return
-        patient = self.stop.time_limit is not None
+        patient = self.patient()
         slack = self.best.cost - 1 - float(self.price @ self.instance.counts) + 1e-6
         lists = within(self.tree, self.price, self.k, max(slack, 0.0), MOST_LIFTED[patient])
         lifted = None
@@ -186,8 +190,7 @@ class LiftedRun(StagedRun):
             return
         self.tell("proof")
         problem = self.tree, self.best, self.price, self.bound, self.k, self.stop.left
-        patient = self.stop.time_limit is not None
-        solution, bound = prove(*problem, patient, self.lifted)
+        solution, bound = prove(*problem, self.patient(), self.lifted)
         self.offer(solution)
         self.tried = self.best
         self.bound = max(self.bound, bound)

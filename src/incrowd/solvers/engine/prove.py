@@ -8,7 +8,7 @@ pairs finds it or shows that there is none.
 """
 
 from collections.abc import Callable
-from math import ceil, floor
+from math import ceil, floor, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,14 @@ from incrowd.solvers.engine.neighbourhood import apply_block, solve_block
 from incrowd.solvers.engine.partition import Classes, classes_within, pairs_of
 from incrowd.solvers.engine.warm import with_solution
 
-# pairs and branch-and-bound nodes that a proof may take: without a time limit, and with one
+# pairs and branch-and-bound nodes that a proof may take: in a hurry, and patient
 MOST_PAIRS = (2_500, 60_000)
 NODES = (60, 100_000)
+# nodes of branching over patterns, and rows of a table, without a time limit
+BRANCHED, MOST_ROWS = (60, 500), 1_500
 SHARES = 0.15, 0.35, 1.0  # of the reduced cost that could matter
 REACHES = (1.5, 1.0, 0.5)  # cells
-# classes of a problem that are few, and that are not too many: without a time limit, and with one
+# classes of a problem that are few, and that are not too many: in a hurry, and patient
 FEW_CLASSES, MOST_CLASSES = (10_000, 100_000), (20_000, 400_000)
 
 
@@ -51,8 +53,9 @@ def prove(
 
     Parameters
     ----------
-    seconds: what is left of the user's time limit; ``patient``: whether there is one.  Otherwise
-        the effort is limited by counts, to be repeatable.
+    seconds: what is left of the user's time limit; without one the effort is limited by counts, to
+        be repeatable.
+    patient: whether a proof is worth some minutes: a time limit or a gap was given.
     lifted: prices with odd sets, if known, over all pairs that a better release could use: there
         are far fewer pairs within reach of their bound.
     """
@@ -94,7 +97,10 @@ def prove_by_patterns(
     lifted = exact(certain, lifted.lists, instance)
     worth = certain.value(instance.counts)
     bound = max(bound, min(best.cost, ceil(worth)))
-    nodes = NODES[patient]
+    limited = isfinite(seconds())
+    if not limited and instance.distinct > MOST_ROWS:
+        return best, bound
+    nodes = NODES[True] if limited else BRANCHED[patient]
     while bound < best.cost and seconds() > 0:
         aim = aim_of(lifted, instance, k, worth, bound, best.cost - 1, patient)
         if aim is None:
