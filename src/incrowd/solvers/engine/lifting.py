@@ -29,7 +29,7 @@ MOST_RISE = 4.5  # cells by which the prices of k rows together may rise there
 # pairs there, and per second; the widest room with no more is taken
 MOST_BOXED = (1_200_000, 20_000)
 EXCHANGING = 0.2  # share of the time left that blocks over classes take on small ones
-NEARLY = 3  # cells of gap that branching closes sooner than they do
+NEARLY = 8  # cells of gap that branching closes sooner than they do
 REHEATS = 4  # annealings of a large table between two goes at blocks that gain nothing
 RESTARTS = 4  # annealings within reach of lifted prices
 THOROUGH = 2_000  # moves per copy there
