@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 DUAL, CHOOSE = 1, 0  # HiGHS's numbers of its simplex methods
+DEVEX, CHOSEN = 1, -1  # and of its edge weights
 LONGEST = 1e7  # seconds; HiGHS takes no infinite limit
 UNLIMITED = 2**31 - 1  # iterations
 
@@ -118,7 +119,10 @@ class Simplex:
     def glance(self, iterations: int) -> float:
         """Return the value after so many iterations of the dual method, a guess at the optimum."""
         self.model.setOptionValue("simplex_strategy", DUAL)
+        # steepest edges would take longer to set up than so few iterations do
+        self.model.setOptionValue("simplex_dual_edge_weight_strategy", DEVEX)
         self.model.setOptionValue("simplex_iteration_limit", iterations)
         self.model.run()
         self.model.setOptionValue("simplex_iteration_limit", UNLIMITED)
+        self.model.setOptionValue("simplex_dual_edge_weight_strategy", CHOSEN)
         return self.model.getInfo().objective_function_value

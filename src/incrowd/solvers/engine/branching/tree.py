@@ -28,7 +28,7 @@ class Branching:
     iterations: of the simplex method, for each side tried.
     """
 
-    tried: tuple[int, int] = (12, 6)
+    tried: tuple[int, int] = (16, 4)
     iterations: int = 60
 
     def run(
