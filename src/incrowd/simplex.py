@@ -1,14 +1,14 @@
 """Linear programs that grow and change, kept warm between solves: HiGHS's simplex method.
 
-minimize cost·x subject to lower ≤ K·x ≤ upper, x ≥ 0.  Columns and rows join, columns are closed
-and bounds of rows change; each solve goes on from the basis of the one before.
+minimize cost·x subject to lower ≤ K·x ≤ upper, x ≥ 0.  Columns join, columns are closed and bounds
+of rows change; each solve goes on from the basis of the one before.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array
 
 DUAL, CHOOSE = 1, 0  # HiGHS's numbers of its simplex methods
 DEVEX, CHOSEN = 1, -1  # and of its edge weights
@@ -25,7 +25,7 @@ class Point(NamedTuple):
 
 
 class Simplex:
-    """One program; all of its rows are there from the start or appended, like its columns.
+    """One program; its rows are there from the start, columns are appended.
 
     Parameters
     ----------
@@ -70,16 +70,6 @@ class Simplex:
                 matrix.data.astype(float),
             )  # fmt: skip
         self.columns += n
-
-    def add_rows(self, upper: NDArray[np.float64], matrix: csr_array) -> None:
-        """Append rows without a lower bound, shape (new, columns)."""
-        n = len(upper)
-        if n:
-            self.model.addRows(
-                n, np.full(n, -self.infinity), upper.astype(float), matrix.nnz,
-                matrix.indptr[:-1].astype(np.int32),
-                (matrix.indices + self.stand_ins).astype(np.int32), matrix.data.astype(float),
-            )  # fmt: skip
 
     def limit_columns(self, columns: NDArray[np.int64], usable: NDArray[np.bool_]) -> None:
         """Let columns be used, or not."""

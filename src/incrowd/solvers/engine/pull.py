@@ -19,7 +19,7 @@ from incrowd.solvers.engine.crowd import (
     move,
     patterns_up_to,
 )
-from incrowd.solvers.engine.moves import NONE
+from incrowd.solvers.engine.moves import NONE, collect
 
 
 @lean_kernel
@@ -33,17 +33,9 @@ def list_matching(p: int, number: int, crowd: Any, pad: Any, c: Any) -> Any:
             q = crowd.pattern[j]
             if q == p:
                 continue
-            if pad.stamp[q] != number:
-                if classes >= MOST_TOUCHED:
-                    return -1, 0
-                pad.stamp[q] = number
-                pad.slot[q] = classes
-                pad.touched[classes] = q
-                pad.within[classes] = 0
-                classes += 1
-            pad.within[pad.slot[q]] += 1
-            pad.found[copies] = j
-            pad.mark[j] = number
+            if pad.stamp[q] != number and classes >= MOST_TOUCHED:
+                return -1, 0
+            classes = collect(j, copies, classes, number, crowd, pad)
             copies += 1
     return copies, classes
 

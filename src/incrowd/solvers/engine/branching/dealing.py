@@ -20,12 +20,12 @@ def dealt(
     Parameters
     ----------
     lists: patterns and the rows that may publish them.
-    opened: int64, shape (open patterns,): their numbers in ``lists``.
+    opened: int64, shape (open patterns,): their numbers in ``lists``, ascending.
     """
-    width = np.diff(lists.offset)[opened]
-    place = np.repeat(np.arange(len(opened)), width)
-    pairs = np.arange(len(place)) - np.repeat(np.cumsum(width) - width, width)
-    row = lists.rows[np.repeat(lists.offset[:-1][opened], width) + pairs].astype(np.int64)
+    pattern = np.repeat(np.arange(len(lists.cost)), np.diff(lists.offset))
+    inside = np.isin(pattern, opened)
+    place = np.searchsorted(opened, pattern[inside])
+    row = lists.rows[inside].astype(np.int64)
     cost = lists.cost[opened][place] / instance.cell
     n = len(row)
     index = np.stack([row, instance.distinct + place], axis=1).ravel()

@@ -65,11 +65,11 @@ class Relaxation:
         parts = [copies, of, groups(lifted.sets, copies)] if lifted.sets else [copies, of]
         self.matrix = csc_array(vstack(parts, format="csc"))
         caps = np.array([s.most(instance.counts) for s in lifted.sets], np.float64)
-        self.lower = np.concatenate([self.counts, np.zeros(patterns), np.full(len(caps), -np.inf)])
-        self.upper = np.concatenate([self.counts, np.full(patterns, np.inf), caps])
+        lower = np.concatenate([self.counts, np.zeros(patterns), np.full(len(caps), -np.inf)])
+        upper = np.concatenate([self.counts, np.full(patterns, np.inf), caps])
         self.caps = caps
         dear = 2.0 * k * float(lifted.lists.cost.max(initial=0)) / cell + 1.0
-        self.simplex = Simplex(self.lower, self.upper, np.full(rows + patterns, dear))
+        self.simplex = Simplex(lower, upper, np.full(rows + patterns, dear))
         self.node = Node(np.ones(n, np.bool_), np.zeros(patterns, np.bool_))
         self.place = np.full(n, -1)  # in the simplex method's program
         self.listed = np.zeros(0, np.int64)
