@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from incrowd.bounds.ascent import Ascent, Steps
 from incrowd.bounds.price import PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices, uniqueness_prices
-from incrowd.patterns.prefix_tree import PrefixTree
+from incrowd.patterns.prefix_tree import EMIT, PrefixTree, Sink, Slack
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solvers.base import Prices
 from oracle import optimum
@@ -117,3 +118,29 @@ def test_bounds_are_rounded_up_exactly() -> None:
     assert bound_of(Prices(price, 1), counts) == 3 * 10**16 + 4
     assert bound_of(Prices(price, 10**16), counts) == 4
     assert bound_of(Prices(np.array([5, 5]), 5), counts) == 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_patterns_that_cannot_be_violated_yet_need_no_asking(kind: str) -> None:
+    """Tests that each step evaluates as if all patterns were asked, though some are passed."""
+    passed = ruled_out = 0
+    for instance, rng in random_tables(17, 20, kind, (6, 22), (2, 5)):
+        k = int(rng.integers(2, 6))
+        everything = Slack(1e9, 0.0, False)
+        sink = Sink(np.empty(9999, np.int64), np.zeros(10_000, np.int64), np.empty(99_999, "i4"))
+        state = PrefixTree(instance).run(EMIT, k, np.zeros(instance.distinct), 1, everything, sink)
+        assert state[3] == 0
+        ascent = Ascent(sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts, k)
+        cell = instance.cell
+        steps = Steps(ascent, rng.uniform(0, 2 * cell, instance.distinct), 0.5 * cell)
+        for turn in range(40):
+            passed += int((steps.due > steps.risen).sum())
+            bound = steps.evaluate()
+            anew = Steps(ascent, steps.u, 0.5 * cell)
+            assert anew.evaluate() == bound and (anew.cut == steps.cut).all()
+            if turn == 20:
+                steps.restart(steps.u - steps.cut)
+            else:
+                steps.advance(0.05 * cell)
+        ruled_out += int(np.isinf(steps.due).sum())
+    assert passed > ruled_out > 0

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, reductions, rise, safe_bound
+from incrowd.bounds.ascent import rise
+from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, reductions, safe_bound
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import SIZES, dearest, pricing_of

@@ -17,7 +17,7 @@ from incrowd.patterns.prefix_tree import (
     Sink,
     Slack,
 )
-from incrowd.patterns.topk import top_k, top_k_buffers
+from incrowd.patterns.topk import most_above, top_k, top_k_buffers
 from solvers.engine.engine_samples import (
     KINDS,
     highest,
@@ -160,3 +160,23 @@ def test_top_k_equals_sorting(rows: list[tuple[int, int]], k: int, dtype: type) 
     assert (price[member[:entries]] == value[:entries]).all()
     assert (weight[:entries] <= counts[member[:entries]]).all()
     assert len(set(member[:entries].tolist())) == entries
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_what_prices_exceed_a_cost_by_is_bounded(data: st.DataObject) -> None:
+    """Tests the quick scan against the k highest prices: no less, exact on which side when sure."""
+    number = data.draw(st.sampled_from((st.integers(-20, 20), st.floats(-20, 20))))
+    prices = data.draw(st.lists(number, min_size=1, max_size=8))
+    counts = data.draw(st.lists(st.integers(1, 4), min_size=len(prices), max_size=len(prices)))
+    k = data.draw(st.integers(1, sum(counts)))
+    cost = data.draw(number)
+    rows, price, n = np.arange(len(prices)), np.array(prices), np.array(counts)
+    above, sure = most_above(rows, 0, len(rows), price, n, k, cost)
+    exceeds = sum(highest(price, n, tuple(rows), k)) - k * cost
+    if sure:
+        assert above > 0 and exceeds > 0
+    else:
+        assert above >= exceeds - 1e-9
+    if len(prices) == 1:
+        assert sure == (prices[0] > cost)

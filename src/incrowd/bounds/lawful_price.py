@@ -21,15 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.ascent import adam_step, load_cutters, note_excess, rise, share_out
 from incrowd.bounds.lawful_tree import EMIT, MEASURE, SUPPORT, LawfulTree
-from incrowd.bounds.price import (
-    adam_step,
-    bound_of,
-    fade,
-    load_cutters,
-    note_excess,
-    share_out,
-)
+from incrowd.bounds.price import bound_of, fade
 from incrowd.bounds.pricing import Pricing, answer, dearest
 from incrowd.bounds.tops import LOOKS, Pad
 from incrowd.jit import lean_kernel
@@ -126,11 +120,6 @@ def supergradient(
             members = pad.out_row, pad.out_weight
             share_out(rows, begin, end, *members, out, amount, place, share)
     return bound
-
-
-def rise(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
-    """Return by how much the price that rose most has risen, with something for rounding."""
-    return max(float((after - before).max()), 0.0) * (1 + 1e-9) + 1e-9
 
 
 @dataclass

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.lawful_price import emit_within, reductions, rise, supergradient
+from incrowd.bounds.ascent import adam_step, rise
+from incrowd.bounds.lawful_price import emit_within, reductions, supergradient
 from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.bounds.price import adam_step
 from incrowd.patterns.prefix_tree import Emission, Sink
 
 

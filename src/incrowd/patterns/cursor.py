@@ -32,7 +32,8 @@ class Grid(NamedTuple):
 class Buffers(NamedTuple):
     """Scratch of one walk: a row buffer per depth, where it stands, and the sorting space.
 
-    depth: int64 (4, columns + 1): level, place in the rows, number of rows, cost so far.
+    depth: int64 (5, columns + 1): level, place in the rows, number of rows, cost so far, levels to
+        go through.
     """
 
     rows: NDArray[np.int32]
@@ -46,7 +47,7 @@ def new_buffers(columns: int, rows: int, codes: int) -> Buffers:
     """Allocate scratch for tables of so many rows, whose columns have at most ``codes`` codes."""
     return Buffers(
         np.empty((columns + 1, rows), np.int32),
-        np.zeros((4, columns + 1), np.int64),
+        np.zeros((5, columns + 1), np.int64),
         np.empty(FEW, np.int64),
         np.empty(rows, np.int32),
         np.empty(2 << max(codes, 128).bit_length(), np.int64),
@@ -114,11 +115,12 @@ def count_rows(rows: Any, n: int, code: Any, low: int, shift: int, mask: int, bu
 @lean_kernel
 def enter(depth: int, n: int, cost: int, grid: Any, buffers: Any) -> None:
     """Start on the next column with the rows ``buffers.rows[depth][:n]``, which pay ``cost``."""
-    level, place, size, paid = buffers.depth
+    level, place, size, paid, levels = buffers.depth
     level[depth] = 0
     place[depth] = 0
     size[depth] = n
     paid[depth] = cost
+    levels[depth] = grid.tables.levels[depth]
     sort_rows(buffers.rows[depth], n, grid.codes[depth], buffers)
 
 
@@ -149,14 +151,14 @@ def next_run(depth: int, unit: int, grid: Any, buffers: Any) -> tuple[int, int, 
     child of their node are left out: the child's run has the same rows and costs no more.
     """
     tables = grid.tables
-    level, place, size, paid = buffers.depth
+    level, place, size, paid, levels = buffers.depth
     while depth >= 0:
         n = size[depth]
         begin = place[depth]
         if begin >= n:
             level[depth] += 1
             place[depth] = 0
-            if level[depth] >= tables.levels[depth]:
+            if level[depth] >= levels[depth]:
                 depth -= 1
             continue
         rows = buffers.rows[depth]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance
+from incrowd.instance import Instance, NodeTables
 from incrowd.jit import lean_kernel
 from incrowd.patterns.cursor import (
     Grid,
@@ -29,7 +29,7 @@ from incrowd.patterns.cursor import (
     new_buffers,
     next_run,
 )
-from incrowd.patterns.topk import top_k, top_k_buffers
+from incrowd.patterns.topk import most_above, top_k, top_k_buffers
 
 SUPPORT, EMIT, REPAIR = 0, 1, 2
 OVERFLOW, VISITS_SPENT = 1, 2
@@ -66,46 +66,75 @@ class Slack(NamedTuple):
 
 
 @lean_kernel
+def exceeds(
+    rows: Any,
+    begin: int,
+    end: int,
+    price: Any,
+    counts: Any,
+    k: int,
+    cost: Any,
+    known: Any,
+    pad: Any,
+) -> tuple[bool, Any]:
+    """Whether the k highest prices sum to more than ``k·cost``, and a bound on that sum.
+
+    ``known``: such a bound from before; ``pad``: the buffers of ``top_k``.
+    """
+    above, sure = most_above(rows, begin, end, price, counts, k, cost)
+    if sure or above <= 0:
+        return sure, known
+    total, _ = top_k(rows, begin, end, price, counts, k, *pad)
+    return total > k * cost, total
+
+
+@lean_kernel
 def profitable(
     mode: int,
     rows: Any,
     begin: int,
     end: int,
     cost: int,
-    grid: Any,
     k: int,
     price: Any,
+    counts: Any,
     slack: Any,
-    value: Any,
-    weight: Any,
-    member: Any,
-) -> bool:
-    """Whether this run, or anything below it, can still matter."""
+    known: Any,
+    pad: Any,
+) -> tuple[bool, Any]:
+    """Whether this run, or anything below it, can still matter; if so, its ``reach``.
+
+    That is a bound on k times the cost of what may matter, beside the slack of EMIT.
+    """
     if mode == SUPPORT:
+        high = price[rows[begin]]
         for i in range(begin, end):
-            if price[rows[i]] > cost:
-                return True
-        return False
+            high = max(high, price[rows[i]])
+        return high > cost, k * high
     if mode == REPAIR:  # integers only: a float would round large prices
-        high = False
-        for i in range(begin, end):
-            if price[rows[i]] > cost:
-                high = True
-                break
-        if not high:
-            return False
-        total, _ = top_k(rows, begin, end, price, grid.counts, k, value, weight, member)
-        return total > k * cost
-    margin = slack.absolute + slack.relative * cost
-    high = False
-    for i in range(begin, end):
-        if price[rows[i]] > cost - margin:
-            high = True
-            break
-    if not high:
-        return False
-    total, _ = top_k(rows, begin, end, price, grid.counts, k, value, weight, member)
-    return total > k * cost - k * margin
+        return exceeds(rows, begin, end, price, counts, k, cost, known, pad)
+    least = cost - slack.absolute - slack.relative * cost
+    return exceeds(rows, begin, end, price, counts, k, least, known, pad)
+
+
+@lean_kernel
+def within_reach(mode: int, reach: Any, cost: int, k: int, slack: Any) -> bool:
+    """Whether a pattern of this cost can matter, whatever its rows."""
+    if mode == EMIT:
+        return reach > k * (cost - slack.absolute - slack.relative * cost)
+    return reach > k * cost
+
+
+@lean_kernel
+def leave_out(
+    mode: int, depth: int, reach: Any, k: int, unit: int, least: Any, slack: Any, buffers: Any
+) -> None:
+    """Leave out the levels of this column all of whose nodes cost too much."""
+    _, _, _, paid, levels = buffers.depth
+    while levels[depth] > 0 and not within_reach(
+        mode, reach, paid[depth] + unit * least[depth, levels[depth] - 1], k, slack
+    ):
+        levels[depth] -= 1
 
 
 @lean_kernel
@@ -213,6 +242,8 @@ def act(
 def search(
     mode: int,
     grid: Any,
+    least: Any,
+    reach: Any,
     k: int,
     price: Any,
     unit: int,
@@ -227,19 +258,23 @@ def search(
 ) -> None:
     """Walk the prefix tree; costs are multiplied by ``unit`` to match the unit of the prices."""
     columns = grid.codes.shape[0]
+    counts = grid.counts
+    pad = value, weight, member
     enter_root(grid, buffers)
     depth, begin, end, cost = next_run(0, unit, grid, buffers)
     while depth >= 0:
         rows = buffers.rows[depth]
-        if (
-            copies_of(rows, begin, end, grid.counts) >= k
-            and profitable(
-                mode, rows, begin, end, cost, grid, k, price, slack, value, weight, member
+        worth = within_reach(mode, reach[depth], cost, k, slack) and (
+            copies_of(rows, begin, end, counts) >= k
+        )
+        below = reach[depth]
+        if worth:
+            worth, below = profitable(
+                mode, rows, begin, end, cost, k, price, counts, slack, below, pad
             )
-            and (
-                end - begin == buffers.depth[2, depth]
-                or is_closed(rows, begin, end, depth, grid, buffers)
-            )
+        if worth and (
+            end - begin == buffers.depth[2, depth]
+            or is_closed(rows, begin, end, depth, grid, buffers)
         ):
             state[2] += 1
             if state[2] > visits:
@@ -249,6 +284,8 @@ def search(
             if depth + 1 < columns:
                 depth += 1
                 enter_run(depth, begin, end, cost, grid, buffers)
+                reach[depth] = below
+                leave_out(mode, depth, below, k, unit, least, slack, buffers)
             else:
                 act(
                     mode,
@@ -273,13 +310,29 @@ NO_SINK = Sink(np.empty(1, np.int64), np.zeros(2, np.int64), np.empty(1, np.int3
 UNLIMITED = 1 << 62
 
 
+def cheapest_nodes(tables: NodeTables) -> NDArray[np.int64]:
+    """Return what the cheapest node of each column and level costs; shape (columns, levels)."""
+    least = np.zeros((len(tables.levels), int(tables.levels.max(initial=1))), np.int64)
+    for j, levels in enumerate(tables.levels.tolist()):
+        for level in range(levels):
+            begin = tables.start[j] + level * tables.width[j]
+            least[j, level] = tables.cost[begin : begin + tables.width[j]].min()
+    return least
+
+
 class PrefixTree:
     """The search bound to one instance, with its buffers; one caller at a time."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.visits = 0  # of the last search
-        self.grid = Grid(np.ascontiguousarray(instance.codes.T), instance.counts, instance.tables)
+        tables = instance.tables
+        order = np.argsort(tables.levels, kind="stable")  # few levels first: a fifth faster
+        columns = (each[order] for each in (tables.start, tables.width, tables.levels))
+        tables = NodeTables(tables.node, tables.cost, *columns)
+        codes = np.ascontiguousarray(instance.codes.T[order])
+        self.grid = Grid(codes, instance.counts, tables)
+        self.least = cheapest_nodes(tables)
         codes = int(instance.tables.width.max(initial=1))
         self.buffers = new_buffers(instance.columns, instance.distinct, codes)
 
@@ -299,6 +352,8 @@ class PrefixTree:
         search(
             mode,
             self.grid,
+            self.least,
+            np.full(self.instance.columns, k * price.max(), price.dtype),
             k,
             price,
             unit,

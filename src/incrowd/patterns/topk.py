@@ -62,21 +62,34 @@ def top_k_buffers(k: int, dtype: Any) -> tuple[Any, Any, Any]:
 
 
 @lean_kernel
-def may_exceed(rows: Any, begin: int, end: int, price: Any, counts: Any, k: int, cost: Any) -> bool:
-    """Whether the mean of the k highest prices might exceed ``cost``: a cheap first test.
+def most_above(
+    rows: Any, begin: int, end: int, price: Any, counts: Any, k: int, cost: Any
+) -> tuple[Any, bool]:
+    """Bound by how much the k highest prices together exceed ``k·cost``: one quick scan.
 
-    It cannot without a price above the cost, or with too little above to make up for the best of
-    the rest.
+    Returns a number that is no less, and whether they surely exceed it, as k copies do one by one
+    (then the number is just positive).  The rows must hold k copies.
     """
-    gain = 0.0
+    gain = price[0] * 0
     copies = 0
-    rest = -1e300
+    below = False
+    rest = price[0] * 0
     for i in range(begin, end):
         d = price[rows[i]] - cost
         if d > 0:
             n = counts[rows[i]]
             gain += d * min(n, k)
             copies += n
-        elif d > rest:
+            if copies >= k:
+                return gain, True
+        elif not below or d > rest:
             rest = d
-    return copies >= k or (copies > 0 and gain + (k - copies) * rest > 0)
+            below = True
+    return gain + (k - copies) * rest, False
+
+
+@lean_kernel
+def may_exceed(rows: Any, begin: int, end: int, price: Any, counts: Any, k: int, cost: Any) -> bool:
+    """Whether the mean of the k highest prices might exceed ``cost``."""
+    above, _ = most_above(rows, begin, end, price, counts, k, cost)
+    return above > 0

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from incrowd.bounds.price import Ascent, PriceBound
+from incrowd.bounds.ascent import Ascent
+from incrowd.bounds.price import PriceBound
 from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import EMIT, Emission, PrefixTree, Sink, Slack

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.price import Ascent
+from incrowd.bounds.ascent import Ascent
 from incrowd.jit import kernel
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.greedy import greedy
