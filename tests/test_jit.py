@@ -1,9 +1,37 @@
-"""Tests of the kernel cache's housekeeping."""
+"""Tests of the kernel cache's housekeeping, and that no time limit counts compiling."""
 
 import os
+import time
 from pathlib import Path
+from typing import Any
 
-from incrowd.jit import drop_stale_caches
+import pytest
+
+from incrowd import clock
+from incrowd.jit import drop_stale_caches, kernel, lean_kernel
+from incrowd.stop import Stop
+
+
+@pytest.mark.parametrize("decorate", [kernel, lean_kernel])
+def test_compiling_takes_none_of_a_time_limit(decorate: Any) -> None:
+    """Tests a kernel that another one calls: the clock stands while both are compiled."""
+
+    @decorate
+    def inner(x: Any) -> Any:
+        return x + 1
+
+    @decorate
+    def outer(x: Any) -> Any:
+        return inner(x) * 2
+
+    begin, before = time.monotonic(), clock.left_out()
+    stop = Stop(1e6)
+    assert outer(1) == 4
+    elapsed, compiling = stop.elapsed(), clock.left_out() - before
+    assert compiling > 0
+    assert elapsed <= time.monotonic() - begin - compiling
+    outer(2)  # compiled before
+    assert clock.left_out() == before + compiling
 
 
 def test_caches_older_than_a_source_are_dropped(tmp_path: Path) -> None:

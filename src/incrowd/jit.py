@@ -11,10 +11,13 @@ the old code would go on running, with wrong results.  So caches older than any 
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from time import time_ns
+from time import monotonic, time_ns
 from typing import Any, TypeVar
 
 import numba
+from numba.core.event import Event, Listener, register
+
+from incrowd import clock
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,6 +33,28 @@ def drop_stale_caches(package: Path) -> None:
 
 
 drop_stale_caches(Path(__file__).parent)
+
+
+class Compiling(Listener):
+    """Leaves the time out that kernels take to be compiled, each with those it calls."""
+
+    depth = 0
+    begin = 0.0
+
+    def on_start(self, event: Event) -> None:
+        """Start where a kernel is compiled that no other one calls."""
+        if self.depth == 0:
+            self.begin = monotonic()
+        self.depth += 1
+
+    def on_end(self, event: Event) -> None:
+        """End there."""
+        self.depth -= 1
+        if self.depth == 0:
+            clock.leave_out(monotonic() - self.begin)
+
+
+register("numba:compile", Compiling())
 
 
 def kernel(function: F) -> F:

@@ -1,7 +1,8 @@
 """When to end a search: time, gap, an interrupt, or a release that is proven optimal."""
 
-import time
 from dataclasses import dataclass, field
+
+from incrowd import clock
 
 
 @dataclass
@@ -10,13 +11,14 @@ class Stop:
 
     Attributes
     ----------
-    time_limit: wall seconds from construction, or None.
+    time_limit: wall seconds from construction, or None; those in which kernels are compiled do not
+        count.
     gap: end once ``(cost − bound) / cost`` is at most this, or None.
     """
 
     time_limit: float | None = None
     gap: float | None = None
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=clock.now)
     interrupted: bool = False
 
     def interrupt(self) -> None:
@@ -24,8 +26,8 @@ class Stop:
         self.interrupted = True
 
     def elapsed(self) -> float:
-        """Wall seconds since the start."""
-        return time.monotonic() - self.started
+        """Wall seconds since the start, compiling left out."""
+        return clock.now() - self.started
 
     def left(self) -> float:
         """Wall seconds left (infinite without a limit)."""

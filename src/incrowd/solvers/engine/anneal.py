@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd import clock
 from incrowd.instance import Instance
 from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
@@ -105,7 +105,7 @@ class Clock:
         self.done = 0
         self.share = 0.0 if self.total else 1.0
         self.step = self.length / max(1, self.total)
-        self.begin = monotonic()
+        self.begin = clock.now()
 
     def ends(self) -> tuple[float, float]:
         """Return the shares at the begin and (about) at the end of the next slice."""
@@ -119,7 +119,7 @@ class Clock:
             self.share = min(1.0, self.done / self.total)
         else:
             most, factor = self.seconds
-            by_time = (monotonic() - self.begin) / max(most, 1e-3)
+            by_time = (clock.now() - self.begin) / max(most, 1e-3)
             self.share = min(1.0, max(by_time, self.done / (factor * self.total)))
             self.step = self.share - before
 
