@@ -10,14 +10,7 @@ from scipy.optimize import linprog
 from bounds.odd_set_samples import classes_of, everything, raised, worth_of
 from checker.proof_samples import broken_class
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
-from incrowd.bounds.odd_sets.classes import (
-    OddSet,
-    all_classes,
-    dearest,
-    line_up,
-    new_pad,
-    tolls_of,
-)
+from incrowd.bounds.odd_sets.classes import OddSet, PricingProblem, all_classes, dearest, line_up
 from incrowd.bounds.odd_sets.evaluation import lower_all, tolled
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.program import Program
@@ -94,12 +87,11 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
             for q in ((2, 2, 3) if instance.distinct >= 3 else ())
         ]
         lifted = Lifted(lists, price, sets)
-        n, widest = len(lists.cost), int(np.diff(lists.offset).max())
-        tolls, pad = tolls_of(sets, instance.distinct), new_pad(widest, k)
+        n = len(lists.cost)
         room = 5000
         found = np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros((room, 2 * k - 1), int)
-        problem = lists, price, instance.counts, k, 1.0
-        count = all_classes(*problem, tolls, pad, found)
+        problem = PricingProblem.of(lists, instance.counts, k, price, sets)
+        count = all_classes(problem, 1.0, found)
         listed = [
             (int(p), tuple(sorted(r[:s].tolist())))
             for p, s, r in zip(found[0][:count], found[1][:count], found[2][:count], strict=True)
@@ -107,12 +99,11 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
         wanted, mean = [], np.zeros(n)
         for p in range(n):
             known = {c: worth_of(c, p, lists, lifted) for c in classes_of(instance, p, lists, k)}
-            items = line_up(p, lists, price, 1, instance.counts, k, pad)
-            worth, size = dearest(items, k, 0.0, 10**6, tolls, pad)
+            worth, size = dearest(line_up(p, problem), 0.0, problem)
             best = max(known.values())
             assert (size > 0) == (best > 0)
             if size:
-                assert worth == best == known[tuple(sorted(pad.best[:size].tolist()))]
+                assert worth == best == known[tuple(sorted(problem.pad.best[:size].tolist()))]
             wanted += [(p, c) for c, w in known.items() if w >= -1.0]
             mean[p] = max(w / len(c) for c, w in known.items())
         assert sorted(listed) == sorted(wanted)
@@ -126,15 +117,13 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
             if size:
                 worth = worth_of(tuple(rows[:size].tolist()), p, lists, lifted)
                 assert np.isclose(worth / size, mean[p]) and np.isclose(most, mean[p])
-        problem = lists, price, instance.counts, k, 10**6
-        count = tolled(*problem, *program.work()[:2], program.found, found)
+        count = tolled(program.pricing(price), program.found, found)
         for p, s, r in zip(found[0][:count], found[1][:count], found[2][:count], strict=True):
             worth = worth_of(tuple(r[:s].tolist()), int(p), lists, lifted)
             assert worth >= program.found.mean[p] * program.found.size[p] / 2 - 1e-9
             paying += 1
         lowered = program.price.copy()
-        problem = lists, lowered, instance.counts, k, 10**6
-        lower_all(*problem, *program.work(program.found, program.spare))
+        lower_all(program.pricing(lowered), program.buffers, program.found, program.spare)
         sure = Lifted(lists, lowered, sets)
         for p in range(n):
             for c in classes_of(instance, p, lists, k):

@@ -4,13 +4,11 @@ The prices may rise up to a top each: then only patterns matter that could be br
 what a row is worth beyond is not sought.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from incrowd.bounds.odd_sets.classes import OddSet, charged, new_pad, tolls_of
+from incrowd.bounds.odd_sets.classes import OddSet, PricingProblem, charged, new_pad, tolls_of
 from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, neighbours, tolled
 from incrowd.bounds.odd_sets.pool import Pool
 from incrowd.bounds.odd_sets.primal_dual import scaled, solve
@@ -65,21 +63,20 @@ class Program:
         self.by_row = tolls_of(self.members, len(self.counts))
         self.most = np.array([s.most(self.counts) for s in self.members], np.float64)
 
-    def work(self, *scratch: Found) -> tuple[Any, ...]:
-        """Return what kernels need of the sets, and scratch."""
-        return charged(self.by_row, self.toll), self.pad, self.buffers, *scratch
+    def pricing(self, price: NDArray[np.float64]) -> PricingProblem:
+        """Return what classes are worth under ``price`` and the tolls at hand."""
+        tolls = charged(self.by_row, self.toll)
+        return PricingProblem(self.lists, self.counts, self.k, price, tolls, self.pad, 1, TRIES)
 
     def find(self) -> None:
         """Fill ``found`` at the dual point at hand."""
-        problem = self.lists, self.price, self.counts, self.k, TRIES
-        excesses(*problem, *self.work(self.found))
+        excesses(self.pricing(self.price), self.buffers, self.found)
 
     def evaluate(self) -> None:
         """Take the bound of the dual point at hand; ``found`` keeps what stands in its way."""
         self.find()
         price = self.price.copy()
-        problem = self.lists, price, self.counts, self.k, TRIES
-        lower_all(*problem, *self.work(self.found, self.spare))
+        lower_all(self.pricing(price), self.buffers, self.found, self.spare)
         bound = float(self.counts @ price) - float(self.most @ self.toll)
         if bound > self.bound:
             self.bound, self.best_price = bound, price
@@ -90,14 +87,13 @@ class Program:
         """Add the classes of ``found`` and classes like them; return how many are new."""
         room, width = min(MOST_NEW, len(self.lists.cost) * 4 * self.k), 2 * self.k - 1
         pattern, rows = np.zeros(room, np.int64), np.full((room, width), -1, np.int32)
-        n = neighbours(self.lists, self.price, self.counts, self.found, pattern, rows)
+        problem = self.pricing(self.price)
+        n = neighbours(problem, self.found, pattern, rows)
         new = self.add(pattern[:n], rows[:n])
         if not len(self.members):
             return new
         listed = np.zeros(room, np.int64), np.zeros(room, np.int64), rows
-        tolls, pad, _ = self.work()
-        problem = self.lists, self.price, self.counts, self.k, TRIES
-        n = tolled(*problem, tolls, pad, self.found, listed)
+        n = tolled(problem, self.found, listed)
         rows[:n][np.arange(width) >= listed[1][:n, None]] = -1
         return new + self.add(listed[0][:n], rows[:n])
 

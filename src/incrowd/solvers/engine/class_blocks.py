@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import OddSet, new_pad, some_classes, tolls_of
+from incrowd.bounds.odd_sets.classes import OddSet, PricingProblem, some_classes
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import Emission
@@ -67,8 +67,8 @@ class Neighbourhood:
     def __init__(self, settings: "ClassBlocks", lifted: Lifted, k: int) -> None:
         self.settings, self.lifted, self.k = settings, lifted, k
         distinct = len(lifted.price)
-        self.tolls = tolls_of(lifted.sets, distinct)
-        self.pad = new_pad(int(np.diff(lifted.lists.offset).max(initial=1)), k)
+        counts = np.zeros(distinct, np.int64)  # those of a block
+        self.problem = PricingProblem.of(lifted.lists, counts, k, lifted.price, lifted.sets)
         self.keys = np.random.default_rng(distinct).integers(1, 2**62, distinct, np.int64)
 
     def enter(self, best: Solution) -> None:
@@ -77,7 +77,7 @@ class Neighbourhood:
         self.layout = Layout.of(best)
         every = padded(self.layout, np.arange(len(best.sizes)), 2 * self.k - 1)
         costs = best.sizes * best.class_costs
-        self.above = above_lifted(every, costs, self.lifted.price, self.tolls) / instance.cell
+        self.above = above_lifted(every, costs, self.problem) / instance.cell
         self.names = np.add.reduceat(self.keys[self.layout.rows], self.layout.first[:-1])
 
     def part(self, block: NDArray[np.int64]) -> tuple[Solution, NDArray[np.int64]]:
@@ -96,8 +96,8 @@ class Neighbourhood:
         room = min(MOST_CLASSES, self.settings.most * len(lists.cost))
         found = np.empty(room, np.int64), np.empty(room, np.int64), np.zeros((room, 2 * k - 1), int)
         slack = self.settings.slack * instance.cell
-        problem = lists, lifted.price, counts, k, slack, self.settings.most
-        n = some_classes(*problem, self.tolls, self.pad, found)
+        problem = self.problem._replace(lists=lists, counts=counts)
+        n = some_classes(problem, slack, self.settings.most, found)
         number = np.full(len(counts), -1)
         number[rows] = np.arange(len(rows))
         own, sizes = Layout.of(present), present.sizes
@@ -118,7 +118,7 @@ class Neighbourhood:
         self, rows: NDArray[np.int64], number: NDArray[np.int64], part: Instance
     ) -> list[OddSet]:
         """Return what the odd sets hold of these rows, by their ``number`` in the part."""
-        first, by_row = self.tolls.first, self.tolls.sets
+        first, by_row, *_ = self.problem.tolls
         concerned = np.unique(np.concatenate([by_row[first[r] : first[r + 1]] for r in rows]))
         sets = []
         for one in (self.lifted.sets[j] for j in concerned):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import OddSet, all_classes, new_pad, tolls_of
+from incrowd.bounds.odd_sets.classes import OddSet, PricingProblem, all_classes
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import Emission
@@ -37,13 +37,10 @@ def classes_within(lifted: Lifted, instance: Instance, k: int, slack: float) -> 
 
     None when they are more than ``MOST_CLASSES``.
     """
-    lists = lifted.lists
-    tolls = tolls_of(lifted.sets, instance.distinct)
-    pad = new_pad(int(np.diff(lists.offset).max(initial=1)), k)
     pattern, size = np.empty(MOST_CLASSES, np.int64), np.empty(MOST_CLASSES, np.int64)
     rows = np.empty((MOST_CLASSES, 2 * k - 1), np.int64)
-    problem = lists, lifted.price, instance.counts, k, slack
-    n = all_classes(*problem, tolls, pad, (pattern, size, rows))
+    problem = PricingProblem.of(lifted.lists, instance.counts, k, lifted.price, lifted.sets)
+    n = all_classes(problem, slack, (pattern, size, rows))
     return None if n < 0 else Classes(pattern[:n].copy(), size[:n].copy(), rows[:n].copy())
 
 
