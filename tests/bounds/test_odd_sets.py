@@ -10,9 +10,10 @@ from scipy.optimize import linprog
 from bounds.odd_set_samples import classes_of, everything, raised, worth_of
 from checker.proof_samples import broken_class
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
-from incrowd.bounds.odd_sets.classes import OddSet, PricingProblem, all_classes, dearest, line_up
+from incrowd.bounds.odd_sets.classes import all_classes, dearest, line_up
 from incrowd.bounds.odd_sets.evaluation import lower_all, tolled
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pricing import Classes, OddSet, PricingProblem
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.bounds.price import PriceBound, bound_of, certify
@@ -88,8 +89,7 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
         ]
         lifted = Lifted(lists, price, sets)
         n = len(lists.cost)
-        room = 5000
-        found = np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros((room, 2 * k - 1), int)
+        found = Classes.room(5000, k)
         problem = PricingProblem.of(lists, instance.counts, k, price, sets)
         count = all_classes(problem, 1.0, found)
         listed = [

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from bounds.odd_set_samples import classes_of, raised, worth_of
-from incrowd.bounds.odd_sets.classes import PricingProblem, some_classes
+from incrowd.bounds.odd_sets.classes import some_classes
+from incrowd.bounds.odd_sets.pricing import Classes, PricingProblem
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solution import Solution
 from incrowd.solvers.engine.class_blocks import ClassBlocks, split
@@ -23,8 +24,8 @@ def test_some_classes_are_the_dearest_of_each_pattern(kind: str) -> None:
         if instance.rows < k:
             continue
         lifted, _ = raised(instance, k, turns=int(rng.integers(2, 9)))
-        lists, width = lifted.lists, 2 * k - 1
-        found = np.zeros(500, np.int64), np.zeros(500, np.int64), np.zeros((500, width), np.int64)
+        lists = lifted.lists
+        found = Classes.room(500, k)
         problem = PricingProblem.of(lists, instance.counts, k, lifted.price, lifted.sets)
         n = some_classes(problem, 2.0, most, found)
         for p in range(len(lists.cost)):

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.bounds.odd_sets.classes import OddSet, PricingProblem, dearest, line_up
+from incrowd.bounds.odd_sets.classes import dearest, line_up
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pricing import OddSet, PricingProblem
 from incrowd.bounds.price import rounded_down
 from incrowd.instance import Instance
 from incrowd.jit import lean_kernel

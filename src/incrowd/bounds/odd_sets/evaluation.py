@@ -158,13 +158,13 @@ def outsider(p: int, pr: Any, size: int, rows: Any, after: Any) -> int:
 
 
 @lean_kernel
-def neighbours(pr: Any, found: Any, pattern: Any, rows: Any) -> int:
+def neighbours(pr: Any, found: Any, listed: Any) -> int:
     """List the classes found, and those with one row exchanged whose prices exceed the cost.
 
-    Prices alone are looked at.  ``pattern``, shape (room,), and ``rows``, shape (room, 2k − 1),
-    −1 for none, receive them; returns how many.
+    Prices alone are looked at.  ``listed`` (``Classes``) receives them; returns how many.
     """
     lists, price = pr.lists, pr.price
+    pattern, sizes, rows = listed
     count = 0
     for p in range(lists.cost.size):
         size = found.size[p]
@@ -175,6 +175,7 @@ def neighbours(pr: Any, found: Any, pattern: Any, rows: Any) -> int:
             total += price[found.rows[p, z]]
             rows[count, z] = found.rows[p, z]
         pattern[count] = p
+        sizes[count] = size
         count += 1
         other = -1
         high = 1e300
@@ -190,6 +191,7 @@ def neighbours(pr: Any, found: Any, pattern: Any, rows: Any) -> int:
                 if again or more <= 1e-3 or count == pattern.size:
                     continue
                 pattern[count] = p
+                sizes[count] = size
                 for y in range(size):
                     rows[count, y] = other if y == z else found.rows[p, y]
                 count += 1
@@ -201,7 +203,7 @@ def tolled(pr: Any, found: Any, listed: Any) -> int:
     """List some classes of each pattern whose class found pays tolls, worth half as much or more.
 
     Where rows cost alike, tolls decide among very many classes: one at a time is not enough.
-    ``listed`` receives (pattern, size, rows), as in ``classes.all_classes``; returns how many.
+    ``listed`` (``Classes``) receives them; returns how many.
     """
     lists, price = pr.lists, pr.price
     count = 0
@@ -213,6 +215,6 @@ def tolled(pr: Any, found: Any, listed: Any) -> int:
             prices += price[found.rows[p, z]]
         if size == 0 or prices <= worth + 1e-9:
             continue
-        last = min(count + MOST_LISTED, listed[0].size)
+        last = min(count + MOST_LISTED, listed.pattern.size)
         count, _ = classes_of(p, pr, -WORTH * worth, listed, count, last)
     return count

@@ -8,9 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from incrowd.bounds.odd_sets.classes import OddSet, PricingProblem, charged, new_pad, tolls_of
 from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, neighbours, tolled
 from incrowd.bounds.odd_sets.pool import Pool
+from incrowd.bounds.odd_sets.pricing import (
+    Classes,
+    OddSet,
+    PricingProblem,
+    charged,
+    new_pad,
+    tolls_of,
+)
 from incrowd.bounds.odd_sets.primal_dual import scaled, solve
 from incrowd.bounds.odd_sets.separation import broken_sets
 from incrowd.patterns.prefix_tree import Emission
@@ -85,21 +92,17 @@ class Program:
 
     def add_classes(self) -> int:
         """Add the classes of ``found`` and classes like them; return how many are new."""
-        room, width = min(MOST_NEW, len(self.lists.cost) * 4 * self.k), 2 * self.k - 1
-        pattern, rows = np.zeros(room, np.int64), np.full((room, width), -1, np.int32)
+        room = Classes.room(min(MOST_NEW, len(self.lists.cost) * 4 * self.k), self.k)
         problem = self.pricing(self.price)
-        n = neighbours(problem, self.found, pattern, rows)
-        new = self.add(pattern[:n], rows[:n])
-        if not len(self.members):
-            return new
-        listed = np.zeros(room, np.int64), np.zeros(room, np.int64), rows
-        n = tolled(problem, self.found, listed)
-        rows[:n][np.arange(width) >= listed[1][:n, None]] = -1
-        return new + self.add(listed[0][:n], rows[:n])
+        new = self.add(room.first(neighbours(problem, self.found, room)))
+        if len(self.members):
+            new += self.add(room.first(tolled(problem, self.found, room)))
+        return new
 
-    def add(self, pattern: NDArray[np.int64], rows: NDArray[np.int32]) -> int:
-        """Add classes of these patterns, −1 for no row; return how many are new."""
-        return self.pool.add(rows, (rows >= 0).sum(axis=1) * self.lists.cost[pattern])
+    def add(self, classes: Classes) -> int:
+        """Add some classes; return how many are new."""
+        cost = classes.size * self.lists.cost[classes.pattern]
+        return self.pool.add(classes.padded, cost.astype(np.float64))
 
     def look_ahead(self) -> None:
         """Add the classes that somewhat higher prices would call for."""

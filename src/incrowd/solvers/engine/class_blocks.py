@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import OddSet, PricingProblem, some_classes
+from incrowd.bounds.odd_sets.classes import some_classes
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pricing import Classes, OddSet, PricingProblem
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import Emission
 from incrowd.solution import Solution
 from incrowd.solvers.engine.branching.tree import Branching
-from incrowd.solvers.engine.partition import Classes
 from incrowd.solvers.engine.vicinity import Layout, Links, above_lifted, links_of, near
 
 HOP = 0.05  # cells that a link is longer than it is dear, on average
@@ -94,18 +94,18 @@ class Neighbourhood:
         counts[rows] = instance.counts
         lists = restricted(lifted.lists, counts)
         room = min(MOST_CLASSES, self.settings.most * len(lists.cost))
-        found = np.empty(room, np.int64), np.empty(room, np.int64), np.zeros((room, 2 * k - 1), int)
+        found = Classes.room(room, k)
         slack = self.settings.slack * instance.cell
         problem = self.problem._replace(lists=lists, counts=counts)
-        n = some_classes(problem, slack, self.settings.most, found)
+        found = found.first(some_classes(problem, slack, self.settings.most, found))
         number = np.full(len(counts), -1)
         number[rows] = np.arange(len(rows))
         own, sizes = Layout.of(present), present.sizes
         mine = padded(own, np.arange(len(sizes)), 2 * k - 1)
         classes = Classes(
-            np.concatenate([found[0][:n], len(lists.cost) + np.arange(len(sizes))]),
-            np.concatenate([found[1][:n], sizes]),
-            np.concatenate([number[found[2][:n]], mine]),
+            np.concatenate([found.pattern, len(lists.cost) + np.arange(len(sizes))]),
+            np.concatenate([found.size, sizes]),
+            np.concatenate([number[found.padded], mine]),
         )
         lists = Emission(
             np.concatenate([lists.cost, present.class_costs]),

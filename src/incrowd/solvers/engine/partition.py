@@ -6,30 +6,17 @@ small enough for a better one (Baldacci, Christofides and Mingozzi, Mathematical
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import OddSet, PricingProblem, all_classes
+from incrowd.bounds.odd_sets.classes import all_classes
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pricing import Classes, OddSet, PricingProblem
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import Emission
 
 MOST_CLASSES = 400_000
-
-
-class Classes(NamedTuple):
-    """Classes, as (pattern, size, rows): int64, shapes (n,), (n,), (n, 2k − 1)."""
-
-    pattern: NDArray[np.int64]
-    size: NDArray[np.int64]
-    rows: NDArray[np.int64]
-
-    @property
-    def taken(self) -> NDArray[np.bool_]:
-        """bool, shape (n, 2k − 1): which entries of ``rows`` are filled."""
-        return np.arange(self.rows.shape[1]) < self.size[:, None]
 
 
 def classes_within(lifted: Lifted, instance: Instance, k: int, slack: float) -> Classes | None:
@@ -37,11 +24,10 @@ def classes_within(lifted: Lifted, instance: Instance, k: int, slack: float) -> 
 
     None when they are more than ``MOST_CLASSES``.
     """
-    pattern, size = np.empty(MOST_CLASSES, np.int64), np.empty(MOST_CLASSES, np.int64)
-    rows = np.empty((MOST_CLASSES, 2 * k - 1), np.int64)
     problem = PricingProblem.of(lifted.lists, instance.counts, k, lifted.price, lifted.sets)
-    n = all_classes(problem, slack, (pattern, size, rows))
-    return None if n < 0 else Classes(pattern[:n].copy(), size[:n].copy(), rows[:n].copy())
+    room = Classes.room(MOST_CLASSES, k)
+    n = all_classes(problem, slack, room)
+    return None if n < 0 else room.first(n)
 
 
 def pairs_of(classes: Classes, lists: Emission, distinct: int) -> Emission:

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import PricingProblem, some_classes
+from incrowd.bounds.odd_sets.classes import some_classes
 from incrowd.bounds.odd_sets.evaluation import toll_of
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pricing import Classes, PricingProblem
 from incrowd.instance import Instance
 from incrowd.jit import kernel, lean_kernel
 from incrowd.solution import Solution
@@ -94,17 +95,15 @@ def links_of(lifted: Lifted, instance: Instance, k: int) -> Links:
     """List a few classes of small reduced cost for every pattern."""
     lists, cell = lifted.lists, instance.cell
     room = min(MOST_LINKS, PER_PATTERN * len(lists.cost))
-    found = np.empty(room, np.int64), np.empty(room, np.int64), np.full((room, 2 * k - 1), -1)
+    found = Classes.room(room, k)
     problem = PricingProblem.of(lists, instance.counts, k, lifted.price, lifted.sets)
-    n = some_classes(problem, REACH * cell, PER_PATTERN, found)
-    pattern, size, rows = (part[:n] for part in found)
-    taken = np.arange(rows.shape[1]) < size[:, None]
-    rows[~taken] = -1
-    length = above_lifted(rows, size * lists.cost[pattern], problem) / cell
-    row = rows[taken]
+    found = found.first(some_classes(problem, REACH * cell, PER_PATTERN, found))
+    rows, size = found.padded, found.size
+    length = above_lifted(rows, size * lists.cost[found.pattern], problem) / cell
+    row = rows[found.taken]
     order = np.argsort(row, kind="stable")
     first = np.searchsorted(row[order], np.arange(instance.distinct + 1)).astype(np.int64)
-    return Links(rows, length, first, np.repeat(np.arange(n), size)[order])
+    return Links(rows, length, first, np.repeat(np.arange(len(size)), size)[order])
 
 
 @kernel
