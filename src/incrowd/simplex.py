@@ -4,24 +4,17 @@ minimize cost·x subject to lower ≤ K·x ≤ upper, x ≥ 0.  Columns join, co
 of rows change; each solve goes on from the basis of the one before.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, eye_array
+
+from incrowd.highs import Point, append_columns, limit_time, model_of, optimum
 
 DUAL, CHOOSE = 1, 0  # HiGHS's numbers of its simplex methods
 DEVEX, CHOSEN = 1, -1  # and of its edge weights
-LONGEST = 1e7  # seconds; HiGHS takes no infinite limit
 UNLIMITED = 2**31 - 1  # iterations
-
-
-class Point(NamedTuple):
-    """An optimum: its value, x of the columns (without stand-ins), duals of the rows; float64."""
-
-    value: float
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
 
 
 class Simplex:
@@ -40,42 +33,22 @@ class Simplex:
         upper: NDArray[np.float64],
         dear: NDArray[np.float64],
     ) -> None:
-        import highspy
-
-        self.optimal = highspy.HighsModelStatus.kOptimal
-        self.infinity = highspy.kHighsInf
         self.columns = 0
         stand_ins = self.stand_ins = len(dear)
-        model = self.model = highspy.Highs()
-        for option, value in {"output_flag": False, "threads": 1, "presolve": "off"}.items():
-            model.setOptionValue(option, value)
-        lp = highspy.HighsLp()
-        lp.num_col_, lp.num_row_ = stand_ins, len(lower)
-        lp.col_cost_ = dear.astype(float)
-        lp.col_lower_, lp.col_upper_ = np.zeros(stand_ins), np.full(stand_ins, self.infinity)
-        lp.row_lower_, lp.row_upper_ = lower.astype(float), upper.astype(float)
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        lp.a_matrix_.start_ = np.arange(stand_ins + 1, dtype=np.int32)
-        lp.a_matrix_.index_ = np.arange(stand_ins, dtype=np.int32)
-        lp.a_matrix_.value_ = np.ones(stand_ins)
-        model.passModel(lp)
+        matrix = csc_array(eye_array(len(lower), stand_ins))
+        self.model = model_of(matrix, dear, np.full(stand_ins, np.inf), lower, upper)
+        self.model.setOptionValue("presolve", "off")
 
     def add_columns(self, cost: NDArray[np.float64], matrix: csc_array) -> None:
         """Append columns, shape (rows, new)."""
-        n = len(cost)
-        if n:
-            self.model.addCols(
-                n, cost.astype(float), np.zeros(n), np.full(n, self.infinity), matrix.nnz,
-                matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32),
-                matrix.data.astype(float),
-            )  # fmt: skip
-        self.columns += n
+        append_columns(self.model, cost, matrix)
+        self.columns += len(cost)
 
     def limit_columns(self, columns: NDArray[np.int64], usable: NDArray[np.bool_]) -> None:
         """Let columns be used, or not."""
         n, at = len(columns), (columns + self.stand_ins).astype(np.int32)
         if n:
-            upper = np.where(usable, self.infinity, 0.0)
+            upper = np.where(usable, np.inf, 0.0)
             self.model.changeColsBounds(n, at, np.zeros(n), upper)
 
     def limit_row(self, row: int, lower: float, upper: float) -> None:
@@ -85,18 +58,14 @@ class Simplex:
     def solve(self, seconds: float, grown: bool = False) -> Point | None:
         """Go on to the optimum; None when time runs out or the solver is at a loss.
 
-        ``grown``: whether columns have joined since the last time: then the solver chooses the
-        method, as its basis may serve the primal one better.
+        ``x`` leaves out the stand-ins.  ``grown``: whether columns have joined since the last time:
+        then the solver chooses the method, as its basis may serve the primal one better.
         """
         self.model.setOptionValue("simplex_strategy", CHOOSE if grown else DUAL)
-        limit = self.model.getRunTime() + min(max(seconds, 0.0), LONGEST)
-        self.model.setOptionValue("time_limit", limit)
+        limit_time(self.model, seconds)
         self.model.run()
-        if self.model.getModelStatus() != self.optimal:
-            return None
-        solution = self.model.getSolution()
-        x = np.array(solution.col_value)[self.stand_ins :]
-        return Point(self.model.getInfo().objective_function_value, x, np.array(solution.row_dual))
+        point = optimum(self.model)
+        return None if point is None else point._replace(x=point.x[self.stand_ins :])
 
     def basis(self) -> Any:
         """Return the basis at hand, for ``restore``."""

@@ -9,17 +9,11 @@ from scipy.optimize import linprog
 
 from bounds.odd_set_samples import classes_of, everything, raised, worth_of
 from checker.proof_samples import broken_class
-from incrowd.bounds.odd_sets.certificate import certify_with_sets, exact, settled
-from incrowd.bounds.odd_sets.classes import (
-    OddSet,
-    all_classes,
-    dearest,
-    line_up,
-    new_pad,
-    tolls_of,
-)
+from incrowd.bounds.odd_sets.certificate import certify_with_sets
+from incrowd.bounds.odd_sets.classes import all_classes, dearest, line_up
 from incrowd.bounds.odd_sets.evaluation import lower_all, tolled
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pricing import Classes, OddSet, PricingProblem
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.bounds.price import PriceBound, bound_of, certify
@@ -29,10 +23,9 @@ from incrowd.patterns.listing import within
 from incrowd.patterns.prefix_tree import Emission
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.proof.oddsets import OddSetPrices
-from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Problem
 from incrowd.solvers.engine.engine import Engine, Run
-from incrowd.solvers.engine.partition import best_partition, classes_within, copies_in, groups
+from incrowd.solvers.engine.partition import classes_within, copies_in, groups
 from incrowd.stop import Stop
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, random_tables
@@ -95,12 +88,10 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
             for q in ((2, 2, 3) if instance.distinct >= 3 else ())
         ]
         lifted = Lifted(lists, price, sets)
-        n, widest = len(lists.cost), int(np.diff(lists.offset).max())
-        tolls, pad = tolls_of(sets, instance.distinct), new_pad(widest, k)
-        room = 5000
-        found = np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros((room, 2 * k - 1), int)
-        problem = lists, price, instance.counts, k, 1.0
-        count = all_classes(*problem, tolls, pad, found)
+        n = len(lists.cost)
+        found = Classes.room(5000, k)
+        problem = PricingProblem.of(lists, instance.counts, k, price, sets)
+        count = all_classes(problem, 1.0, found)
         listed = [
             (int(p), tuple(sorted(r[:s].tolist())))
             for p, s, r in zip(found[0][:count], found[1][:count], found[2][:count], strict=True)
@@ -108,12 +99,11 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
         wanted, mean = [], np.zeros(n)
         for p in range(n):
             known = {c: worth_of(c, p, lists, lifted) for c in classes_of(instance, p, lists, k)}
-            items = line_up(p, lists, price, 1, instance.counts, k, pad)
-            worth, size = dearest(items, k, 0.0, 10**6, tolls, pad)
+            worth, size = dearest(line_up(p, problem), 0.0, problem)
             best = max(known.values())
             assert (size > 0) == (best > 0)
             if size:
-                assert worth == best == known[tuple(sorted(pad.best[:size].tolist()))]
+                assert worth == best == known[tuple(sorted(problem.pad.best[:size].tolist()))]
             wanted += [(p, c) for c, w in known.items() if w >= -1.0]
             mean[p] = max(w / len(c) for c, w in known.items())
         assert sorted(listed) == sorted(wanted)
@@ -127,15 +117,13 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
             if size:
                 worth = worth_of(tuple(rows[:size].tolist()), p, lists, lifted)
                 assert np.isclose(worth / size, mean[p]) and np.isclose(most, mean[p])
-        problem = lists, price, instance.counts, k, 10**6
-        count = tolled(*problem, *program.work()[:2], program.found, found)
+        count = tolled(program.pricing(price), program.found, found)
         for p, s, r in zip(found[0][:count], found[1][:count], found[2][:count], strict=True):
             worth = worth_of(tuple(r[:s].tolist()), int(p), lists, lifted)
             assert worth >= program.found.mean[p] * program.found.size[p] / 2 - 1e-9
             paying += 1
         lowered = program.price.copy()
-        problem = lists, lowered, instance.counts, k, 10**6
-        lower_all(*problem, *program.work(program.found, program.spare))
+        lower_all(program.pricing(lowered), program.buffers, program.found, program.spare)
         sure = Lifted(lists, lowered, sets)
         for p in range(n):
             for c in classes_of(instance, p, lists, k):
@@ -191,34 +179,23 @@ def test_broken_sets_hold_all_copies_of_a_row() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_best_partition_is_optimal(kind: str) -> None:
-    """Tests that all classes within the gap hold an optimal release, and what sets count."""
+def test_what_odd_sets_count(kind: str) -> None:
+    """Tests ⌊|C∩S|/q⌋ of every class and set against the definition."""
     seen = 0
     for instance, rng in random_tables(33, 20, kind, (4, 10), (2, 4)):
         k = int(rng.integers(2, 4))
         if instance.rows < k:
             continue
-        lifted, tree = raised(instance, k)
-        prices = settled(lifted.lists, lifted, instance, k)
-        best = optimum(instance, KAnonymity(k))
-        assert best is not None
-        slack = best - prices.value(instance.counts) + 1e-6
-        sure = exact(prices, lifted.lists, instance)
-        classes = classes_within(sure, instance, k, slack)
+        lifted, _ = raised(instance, k)
+        classes = classes_within(lifted, instance, k, instance.cell)
         assert classes is not None
-        start, _ = support_prices(tree, k)
-        one = Solution.of(instance, np.zeros(instance.rows, np.int64))
-        problem = classes, sure.lists.cost, start.astype(float), one, 1000, 60.0
-        for sets in ((), sure.sets):
-            found, bound = best_partition(*problem, sets)
-            assert found.cost == best
-            assert bound <= best
-        if sure.sets:
-            counted = groups(sure.sets, copies_in(classes, instance)).toarray()
-            for s, row in zip(sure.sets, counted, strict=True):
-                inside = np.isin(classes.rows, s.rows) & classes.taken
-                assert (row == inside.sum(axis=1) // s.modulus).all()
-            seen += counted.any()
+        if not lifted.sets:
+            continue
+        counted = groups(lifted.sets, copies_in(classes, instance)).toarray()
+        for s, row in zip(lifted.sets, counted, strict=True):
+            inside = np.isin(classes.rows, s.rows) & classes.taken
+            assert (row == inside.sum(axis=1) // s.modulus).all()
+        seen += counted.any()
     assert seen
 
 

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from bounds.odd_set_samples import classes_of, raised, worth_of
-from incrowd.bounds.odd_sets.classes import new_pad, some_classes, tolls_of
+from incrowd.bounds.odd_sets.classes import some_classes
+from incrowd.bounds.odd_sets.pricing import Classes, PricingProblem
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solution import Solution
 from incrowd.solvers.engine.class_blocks import ClassBlocks, split
@@ -23,12 +24,10 @@ def test_some_classes_are_the_dearest_of_each_pattern(kind: str) -> None:
         if instance.rows < k:
             continue
         lifted, _ = raised(instance, k, turns=int(rng.integers(2, 9)))
-        lists, width = lifted.lists, 2 * k - 1
-        tolls = tolls_of(lifted.sets, instance.distinct)
-        pad = new_pad(int(np.diff(lists.offset).max()), k)
-        found = np.zeros(500, np.int64), np.zeros(500, np.int64), np.zeros((500, width), np.int64)
-        problem = lists, lifted.price, instance.counts, k, 2.0, most
-        n = some_classes(*problem, tolls, pad, found)
+        lists = lifted.lists
+        found = Classes.room(500, k)
+        problem = PricingProblem.of(lists, instance.counts, k, lifted.price, lifted.sets)
+        n = some_classes(problem, 2.0, most, found)
         for p in range(len(lists.cost)):
             at = np.flatnonzero(found[0][:n] == p)
             listed = {tuple(sorted(found[2][i, : found[1][i]].tolist())) for i in at}
@@ -85,8 +84,8 @@ def test_what_classes_cost_above_lifted_prices(kind: str) -> None:
             rows = np.array([c + (-1,) * (2 * k - 1 - len(c)) for c in classes], np.int64)
             cost = np.array([len(c) * lifted.lists.cost[p] for c in classes], np.int64)
             worth = [worth_of(c, p, lifted.lists, lifted) for c in classes]
-            tolls = tolls_of(lifted.sets, instance.distinct)
-            above = above_lifted(rows, cost, lifted.price, tolls)
+            problem = PricingProblem.of(lifted.lists, instance.counts, k, lifted.price, lifted.sets)
+            above = above_lifted(rows, cost, problem)
             assert np.allclose(above, -np.array(worth))
 
 

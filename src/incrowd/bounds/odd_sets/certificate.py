@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.bounds.odd_sets.classes import OddSet, dearest, line_up, new_pad, tolls_of
+from incrowd.bounds.odd_sets.classes import dearest, line_up
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pricing import OddSet, PricingProblem
 from incrowd.bounds.price import rounded_down
 from incrowd.instance import Instance
 from incrowd.jit import lean_kernel
@@ -18,20 +19,19 @@ MOST_PAIRS = 6_000_000
 
 
 @lean_kernel
-def repair(
-    lists: Any, price: Any, unit: int, counts: Any, k: int, tries: int, tolls: Any, pad: Any
-) -> int:
+def repair(pr: Any) -> int:
     """Lower integer prices until no class is worth more than nothing; return how often.
 
-    A pattern whose search does not end within ``tries`` steps obeys the plain inequality then.
+    A pattern whose search does not end within ``pr.tries`` steps obeys the plain inequality then.
     """
+    k, price, pad = pr.k, pr.price, pr.pad
     times = 0
-    for p in range(lists.cost.size):
+    for p in range(pr.lists.cost.size):
         while True:
-            n = line_up(p, lists, price, unit, counts, k, pad)
+            n = line_up(p, pr)
             if n < k:
                 break
-            worth, size = dearest(n, k, 0, tries, tolls, pad)
+            worth, size = dearest(n, 0, pr)
             if size == 0:
                 break
             if size < 0:
@@ -71,9 +71,7 @@ def settled(lists: Emission, lifted: Lifted, instance: Instance, k: int) -> OddS
     weights = [int(s.toll / s.modulus * quantum) for s in lifted.sets]
     kept = [(s, w) for s, w in zip(lifted.sets, weights, strict=True) if w > 0]
     whole_tolls = [s._replace(toll=s.modulus * w) for s, w in kept]  # integers
-    tolls = tolls_of(whole_tolls, instance.distinct, np.int64)
-    pad = new_pad(int(np.diff(lists.offset).max(initial=1)), k, np.int64)
-    repair(lists, price, quantum, instance.counts, k, TRIES, tolls, pad)
+    repair(PricingProblem.of(lists, instance.counts, k, price, whole_tolls, quantum, TRIES))
     for s, w in kept:
         price[s.rows] -= w
     first = instance.first_copy.tolist()

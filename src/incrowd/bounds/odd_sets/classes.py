@@ -9,110 +9,23 @@ can add by the next copies without tolls.  It works on floats within a linear pr
 certificates, on integers: nothing is rounded.
 """
 
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from incrowd.jit import lean_kernel
 
-
-class OddSet(NamedTuple):
-    """All copies of some distinct rows.
-
-    A class C pays ``toll``·⌊|C∩S|/``modulus``⌋.
-    """
-
-    rows: NDArray[np.int64]
-    modulus: int
-    toll: float
-
-    def most(self, counts: NDArray[np.int64]) -> int:
-        """Return ⌊|S|/modulus⌋."""
-        return int(counts[self.rows].sum()) // self.modulus
-
-    def name(self) -> tuple[int, ...]:
-        """Return what tells it apart: modulus and rows."""
-        return self.modulus, *self.rows.tolist()
-
-
 TOO_FEW = 1 << 60
-ENDLESS = 1 << 62
 SHRINKING, SHRINKINGS = 0.6, 15  # of the slack of a pattern with too many classes
 
 
-class Tolls(NamedTuple):
-    """Odd sets by row: sets ``sets[first[r]:first[r + 1]]`` hold distinct row r.
-
-    modulus: int64, shape (sets,); toll: float64 or int64, shape (sets,): σ of each.
-    held: int64, shape (sets,): scratch, how many rows the class at hand shares with each; zero.
-    """
-
-    first: NDArray[np.int64]
-    sets: NDArray[np.int64]
-    modulus: NDArray[np.int64]
-    toll: Any
-    held: NDArray[np.int64]
-
-
-class Pad(NamedTuple):
-    """Scratch for one pattern.
-
-    item, worth, ahead: the copies by falling price: row, û − cost, sums of ``worth`` before each.
-    place, row, value: the class at hand: positions in ``item``, rows, worth of each beginning.
-    best: rows of the dearest class so far.
-    """
-
-    item: NDArray[np.int64]
-    worth: Any
-    ahead: Any
-    place: NDArray[np.int64]
-    row: NDArray[np.int64]
-    value: Any
-    best: NDArray[np.int64]
-
-
-def tolls_of(sets: list[OddSet], distinct: int, dtype: Any = np.float64) -> Tolls:
-    """Index odd sets by row."""
-    row = np.concatenate([s.rows for s in sets]) if sets else np.zeros(0, np.int64)
-    name = np.repeat(np.arange(len(sets)), [len(s.rows) for s in sets])
-    order = np.argsort(row, kind="stable")
-    first = np.searchsorted(row[order], np.arange(distinct + 1)).astype(np.int64)
-    toll = np.array([s.toll for s in sets], dtype)
-    modulus = np.array([s.modulus for s in sets], np.int64)
-    held = np.zeros(len(sets), np.int64)
-    return Tolls(first, name[order].astype(np.int64), modulus, toll, held)
-
-
-def charged(tolls: Tolls, toll: NDArray[Any]) -> Tolls:
-    """Return the index with other tolls, and by row only the sets with one."""
-    kept = toll[tolls.sets] > 0
-    first = np.concatenate([[0], np.cumsum(kept)])[tolls.first]
-    return tolls._replace(first=first, sets=tolls.sets[kept], toll=toll)
-
-
-def new_pad(widest: int, k: int, dtype: Any = np.float64) -> Pad:
-    """Allocate scratch for patterns of up to ``widest`` pairs."""
-    items = widest * (2 * k - 1) + 1
-    return Pad(
-        np.empty(items, np.int64),
-        np.empty(items, dtype),
-        np.empty(items + 1, dtype),
-        np.empty(2 * k, np.int64),
-        np.empty(2 * k, np.int64),
-        np.zeros(2 * k, dtype),
-        np.empty(2 * k, np.int64),
-    )
-
-
 @lean_kernel
-def line_up(p: int, lists: Any, price: Any, unit: int, counts: Any, k: int, pad: Any) -> int:
+def line_up(p: int, pr: Any) -> int:
     """Fill the pad with p's copies by falling price; return their number."""
+    lists, pad = pr.lists, pr.pad
     n = 0
     for i in range(lists.offset[p], lists.offset[p + 1]):
         r = lists.rows[i]
-        worth = price[r] - lists.cost[p] * unit
-        copies = min(counts[r], 2 * k - 1)
+        worth = pr.price[r] - lists.cost[p] * pr.unit
+        copies = min(pr.counts[r], 2 * pr.k - 1)
         j = n - 1
         while j >= 0 and pad.worth[j] < worth:
             pad.worth[j + copies] = pad.worth[j]
@@ -180,12 +93,13 @@ def beyond(i: int, n: int, tolls: Any, pad: Any) -> int:
 
 
 @lean_kernel
-def dearest(n: int, k: int, floor: Any, tries: int, tolls: Any, pad: Any) -> Any:
+def dearest(n: int, floor: Any, pr: Any) -> Any:
     """Return (worth, rows) of the dearest class among the pad's n copies, (floor, 0) if none.
 
     Only classes worth more than ``floor`` count; their rows are left in ``pad.best``.  After
     ``tries`` steps the number of rows is −1 and nothing is known.
     """
+    k, tries, tolls, pad = pr.k, pr.tries, pr.tolls, pr.pad
     best = floor
     found = 0
     size = 0
@@ -215,17 +129,18 @@ def dearest(n: int, k: int, floor: Any, tries: int, tolls: Any, pad: Any) -> Any
 
 
 @lean_kernel
-def dearest_mean(n: int, k: int, tries: int, tolls: Any, pad: Any) -> Any:
+def dearest_mean(n: int, pr: Any) -> Any:
     """Return (worth per row, rows) of the class with the highest mean worth, (0, 0) if none.
 
     Taking the mean of the dearest class from all prices and looking again ends at the class of
     the highest mean (Dinkelbach, On nonlinear fractional programming, Management Science 13,
     1967).  The rows are left in ``pad.best``; their number is −1 after ``tries`` steps.
     """
+    pad = pr.pad
     mean = pad.ahead[0]
     size = 0
     while True:
-        worth, found = dearest(n, k, 1e-12, tries, tolls, pad)
+        worth, found = dearest(n, 1e-12, pr)
         if found <= 0:
             return mean, -1 if found < 0 else size
         size = found
@@ -236,28 +151,16 @@ def dearest_mean(n: int, k: int, tries: int, tolls: Any, pad: Any) -> Any:
 
 
 @lean_kernel
-def classes_of(
-    p: int,
-    lists: Any,
-    price: Any,
-    counts: Any,
-    k: int,
-    slack: float,
-    tolls: Any,
-    pad: Any,
-    found: Any,
-    first: int,
-    last: int,
-    tries: int = ENDLESS,
-) -> Any:
+def classes_of(p: int, pr: Any, slack: float, found: Any, first: int, last: int) -> Any:
     """List every class of pattern p worth at least −``slack``.
 
-    ``found`` receives (pattern, size, rows), shapes (room,), (room,) and (room, 2k − 1), from
-    ``first`` on.  Returns where the list ends, and whether it is whole: it ends at ``last`` or
-    after ``tries`` steps.  Equal copies are taken in order, so that no class stands twice.
+    ``found`` (``Classes``) receives them from ``first`` on.  Returns where the list ends, and
+    whether it is whole: it ends at ``last`` or after ``tries`` steps.  Equal copies are taken in
+    order, so that no class stands twice.
     """
+    k, tries, tolls, pad = pr.k, pr.tries, pr.tolls, pr.pad
     pattern, size, rows = found
-    n = line_up(p, lists, price, 1, counts, k, pad)
+    n = line_up(p, pr)
     count = first
     held = 0
     i = 0
@@ -297,56 +200,33 @@ def classes_of(
 
 
 @lean_kernel
-def all_classes(
-    lists: Any,
-    price: Any,
-    counts: Any,
-    k: int,
-    slack: float,
-    tolls: Any,
-    pad: Any,
-    found: Any,
-) -> int:
+def all_classes(pr: Any, slack: float, found: Any) -> int:
     """List every class worth at least −``slack`` in ``found``, as ``classes_of``.
 
     Returns their number, −1 when they do not fit.
     """
     count = 0
-    for p in range(lists.cost.size):
-        count, whole = classes_of(
-            p, lists, price, counts, k, slack, tolls, pad, found, count, found[0].size
-        )
+    for p in range(pr.lists.cost.size):
+        count, whole = classes_of(p, pr, slack, found, count, found.pattern.size)
         if not whole:
             return -1
     return count
 
 
 @lean_kernel
-def some_classes(
-    lists: Any,
-    price: Any,
-    counts: Any,
-    k: int,
-    slack: float,
-    most: int,
-    tolls: Any,
-    pad: Any,
-    found: Any,
-) -> int:
+def some_classes(pr: Any, slack: float, most: int, found: Any) -> int:
     """As ``all_classes``, for each pattern with a smaller slack until at most ``most`` are left.
 
     Returns their number; ends where ``found`` is full.  Patterns with more than that of no reduced
     cost give some of these.
     """
     count = 0
-    for p in range(lists.cost.size):
-        last = min(count + most, found[0].size)
+    for p in range(pr.lists.cost.size):
+        last = min(count + most, found.pattern.size)
         reach = slack
         end = count
         for _ in range(SHRINKINGS):
-            end, whole = classes_of(
-                p, lists, price, counts, k, reach, tolls, pad, found, count, last
-            )
+            end, whole = classes_of(p, pr, reach, found, count, last)
             if whole:
                 break
             reach *= SHRINKING

@@ -60,22 +60,12 @@ def toll_of(member: Any, weight: Any, entries: int, tolls: Any) -> float:
 
 
 @lean_kernel
-def excess(
-    p: int,
-    lists: Any,
-    price: Any,
-    counts: Any,
-    k: int,
-    tries: int,
-    tolls: Any,
-    pad: Any,
-    best: Any,
-    found: Any,
-) -> float:
+def excess(p: int, pr: Any, best: Any, found: Any) -> float:
     """Return the highest mean worth of a class of pattern p, at least 0, and note that class.
 
-    A pattern whose search takes more than ``tries`` steps is held to its k highest prices.
+    A pattern whose search takes more than ``pr.tries`` steps is held to its k highest prices.
     """
+    lists, price, counts, k = pr.lists, pr.price, pr.counts, pr.k
     value, weight, member = best
     begin = lists.offset[p]
     end = lists.offset[p + 1]
@@ -86,13 +76,13 @@ def excess(
     total, entries = top_k(lists.rows, begin, end, price, counts, k, value, weight, member)
     if entries < 0 or total - k * cost <= 1e-12:
         return 0.0
-    if toll_of(member, weight, entries, tolls) > 0:
-        n = line_up(p, lists, price, 1, counts, k, pad)
-        mean, size = dearest_mean(n, k, tries, tolls, pad)
+    if toll_of(member, weight, entries, pr.tolls) > 0:
+        n = line_up(p, pr)
+        mean, size = dearest_mean(n, pr)
         if size >= 0:
             found.size[p] = size
             for z in range(size):
-                found.rows[p, z] = pad.best[z]
+                found.rows[p, z] = pr.pad.best[z]
             return mean
     size = 0
     for j in range(entries):
@@ -104,43 +94,22 @@ def excess(
 
 
 @lean_kernel
-def excesses(
-    lists: Any,
-    price: Any,
-    counts: Any,
-    k: int,
-    tries: int,
-    tolls: Any,
-    pad: Any,
-    best: Any,
-    found: Any,
-) -> None:
+def excesses(pr: Any, best: Any, found: Any) -> None:
     """Fill ``found``."""
-    for p in range(lists.cost.size):
-        more = excess(p, lists, price, counts, k, tries, tolls, pad, best, found)
-        found.mean[p] = more
+    for p in range(pr.lists.cost.size):
+        found.mean[p] = excess(p, pr, best, found)
 
 
 @lean_kernel
-def lower(
-    p: int,
-    lists: Any,
-    price: Any,
-    counts: Any,
-    k: int,
-    tries: int,
-    tolls: Any,
-    pad: Any,
-    best: Any,
-    found: Any,
-) -> None:
+def lower(p: int, pr: Any, best: Any, found: Any) -> None:
     """Lower prices until no class of pattern p is worth more than nothing.
 
     The rows of the class of highest mean worth pay that much less, again and again; after
     ``MOST_LOWERED`` times all rows of the pattern do.  ``found`` is overwritten at p.
     """
+    lists, price = pr.lists, pr.price
     for time in range(MOST_LOWERED + 1):
-        more = excess(p, lists, price, counts, k, tries, tolls, pad, best, found)
+        more = excess(p, pr, best, found)
         if more <= 0:
             return
         more += TINY
@@ -155,34 +124,24 @@ def lower(
 
 
 @lean_kernel
-def lower_all(
-    lists: Any,
-    price: Any,
-    counts: Any,
-    k: int,
-    tries: int,
-    tolls: Any,
-    pad: Any,
-    best: Any,
-    found: Any,
-    spare: Any,
-) -> None:
+def lower_all(pr: Any, best: Any, found: Any, spare: Any) -> None:
     """Lower prices until no class is worth more than nothing.
 
     A class is worth less where prices are lower: each pattern is looked at once, and only where
     ``found`` holds a class.  ``spare``: as ``found``, overwritten.
     """
-    for p in range(lists.cost.size):
+    for p in range(pr.lists.cost.size):
         if found.size[p]:
-            lower(p, lists, price, counts, k, tries, tolls, pad, best, spare)
+            lower(p, pr, best, spare)
 
 
 @lean_kernel
-def outsider(p: int, lists: Any, price: Any, counts: Any, size: int, rows: Any, after: Any) -> int:
+def outsider(p: int, pr: Any, size: int, rows: Any, after: Any) -> int:
     """Return the dearest row of p with a copy outside the class and ``after`` those before it.
 
     ``after``: (price, row) of the one found before; −1 when there is none.
     """
+    lists, price = pr.lists, pr.price
     best = -1
     for i in range(lists.offset[p], lists.offset[p + 1]):
         r = lists.rows[i]
@@ -193,18 +152,19 @@ def outsider(p: int, lists: Any, price: Any, counts: Any, size: int, rows: Any, 
         held = 0
         for z in range(size):
             held += rows[p, z] == r
-        if held < counts[r]:
+        if held < pr.counts[r]:
             best = r
     return best
 
 
 @lean_kernel
-def neighbours(lists: Any, price: Any, counts: Any, found: Any, pattern: Any, rows: Any) -> int:
+def neighbours(pr: Any, found: Any, listed: Any) -> int:
     """List the classes found, and those with one row exchanged whose prices exceed the cost.
 
-    Prices alone are looked at.  ``pattern``, shape (room,), and ``rows``, shape (room, 2k − 1),
-    −1 for none, receive them; returns how many.
+    Prices alone are looked at.  ``listed`` (``Classes``) receives them; returns how many.
     """
+    lists, price = pr.lists, pr.price
+    pattern, sizes, rows = listed
     count = 0
     for p in range(lists.cost.size):
         size = found.size[p]
@@ -215,11 +175,12 @@ def neighbours(lists: Any, price: Any, counts: Any, found: Any, pattern: Any, ro
             total += price[found.rows[p, z]]
             rows[count, z] = found.rows[p, z]
         pattern[count] = p
+        sizes[count] = size
         count += 1
         other = -1
         high = 1e300
         for _ in range(OUTSIDERS):
-            other = outsider(p, lists, price, counts, size, found.rows, (high, other))
+            other = outsider(p, pr, size, found.rows, (high, other))
             if other < 0:
                 break
             high = price[other]
@@ -230,6 +191,7 @@ def neighbours(lists: Any, price: Any, counts: Any, found: Any, pattern: Any, ro
                 if again or more <= 1e-3 or count == pattern.size:
                     continue
                 pattern[count] = p
+                sizes[count] = size
                 for y in range(size):
                     rows[count, y] = other if y == z else found.rows[p, y]
                 count += 1
@@ -237,22 +199,13 @@ def neighbours(lists: Any, price: Any, counts: Any, found: Any, pattern: Any, ro
 
 
 @lean_kernel
-def tolled(
-    lists: Any,
-    price: Any,
-    counts: Any,
-    k: int,
-    tries: int,
-    tolls: Any,
-    pad: Any,
-    found: Any,
-    listed: Any,
-) -> int:
+def tolled(pr: Any, found: Any, listed: Any) -> int:
     """List some classes of each pattern whose class found pays tolls, worth half as much or more.
 
     Where rows cost alike, tolls decide among very many classes: one at a time is not enough.
-    ``listed`` receives (pattern, size, rows), as in ``classes.all_classes``; returns how many.
+    ``listed`` (``Classes``) receives them; returns how many.
     """
+    lists, price = pr.lists, pr.price
     count = 0
     for p in range(lists.cost.size):
         size = found.size[p]
@@ -262,9 +215,6 @@ def tolled(
             prices += price[found.rows[p, z]]
         if size == 0 or prices <= worth + 1e-9:
             continue
-        last = min(count + MOST_LISTED, listed[0].size)
-        slack = -WORTH * worth
-        count, _ = classes_of(
-            p, lists, price, counts, k, slack, tolls, pad, listed, count, last, tries
-        )
+        last = min(count + MOST_LISTED, listed.pattern.size)
+        count, _ = classes_of(p, pr, -WORTH * worth, listed, count, last)
     return count

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import OddSet
+from incrowd.bounds.odd_sets.pricing import OddSet
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.bounds.odd_sets.vertex import settle
 from incrowd.patterns.prefix_tree import Emission

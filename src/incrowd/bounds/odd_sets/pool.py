@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import Tolls
+from incrowd.bounds.odd_sets.pricing import Tolls
 from incrowd.bounds.odd_sets.separation import Fractional
 from incrowd.jit import lean_kernel
 
@@ -81,7 +81,7 @@ class Pool:
         self.names = np.random.default_rng(distinct).integers(1, 2**62, distinct + 1, np.int64)
         self.names[-1] = 0  # absent
 
-    def add(self, rows: NDArray[np.int32], cost: NDArray[np.float64]) -> int:
+    def add(self, rows: NDArray[np.int64], cost: NDArray[np.float64]) -> int:
         """Add the classes that are new; return how many."""
         keys = self.names[rows].sum(axis=1)
         _, first = np.unique(keys, return_index=True)

@@ -4,15 +4,20 @@ The prices may rise up to a top each: then only patterns matter that could be br
 what a row is worth beyond is not sought.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from incrowd.bounds.odd_sets.classes import OddSet, charged, new_pad, tolls_of
 from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, neighbours, tolled
 from incrowd.bounds.odd_sets.pool import Pool
+from incrowd.bounds.odd_sets.pricing import (
+    Classes,
+    OddSet,
+    PricingProblem,
+    charged,
+    new_pad,
+    tolls_of,
+)
 from incrowd.bounds.odd_sets.primal_dual import scaled, solve
 from incrowd.bounds.odd_sets.separation import broken_sets
 from incrowd.patterns.prefix_tree import Emission
@@ -65,21 +70,20 @@ class Program:
         self.by_row = tolls_of(self.members, len(self.counts))
         self.most = np.array([s.most(self.counts) for s in self.members], np.float64)
 
-    def work(self, *scratch: Found) -> tuple[Any, ...]:
-        """Return what kernels need of the sets, and scratch."""
-        return charged(self.by_row, self.toll), self.pad, self.buffers, *scratch
+    def pricing(self, price: NDArray[np.float64]) -> PricingProblem:
+        """Return what classes are worth under ``price`` and the tolls at hand."""
+        tolls = charged(self.by_row, self.toll)
+        return PricingProblem(self.lists, self.counts, self.k, price, tolls, self.pad, 1, TRIES)
 
     def find(self) -> None:
         """Fill ``found`` at the dual point at hand."""
-        problem = self.lists, self.price, self.counts, self.k, TRIES
-        excesses(*problem, *self.work(self.found))
+        excesses(self.pricing(self.price), self.buffers, self.found)
 
     def evaluate(self) -> None:
         """Take the bound of the dual point at hand; ``found`` keeps what stands in its way."""
         self.find()
         price = self.price.copy()
-        problem = self.lists, price, self.counts, self.k, TRIES
-        lower_all(*problem, *self.work(self.found, self.spare))
+        lower_all(self.pricing(price), self.buffers, self.found, self.spare)
         bound = float(self.counts @ price) - float(self.most @ self.toll)
         if bound > self.bound:
             self.bound, self.best_price = bound, price
@@ -88,22 +92,17 @@ class Program:
 
     def add_classes(self) -> int:
         """Add the classes of ``found`` and classes like them; return how many are new."""
-        room, width = min(MOST_NEW, len(self.lists.cost) * 4 * self.k), 2 * self.k - 1
-        pattern, rows = np.zeros(room, np.int64), np.full((room, width), -1, np.int32)
-        n = neighbours(self.lists, self.price, self.counts, self.found, pattern, rows)
-        new = self.add(pattern[:n], rows[:n])
-        if not len(self.members):
-            return new
-        listed = np.zeros(room, np.int64), np.zeros(room, np.int64), rows
-        tolls, pad, _ = self.work()
-        problem = self.lists, self.price, self.counts, self.k, TRIES
-        n = tolled(*problem, tolls, pad, self.found, listed)
-        rows[:n][np.arange(width) >= listed[1][:n, None]] = -1
-        return new + self.add(listed[0][:n], rows[:n])
+        room = Classes.room(min(MOST_NEW, len(self.lists.cost) * 4 * self.k), self.k)
+        problem = self.pricing(self.price)
+        new = self.add(room.first(neighbours(problem, self.found, room)))
+        if len(self.members):
+            new += self.add(room.first(tolled(problem, self.found, room)))
+        return new
 
-    def add(self, pattern: NDArray[np.int64], rows: NDArray[np.int32]) -> int:
-        """Add classes of these patterns, −1 for no row; return how many are new."""
-        return self.pool.add(rows, (rows >= 0).sum(axis=1) * self.lists.cost[pattern])
+    def add(self, classes: Classes) -> int:
+        """Add some classes; return how many are new."""
+        cost = classes.size * self.lists.cost[classes.pattern]
+        return self.pool.add(classes.padded, cost.astype(np.float64))
 
     def look_ahead(self) -> None:
         """Add the classes that somewhat higher prices would call for."""

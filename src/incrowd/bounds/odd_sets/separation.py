@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import OddSet
+from incrowd.bounds.odd_sets.pricing import OddSet
 from incrowd.jit import kernel, lean_kernel
 from incrowd.solvers.engine.crowd import below
 

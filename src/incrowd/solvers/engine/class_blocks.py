@@ -1,4 +1,4 @@
-"""Large neighbourhoods over classes: blocks re-solved as set partitioning near lifted prices.
+"""Large neighbourhoods over classes: blocks put together anew near lifted prices.
 
 With lifted prices and odd sets nearly all classes of a good release cost what their rows pay; the
 gap sits in a few that cost more.  Around each of these the release is put together anew, from the
@@ -12,17 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import new_pad, some_classes, tolls_of
+from incrowd.bounds.odd_sets.classes import some_classes
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pricing import Classes, OddSet, PricingProblem
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import Emission
 from incrowd.solution import Solution
-from incrowd.solvers.engine.partition import Classes, best_partition
+from incrowd.solvers.engine.branching.tree import Branching
 from incrowd.solvers.engine.vicinity import Layout, Links, above_lifted, links_of, near
 
 HOP = 0.05  # cells that a link is longer than it is dear, on average
 MOST_CLASSES = 20_000  # per block
-NODES = 1_000  # of branch and bound, per block
+NODES = 20  # of branching, per block
+BRANCHING = Branching(tried=(2, 1), iterations=20)  # rather many blocks than proofs
 
 
 def split(solution: Solution, k: int) -> Solution:
@@ -62,13 +64,11 @@ class Neighbourhood:
     names: int64, shape (classes,): equal for equal classes.
     """
 
-    def __init__(
-        self, settings: "ClassBlocks", lifted: Lifted, price: NDArray[np.float64], k: int
-    ) -> None:
-        self.settings, self.lifted, self.price, self.k = settings, lifted, price, k
-        distinct = len(price)
-        self.tolls = tolls_of(lifted.sets, distinct)
-        self.pad = new_pad(int(np.diff(lifted.lists.offset).max(initial=1)), k)
+    def __init__(self, settings: "ClassBlocks", lifted: Lifted, k: int) -> None:
+        self.settings, self.lifted, self.k = settings, lifted, k
+        distinct = len(lifted.price)
+        counts = np.zeros(distinct, np.int64)  # those of a block
+        self.problem = PricingProblem.of(lifted.lists, counts, k, lifted.price, lifted.sets)
         self.keys = np.random.default_rng(distinct).integers(1, 2**62, distinct, np.int64)
 
     def enter(self, best: Solution) -> None:
@@ -77,7 +77,7 @@ class Neighbourhood:
         self.layout = Layout.of(best)
         every = padded(self.layout, np.arange(len(best.sizes)), 2 * self.k - 1)
         costs = best.sizes * best.class_costs
-        self.above = above_lifted(every, costs, self.lifted.price, self.tolls) / instance.cell
+        self.above = above_lifted(every, costs, self.problem) / instance.cell
         self.names = np.add.reduceat(self.keys[self.layout.rows], self.layout.first[:-1])
 
     def part(self, block: NDArray[np.int64]) -> tuple[Solution, NDArray[np.int64]]:
@@ -87,36 +87,53 @@ class Neighbourhood:
         part = Instance(whole.codes[rows], counts.astype(np.int64), whole.trees, whole.scale)
         return Solution.of(part, self.best.classes[block]), rows
 
-    def offered(self, present: Solution, rows: NDArray[np.int64]) -> tuple[Classes, NDArray]:
-        """Return classes for the block, its own among them, and the costs of their patterns."""
-        k, instance = self.k, present.instance
-        counts = np.zeros(len(self.price), np.int64)
+    def offered(self, present: Solution, rows: NDArray[np.int64]) -> tuple[Classes, Lifted]:
+        """Return classes for the block, its own among them, and lifted prices over them."""
+        k, instance, lifted = self.k, present.instance, self.lifted
+        counts = np.zeros(len(self.keys), np.int64)
         counts[rows] = instance.counts
-        lists = restricted(self.lifted.lists, counts)
+        lists = restricted(lifted.lists, counts)
         room = min(MOST_CLASSES, self.settings.most * len(lists.cost))
-        found = np.empty(room, np.int64), np.empty(room, np.int64), np.zeros((room, 2 * k - 1), int)
+        found = Classes.room(room, k)
         slack = self.settings.slack * instance.cell
-        problem = lists, self.lifted.price, counts, k, slack, self.settings.most
-        n = some_classes(*problem, self.tolls, self.pad, found)
-        number = np.full(len(self.price), 0)
+        problem = self.problem._replace(lists=lists, counts=counts)
+        found = found.first(some_classes(problem, slack, self.settings.most, found))
+        number = np.full(len(counts), -1)
         number[rows] = np.arange(len(rows))
-        own = Layout.of(present)
-        sizes = present.sizes
+        own, sizes = Layout.of(present), present.sizes
         mine = padded(own, np.arange(len(sizes)), 2 * k - 1)
-        return Classes(
-            np.concatenate([found[0][:n], len(lists.cost) + np.arange(len(sizes))]),
-            np.concatenate([found[1][:n], sizes]),
-            np.concatenate([number[found[2][:n]], mine]),
-        ), np.concatenate([lists.cost, present.class_costs])
+        classes = Classes(
+            np.concatenate([found.pattern, len(lists.cost) + np.arange(len(sizes))]),
+            np.concatenate([found.size, sizes]),
+            np.concatenate([number[found.padded], mine]),
+        )
+        lists = Emission(
+            np.concatenate([lists.cost, present.class_costs]),
+            np.concatenate([lists.offset, lists.offset[-1] + own.first[1:]]),
+            np.concatenate([number[lists.rows], own.rows]).astype(np.int32),
+        )
+        return classes, Lifted(lists, lifted.price[rows], self.sets_of(rows, number, instance))
 
-    def solved(self, classes: NDArray[np.int64], seconds: float) -> Solution:
+    def sets_of(
+        self, rows: NDArray[np.int64], number: NDArray[np.int64], part: Instance
+    ) -> list[OddSet]:
+        """Return what the odd sets hold of these rows, by their ``number`` in the part."""
+        first, by_row, *_ = self.problem.tolls
+        concerned = np.unique(np.concatenate([by_row[first[r] : first[r + 1]] for r in rows]))
+        sets = []
+        for one in (self.lifted.sets[j] for j in concerned):
+            members = number[one.rows]
+            sets.append(one._replace(rows=members[members >= 0]))
+        return [s for s in sets if s.most(part.counts)]
+
+    def solved(self, classes: NDArray[np.int64], seconds: Callable[[], float]) -> Solution:
         """Put these classes' rows together anew; return the better release."""
         inside = np.isin(self.best.classes, classes)
         block = np.flatnonzero(inside)
         present, rows = self.part(block)
-        offered, cost = self.offered(present, rows)
-        found, _ = best_partition(offered, cost, self.price[rows], present, NODES, seconds)
-        if found.cost >= present.cost:
+        problem = *self.offered(present, rows), present.instance, self.k, present.cost - 1
+        found, _ = BRANCHING.run(*problem, NODES, seconds)
+        if found is None:
             return self.best
         name = self.best.classes.copy()
         name[block] = len(self.best.sizes) + found.classes
@@ -158,7 +175,7 @@ class ClassBlocks:
         ``price``: float64, shape (distinct,), bounds every release without odd sets.
         """
         links = links_of(lifted, best.instance, k)
-        at = Neighbourhood(self, lifted, price, k)
+        at = Neighbourhood(self, lifted, k)
         at.enter(split(best, k))
         rng = np.random.default_rng([seed, 11])
         for size in self.sizes:
@@ -186,7 +203,8 @@ class ClassBlocks:
             worst = int(due[np.argmax(at.above[due])])
             tried.add(int(at.names[worst]))
             block = near(worst, size, at.layout, links, hop)
-            better = at.solved(block, min(self.seconds, seconds_left()))
+            end = max(0.0, seconds_left() - self.seconds)
+            better = at.solved(block, lambda end=end: seconds_left() - end)
             if better is not at.best:
                 at.enter(better)
                 report(better.cost)

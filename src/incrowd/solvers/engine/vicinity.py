@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.classes import Tolls, new_pad, some_classes, tolls_of
+from incrowd.bounds.odd_sets.classes import some_classes
 from incrowd.bounds.odd_sets.evaluation import toll_of
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pricing import Classes, PricingProblem
 from incrowd.instance import Instance
 from incrowd.jit import kernel, lean_kernel
 from incrowd.solution import Solution
@@ -62,7 +63,7 @@ class Layout(NamedTuple):
 
 
 @lean_kernel
-def excess_of(rows: Any, cost: Any, price: Any, ones: Any, tolls: Any, above: Any) -> None:
+def excess_of(rows: Any, cost: Any, ones: Any, pr: Any, above: Any) -> None:
     """Fill ``above`` with what classes cost above their prices and tolls.
 
     ``rows``: distinct rows, shape (classes, n), −1 after the last; ``ones``: shape (n,).
@@ -71,22 +72,22 @@ def excess_of(rows: Any, cost: Any, price: Any, ones: Any, tolls: Any, above: An
         size = 0
         above[j] = cost[j]
         while size < rows.shape[1] and rows[j, size] >= 0:
-            above[j] -= price[rows[j, size]]
+            above[j] -= pr.price[rows[j, size]]
             size += 1
-        above[j] += toll_of(rows[j], ones, size, tolls)
+        above[j] += toll_of(rows[j], ones, size, pr.tolls)
 
 
 def above_lifted(
-    rows: NDArray[np.int64], cost: NDArray[np.int64], price: NDArray[np.float64], tolls: Tolls
+    rows: NDArray[np.int64], cost: NDArray[np.int64], problem: PricingProblem
 ) -> NDArray[np.float64]:
     """Return what classes cost above lifted prices and tolls: float64, shape (classes,).
 
     ``rows``: int64, shape (classes, n), distinct rows, −1 after the last; ``cost`` is that of all
-    rows together; ``price``: float64, shape (distinct,): lifted.
+    rows together.
     """
     above = np.empty(len(rows))
     ones = np.ones(rows.shape[1], np.int64)
-    excess_of(rows, cost, price, ones, tolls, above)
+    excess_of(rows, cost, ones, problem, above)
     return above
 
 
@@ -94,19 +95,15 @@ def links_of(lifted: Lifted, instance: Instance, k: int) -> Links:
     """List a few classes of small reduced cost for every pattern."""
     lists, cell = lifted.lists, instance.cell
     room = min(MOST_LINKS, PER_PATTERN * len(lists.cost))
-    found = np.empty(room, np.int64), np.empty(room, np.int64), np.full((room, 2 * k - 1), -1)
-    tolls = tolls_of(lifted.sets, instance.distinct)
-    pad = new_pad(int(np.diff(lists.offset).max(initial=1)), k)
-    problem = lists, lifted.price, instance.counts, k, REACH * cell, PER_PATTERN
-    n = some_classes(*problem, tolls, pad, found)
-    pattern, size, rows = (part[:n] for part in found)
-    taken = np.arange(rows.shape[1]) < size[:, None]
-    rows[~taken] = -1
-    length = above_lifted(rows, size * lists.cost[pattern], lifted.price, tolls) / cell
-    row = rows[taken]
+    found = Classes.room(room, k)
+    problem = PricingProblem.of(lists, instance.counts, k, lifted.price, lifted.sets)
+    found = found.first(some_classes(problem, REACH * cell, PER_PATTERN, found))
+    rows, size = found.padded, found.size
+    length = above_lifted(rows, size * lists.cost[found.pattern], problem) / cell
+    row = rows[found.taken]
     order = np.argsort(row, kind="stable")
     first = np.searchsorted(row[order], np.arange(instance.distinct + 1)).astype(np.int64)
-    return Links(rows, length, first, np.repeat(np.arange(n), size)[order])
+    return Links(rows, length, first, np.repeat(np.arange(len(size)), size)[order])
 
 
 @kernel

@@ -7,12 +7,11 @@ of the branch obeys, so that no rounding error can cut off an optimum.
 
 from typing import NamedTuple
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from incrowd.solvers.matching.highs import model_of
+from incrowd.highs import model_of, optimum
 from incrowd.solvers.matching.separation import WHOLE
 from incrowd.stop import Stop
 
@@ -85,19 +84,18 @@ def relax(
     alone[:, 0] = np.arange(nodes)
     matrix = rows_of(np.concatenate([groups, alone]), nodes, odd_sets)
     price = np.concatenate([cost, np.full(nodes, 4 * best + 4)])
-    infinite = np.full(len(price) + len(odd_sets) + nodes, highspy.kHighsInf)
-    row_upper = np.concatenate([np.ones(nodes), infinite[: len(odd_sets)]])
-    model = model_of(matrix, price, infinite[: len(price)], row_upper)
+    once = np.ones(nodes + len(odd_sets))
+    most = np.concatenate([once[:nodes], np.full(len(odd_sets), np.inf)])
+    model = model_of(matrix, price, np.full(len(price), np.inf), once, most)
     model.run()
-    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+    point = optimum(model)
+    if point is None:
         return None
-    solution = model.getSolution()
-    dual = np.round(np.array(solution.row_dual) * UNIT).astype(np.int64)
+    dual = np.round(point.y * UNIT).astype(np.int64)
     dual[nodes:] = np.maximum(dual[nodes:], 0)
     slack = price * UNIT - matrix.T.astype(np.int64) @ dual
     dual[:nodes] -= max(0, -int(slack.min()))
-    x = np.array(solution.col_value)
-    return Relaxed(x[: len(groups)], -(-int(dual.sum()) // UNIT))
+    return Relaxed(point.x[: len(groups)], -(-int(dual.sum()) // UNIT))
 
 
 def rows_of(

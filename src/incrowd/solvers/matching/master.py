@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from incrowd.highs import append_columns, limit_time, model_of, optimum
 from incrowd.solvers.matching.assignment import Fractional, cycles
-from incrowd.solvers.matching.highs import model_of
 from incrowd.solvers.matching.pool import Incidence, Pool
 
 
@@ -76,9 +76,9 @@ class Master:
         fixed = sparse.csc_matrix((np.ones(k), (self._artificial, np.arange(k))), shape=(n, k))
         matrix = sparse.csc_matrix(sparse.hstack([fixed, _incidence(self._pool.groups, n)]))
         cost = np.concatenate([price[self._artificial], self._pool.cost]) / self._unit
-        upper = np.full(len(cost), highspy.kHighsInf)
+        upper = np.full(len(cost), np.inf)
         upper[:k] = 0
-        return model_of(matrix, cost, upper, np.ones(n))
+        return model_of(matrix, cost, upper, np.ones(n), np.ones(n))
 
     def _start(self, places: NDArray[np.int64]) -> None:
         """Set the basis of the assignment."""
@@ -94,9 +94,7 @@ class Master:
 
     def solve(self, seconds: float) -> bool:
         """Solve to optimality; False when time ran out (then nothing changed)."""
-        self._model.setOptionValue(
-            "time_limit", self._model.getRunTime() + min(max(seconds, 0.0), 1e9)
-        )
+        limit_time(self._model, seconds)
         # Few nodes change between rounds.  Perturbed costs make the solver walk through the ties
         # of all the others (10,000 iterations instead of 75), so they are the second resort.
         for perturbation, iterations in ((0.0, 20_000), (1.0, 2**31 - 1)):
@@ -105,14 +103,13 @@ class Master:
             self._model.run()
             if self._model.getModelStatus() != highspy.HighsModelStatus.kIterationLimit:
                 break
-        if self._model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        point = optimum(self._model)
+        if point is None:
             return False
-        solution = self._model.getSolution()
-        dual = np.array(solution.row_dual) * self._unit
-        n = self._nodes
-        self.x = np.array(solution.col_value)[len(self._artificial) :]
+        n, dual = self._nodes, point.y * self._unit
+        self.x = point.x[len(self._artificial) :]
         self.price, self.weight = dual[:n], np.maximum(dual[n:], 0.0)
-        self.value = self._model.getInfo().objective_function_value * self._unit
+        self.value = point.value * self._unit
         return True
 
     def extend(self) -> None:
@@ -126,15 +123,9 @@ class Master:
             odd.data %= 2
             odd.eliminate_zeros()
             matrix = sparse.csc_matrix(sparse.vstack([matrix, odd]))
-        cost = self._pool.cost[self._columns :] / self._unit
-        k = len(groups)
-        if k:
-            self._model.addCols(
-                k, cost, np.zeros(k), np.full(k, highspy.kHighsInf), matrix.nnz,
-                matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32), matrix.data,
-            )  # fmt: skip
+        append_columns(self._model, self._pool.cost[self._columns :] / self._unit, matrix)
         self._columns = len(self._pool)
-        self.x = np.concatenate([self.x, np.zeros(k)])
+        self.x = np.concatenate([self.x, np.zeros(len(groups))])
 
     def cut(self, odd_sets: list[NDArray[np.int64]]) -> int:
         """Add the cuts of the odd sets that are not in use yet; return how many."""
@@ -149,7 +140,7 @@ class Master:
         for s in new:
             columns = odd_columns(incidence, s) + len(self._artificial)
             self._model.addRow(
-                1.0, highspy.kHighsInf, len(columns), columns.astype(np.int32),
+                1.0, np.inf, len(columns), columns.astype(np.int32),
                 np.ones(len(columns)),
             )  # fmt: skip
         self.cuts.extend(new)

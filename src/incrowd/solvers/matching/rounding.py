@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from incrowd.solvers.matching.highs import model_of
+from incrowd.highs import model_of
 from incrowd.solvers.matching.pool import Incidence, Pool
 from incrowd.solvers.matching.separation import WHOLE, components, fractional_columns
 from incrowd.stop import Stop
@@ -170,7 +170,8 @@ def whole_program(
     matrix = sparse.csc_matrix(
         (np.ones(len(column)), (place[member[taken]], column)), shape=(len(region), len(groups))
     )
-    model = model_of(matrix, cost, np.ones(len(groups)), np.ones(len(region)), whole=True)
+    once = np.ones(len(region))
+    model = model_of(matrix, cost, np.ones(len(groups)), once, once, whole=True)
     model.setOptionValue("time_limit", max(seconds, 0.01))
     model.setOptionValue("mip_abs_gap", 0.99)
     model.setOptionValue("mip_rel_gap", 0.0)

@@ -1,0 +1,155 @@
+"""What searches for classes go by: odd sets, prices and tolls, and room for what they find."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.patterns.prefix_tree import Emission
+
+ENDLESS = 1 << 62
+
+
+class OddSet(NamedTuple):
+    """All copies of some distinct rows.
+
+    A class C pays ``toll``·⌊|C∩S|/``modulus``⌋.
+    """
+
+    rows: NDArray[np.int64]
+    modulus: int
+    toll: float
+
+    def most(self, counts: NDArray[np.int64]) -> int:
+        """Return ⌊|S|/modulus⌋."""
+        return int(counts[self.rows].sum()) // self.modulus
+
+    def name(self) -> tuple[int, ...]:
+        """Return what tells it apart: modulus and rows."""
+        return self.modulus, *self.rows.tolist()
+
+
+class Classes(NamedTuple):
+    """Classes: int64, shapes (n,), (n,), (n, 2k − 1); of ``rows`` the first ``size`` count."""
+
+    pattern: NDArray[np.int64]
+    size: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def room(cls, n: int, k: int) -> "Classes":
+        """Allocate."""
+        return cls(np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, 2 * k - 1), np.int64))
+
+    def first(self, n: int) -> "Classes":
+        """Return the first n, without holding on to the room of the others."""
+        return Classes(*(part[:n].copy() for part in self))
+
+    @property
+    def taken(self) -> NDArray[np.bool_]:
+        """bool, shape (n, 2k − 1): which entries of ``rows`` are filled."""
+        return np.arange(self.rows.shape[1]) < self.size[:, None]
+
+    @property
+    def padded(self) -> NDArray[np.int64]:
+        """int64, shape (n, 2k − 1): ``rows``, −1 after the last."""
+        return np.where(self.taken, self.rows, -1)
+
+
+class Tolls(NamedTuple):
+    """Odd sets by row: sets ``sets[first[r]:first[r + 1]]`` hold distinct row r.
+
+    modulus: int64, shape (sets,); toll: float64 or int64, shape (sets,): σ of each.
+    held: int64, shape (sets,): scratch, how many rows the class at hand shares with each; zero.
+    """
+
+    first: NDArray[np.int64]
+    sets: NDArray[np.int64]
+    modulus: NDArray[np.int64]
+    toll: Any
+    held: NDArray[np.int64]
+
+
+class Pad(NamedTuple):
+    """Scratch for one pattern.
+
+    item, worth, ahead: the copies by falling price: row, û − cost, sums of ``worth`` before each.
+    place, row, value: the class at hand: positions in ``item``, rows, worth of each beginning.
+    best: rows of the dearest class so far.
+    """
+
+    item: NDArray[np.int64]
+    worth: Any
+    ahead: Any
+    place: NDArray[np.int64]
+    row: NDArray[np.int64]
+    value: Any
+    best: NDArray[np.int64]
+
+
+class PricingProblem(NamedTuple):
+    """What classes are worth: all that a search for dear ones goes by, and its scratch.
+
+    lists: patterns and the rows that may publish them; k: rows of the smallest class.
+    counts: int64, shape (distinct,); price: float64 or int64, shape (distinct,): û.
+    unit: what 1 in ``lists.cost`` is in prices and tolls.
+    tries: steps that the search of one pattern may take.
+    """
+
+    lists: Emission
+    counts: NDArray[np.int64]
+    k: int
+    price: Any
+    tolls: Tolls
+    pad: Pad
+    unit: int
+    tries: int
+
+    @classmethod
+    def of(
+        cls,
+        lists: Emission,
+        counts: NDArray[np.int64],
+        k: int,
+        price: NDArray[Any],
+        sets: list[OddSet],
+        unit: int = 1,
+        tries: int = ENDLESS,
+    ) -> "PricingProblem":
+        """Index the sets and allocate."""
+        tolls = tolls_of(sets, len(counts), price.dtype)
+        pad = new_pad(int(np.diff(lists.offset).max(initial=1)), k, price.dtype)
+        return cls(lists, counts, k, price, tolls, pad, unit, tries)
+
+
+def tolls_of(sets: list[OddSet], distinct: int, dtype: Any = np.float64) -> Tolls:
+    """Index odd sets by row."""
+    row = np.concatenate([s.rows for s in sets]) if sets else np.zeros(0, np.int64)
+    name = np.repeat(np.arange(len(sets)), [len(s.rows) for s in sets])
+    order = np.argsort(row, kind="stable")
+    first = np.searchsorted(row[order], np.arange(distinct + 1)).astype(np.int64)
+    toll = np.array([s.toll for s in sets], dtype)
+    modulus = np.array([s.modulus for s in sets], np.int64)
+    held = np.zeros(len(sets), np.int64)
+    return Tolls(first, name[order].astype(np.int64), modulus, toll, held)
+
+
+def charged(tolls: Tolls, toll: NDArray[Any]) -> Tolls:
+    """Return the index with other tolls, and by row only the sets with one."""
+    kept = toll[tolls.sets] > 0
+    first = np.concatenate([[0], np.cumsum(kept)])[tolls.first]
+    return tolls._replace(first=first, sets=tolls.sets[kept], toll=toll)
+
+
+def new_pad(widest: int, k: int, dtype: Any = np.float64) -> Pad:
+    """Allocate scratch for patterns of up to ``widest`` pairs."""
+    items = widest * (2 * k - 1) + 1
+    return Pad(
+        np.empty(items, np.int64),
+        np.empty(items, dtype),
+        np.empty(items + 1, dtype),
+        np.empty(2 * k, np.int64),
+        np.empty(2 * k, np.int64),
+        np.zeros(2 * k, dtype),
+        np.empty(2 * k, np.int64),
+    )
