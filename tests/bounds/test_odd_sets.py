@@ -24,8 +24,9 @@ from incrowd.patterns.prefix_tree import Emission
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.proof.oddsets import OddSetPrices
 from incrowd.solvers.base import Context, Problem
+from incrowd.solvers.engine.branching.relaxation import copies_in, groups
 from incrowd.solvers.engine.engine import Engine, Run
-from incrowd.solvers.engine.partition import classes_within, copies_in, groups
+from incrowd.solvers.engine.reach import classes_within
 from incrowd.stop import Stop
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, random_tables

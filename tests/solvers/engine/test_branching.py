@@ -8,6 +8,7 @@ import pytest
 from bounds.odd_set_samples import classes_of, everything, raised, worth_of
 from incrowd.bounds.odd_sets.certificate import exact, settled
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pricing import Classes
 from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import PrefixTree
@@ -16,8 +17,8 @@ from incrowd.solution import Solution
 from incrowd.solvers.engine.branching.dealing import dealt
 from incrowd.solvers.engine.branching.relaxation import Node, Relaxation
 from incrowd.solvers.engine.branching.tree import Branching
-from incrowd.solvers.engine.partition import Classes, classes_within
 from incrowd.solvers.engine.prove import prove
+from incrowd.solvers.engine.reach import classes_within
 from incrowd.solvers.engine.windows import sorted_classes
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, lawful, naive_cost, random_tables

@@ -113,8 +113,7 @@ def test_a_block_of_everything_is_solved(kind: str) -> None:
             continue
         lifted, _ = raised(instance, k, turns=20)
         poor = Solution.of(instance, np.zeros(instance.rows, np.int64))
-        price = np.zeros(instance.distinct)
-        problem = poor, lifted, price, k, 1, lambda: 60.0
+        problem = poor, lifted, k, 1, lambda: 60.0
         whole = ClassBlocks(sizes=(99, 99), slack=99.0, most=9999, least=0.0)
         best = optimum(instance, KAnonymity(k))
         found = whole.run(*problem)

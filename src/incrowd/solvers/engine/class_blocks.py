@@ -163,17 +163,13 @@ class ClassBlocks:
         self,
         best: Solution,
         lifted: Lifted,
-        price: NDArray[np.float64],
         k: int,
         seed: int,
         seconds_left: Callable[[], float],
         stop: Callable[[], bool] = lambda: False,
         report: Callable[[int], None] = lambda cost: None,
     ) -> Solution:
-        """Go through the rounds; return a release that costs no more than ``best``.
-
-        ``price``: float64, shape (distinct,), bounds every release without odd sets.
-        """
+        """Go through the rounds; return a release that costs no more than ``best``."""
         links = links_of(lifted, best.instance, k)
         at = Neighbourhood(self, lifted, k)
         at.enter(split(best, k))

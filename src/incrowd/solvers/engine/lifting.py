@@ -177,7 +177,7 @@ class LiftedRun(StagedRun):
     def exchanged(self, turn: int, stop: Callable[[], bool]) -> Solution:
         """Go through one round of such blocks."""
         assert self.guide is not None
-        problem = self.best, self.guide, self.price, self.k, self.context.seed + turn
+        problem = self.best, self.guide, self.k, self.context.seed + turn
 
         def report(cost: int) -> None:
             self.tell("blocks of classes", None, cost)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.certificate import exact, settled
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pricing import Classes
 from incrowd.instance import Instance
 from incrowd.patterns.listing import within
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
@@ -23,7 +24,7 @@ from incrowd.solvers.engine.block import BlockMaker
 from incrowd.solvers.engine.branching.tree import Branching
 from incrowd.solvers.engine.crowd import new_crowd
 from incrowd.solvers.engine.neighbourhood import apply_block, solve_block
-from incrowd.solvers.engine.partition import Classes, classes_within, pairs_of
+from incrowd.solvers.engine.reach import classes_within, pairs_of
 from incrowd.solvers.engine.warm import with_solution
 
 # pairs and branch-and-bound nodes that a proof may take: in a hurry, and patient

@@ -8,16 +8,17 @@
 Only the classes that its prices call for are in the program of the simplex method.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, vstack
 
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pricing import Classes, OddSet
 from incrowd.instance import Instance
 from incrowd.simplex import Simplex
-from incrowd.solvers.engine.partition import Classes, copies_in, groups
 
 FIRST = 10  # classes per row there from the start
 BATCH = 250  # classes that join at a time
@@ -135,3 +136,23 @@ class Relaxation:
         np.add.at(rows, self.pattern, x * self.size)
         np.add.at(share, self.pattern, x)
         return rows, share
+
+
+def copies_in(classes: Classes, instance: Instance) -> Any:
+    """Return how many copies of each distinct row each class holds, rows × classes; sparse."""
+    n = len(classes.size)
+    column = np.repeat(np.arange(n), classes.size)
+    row = classes.rows[classes.taken]
+    return csc_array((np.ones(len(row)), (row, column)), shape=(instance.distinct, n))
+
+
+def groups(sets: Sequence[OddSet], matrix: Any) -> Any:
+    """Return ⌊|C∩S|/q⌋, sets × classes, from the copies of each row in each class; sparse."""
+    column = np.concatenate([s.rows for s in sets])
+    row = np.repeat(np.arange(len(sets)), [len(s.rows) for s in sets])
+    members = csr_array((np.ones(len(row)), (row, column)), shape=(len(sets), matrix.shape[0]))
+    held = (members @ matrix).tocoo()
+    modulus = np.array([s.modulus for s in sets])
+    held.data //= modulus[held.coords[0]]
+    held.eliminate_zeros()
+    return held.tocsr()

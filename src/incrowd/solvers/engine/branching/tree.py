@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.lifted import Lifted
+from incrowd.bounds.odd_sets.pricing import Classes
 from incrowd.instance import Instance
 from incrowd.solution import Solution
 from incrowd.solvers.engine.branching.dealing import dealt
 from incrowd.solvers.engine.branching.relaxation import Node, Relaxation, Relaxed
-from incrowd.solvers.engine.partition import Classes
 
 DOUBT = 1e-9  # share of a bound that rounding may have added
 WHOLE = 1e-6  # rows that a whole number of them may be off
