@@ -8,7 +8,8 @@ Runs are cut when that is provably safe (every descendant has fewer rows and cos
 much, so its k highest prices sum to no more):
 
 - the support is below k;
-- no row can profit (mode-dependent, see ``profitable``);
+- no row can profit (mode-dependent, see ``profitable``), or the pattern already costs more than the
+  rows of the group above could pay, for which whole levels of a column are left out;
 - the pattern is not closed: all its rows lie in one child of a chosen node, so a cheaper pattern
   with the same rows is met elsewhere in the search.
 """
@@ -65,101 +66,86 @@ class Slack(NamedTuple):
     reduced: bool
 
 
+class Task(NamedTuple):
+    """What a search is for.
+
+    mode: SUPPORT, EMIT or REPAIR.  price: int64 or float64 (distinct,), changed unless EMIT; costs
+    are multiplied by ``unit`` to match it.  slack, sink: of EMIT.
+    """
+
+    mode: int
+    k: int
+    price: Any
+    unit: int
+    slack: Slack
+    sink: Sink
+    visits: int
+
+
 @lean_kernel
 def exceeds(
-    rows: Any,
-    begin: int,
-    end: int,
-    price: Any,
-    counts: Any,
-    k: int,
-    cost: Any,
-    known: Any,
-    pad: Any,
+    task: Any, rows: Any, begin: int, end: int, counts: Any, cost: Any, known: Any, pad: Any
 ) -> tuple[bool, Any]:
     """Whether the k highest prices sum to more than ``k·cost``, and a bound on that sum.
 
     ``known``: such a bound from before; ``pad``: the buffers of ``top_k``.
     """
-    above, sure = most_above(rows, begin, end, price, counts, k, cost)
+    above, sure = most_above(rows, begin, end, task.price, counts, task.k, cost)
     if sure or above <= 0:
         return sure, known
-    total, _ = top_k(rows, begin, end, price, counts, k, *pad)
-    return total > k * cost, total
+    total, _ = top_k(rows, begin, end, task.price, counts, task.k, *pad)
+    return total > task.k * cost, total
 
 
 @lean_kernel
 def profitable(
-    mode: int,
-    rows: Any,
-    begin: int,
-    end: int,
-    cost: int,
-    k: int,
-    price: Any,
-    counts: Any,
-    slack: Any,
-    known: Any,
-    pad: Any,
+    task: Any, rows: Any, begin: int, end: int, counts: Any, cost: int, known: Any, pad: Any
 ) -> tuple[bool, Any]:
     """Whether this run, or anything below it, can still matter; if so, its ``reach``.
 
     That is a bound on k times the cost of what may matter, beside the slack of EMIT.
     """
-    if mode == SUPPORT:
-        high = price[rows[begin]]
+    if task.mode == SUPPORT:
+        high = task.price[rows[begin]]
         for i in range(begin, end):
-            high = max(high, price[rows[i]])
-        return high > cost, k * high
-    if mode == REPAIR:  # integers only: a float would round large prices
-        return exceeds(rows, begin, end, price, counts, k, cost, known, pad)
-    least = cost - slack.absolute - slack.relative * cost
-    return exceeds(rows, begin, end, price, counts, k, least, known, pad)
+            high = max(high, task.price[rows[i]])
+        return high > cost, task.k * high
+    if task.mode == REPAIR:  # integers only: a float would round large prices
+        return exceeds(task, rows, begin, end, counts, cost, known, pad)
+    least = cost - task.slack.absolute - task.slack.relative * cost
+    return exceeds(task, rows, begin, end, counts, least, known, pad)
 
 
 @lean_kernel
-def within_reach(mode: int, reach: Any, cost: int, k: int, slack: Any) -> bool:
+def within_reach(task: Any, reach: Any, cost: int) -> bool:
     """Whether a pattern of this cost can matter, whatever its rows."""
-    if mode == EMIT:
-        return reach > k * (cost - slack.absolute - slack.relative * cost)
-    return reach > k * cost
+    if task.mode == EMIT:
+        return reach > task.k * (cost - task.slack.absolute - task.slack.relative * cost)
+    return reach > task.k * cost
 
 
 @lean_kernel
-def leave_out(
-    mode: int, depth: int, reach: Any, k: int, unit: int, least: Any, slack: Any, buffers: Any
-) -> None:
+def leave_out(task: Any, depth: int, reach: Any, least: Any, buffers: Any) -> None:
     """Leave out the levels of this column all of whose nodes cost too much."""
     _, _, _, paid, levels = buffers.depth
     while levels[depth] > 0 and not within_reach(
-        mode, reach, paid[depth] + unit * least[depth, levels[depth] - 1], k, slack
+        task, reach, paid[depth] + task.unit * least[depth, levels[depth] - 1]
     ):
         levels[depth] -= 1
 
 
 @lean_kernel
-def emit(
-    rows: Any,
-    n: int,
-    cost: int,
-    k: int,
-    price: Any,
-    grid: Any,
-    slack: Any,
-    sink: Any,
-    state: Any,
-    value: Any,
-    weight: Any,
-    member: Any,
-) -> None:
+def emit(task: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -> None:
     """Append one pattern to the sink; ``state`` = (patterns, pairs, visits, trouble)."""
-    total, entries = top_k(rows, 0, n, price, grid.counts, k, value, weight, member)
+    k, price, slack, sink = task.k, task.price, task.slack, task.sink
+    n = rows.size
+    total, entries = top_k(rows, 0, n, price, counts, k, *pad)
     margin = slack.absolute + slack.relative * cost
     excess = total - k * cost
     if excess + k * margin <= 0:
         return
     window = k * margin + excess if slack.reduced else 2 * margin
-    threshold = value[entries - 1] - window
+    threshold = pad[0][entries - 1] - window
     p = state[0]
     z = state[1]
     if p + 2 >= sink.cost.size or z + n >= sink.rows.size:
@@ -176,20 +162,11 @@ def emit(
 
 
 @lean_kernel
-def repair(
-    rows: Any,
-    n: int,
-    cost: int,
-    k: int,
-    price: Any,
-    counts: Any,
-    state: Any,
-    value: Any,
-    weight: Any,
-    member: Any,
-) -> None:
+def repair(task: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -> None:
     """Lower integer prices until the k highest sum to at most k·cost (here cost has their unit)."""
-    total, entries = top_k(rows, 0, n, price, counts, k, value, weight, member)
+    k, price = task.k, task.price
+    value, weight, member = pad
+    total, entries = top_k(rows, 0, rows.size, price, counts, k, *pad)
     excess = total - k * cost
     tries = 0
     while excess > 0:
@@ -206,103 +183,58 @@ def repair(
                     # float first: the exact product may not fit 64 bits; one more is always safe
                     over = min(over, np.int64(over * (excess / above)) + 1)
                 price[member[j]] -= over
-        total, entries = top_k(rows, 0, n, price, counts, k, value, weight, member)
+        total, entries = top_k(rows, 0, rows.size, price, counts, k, *pad)
         excess = total - k * cost
 
 
 @lean_kernel
-def act(
-    mode: int,
-    rows: Any,
-    n: int,
-    cost: int,
-    k: int,
-    price: Any,
-    grid: Any,
-    slack: Any,
-    sink: Any,
-    state: Any,
-    value: Any,
-    weight: Any,
-    member: Any,
-) -> None:
+def act(task: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -> None:
     """Do what the mode does with a complete pattern."""
-    if mode == SUPPORT:
+    if task.mode == SUPPORT:
         state[0] += 1
-        for i in range(n):
-            if price[rows[i]] > cost:
-                price[rows[i]] = cost
-    elif mode == EMIT:
-        emit(rows, n, cost, k, price, grid, slack, sink, state, value, weight, member)
+        for row in rows:
+            if task.price[row] > cost:
+                task.price[row] = cost
+    elif task.mode == EMIT:
+        emit(task, rows, counts, cost, state, pad)
     else:
-        repair(rows, n, cost, k, price, grid.counts, state, value, weight, member)
+        repair(task, rows, counts, cost, state, pad)
 
 
 @lean_kernel
 def search(
-    mode: int,
-    grid: Any,
-    least: Any,
-    reach: Any,
-    k: int,
-    price: Any,
-    unit: int,
-    slack: Any,
-    sink: Any,
-    buffers: Any,
-    visits: int,
-    state: Any,
-    value: Any,
-    weight: Any,
-    member: Any,
+    task: Any, grid: Any, least: Any, buffers: Any, reach: Any, state: Any, pad: Any
 ) -> None:
-    """Walk the prefix tree; costs are multiplied by ``unit`` to match the unit of the prices."""
-    columns = grid.codes.shape[0]
+    """Walk the prefix tree.
+
+    ``least``: see ``cheapest_nodes``; ``reach`` (per column): of the group at hand.
+    """
     counts = grid.counts
-    pad = value, weight, member
     enter_root(grid, buffers)
-    depth, begin, end, cost = next_run(0, unit, grid, buffers)
+    depth, begin, end, cost = next_run(0, task.unit, grid, buffers)
     while depth >= 0:
         rows = buffers.rows[depth]
-        worth = within_reach(mode, reach[depth], cost, k, slack) and (
-            copies_of(rows, begin, end, counts) >= k
-        )
         below = reach[depth]
+        worth = within_reach(task, below, cost) and copies_of(rows, begin, end, counts) >= task.k
         if worth:
-            worth, below = profitable(
-                mode, rows, begin, end, cost, k, price, counts, slack, below, pad
-            )
+            worth, below = profitable(task, rows, begin, end, counts, cost, below, pad)
         if worth and (
             end - begin == buffers.depth[2, depth]
             or is_closed(rows, begin, end, depth, grid, buffers)
         ):
             state[2] += 1
-            if state[2] > visits:
+            if state[2] > task.visits:
                 state[3] = VISITS_SPENT
             if state[3] != 0:
                 return
-            if depth + 1 < columns:
+            if depth + 1 < reach.size:
                 depth += 1
                 enter_run(depth, begin, end, cost, grid, buffers)
                 reach[depth] = below
-                leave_out(mode, depth, below, k, unit, least, slack, buffers)
+                leave_out(task, depth, below, least, buffers)
             else:
-                act(
-                    mode,
-                    rows[begin:end],
-                    end - begin,
-                    cost,
-                    k,
-                    price,
-                    grid,
-                    slack,
-                    sink,
-                    state,
-                    value,
-                    weight,
-                    member,
-                )
-        depth, begin, end, cost = next_run(depth, unit, grid, buffers)
+                act(task, rows[begin:end], counts, cost, state, pad)
+        depth, begin, end, cost = next_run(depth, task.unit, grid, buffers)
 
 
 NO_SLACK = Slack(0.0, 0.0, False)
@@ -348,23 +280,9 @@ class PrefixTree:
     ) -> NDArray[np.int64]:
         """Run one search; return (patterns, pairs, visits, trouble)."""
         state = np.zeros(4, np.int64)
-        value, weight, member = top_k_buffers(k, price.dtype)
-        search(
-            mode,
-            self.grid,
-            self.least,
-            np.full(self.instance.columns, k * price.max(), price.dtype),
-            k,
-            price,
-            unit,
-            slack,
-            sink,
-            self.buffers,
-            visits,
-            state,
-            value,
-            weight,
-            member,
-        )
+        task = Task(mode, k, price, unit, slack, sink, visits)
+        reach = np.full(self.instance.columns, k * price.max(), price.dtype)
+        pad = top_k_buffers(k, price.dtype)
+        search(task, self.grid, self.least, self.buffers, reach, state, pad)
         self.visits = int(state[2])
         return state
