@@ -1,7 +1,8 @@
 """The main engine: prices first, then candidates, annealing and large neighbourhoods.
 
 1. A lawful release at once (stretches of the sorted table), and the support bound.
-2. A few rounds of prices, candidates, a greedy release and a quick descent: a good release early.
+2. A few rounds of prices, candidates, a greedy release and a quick descent: a good release early
+   (not with hierarchies under a time limit that gives time, of which it would take a tenth).
 3. More rounds of prices: the certified bound, and the guide of everything after.
 4. Annealing over the (row, pattern) pairs whose reduced cost is small, from a release near the
    fractional one that the prices belong to.
@@ -104,6 +105,8 @@ class Run(LiftedRun):
         self.certificate = Prices(np.zeros(self.instance.distinct, np.int64), 1)
         self.bound = 0
         self.again = 0
+        self.early = True
+        self.listed: tuple[NDArray[np.float64], Emission] | None = None
         self.odd_sets = engine.odd_sets or OddSets()
         # a visit takes longer the more columns there are; under a time limit a second buys about
         # a million of them at ten columns
@@ -146,10 +149,13 @@ class Run(LiftedRun):
         """Run a quarter of the price rounds, for a guide to the first search."""
         schedule = self.engine.prices or PriceBound.suited(self.instance)
         schedule = replace(schedule, visits=min(schedule.visits, self.visits // 3))
-        first, self.schedule = schedule.split()
-        if self.tree.visits > MANY_VISITS:  # rounds will take long: have something to show before
+        slow = self.tree.visits > MANY_VISITS
+        if slow:  # rounds will take long: have something to show before
             self.first_search()
-        self.raise_prices(first)
+        self.early = slow or self.shares.early
+        first, self.schedule = schedule.split() if self.early else (None, schedule)
+        if first is not None:
+            self.raise_prices(first)
 
     def bound_by_prices(self) -> None:
         """Run the other rounds."""
@@ -184,7 +190,13 @@ class Run(LiftedRun):
         return max(usual, PATIENT_SLACK) if self.shares.wide else usual
 
     def emission(self) -> Emission:
-        """List the candidate pairs."""
+        """List the candidate pairs, anew when the prices have changed."""
+        if self.listed is None or self.listed[0] is not self.price:
+            self.listed = self.price, self.list_candidates()
+        return self.listed[1]
+
+    def list_candidates(self) -> Emission:
+        """List the candidate pairs under the prices at hand."""
         if self.wide:
             return window_emission(self.instance, self.k, 6, self.context.seed)
         share = self.slack() * self.instance.cell / self.k
@@ -209,6 +221,8 @@ class Run(LiftedRun):
 
     def first_search(self) -> None:
         """Greedy and a quick descent: a good release within seconds."""
+        if not self.early:
+            return
         self.anneal("first release", Annealing(moves=20, heat=(1e-4, 1e-4), least=100_000))
 
     def search(self) -> None:

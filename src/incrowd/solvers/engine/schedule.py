@@ -18,12 +18,14 @@ class Shares:
     searching: of what is left then, for annealing.
     lifting: of what is left then, for prices with odd sets of a large table; 0 for none.
     wide: whether there is time for many candidates; with hierarchies no time is much.
+    early: whether a first release comes before the prices are done.
     """
 
     pricing: float
     searching: float
     lifting: float = 0.0
     wide: bool = False
+    early: bool = True
 
     @classmethod
     def suited(cls, instance: Instance, k: int, limit: float | None) -> "Shares":
@@ -34,5 +36,5 @@ class Shares:
         if instance.plain:
             return cls(pricing=0.4, searching=0.75)
         if given and k <= LARGE:  # the program with odd sets raises plain prices as well
-            return cls(pricing=0.25, searching=0.4, lifting=0.85)
-        return cls(pricing=0.5, searching=0.75)
+            return cls(pricing=0.25, searching=0.4, lifting=0.85, early=False)
+        return cls(pricing=0.5, searching=0.9 if given else 0.75, early=not given)
