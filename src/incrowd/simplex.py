@@ -72,7 +72,12 @@ class Simplex:
         return self.model.getBasis()
 
     def restore(self, basis: Any) -> None:
-        """Go back to a basis; the same rows and columns must be there."""
+        """Go back to a basis; columns that have joined since are not in it."""
+        import highspy
+
+        joined = self.stand_ins + self.columns - len(basis.col_status)
+        if joined:
+            basis.col_status = [*basis.col_status, *[highspy.HighsBasisStatus.kLower] * joined]
         self.model.setBasis(basis)
 
     def glance(self, iterations: int) -> float:

@@ -26,10 +26,11 @@ MISSED = 1e-7  # cells below its prices, from which on a class is missed
 
 
 class Node(NamedTuple):
-    """What a node holds on to: bool, shapes (classes,) and (patterns,)."""
+    """What a node holds on to: bool, shapes (classes,) and (patterns,); its parent's basis."""
 
     usable: NDArray[np.bool_]
     opened: NDArray[np.bool_]
+    basis: Any = None
 
 
 class Relaxed(NamedTuple):
@@ -91,6 +92,8 @@ class Relaxation:
         self.simplex.limit_columns(self.place[changed], node.usable[changed])
         for p in np.flatnonzero(node.opened != self.node.opened):
             self.limit(int(p), float(node.opened[p]))
+        if node.basis is not None:
+            self.simplex.restore(node.basis)
         self.node = node
 
     def limit(self, p: int, least: float, most: float = np.inf) -> None:

@@ -59,6 +59,11 @@ class Branching:
         return search.best, not search.lost
 
 
+def merit(closed: float, opened: float) -> float:
+    """Return how good it is to branch where the bound rises by so much on either side."""
+    return closed * opened + 1e-3 * (closed + opened)
+
+
 class Search:
     """One search.
 
@@ -104,13 +109,13 @@ class Search:
         if not between.any():
             return self.whole(node, rows)
         usable = node.usable & (relaxed.reduced <= self.limit() - relaxed.bound)
-        node = Node(usable, node.opened)
+        node = Node(usable, node.opened, program.simplex.basis())
         program.enter(node)
         p, likely_open = self.chosen(np.flatnonzero(between), share, relaxed, depth)
-        closed = Node(usable & (program.pattern != p), node.opened)
+        closed = node._replace(usable=usable & (program.pattern != p))
         opened = node.opened.copy()
         opened[p] = True
-        both = [closed, Node(usable, opened)]
+        both = [closed, node._replace(opened=opened)]
         return both if likely_open else both[::-1]
 
     def whole(self, node: Node, rows: NDArray[np.float64]) -> list[Node]:
@@ -134,17 +139,21 @@ class Search:
         program, room = self.program, self.limit() - relaxed.bound
         tried = self.settings.tried[depth >= NEAR_ROOT]
         doubtful = np.minimum(share[between], 1 - share[between])
-        basis = program.simplex.basis()
         best, choice = -1.0, (int(between[0]), True)
         for p in between[np.argsort(-doubtful, kind="stable")[:tried]].tolist():
-            gains = []
-            for least, most in ((0.0, 0.0), (1.0, np.inf)):
-                program.limit(p, least, most)
-                value = program.simplex.glance(self.settings.iterations)
-                gains.append(min(max(value - relaxed.bound, 0.0), room))
-                program.limit(p, float(program.node.opened[p]))
-                program.simplex.restore(basis)
-            worth = gains[0] * gains[1] + 1e-3 * sum(gains)
-            if worth > best:
-                best, choice = worth, (p, gains[1] < gains[0])
+            closed = self.gain(p, 0.0, 0.0, relaxed)
+            if merit(closed, room) <= best:
+                continue
+            opened = self.gain(p, 1.0, np.inf, relaxed)
+            if merit(closed, opened) > best:
+                best, choice = merit(closed, opened), (p, opened < closed)
         return choice
+
+    def gain(self, p: int, least: float, most: float, relaxed: Relaxed) -> float:
+        """Guess by how much the bound rises when pattern p has so many classes; up to the limit."""
+        program = self.program
+        program.limit(p, least, most)
+        value = program.simplex.glance(self.settings.iterations)
+        program.limit(p, float(program.node.opened[p]))
+        program.simplex.restore(program.node.basis)
+        return min(max(value - relaxed.bound, 0.0), self.limit() - relaxed.bound)
