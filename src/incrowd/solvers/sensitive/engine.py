@@ -22,6 +22,7 @@ from incrowd.bounds.support import uniqueness_prices
 from incrowd.errors import OutOfScopeError
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
 from incrowd.privacy.all_of import parts
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -57,6 +58,9 @@ SIZED_STAGES = (
     (1.0, 0.0, 0.5, (0.4, 0.12), (25.0, 80.0)),
 )
 SIZED_REST = 0.25
+# Models whose prices ask for lawful classes exactly; and those that bound each value's share by its
+# share of the table, of which hardly a class stays lawful when what others may not hold is trimmed.
+EASED = KAnonymity, DistinctDiversity, FrequencyDiversity, BasicBetaLikeness, EnhancedBetaLikeness
 SMALL, SMALL_EFFORT = 6, 2.5  # smaller classes take half the time: so many times the moves then
 LARGE = 50  # rows of a smallest class, beyond which lawful moves are fewer: each does more
 REST = 0.45  # share of the moves over all candidates
@@ -134,8 +138,7 @@ class Run(StagedRun):
         whole = np.bincount(np.repeat(self.rules.places, instance.counts, axis=0).ravel())
         hist = np.zeros(max(1, self.places), np.int64)
         hist[: len(whole)] = whole
-        exact = KAnonymity, DistinctDiversity, FrequencyDiversity
-        self.relaxed = not all(isinstance(part, exact) for part in parts(problem.model))
+        self.relaxed = not all(isinstance(part, EASED) for part in parts(problem.model))
         self.searchable = violation(self.rules.laws, hist, instance.rows) == 0
 
     def stages(self) -> tuple[Callable[[], None], ...]:
