@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from incrowd import clock
 from incrowd.events import AROUND, Event, Listener, silent
 
 Limit = float | Callable[[], float | None] | None
@@ -47,7 +48,7 @@ class Line:
 
     def __init__(self, time_limit: Limit) -> None:
         self._limit = time_limit
-        self._start = time.monotonic()
+        self._start, self._search = time.monotonic(), clock.now()
         self._event = Event("starting")
         self._cost: float | None = None
         self._bound: float | None = None
@@ -84,6 +85,7 @@ class Line:
         if self._event.stage not in AROUND:
             limit = self._limit() if callable(self._limit) else self._limit
             if limit is not None:
-                parts.append(f"{max(0.0, limit - spent):.0f} s left")
+                left = limit - (clock.now() - self._search)
+                parts.append(f"{max(0.0, left):.0f} s left")
             parts.append("Ctrl-C: take the best so far")
         return Text(" · ".join(parts), no_wrap=True, overflow="ellipsis")
