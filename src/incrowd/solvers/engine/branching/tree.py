@@ -136,7 +136,7 @@ class Search:
         depth: int,
     ) -> tuple[int, bool]:
         """Return the pattern that moves the bound most on both sides, and the better side."""
-        program, room = self.program, self.limit() - relaxed.bound
+        room = self.limit() - relaxed.bound
         tried = self.settings.tried[depth >= NEAR_ROOT]
         doubtful = np.minimum(share[between], 1 - share[between])
         best, choice = -1.0, (int(between[0]), True)
