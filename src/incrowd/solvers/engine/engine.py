@@ -153,8 +153,9 @@ class Run(LiftedRun):
         if slow:  # rounds will take long: have something to show before
             self.first_search()
         self.early = slow or self.shares.early
-        first, self.schedule = schedule.split() if self.early else (None, schedule)
-        if first is not None:
+        self.schedule = schedule
+        if self.early:
+            first, self.schedule = schedule.split()
             self.raise_prices(first)
 
     def bound_by_prices(self) -> None:
