@@ -5,8 +5,8 @@ pays what those labels cost it.  Or it becomes part of a new class of new rows.
 
 1. The cheapest published classes that cover each row.
 2. The rows that a new class might serve better (by their support bound) are solved as a table of
-   their own, the others join; in small tables also: all that would pay on joining, and only those
-   that no class covers.
+   their own, the others join; in small tables also: all that would pay on joining, only those
+   that no class covers, and all.
 3. Passes while they pay: new classes whose rows join more cheaply dissolve, surplus rows leave,
    joined rows enter new classes that cover them more cheaply.
 4. Rows left over, too few for a class, take along the rows that this costs least.
@@ -89,7 +89,7 @@ class Joining:
         """
         starts = [self.may_gain]
         if self.instance.rows <= SEVERAL:
-            starts += [self.cheapest > 0, self.cheapest >= FAR]
+            starts += [self.cheapest > 0, self.cheapest >= FAR, self.cheapest >= 0]
         best, least, seen = None, FAR, set()
         for alone in starts:
             if alone.tobytes() in seen:
@@ -277,30 +277,36 @@ class Joining:
         starts = np.concatenate([[0], np.cumsum(solution.sizes)])
         for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
             who = order[begin:end]
-            if join[who].max() < FAR and gain[who].sum() >= 0:
-                place[fresh[who]] = target[who]
-                continue
-            surplus = who[: max(0, len(who) - self.k)]
-            surplus = surplus[gain[surplus] > 0]
-            if not len(surplus) and self.k < len(who) <= WIDE:
-                surplus = self.spared(fresh[who], who)
-            place[fresh[surplus]] = target[surplus]
+            whole = int(gain[who].sum()) if join[who].max() < FAR else -1
+            leaving = who[: max(0, len(who) - self.k)]
+            leaving = leaving[gain[leaving] > 0]
+            if gain[leaving].sum() <= max(0, whole):
+                leaving = who if whole >= 0 else who[:0]
+                if self.k < len(who) <= WIDE:
+                    spared = self.spared(fresh[who], who, max(0, whole))
+                    leaving = spared if len(spared) else leaving
+            place[fresh[leaving]] = target[leaving]
         return place
 
-    def spared(self, members: Ints, who: Ints) -> Ints:
-        """Return the rows alike, few enough, without which the class becomes so much cheaper."""
+    def spared(self, members: Ints, who: Ints, least: int) -> Ints:
+        """Return the rows whose leaving gains most, and more than ``least``: none otherwise.
+
+        Those that are alike leave, or all that differ from one value of one column.
+        """
         rows = self.instance.copies[members]
-        best, found = 0, who[:0]
+        join = self.cheapest[members]
         before = len(rows) * self.row_cost(rows)
-        for row in np.unique(rows).tolist():
-            alike = rows == row
-            rest = rows[~alike]
-            join = self.cheapest[members[alike]][0]
-            if len(rest) < self.k or join >= FAR:
+        best, found = least, who[:0]
+        codes = self.instance.codes[rows]
+        trials = [rows == row for row in np.unique(rows).tolist()]
+        trials += [column != code for column in codes.T for code in np.unique(column).tolist()]
+        for leaving in trials:
+            rest = rows[~leaving]
+            if not leaving.any() or len(rest) < self.k or join[leaving].max() >= FAR:
                 continue
-            gain = before - len(rest) * self.row_cost(rest) - int(alike.sum()) * int(join)
+            gain = before - len(rest) * self.row_cost(rest) - int(join[leaving].sum())
             if gain > best:
-                best, found = gain, who[alike]
+                best, found = gain, who[leaving]
         return found
 
     def row_cost(self, rows: Ints) -> int:
