@@ -17,7 +17,7 @@ import numpy as np
 from incrowd.instance import Instance, from_codes
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Model
-from incrowd.privacy.beta_likeness import EnhancedBetaLikeness
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distance import Ordered
 from incrowd.privacy.distinct_diversity import DistinctDiversity
@@ -42,6 +42,8 @@ CASES: dict[str, Model] = {
     "alpha-0.4-k5": AlphaK("0.4", 5),
     "delta-2-k5": DeltaDisclosure(2) & KAnonymity(5),
     "beta-1-k5": EnhancedBetaLikeness(1) & KAnonymity(5),
+    "beta-4-k5": EnhancedBetaLikeness(4) & KAnonymity(5),
+    "basic-beta-2-k5": BasicBetaLikeness(2) & KAnonymity(5),
 }
 EDUCATION = [  # from least to most
     "Preschool", "1st-4th", "5th-6th", "7th-8th",
@@ -68,7 +70,7 @@ def adult(data: Path, sensitive: str) -> Instance:
 def main() -> None:
     """Run the cases named, or all."""
     data, *names = sys.argv[1:]
-    print("case             stars    bound    gap   CPU s")
+    print("case              stars    bound    gap   CPU s")
     for name in names or [*CASES, *BY_EDUCATION]:
         instance = adult(Path(data), "occupation" if name in CASES else "education")
         model = (CASES | BY_EDUCATION)[name]
@@ -76,7 +78,7 @@ def main() -> None:
         solved = solve(Problem(instance, model), "sensitive-engine")
         seconds = time.process_time() - begun
         print(
-            f"{name:<14} {solved.cost:>7} {solved.bound:>8} {solved.gap:>6.1%} {seconds:>7.0f}",
+            f"{name:<15} {solved.cost:>7} {solved.bound:>8} {solved.gap:>6.1%} {seconds:>7.0f}",
             flush=True,
         )
 

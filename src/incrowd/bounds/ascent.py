@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.strides import rise
 from incrowd.jit import lean_kernel
 from incrowd.patterns.topk import most_above, top_k, top_k_buffers
 
@@ -147,22 +148,21 @@ def adam_step(
     mean: Any,
     square: Any,
     rate: float,
+    stride: Any,
     eps: float,
     low: Any,
     high: Any,
 ) -> None:
-    """Move u along the supergradient per copy, scaled as Adam does, clipped to the box."""
+    """Move u along the supergradient per copy, scaled as Adam does, clipped to the box.
+
+    ``stride``: how far each row goes, in rates.
+    """
     for r in range(u.size):
         g = gradient[r] / counts[r]
         mean[r] = 0.8 * mean[r] + 0.2 * g
         square[r] = 0.95 * square[r] + 0.05 * g * g
-        x = u[r] + rate * mean[r] / (np.sqrt(square[r]) + eps)
+        x = u[r] + rate * stride[r] * mean[r] / (np.sqrt(square[r]) + eps)
         u[r] = min(max(x, low[r]), high[r])
-
-
-def rise(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
-    """Return by how much the price that rose most has risen, with something for rounding."""
-    return max(float((after - before).max()), 0.0) * (1 + 1e-9) + 1e-9
 
 
 @dataclass
@@ -239,6 +239,7 @@ class Steps:
         self.cut, self.cutter = np.zeros(distinct), np.zeros(distinct, np.int64)
         self.gradient, self.load = np.zeros(distinct), np.zeros(ascent.patterns + 1)
         self.mean, self.square = np.zeros(distinct), np.zeros(distinct)
+        self.stride = np.ones(distinct)
         self.place, self.share = np.zeros(distinct, np.int64), np.zeros(pairs)
         self.due, self.risen, self.seen = np.zeros(ascent.patterns), 0.0, self.u.copy()
         self.buffers = top_k_buffers(ascent.k, np.float64)
@@ -260,7 +261,9 @@ class Steps:
         """Step along the supergradient."""
         moments = self.mean, self.square
         counts = self.ascent.counts
-        adam_step(self.u, self.gradient, counts, *moments, rate, 1e-2, self.low, self.high)
+        adam_step(
+            self.u, self.gradient, counts, *moments, rate, self.stride, 1e-2, self.low, self.high
+        )
 
     def restart(self, u: NDArray[np.float64]) -> None:
         """Go on from another point."""

@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.ascent import adam_step, load_cutters, note_excess, rise, share_out
+from incrowd.bounds.ascent import adam_step, load_cutters, note_excess, share_out
 from incrowd.bounds.lawful_tree import EMIT, MEASURE, SUPPORT, LawfulTree
 from incrowd.bounds.price import bound_of, fade
 from incrowd.bounds.pricing import Pricing, answer, dearest
+from incrowd.bounds.strides import Strides
 from incrowd.bounds.tops import LOOKS, Pad
 from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import OVERFLOW, UNLIMITED, Sink
@@ -133,6 +134,7 @@ class LawfulAscent:
     counts: NDArray[np.int64]
     pricing: Pricing
     pad: Pad
+    strides: Strides
 
     def run(
         self,
@@ -154,7 +156,8 @@ class LawfulAscent:
         gradient, load = np.zeros(distinct), np.zeros(self.patterns + 1)
         problem = np.zeros(self.patterns + 1, np.int64)
         mean, square = np.zeros(distinct), np.zeros(distinct)
-        low, high = centre - half_width, centre + half_width
+        stride = self.strides.of_row
+        low, high = centre - half_width * stride, centre + half_width * stride
         u, best, best_u = centre.copy(), -np.inf, centre
         lists = (self.offset, self.rows)
         no_place, no_share = np.zeros(0, np.int64), np.zeros(0)
@@ -176,7 +179,7 @@ class LawfulAscent:
             if bound > best:
                 best, best_u = bound, u - cut
             elif i % 25 == 24 and bound < best - 0.0005 * abs(best):
-                risen += rise(u, best_u)
+                risen += self.strides.rise(u, best_u)
                 u = best_u.copy()
                 mean[:] = 0
                 i += 1
@@ -185,8 +188,8 @@ class LawfulAscent:
                 break
             step = rate[0] * (rate[1] / rate[0]) ** (i / iterations)
             before = u.copy()
-            adam_step(u, gradient, self.counts, mean, square, step, 1e-2, low, high)
-            risen += rise(before, u)
+            adam_step(u, gradient, self.counts, mean, square, step, stride, 1e-2, low, high)
+            risen += self.strides.rise(before, u)
             i += 1
         return best, best_u
 
@@ -244,7 +247,8 @@ class LawfulPriceBound:
     def fits(self, tree: LawfulTree, start: NDArray[np.float64]) -> bool:
         """Whether the budget holds all patterns of the first box."""
         mean = max(float(start @ tree.instance.counts) / tree.instance.rows, 1e-9)
-        state = tree.run(EMIT, start, margin=self.margin[0] * mean, sink=self.sink())
+        width = self.margin[0] * mean * tree.strides.lift()
+        state = tree.run(EMIT, start, margin=width, sink=self.sink())
         return int(state[3]) != OVERFLOW
 
     def sink(self) -> Sink:
@@ -274,7 +278,7 @@ class LawfulPriceBound:
             width, state = emit_within(tree, u, min(width, planned), sink)
             ascent = LawfulAscent(
                 sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts,
-                tree.pricing, tree.pad,
+                tree.pricing, tree.pad, tree.strides,
             )  # fmt: skip
             first = min(fade(self.rate, n / self.rounds) * mean, width / 4)
             last = min(fade(self.rate, (n + 1) / self.rounds) * mean, width / 8)
@@ -287,9 +291,10 @@ class LawfulPriceBound:
 def emit_within(
     tree: LawfulTree, u: NDArray[np.float64], width: float, sink: Sink
 ) -> tuple[float, NDArray[np.int64]]:
-    """List all patterns that some point within ``width`` of u violates, shrinking it to fit."""
+    """List all patterns that a point within ``width`` strides of u violates; shrink it to fit."""
+    lift = tree.strides.lift()
     while True:
-        state = tree.run(EMIT, u, margin=width, sink=sink)
+        state = tree.run(EMIT, u, margin=width * lift, sink=sink)
         if state[3] != OVERFLOW:
             return width, state
         width *= 0.6

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.ascent import adam_step, rise
+from incrowd.bounds.ascent import adam_step
 from incrowd.bounds.lawful_price import emit_within, reductions, supergradient
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.patterns.prefix_tree import Emission, Sink
@@ -75,6 +75,7 @@ class LawfulShares:
         share, u, used = np.zeros(len(emission.rows)), centre.copy(), 0
         mean = max(float(np.abs(centre) @ counts) / float(counts.sum()), 1e-9)
         step = min(self.rate * mean, width / 4)
+        stride = tree.strides.of_row
         rules = counts, tree.pricing, tree.pad
         due, risen = np.zeros(patterns + 1), 0.0
         for i in range(self.iterations):
@@ -89,7 +90,8 @@ class LawfulShares:
             )
             before = u.copy()
             adam_step(
-                u, gradient, counts, first, second, step, 1e-2, centre - width, centre + width
-            )
-            risen += rise(before, u)
+                u, gradient, counts, first, second, step, stride, 1e-2, centre - width * stride,
+                centre + width * stride,
+            )  # fmt: skip
+            risen += tree.strides.rise(before, u)
         return share / max(used, 1), u

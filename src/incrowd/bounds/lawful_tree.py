@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.diversity import IMPOSSIBLE
-from incrowd.bounds.pricing import Pricing, dearest
+from incrowd.bounds.pricing import Pricing, dearest, shares_of
+from incrowd.bounds.strides import Strides
 from incrowd.bounds.tops import Pad
 from incrowd.instance import Instance
 from incrowd.jit import kernel, lean_kernel
@@ -138,6 +139,10 @@ class LawfulTree:
         self.instance, self.pricing, self.pad = instance, pricing, pad
         tree = PrefixTree(instance)
         self.grid, self.buffers = tree.grid, tree.buffers
+        self.shares = shares_of(pricing)
+        self.strides = Strides.even(instance.distinct)
+        if self.shares is not None:
+            self.strides = Strides.by_caps(self.shares.value, self.shares.caps)
 
     def run(
         self,

@@ -137,6 +137,31 @@ def parts_of(part: PerAttribute, k: int, a: int, table: Group, sizes: int) -> li
     return [capped_part(k, a, caps, lows, None)]
 
 
+class Shares(NamedTuple):
+    """What shares of a class each value may have: float64, shape (values,), both of them.
+
+    value: int32, shape (distinct,): the value of each row.
+    """
+
+    value: NDArray[np.int32]
+    caps: NDArray[np.float64]
+    lows: NDArray[np.float64]
+
+
+def shares_of(pricing: Pricing) -> Shares | None:
+    """Return the shares that a model allows, where those of one attribute are all it asks for.
+
+    The largest of the sizes comes last, as a relaxation of all that are larger; no size lets a
+    value have a larger share than there.
+    """
+    if len(pricing.kind) != 1 or pricing.kind[0] != CAPPED or pricing.data[1] == 0:
+        return None
+    sizes, values = int(pricing.data[0]), pricing.start_first[1] - 1
+    last = 3 + (sizes - 1) * (1 + 2 * values)
+    caps, lows = pricing.data[last + 1 :].reshape(2, values) / pricing.data[last]
+    return Shares(pricing.value[pricing.attribute[0]], caps, lows)
+
+
 def distinct_part(l: int, k: int, a: int, table: Group) -> Part:  # noqa: E741
     """Distinct l-diversity with at least k rows."""
     return Part(DISTINCT, a, [float(l), float(max(k, l))], [1] * table.sizes[a])

@@ -151,8 +151,9 @@ class LawfulAnnealing:
             report(best, last / total)
             if stop():
                 break
-        if best == FAR and mend_root(root, 400 * copies, crowd, rules, c, rng) == 0:
-            best_pattern[:] = crowd.pattern
-        elif best == FAR:
+        owing = debt(crowd, lenient) > 0 and cost < best
+        if owing and mend_root(crowd, rules, c, rng) and total_cost(crowd, c) < best:
+            best, best_pattern[:] = total_cost(crowd, c), crowd.pattern
+        if best == FAR:
             best_pattern[:] = root
         return best_pattern

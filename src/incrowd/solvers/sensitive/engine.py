@@ -3,7 +3,8 @@
 1. A lawful release at once (the table as one class, then a sweep over windows of the sorted table).
 2. Prices: the cheapest pattern with a lawful class, the k-anonymity prices for the smallest class,
    then prices of lawful classes by trust-region rounds (t-closeness: by size of class at last).
-3. A fractional release, rounded; annealing over the pairs that it uses, then over ever dearer ones.
+3. A fractional release, rounded (values so rare that only large classes may hold them have their
+   classes first); annealing over the pairs that it uses, then over ever dearer ones.
    Where the table is too wide for that: a sweep over windows' patterns, and annealing.
 """
 
@@ -36,6 +37,7 @@ from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, with_start
 from incrowd.solvers.sensitive.rounding import drawn_patterns, rounded
 from incrowd.solvers.sensitive.rules import rules_of
+from incrowd.solvers.sensitive.seats import seated
 from incrowd.solvers.sensitive.soften import SoftAnnealing, trimmed
 from incrowd.solvers.sensitive.start import greedy
 from incrowd.solvers.staged import StagedRun
@@ -293,7 +295,11 @@ class Run(StagedRun):
         self, emission: Emission, share: NDArray[np.float64], reduced: NDArray[np.float64]
     ) -> None:
         """Anneal through lawful releases; ``reduced`` (per pair) in shares of the slack."""
-        drawn = rounded(self.instance, emission, share, self.rules, self.places, self.context.seed)
+        instance, rules, places = self.instance, self.rules, self.places
+        allowed, copies = self.tree.shares, instance.first_copy
+        seed = self.context.seed
+        seats = seated(emission, self.price, allowed, rules, places, copies, seed)
+        drawn = rounded(instance, emission, share, rules, places, seed, seats)
         found = self.best
         for number, (near, least, moves, heat) in enumerate(STAGES):
             keep = (reduced <= near) | (share > least)

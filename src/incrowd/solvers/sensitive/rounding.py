@@ -81,13 +81,20 @@ def rounded(
     rules: Rules,
     places: int,
     seed: int,
+    seats: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
     """Return a pattern of the emission for each copy (int64, copies), −1 for none.
 
-    The classes are lawful; chance decides which copies are left over.
+    The classes are lawful; chance decides which copies are left over.  ``seats``: patterns of
+    copies that have one already, −1 for the others, which do not go to such patterns.
     """
     rng = np.random.default_rng([seed, 43])
-    pattern = drawn_patterns(instance, emission, share, seed)
+    seats = np.full(instance.rows, -1, np.int64) if seats is None else seats
+    taken = np.zeros(len(emission.cost), np.bool_)
+    taken[seats[seats >= 0]] = True
+    free = ~np.repeat(taken, np.diff(emission.offset))
+    pattern = drawn_patterns(instance, emission, share * free, seed)
+    pattern[seats >= 0] = -1
     order = rng.permutation(instance.rows)
     order = order[np.argsort(pattern[order], kind="stable")]
     begin = np.searchsorted(pattern[order], np.arange(len(emission.cost) + 1))
@@ -96,4 +103,4 @@ def rounded(
         order, begin, instance.copies, rules, np.zeros(max(1, places), np.int64),
         np.zeros(profiles, np.int64), np.zeros(profiles, np.int64), pattern,
     )  # fmt: skip
-    return pattern
+    return np.where(seats >= 0, seats, pattern)

@@ -22,6 +22,7 @@ from incrowd.solvers.sensitive.crowd import (
 
 LONGEST_TRIM = 4000
 MOST_TRIM_WORK = 2_000_000
+USUAL = 60
 
 
 @lean_kernel
@@ -117,8 +118,24 @@ def place_left(root: int, crowd: Any, dying: Any, rules: Any, c: Any) -> None:
 
 
 @lean_kernel
-def mend_root(root: int, tries: int, crowd: Any, rules: Any, c: Any, rng: Any) -> int:
-    """Move copies to the root until its class is lawful: spare ones first, then whole classes."""
+def smallest_met(p: int, root: int, crowd: Any, rng: Any) -> int:
+    """Return the smallest of p's class and those of some copies drawn, the root's aside."""
+    for _ in range(60):
+        q = crowd.pattern[below(rng, crowd.pattern.size)]
+        if q != root and crowd.size[q] < crowd.size[p]:
+            p = q
+    return p
+
+
+@lean_kernel
+def move_to_root(
+    root: int, tries: int, alike: Any, crowd: Any, rules: Any, c: Any, rng: Any
+) -> int:
+    """Move copies to the root until its class is lawful: spare ones first, then whole classes.
+
+    Copies with values that are rare for a class of the root's size (or of ``USUAL`` rows), though
+    easily spared, would only ask for a larger one; ``alike`` counts the table's copies by profile.
+    """
     now = broken(root, crowd, rules)
     copies = crowd.pattern.size
     patience = min(4000, 10 * copies)
@@ -130,18 +147,27 @@ def mend_root(root: int, tries: int, crowd: Any, rules: Any, c: Any, rng: Any) -
         if p == root:
             continue
         r = c.row_of[i]
-        after = broken_after(root, r, 1, crowd, rules)
+        rare = alike[rules.profile[r]] * max(USUAL, crowd.size[root]) < copies
+        after = now if rare else broken_after(root, r, 1, crowd, rules)
         if after < now and broken_after(p, r, -1, crowd, rules) == 0:
             unlink(i, crowd, rules, c)
             link(i, root, crowd, rules, c)
             now = after
         elif t % patience == patience - 1:
+            p = smallest_met(p, root, crowd, rng)
             while crowd.head[p] >= 0:
                 j = crowd.head[p]
                 unlink(j, crowd, rules, c)
                 link(j, root, crowd, rules, c)
             now = broken(root, crowd, rules)
     return now
+
+
+def mend_root(crowd: Crowd, rules: Rules, c: Candidates, rng: NDArray[np.uint64]) -> bool:
+    """Move copies to the root until its class is lawful; return whether it is."""
+    copies = len(c.row_of)
+    alike = np.bincount(rules.profile[c.row_of], minlength=len(rules.sample))
+    return move_to_root(len(c.cost) - 1, 400 * copies, alike, crowd, rules, c, rng) == 0
 
 
 def greedy(c: Candidates, rules: Rules, places: int, band: int, seed: int) -> NDArray[np.int64]:
@@ -158,6 +184,6 @@ def greedy(c: Candidates, rules: Rules, places: int, band: int, seed: int) -> ND
     sweep(order, crowd, rules, c, *scratch, np.zeros(profiles, np.int64))
     place_left(root, crowd, np.zeros(len(c.cost), np.bool_), rules, c)
     state = np.array([rng.integers(1 << 62)], np.uint64)
-    if mend_root(root, 400 * len(c.row_of), crowd, rules, c, state):
+    if not mend_root(crowd, rules, c, state):
         return np.full(len(c.row_of), root, np.int64)
     return crowd.pattern.astype(np.int64)

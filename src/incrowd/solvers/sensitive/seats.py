@@ -1,0 +1,203 @@
+"""Classes for values so rare that only large classes may hold one of them.
+
+Where a law caps a value at the share c of a class, a row of it needs a class of 1/c rows: under
+enhanced 1-likeness one of nine soldiers among 30,162 people needs 1,676, and all of them half the
+table.  A search by moves of single rows never forms such classes.  They are formed first, one by
+one: of all patterns the class of least reduced cost that the rows left allow, dearest rows first.
+Then some of them give up their rows and are formed anew, while that lowers what they cost above
+the prices of their rows.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.pricing import Shares
+from incrowd.jit import lean_kernel
+from incrowd.patterns.prefix_tree import Emission
+from incrowd.privacy.violation import violation
+from incrowd.solvers.sensitive.crowd import Rules
+
+RARE = 20  # rows of the smallest class with a value, from which on the value counts as rare
+AGAIN = 200  # times that some classes of a value are formed anew
+NOISE = 1.0  # then, reduced costs are off by up to this share of the cost
+FAR = 1e300
+
+
+@lean_kernel
+def dearest_class(
+    begin: int, end: int, v: int, size: int, rows: Any, left: Any, price: Any, value: Any,
+    caps: Any, held: Any, amount: Any,
+) -> float:  # fmt: skip
+    """Return the price of the dearest class of one copy of v and others; −``FAR`` for none.
+
+    ``rows[begin:end]`` fall in price.  ``amount`` (per row of them) is what the class holds.
+    """
+    held[:] = 0
+    total = 0.0
+    have = 0
+    for i in range(begin, end):
+        amount[i - begin] = 0
+        if have == 0 and value[rows[i]] == v and left[rows[i]] > 0:
+            amount[i - begin] = 1
+            total += price[rows[i]]
+            have = 1
+    if have == 0:
+        return -FAR
+    for i in range(begin, end):
+        r = rows[i]
+        x = value[r]
+        if x != v and have < size:
+            a = min(left[r], caps[x] - held[x], size - have)
+            amount[i - begin] = a
+            total += a * price[r]
+            held[x] += a
+            have += a
+    return total if have == size else -FAR
+
+
+@lean_kernel
+def best_pattern(
+    patterns: Any, noise: Any, v: int, size: int, cost: Any, offset: Any, rows: Any, left: Any,
+    price: Any, value: Any, caps: Any, held: Any, amount: Any,
+) -> int:  # fmt: skip
+    """Return the pattern whose class with one copy of v has the least reduced cost, or −1."""
+    best = FAR
+    best_p = -1
+    for x in range(patterns.size):
+        p = patterns[x]
+        total = dearest_class(
+            offset[p], offset[p + 1], v, size, rows, left, price, value, caps, held, amount
+        )
+        if total > -FAR:
+            reduced = size * cost[p] * (1.0 + noise[x]) - total
+            if reduced < best:
+                best = reduced
+                best_p = p
+    return best_p
+
+
+class Seated(NamedTuple):
+    """A class: its pattern, its rows and how many copies of each, its reduced cost."""
+
+    pattern: int
+    rows: NDArray[np.int32]
+    amount: NDArray[np.int64]
+    reduced: float
+
+
+@dataclass
+class Seats:
+    """The classes formed, and the copies left.
+
+    Attributes
+    ----------
+    emission: the patterns that may hold such classes; price: float64, shape (distinct,).
+    shares: what the model allows; left: int64, shape (distinct,): copies without a seat.
+    """
+
+    emission: Emission
+    price: NDArray[np.float64]
+    shares: Shares
+    rules: Rules
+    places: int
+    left: NDArray[np.int64]
+    rng: np.random.Generator
+
+    def __post_init__(self) -> None:
+        e = self.emission
+        self.owner = np.repeat(np.arange(len(e.cost)), np.diff(e.offset))
+        self.rows = e.rows[np.lexsort((-self.price[e.rows], self.owner))]
+        self.held = np.zeros(len(self.shares.caps), np.int64)
+        self.amount = np.zeros(int(np.diff(e.offset).max(initial=0)), np.int64)
+
+    def rare_values(self) -> list[int]:
+        """Values that the table has and only large classes may hold, the rarest first."""
+        there = np.bincount(self.shares.value, self.left, len(self.shares.caps)) > 0
+        rare = [int(v) for v in np.flatnonzero(there) if self.shares.caps[v] * RARE < 1]
+        return sorted(rare, key=lambda v: self.shares.caps[v])
+
+    def seat_all(self, v: int) -> list[Seated]:
+        """Form classes for the copies of v, and then some of them anew."""
+        classes = self.seat(v, 0.0)
+        for _ in range(AGAIN if len(classes) > 1 else 0):
+            some = min(len(classes), 2 + int(self.rng.integers(3)))
+            odds = np.array([max(seated.reduced, 0.0) + 1e-9 for seated in classes])
+            out = self.rng.choice(len(classes), some, replace=False, p=odds / odds.sum())
+            gone = [classes[z] for z in out]
+            for seated in gone:
+                self.left[seated.rows] += seated.amount
+            new = self.seat(v, NOISE)
+            before = sum(seated.reduced for seated in gone)
+            if len(new) >= len(gone) and sum(seated.reduced for seated in new) < before:
+                kept = [seated for z, seated in enumerate(classes) if z not in out]
+                classes = kept + new
+                continue
+            for seated in new:
+                self.left[seated.rows] += seated.amount
+            for seated in gone:
+                self.left[seated.rows] -= seated.amount
+        return classes
+
+    def seat(self, v: int, noise: float) -> list[Seated]:
+        """Form classes with one copy of v each, until no pattern can hold another."""
+        size = max(int(self.rules.least[0]), int(np.ceil(1 / self.shares.caps[v] - 1e-6)))
+        caps = np.floor(self.shares.caps * size + 1e-7).astype(np.int64)
+        of_value = self.shares.value[self.rows] == v
+        classes = []
+        while True:
+            patterns = np.unique(self.owner[of_value & (self.left[self.rows] > 0)])
+            off = noise * self.rng.random(len(patterns))
+            lists = self.emission.cost, self.emission.offset, self.rows
+            state = self.left, self.price, self.shares.value, caps, self.held, self.amount
+            p = best_pattern(patterns, off, v, size, *lists, *state)
+            if p < 0:
+                return classes
+            seated = self.class_of(p, v, size, caps)
+            if seated is None:
+                return classes
+            self.left[seated.rows] -= seated.amount
+            classes.append(seated)
+
+    def class_of(self, p: int, v: int, size: int, caps: NDArray[np.int64]) -> Seated | None:
+        """Return the dearest class of pattern p with one copy of v, None if it is not lawful."""
+        begin, end = self.emission.offset[p], self.emission.offset[p + 1]
+        state = self.left, self.price, self.shares.value, caps, self.held, self.amount
+        total = dearest_class(begin, end, v, size, self.rows, *state)
+        amount = self.amount[: end - begin]
+        chosen = np.flatnonzero(amount)
+        rows, amount = self.rows[begin:end][chosen], amount[chosen]
+        hist = np.zeros(max(1, self.places), np.int64)
+        np.add.at(hist, self.rules.places[rows], amount[:, None])
+        if violation(self.rules.laws, hist, size) > 0:
+            return None
+        return Seated(p, rows, amount, size * float(self.emission.cost[p]) - total)
+
+
+def seated(
+    emission: Emission,
+    price: NDArray[np.float64],
+    shares: Shares | None,
+    rules: Rules,
+    places: int,
+    first_copy: NDArray[np.int64],
+    seed: int,
+) -> NDArray[np.int64]:
+    """Return the pattern of each copy in a class for rare values; int64 (copies,), −1 for others.
+
+    The classes are lawful.  No copy has a seat where the model does not cap shares, or also asks
+    for a least share of some value, which every class must have then.
+    """
+    pattern = np.full(int(first_copy[-1]), -1, np.int64)
+    if shares is None or shares.lows.any():
+        return pattern
+    left, rng = np.diff(first_copy), np.random.default_rng([seed, 61])
+    seats = Seats(emission, price, shares, rules, places, left.copy(), rng)
+    for v in seats.rare_values():
+        for one in seats.seat_all(v):
+            for r, a in zip(one.rows.tolist(), one.amount.tolist(), strict=True):
+                pattern[first_copy[r] + left[r] - a : first_copy[r] + left[r]] = one.pattern
+                left[r] -= a
+    return pattern

@@ -1,0 +1,82 @@
+"""Tests of strides: what they may raise a mean by, and that rare values pay what they cost."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound, safe_prices
+from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.pricing import pricing_of
+from incrowd.bounds.strides import WEIGHT, Strides
+from incrowd.instance import Instance, from_codes
+from incrowd.privacy.beta_likeness import BasicBetaLikeness
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.t_closeness import TCloseness
+from incrowd.solvers.base import Problem
+
+SCHEDULE = LawfulPriceBound(rounds=6, iterations=80, pairs=200_000, patterns=20_000)
+LIKENESS = BasicBetaLikeness(1) & KAnonymity(2)
+
+
+@given(st.data())
+def test_no_class_within_the_caps_exceeds_the_mean(data: st.DataObject) -> None:
+    """Tests ``mean_of`` against classes drawn one by one."""
+    caps = np.array(data.draw(st.lists(st.sampled_from([0.05, 0.2, 0.5, 1.0]), min_size=2)))
+    value = np.arange(12) % len(caps)
+    amount = np.array(data.draw(st.lists(st.integers(-9, 9), min_size=12, max_size=12)), float)
+    strides = Strides.by_caps(value.astype(np.int32), caps)
+    copies = np.array(data.draw(st.lists(st.integers(0, 9), min_size=12, max_size=12)))
+    share = np.bincount(value, copies, len(caps)) / max(copies.sum(), 1)
+    if copies.sum() and (share <= caps).all():
+        assert amount @ copies / copies.sum() <= strides.mean_of(amount) + 1e-9
+        assert strides.of_row @ copies / copies.sum() <= strides.lift() + 1e-9
+
+
+def test_even_strides_are_plain() -> None:
+    """Tests that without caps any row may be all of a class."""
+    even = Strides.even(3)
+    assert even.lift() == 1.0
+    assert even.mean_of(np.array([1.0, 4.0, 2.0])) == 4.0
+    assert Strides.by_caps(np.array([0, 1], np.int32), np.array([1.0, 1.0])).lift() == 1.0
+
+
+def rare(seed: int = 0, rows: int = 120) -> Instance:
+    """A table where one row in 40 has a value of its own, and classes are easily told apart."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 3, (rows, 3))
+    values = np.where(np.arange(rows) % 40 == 0, 0, 1 + np.arange(rows) % 4)
+    return from_codes(codes, None, values)[0]
+
+
+def test_only_lone_caps_set_the_pace() -> None:
+    """Tests that models which do not cap shares, or not only, keep to even strides."""
+    instance = rare()
+    uneven = LawfulTree(instance, *pricing_of(Problem(instance, LIKENESS))).strides
+    assert uneven.of_row.max() == pytest.approx(WEIGHT / 0.05, rel=1e-6)
+    for model in (TCloseness("0.3"), LIKENESS & TCloseness("0.3")):
+        strides = LawfulTree(instance, *pricing_of(Problem(instance, model))).strides
+        assert (strides.of_row == 1.0).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rare_rows_pay_for_their_classes(seed: int) -> None:
+    """Tests that uneven strides prove more, and that lawful classes obey the prices."""
+    problem = Problem(rare(seed), LIKENESS)
+    tree = LawfulTree(problem.instance, *pricing_of(problem))
+    u = SCHEDULE.ascend(tree, first_prices(tree)[0])
+    bound, _ = safe_bound(tree, u)
+    tree.strides = Strides.even(problem.instance.distinct)
+    plain, _ = safe_bound(tree, SCHEDULE.ascend(tree, first_prices(tree)[0]))
+    assert bound > plain
+    prices = safe_prices(tree, u)
+    rng, met = np.random.default_rng(seed), 0
+    for _ in range(300):
+        copies = rng.choice(problem.instance.rows, int(rng.integers(10, 80)), replace=False)
+        if problem.model.lawful(problem.group(copies), problem.table):
+            met += 1
+            codes = problem.instance.codes[problem.instance.copies[copies]]
+            stars = int((codes != codes[0]).any(axis=0).sum())
+            total = int(prices.price[problem.instance.copies[copies]].sum())
+            assert total <= stars * len(copies) * prices.quantum
+    assert met > 10

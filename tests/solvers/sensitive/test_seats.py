@@ -1,0 +1,135 @@
+"""Tests of the classes for rare values, and of the root that is mended without them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices
+from incrowd.bounds.lawful_shares import LawfulShares
+from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.pricing import pricing_of
+from incrowd.instance import Instance, from_codes
+from incrowd.patterns.prefix_tree import Emission
+from incrowd.privacy.base import Model
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.solvers.base import Context, Problem
+from incrowd.solvers.engine.candidates import build_candidates
+from incrowd.solvers.sensitive.crowd import debt, new_crowd
+from incrowd.solvers.sensitive.rounding import rounded
+from incrowd.solvers.sensitive.rules import rules_of
+from incrowd.solvers.sensitive.seats import seated
+from incrowd.solvers.sensitive.start import mend_root
+from solvers.sensitive.quick import QUICK
+
+LIKENESS: list[Model] = [
+    BasicBetaLikeness(1) & KAnonymity(3),
+    EnhancedBetaLikeness(2) & KAnonymity(3),
+]
+
+
+def rare(seed: int = 0, rows: int = 600) -> Instance:
+    """A table with three rows of a value that nobody else has."""
+    rng = np.random.default_rng(seed)
+    codes = np.minimum(rng.geometric(0.5, (rows, 4)) - 1, 3)
+    values = np.where(np.arange(rows) % 200 == 7, 0, 1 + rng.permutation(rows) % 5)
+    return from_codes(codes, None, values)[0]
+
+
+def seats_of(
+    problem: Problem, seed: int = 0
+) -> tuple[np.ndarray, LawfulTree, Emission, np.ndarray]:
+    """The pattern of each copy with a seat, the tree, all patterns, what each pair carries."""
+    instance = problem.instance
+    tree = LawfulTree(instance, *pricing_of(problem))
+    assert QUICK.prices is not None
+    price = QUICK.prices.ascend(tree, first_prices(tree)[0])
+    shares = LawfulShares(pairs=100_000, patterns=10_000)
+    emission, margin = shares.emission(tree, price, 1.0)
+    share, _ = shares.run(tree, emission, price, margin, instance.counts)
+    rules, places = rules_of(problem)
+    seats = seated(emission, price, tree.shares, rules, places, instance.first_copy, seed)
+    return seats, tree, emission, share
+
+
+@pytest.mark.parametrize("model", LIKENESS, ids=lambda model: model.name)
+@pytest.mark.parametrize("seed", range(3))
+def test_rare_rows_have_lawful_classes(model: Model, seed: int) -> None:
+    """Tests that each class formed is lawful, matches its pattern, and holds a rare row."""
+    problem = Problem(rare(seed), model)
+    instance = problem.instance
+    seats, _, emission, share = seats_of(problem)
+    values = instance.sensitive_codes[instance.copies, 0]
+    assert (seats[values == 0] >= 0).any()
+    rules, places = rules_of(problem)
+    pattern = rounded(instance, emission, share, rules, places, seed, seats)
+    assert (pattern[seats >= 0] == seats[seats >= 0]).all()
+    for p in np.unique(seats[seats >= 0]):
+        copies = np.flatnonzero(pattern == p)
+        assert (copies == np.flatnonzero(seats == p)).all()  # others stay away
+        assert (values[copies] == 0).any()
+        assert model.lawful(problem.group(copies), problem.table)
+        rows = emission.rows[emission.offset[p] : emission.offset[p + 1]]
+        assert np.isin(instance.copies[copies], rows).all()
+
+
+def test_the_same_seed_seats_alike() -> None:
+    """Tests that a run can be repeated."""
+    problem = Problem(rare(), LIKENESS[0])
+    assert (seats_of(problem, 3)[0] == seats_of(problem, 3)[0]).all()
+
+
+@pytest.mark.parametrize(
+    "model", [FrequencyDiversity(2), DeltaDisclosure(4) & KAnonymity(3)], ids=lambda m: m.name
+)
+def test_no_seats_without_rare_values(model: Model) -> None:
+    """Tests that nothing is formed where no value is capped below others, or all have a low."""
+    problem = Problem(rare(), model)
+    tree = LawfulTree(problem.instance, *pricing_of(problem))
+    shares = LawfulShares(pairs=100_000, patterns=10_000)
+    price = first_prices(tree)[0]
+    emission, _ = shares.emission(tree, price, 1.0)
+    rules, places = rules_of(problem)
+    first = problem.instance.first_copy
+    assert (seated(emission, price, tree.shares, rules, places, first, 0) == -1).all()
+
+
+@pytest.mark.parametrize("model", LIKENESS, ids=lambda model: model.name)
+def test_the_engine_does_not_suppress_half_the_table(model: Model) -> None:
+    """Tests that rows beside the rare ones, and most of these, pay less than all their cells."""
+    problem = Problem(rare(), model)
+    prices = LawfulPriceBound(pairs=100_000, patterns=10_000)
+    outcome = replace(QUICK, prices=prices).run(problem, Context())
+    assert outcome.solution is not None
+    for c in range(len(outcome.solution.sizes)):
+        group = problem.group(np.flatnonzero(outcome.solution.classes == c))
+        assert model.lawful(group, problem.table)
+    sizes, costs = outcome.solution.sizes, outcome.solution.class_costs
+    assert sizes[costs == 4].sum() < 100
+
+
+def test_the_root_grows_by_no_rare_row() -> None:
+    """Tests that a root with too many rows of one value becomes lawful by rows of others.
+
+    Each row of the rare value could be spared, and each would ask for 200 rows at the root.
+    """
+    problem = Problem(rare(), LIKENESS[0])
+    instance = problem.instance
+    _, _, emission, _ = seats_of(problem)
+    c = build_candidates(instance, emission)
+    rules, places = rules_of(problem)
+    values = instance.sensitive_codes[instance.copies, 0]
+    root, other = len(c.cost) - 1, len(c.cost) - 2
+    pattern = np.full(instance.rows, other)
+    pattern[np.flatnonzero(values == 1)[:8]] = root
+    crowd = new_crowd(c, rules, places, pattern)
+    lenient = rules._replace(exempt=np.array([root], np.int64))
+    assert debt(crowd, lenient) > 0
+    assert mend_root(crowd, rules, c, np.array([5], np.uint64))
+    members = np.flatnonzero(crowd.pattern == root)
+    there = values[members]
+    assert problem.model.lawful(problem.group(members), problem.table)
+    assert (there != 0).all() and len(there) < 40
