@@ -86,7 +86,7 @@ def test_the_same_seed_seats_alike() -> None:
     "model", [FrequencyDiversity(2), DeltaDisclosure(4) & KAnonymity(3)], ids=lambda m: m.name
 )
 def test_no_seats_without_rare_values(model: Model) -> None:
-    """Tests that nothing is formed where no value is capped below others, or all have a low."""
+    """Tests that nothing is formed where no value is capped below others, or classes are small."""
     problem = Problem(rare(), model)
     tree = LawfulTree(problem.instance, *pricing_of(problem))
     shares = LawfulShares(pairs=100_000, patterns=10_000)
@@ -95,6 +95,26 @@ def test_no_seats_without_rare_values(model: Model) -> None:
     rules, places = rules_of(problem)
     first = problem.instance.first_copy
     assert (seated(emission, price, tree.shares, rules, places, first, 0) == -1).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hosts_hold_every_value(seed: int) -> None:
+    """Tests the classes of δ-disclosure: lawful, so with a rare row each, and one is left over."""
+    model = DeltaDisclosure(1) & KAnonymity(3)
+    problem = Problem(rare(seed), model)
+    seats, *_ = seats_of(problem)
+    values = problem.instance.sensitive_codes[problem.instance.copies, 0]
+    hosts = np.unique(seats[seats >= 0])
+    assert 1 <= len(hosts) <= 2
+    assert (seats[values == 0] == -1).any()
+    for p in hosts:
+        assert model.lawful(problem.group(np.flatnonzero(seats == p)), problem.table)
+    outcome = QUICK.run(problem, Context())
+    assert outcome.solution is not None
+    assert outcome.solution.cost < 0.9 * 4 * problem.instance.rows
+    for c in range(len(outcome.solution.sizes)):
+        group = problem.group(np.flatnonzero(outcome.solution.classes == c))
+        assert model.lawful(group, problem.table)
 
 
 @pytest.mark.parametrize("model", LIKENESS, ids=lambda model: model.name)

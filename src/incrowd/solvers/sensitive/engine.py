@@ -23,9 +23,6 @@ from incrowd.bounds.support import uniqueness_prices
 from incrowd.errors import OutOfScopeError
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
 from incrowd.privacy.all_of import parts
-from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
-from incrowd.privacy.distinct_diversity import DistinctDiversity
-from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.violation import violation
 from incrowd.solution import Solution
@@ -37,37 +34,26 @@ from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, with_start
 from incrowd.solvers.sensitive.rounding import drawn_patterns, rounded
 from incrowd.solvers.sensitive.rules import rules_of
+from incrowd.solvers.sensitive.schedule import (
+    COOL,
+    EASED,
+    HOST_REACH,
+    HOST_WARMTH,
+    LARGE,
+    PRICING,
+    REST,
+    SIZED_REST,
+    SIZED_STAGES,
+    SMALL,
+    SMALL_EFFORT,
+    SOFT_REST,
+    SOFT_STAGES,
+    STAGES,
+)
 from incrowd.solvers.sensitive.seats import seated
 from incrowd.solvers.sensitive.soften import SoftAnnealing, trimmed
-from incrowd.solvers.sensitive.start import greedy
+from incrowd.solvers.sensitive.start import filled, greedy
 from incrowd.solvers.staged import StagedRun
-
-# candidates by reduced cost (share of the slack) or copies carried, share of the moves, warmth
-STAGES = ((-1.0, 0.05, 0.15, 1.0), (0.1, 0.02, 0.15, 0.3), (0.3, 0.02, 0.25, 0.3))
-# candidates as above, share of the moves, first and last temperature, first and last toll in cells
-SOFT_STAGES = (
-    (0.1, 0.02, 0.12, (4.0, 1.5), (15.0, 30.0)),
-    (0.3, 0.02, 0.12, (1.5, 0.7), (20.0, 30.0)),
-    (1.0, 0.0, 0.16, (1.0, 0.3), (25.0, 80.0)),
-)
-SOFT_REST = 0.4  # share of the moves that mend the last of them
-# The same where prices by size have settled more beforehand: less heat, the last stage over more
-# candidates and longer, for the law comes dear to it; what is then left to mend is little where
-# classes are large.
-SIZED_STAGES = (
-    (0.06, 0.02, 0.12, (1.6, 0.6), (15.0, 30.0)),
-    (0.18, 0.02, 0.12, (0.6, 0.28), (20.0, 30.0)),
-    (1.0, 0.0, 0.5, (0.4, 0.12), (25.0, 80.0)),
-)
-SIZED_REST = 0.25
-# Models whose prices ask for lawful classes exactly; and those that bound each value's share by its
-# share of the table, of which hardly a class stays lawful when what others may not hold is trimmed.
-EASED = KAnonymity, DistinctDiversity, FrequencyDiversity, BasicBetaLikeness, EnhancedBetaLikeness
-SMALL, SMALL_EFFORT = 6, 2.5  # smaller classes take half the time: so many times the moves then
-LARGE = 50  # rows of a smallest class, beyond which lawful moves are fewer: each does more
-REST = 0.45  # share of the moves over all candidates
-PRICING = 0.4  # share of a time limit that prices may use
-COOL = 0.3  # warmth of every search that starts from the result of another
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +122,7 @@ class Run(StagedRun):
         self.lawful: Prices | None = None
         self.price = np.zeros(instance.distinct)
         self.wide = self.sized = False
+        self.warmth = 1.0
         self.unit = max(1, sum(int(t.cost[-1].max()) for t in instance.trees) // instance.columns)
         whole = np.bincount(np.repeat(self.rules.places, instance.counts, axis=0).ravel())
         hist = np.zeros(max(1, self.places), np.int64)
@@ -280,7 +267,8 @@ class Run(StagedRun):
         shares = engine.shares
         if self.sized:  # steps by size are dear, and the search gets by with fewer
             shares = replace(shares, iterations=max(1, shares.iterations // 3))
-        emission, margin = shares.emission(self.tree, self.price, whole / self.k)
+        reach = max(whole / self.k, HOST_REACH * self.cell if self.few else 0.0)
+        emission, margin = shares.emission(self.tree, self.price, reach)
         share, _ = shares.run(
             self.tree, emission, self.price, margin, instance.counts, self.stop.now
         )
@@ -296,9 +284,11 @@ class Run(StagedRun):
     ) -> None:
         """Anneal through lawful releases; ``reduced`` (per pair) in shares of the slack."""
         instance, rules, places = self.instance, self.rules, self.places
-        allowed, copies = self.tree.shares, instance.first_copy
-        seed = self.context.seed
+        allowed, copies, seed = self.tree.shares, instance.first_copy, self.context.seed
         seats = seated(emission, self.price, allowed, rules, places, copies, seed)
+        if self.few and (seats >= 0).any():
+            self.fill(emission, seats)
+            return
         drawn = rounded(instance, emission, share, rules, places, seed, seats)
         found = self.best
         for number, (near, least, moves, heat) in enumerate(STAGES):
@@ -311,6 +301,20 @@ class Run(StagedRun):
             found = self.anneal(candidates, pattern, moves, heat, number, part)
             if self.done():
                 break
+
+    @property
+    def few(self) -> bool:
+        """Whether every class needs some copies of scarce values, so that only few can be."""
+        allowed = self.tree.shares
+        return allowed is not None and bool(allowed.lows.any())
+
+    def fill(self, emission: Emission, seats: NDArray[np.int64]) -> None:
+        """Fill a few large classes, whose least copies have their seats, and anneal."""
+        every = np.ones(len(emission.rows), np.bool_)
+        candidates, pattern = with_start(self.instance, emission, every, seats)
+        pattern = filled(candidates, self.rules, self.places, pattern)
+        self.warmth = HOST_WARMTH
+        self.anneal(candidates, pattern, 1 - REST, 1.0, 0, 1 - REST)
 
     def soft_stages(
         self, emission: Emission, share: NDArray[np.float64], reduced: NDArray[np.float64]
@@ -366,8 +370,8 @@ class Run(StagedRun):
         annealing = self.engine.annealing
         moves = min(1.0, LARGE / self.k) * share * annealing.moves
         found = replace(annealing, moves=moves).run(
-            candidates, self.rules, self.places, pattern, self.price, self.cell, heat,
-            self.context.seed + number, self.done,
+            candidates, self.rules, self.places, pattern, self.price, self.cell,
+            heat * self.warmth, self.context.seed + number, self.done,
             lambda cost, done: self.tell("annealing", done, cost),
         )  # fmt: skip
         solution = Solution.of(self.instance, found)

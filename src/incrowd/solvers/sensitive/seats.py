@@ -6,6 +6,9 @@ table.  A search by moves of single rows never forms such classes.  They are for
 one: of all patterns the class of least reduced cost that the rows left allow, dearest rows first.
 Then some of them give up their rows and are formed anew, while that lowers what they cost above
 the prices of their rows.
+
+δ-disclosure asks every class for copies of every value, which allows a few large classes only: the
+least ones are formed in the patterns that save most, and the search fills them.
 """
 
 from dataclasses import dataclass
@@ -28,10 +31,10 @@ FAR = 1e300
 
 @lean_kernel
 def dearest_class(
-    begin: int, end: int, v: int, size: int, rows: Any, left: Any, price: Any, value: Any,
-    caps: Any, held: Any, amount: Any,
+    begin: int, end: int, size: int, rows: Any, left: Any, price: Any, value: Any, caps: Any,
+    lows: Any, held: Any, amount: Any,
 ) -> float:  # fmt: skip
-    """Return the price of the dearest class of one copy of v and others; −``FAR`` for none.
+    """Return the price of the dearest class with lows ≤ copies of a value ≤ caps; −``FAR``: none.
 
     ``rows[begin:end]`` fall in price.  ``amount`` (per row of them) is what the class holds.
     """
@@ -39,37 +42,39 @@ def dearest_class(
     total = 0.0
     have = 0
     for i in range(begin, end):
-        amount[i - begin] = 0
-        if have == 0 and value[rows[i]] == v and left[rows[i]] > 0:
-            amount[i - begin] = 1
-            total += price[rows[i]]
-            have = 1
-    if have == 0:
-        return -FAR
-    for i in range(begin, end):
         r = rows[i]
-        x = value[r]
-        if x != v and have < size:
-            a = min(left[r], caps[x] - held[x], size - have)
-            amount[i - begin] = a
-            total += a * price[r]
-            held[x] += a
-            have += a
+        a = min(left[r], lows[value[r]] - held[value[r]], size - have)
+        amount[i - begin] = a
+        total += a * price[r]
+        held[value[r]] += a
+        have += a
+    for v in range(lows.size):
+        if held[v] < lows[v]:
+            return -FAR
+    for i in range(begin, end):
+        if have >= size:
+            break
+        r = rows[i]
+        a = min(left[r] - amount[i - begin], caps[value[r]] - held[value[r]], size - have)
+        amount[i - begin] += a
+        total += a * price[r]
+        held[value[r]] += a
+        have += a
     return total if have == size else -FAR
 
 
 @lean_kernel
 def best_pattern(
-    patterns: Any, noise: Any, v: int, size: int, cost: Any, offset: Any, rows: Any, left: Any,
-    price: Any, value: Any, caps: Any, held: Any, amount: Any,
+    patterns: Any, noise: Any, size: int, cost: Any, offset: Any, rows: Any, left: Any,
+    price: Any, value: Any, caps: Any, lows: Any, held: Any, amount: Any,
 ) -> int:  # fmt: skip
-    """Return the pattern whose class with one copy of v has the least reduced cost, or −1."""
+    """Return the pattern whose class within caps and lows has the least reduced cost, or −1."""
     best = FAR
     best_p = -1
     for x in range(patterns.size):
         p = patterns[x]
         total = dearest_class(
-            offset[p], offset[p + 1], v, size, rows, left, price, value, caps, held, amount
+            offset[p], offset[p + 1], size, rows, left, price, value, caps, lows, held, amount
         )
         if total > -FAR:
             reduced = size * cost[p] * (1.0 + noise[x]) - total
@@ -112,6 +117,7 @@ class Seats:
         self.rows = e.rows[np.lexsort((-self.price[e.rows], self.owner))]
         self.held = np.zeros(len(self.shares.caps), np.int64)
         self.amount = np.zeros(int(np.diff(e.offset).max(initial=0)), np.int64)
+        self.whole = self.left.copy()
 
     def rare_values(self) -> list[int]:
         """Values that the table has and only large classes may hold, the rarest first."""
@@ -144,28 +150,71 @@ class Seats:
     def seat(self, v: int, noise: float) -> list[Seated]:
         """Form classes with one copy of v each, until no pattern can hold another."""
         size = max(int(self.rules.least[0]), int(np.ceil(1 / self.shares.caps[v] - 1e-6)))
-        caps = np.floor(self.shares.caps * size + 1e-7).astype(np.int64)
+        caps, lows = self.limits(size)
+        caps[v] = lows[v] = 1
         of_value = self.shares.value[self.rows] == v
         classes = []
         while True:
             patterns = np.unique(self.owner[of_value & (self.left[self.rows] > 0)])
             off = noise * self.rng.random(len(patterns))
             lists = self.emission.cost, self.emission.offset, self.rows
-            state = self.left, self.price, self.shares.value, caps, self.held, self.amount
-            p = best_pattern(patterns, off, v, size, *lists, *state)
-            if p < 0:
-                return classes
-            seated = self.class_of(p, v, size, caps)
+            p = best_pattern(patterns, off, size, *lists, *self.state(caps, lows))
+            seated = self.class_of(p, size, caps, lows) if p >= 0 else None
             if seated is None:
                 return classes
             self.left[seated.rows] -= seated.amount
             classes.append(seated)
 
-    def class_of(self, p: int, v: int, size: int, caps: NDArray[np.int64]) -> Seated | None:
-        """Return the dearest class of pattern p with one copy of v, None if it is not lawful."""
+    def hosts(self) -> list[Seated]:
+        """Form least classes in the patterns that save most where each copy goes to the cheapest.
+
+        For models that ask each class for some copies of scarce values; the root keeps some, too.
+        """
+        size = int(self.rules.least[0])
+        caps, lows = self.limits(size)
+        while size < self.left.sum() and (caps.sum() < size or (lows > caps).any()):
+            size += 1
+            caps, lows = self.limits(size)
+        cost, owner = self.emission.cost, self.owner
+        paid = np.full(len(self.left), cost.max(initial=0))
+        total = np.bincount(self.shares.value, self.left, len(lows))
+        open_now = np.zeros(len(cost), np.bool_)
+        classes: list[Seated] = []
+        while (total >= (len(classes) + 2) * lows).all():
+            less = np.maximum(paid[self.rows] - cost[owner], 0) * self.whole[self.rows]
+            saving = np.bincount(owner, less, len(cost))
+            saving[open_now] = 0
+            some = np.argsort(-saving, kind="stable")[: int((saving > 0).sum())].tolist()
+            found = (self.class_of(p, size, caps, lows) for p in some)
+            seated = next((one for one in found if one is not None), None)
+            if seated is None:
+                return classes
+            self.left[seated.rows] -= seated.amount
+            open_now[seated.pattern] = True
+            begin, end = self.emission.offset[seated.pattern : seated.pattern + 2]
+            paid[self.rows[begin:end]] = np.minimum(
+                paid[self.rows[begin:end]], cost[seated.pattern]
+            )
+            classes.append(seated)
+        return classes
+
+    def limits(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the most and the least copies of each value in a class of this size."""
+        most = np.floor(self.shares.caps * size + 1e-7).astype(np.int64)
+        return most, np.ceil(self.shares.lows * size - 1e-7).astype(np.int64)
+
+    def state(self, caps: NDArray[np.int64], lows: NDArray[np.int64]) -> tuple[Any, ...]:
+        """What the kernels work on."""
+        return self.left, self.price, self.shares.value, caps, lows, self.held, self.amount
+
+    def class_of(
+        self, p: int, size: int, caps: NDArray[np.int64], lows: NDArray[np.int64]
+    ) -> Seated | None:
+        """Return the dearest class of pattern p within caps and lows, None if it is not lawful."""
         begin, end = self.emission.offset[p], self.emission.offset[p + 1]
-        state = self.left, self.price, self.shares.value, caps, self.held, self.amount
-        total = dearest_class(begin, end, v, size, self.rows, *state)
+        total = dearest_class(begin, end, size, self.rows, *self.state(caps, lows))
+        if total <= -FAR:
+            return None
         amount = self.amount[: end - begin]
         chosen = np.flatnonzero(amount)
         rows, amount = self.rows[begin:end][chosen], amount[chosen]
@@ -185,19 +234,22 @@ def seated(
     first_copy: NDArray[np.int64],
     seed: int,
 ) -> NDArray[np.int64]:
-    """Return the pattern of each copy in a class for rare values; int64 (copies,), −1 for others.
+    """Return the pattern of each copy that has a seat; int64 (copies,), −1 for others.
 
-    The classes are lawful.  No copy has a seat where the model does not cap shares, or also asks
-    for a least share of some value, which every class must have then.
+    The classes are lawful.  No copy has a seat where the model does not cap shares, or where no
+    value is rare.
     """
     pattern = np.full(int(first_copy[-1]), -1, np.int64)
-    if shares is None or shares.lows.any():
+    if shares is None:
         return pattern
     left, rng = np.diff(first_copy), np.random.default_rng([seed, 61])
     seats = Seats(emission, price, shares, rules, places, left.copy(), rng)
-    for v in seats.rare_values():
-        for one in seats.seat_all(v):
-            for r, a in zip(one.rows.tolist(), one.amount.tolist(), strict=True):
-                pattern[first_copy[r] + left[r] - a : first_copy[r] + left[r]] = one.pattern
-                left[r] -= a
+    if shares.lows.any():
+        classes = seats.hosts() if rules.least[0] > RARE else []
+    else:
+        classes = [seated for v in seats.rare_values() for seated in seats.seat_all(v)]
+    for one in classes:
+        for r, a in zip(one.rows.tolist(), one.amount.tolist(), strict=True):
+            pattern[first_copy[r] + left[r] - a : first_copy[r] + left[r]] = one.pattern
+            left[r] -= a
     return pattern

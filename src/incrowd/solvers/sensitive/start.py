@@ -117,6 +117,16 @@ def place_left(root: int, crowd: Any, dying: Any, rules: Any, c: Any) -> None:
                     link(i, p, crowd, rules, c)
 
 
+def filled(
+    c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Move copies from the root to the cheapest classes that take them lawfully, one by one."""
+    root = len(c.cost) - 1
+    crowd = new_crowd(c, rules, places, np.where(pattern == root, -1, pattern))
+    place_left(root, crowd, np.zeros(len(c.cost), np.bool_), rules, c)
+    return crowd.pattern.astype(np.int64)
+
+
 @lean_kernel
 def smallest_met(p: int, root: int, crowd: Any, rng: Any) -> int:
     """Return the smallest of p's class and those of some copies drawn, the root's aside."""
@@ -138,7 +148,7 @@ def move_to_root(
     """
     now = broken(root, crowd, rules)
     copies = crowd.pattern.size
-    patience = min(4000, 10 * copies)
+    patience = min(100_000, 10 * copies)
     for t in range(tries):
         if now == 0:
             break
