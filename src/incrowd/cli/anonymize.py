@@ -105,10 +105,9 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         print_json(release_record(release, output, given["proof"]) | proof_bound(release, facts))
     say(f"{summary(release)}\nwritten  {output}{also_written(given)}", quiet)
     for bound in proof_bound(release, facts).values():
-        say(
-            f"proof    certifies the bound {shown_bound(bound)}; that above is the method's own",
-            quiet,
-        )
+        higher = bound > release.lower_bound
+        own = "more than the method's own" if higher else "that above is the method's own"
+        say(f"proof    certifies the bound {shown_bound(bound)}; {own}", quiet)
     return 130 if release.ended == "interrupted" else 0
 
 
