@@ -117,6 +117,21 @@ def test_hosts_hold_every_value(seed: int) -> None:
         assert model.lawful(group, problem.table)
 
 
+def test_a_stop_ends_the_seating() -> None:
+    """Tests that what is formed when the time is up counts, and nothing more is formed."""
+    problem = Problem(rare(), LIKENESS[0])
+    instance = problem.instance
+    _, tree, emission, _ = seats_of(problem)
+    rules, places = rules_of(problem)
+    price = first_prices(tree)[0]
+    first = instance.first_copy
+    calls = iter([False, True, True, True])
+    args = emission, price, tree.shares, rules, places, first, 0
+    some = seated(*args, lambda: next(calls))
+    assert len(np.unique(some[some >= 0])) == 1
+    assert (seated(*args, lambda: True) == -1).all()
+
+
 @pytest.mark.parametrize("model", LIKENESS, ids=lambda model: model.name)
 def test_the_engine_does_not_suppress_half_the_table(model: Model) -> None:
     """Tests that rows beside the rare ones, and most of these, pay less than all their cells."""

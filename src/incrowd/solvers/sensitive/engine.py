@@ -285,7 +285,7 @@ class Run(StagedRun):
         """Anneal through lawful releases; ``reduced`` (per pair) in shares of the slack."""
         instance, rules, places = self.instance, self.rules, self.places
         allowed, copies, seed = self.tree.shares, instance.first_copy, self.context.seed
-        seats = seated(emission, self.price, allowed, rules, places, copies, seed)
+        seats = seated(emission, self.price, allowed, rules, places, copies, seed, self.stop.now)
         if self.few and (seats >= 0).any():
             self.fill(emission, seats)
             return

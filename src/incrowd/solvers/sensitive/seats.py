@@ -11,6 +11,7 @@ the prices of their rows.
 least ones are formed in the patterns that save most, and the search fills them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ from incrowd.privacy.violation import violation
 from incrowd.solvers.sensitive.crowd import Rules
 
 RARE = 20  # rows of the smallest class with a value, from which on the value counts as rare
+MOST_RARE = 2000  # copies of a value, beyond which to form their classes takes too long
+MOST_HOSTS = 60  # classes that the scarcest value allows, beyond which they are not few
 AGAIN = 200  # times that some classes of a value are formed anew
 NOISE = 1.0  # then, reduced costs are off by up to this share of the cost
 FAR = 1e300
@@ -110,6 +113,7 @@ class Seats:
     places: int
     left: NDArray[np.int64]
     rng: np.random.Generator
+    stop: Callable[[], bool]
 
     def __post_init__(self) -> None:
         e = self.emission
@@ -120,15 +124,18 @@ class Seats:
         self.whole = self.left.copy()
 
     def rare_values(self) -> list[int]:
-        """Values that the table has and only large classes may hold, the rarest first."""
-        there = np.bincount(self.shares.value, self.left, len(self.shares.caps)) > 0
-        rare = [int(v) for v in np.flatnonzero(there) if self.shares.caps[v] * RARE < 1]
+        """Values of some rows that only large classes may hold, the rarest first."""
+        there = np.bincount(self.shares.value, self.left, len(self.shares.caps))
+        few = np.flatnonzero((there > 0) & (there <= MOST_RARE))
+        rare = [int(v) for v in few if self.shares.caps[v] * RARE < 1]
         return sorted(rare, key=lambda v: self.shares.caps[v])
 
     def seat_all(self, v: int) -> list[Seated]:
         """Form classes for the copies of v, and then some of them anew."""
         classes = self.seat(v, 0.0)
         for _ in range(AGAIN if len(classes) > 1 else 0):
+            if self.stop():
+                break
             some = min(len(classes), 2 + int(self.rng.integers(3)))
             odds = np.array([max(seated.reduced, 0.0) + 1e-9 for seated in classes])
             out = self.rng.choice(len(classes), some, replace=False, p=odds / odds.sum())
@@ -152,10 +159,10 @@ class Seats:
         size = max(int(self.rules.least[0]), int(np.ceil(1 / self.shares.caps[v] - 1e-6)))
         caps, lows = self.limits(size)
         caps[v] = lows[v] = 1
-        of_value = self.shares.value[self.rows] == v
-        classes = []
-        while True:
-            patterns = np.unique(self.owner[of_value & (self.left[self.rows] > 0)])
+        pairs = np.flatnonzero(self.shares.value[self.rows] == v)
+        classes: list[Seated] = []
+        while not self.stop():
+            patterns = np.unique(self.owner[pairs[self.left[self.rows[pairs]] > 0]])
             off = noise * self.rng.random(len(patterns))
             lists = self.emission.cost, self.emission.offset, self.rows
             p = best_pattern(patterns, off, size, *lists, *self.state(caps, lows))
@@ -164,23 +171,23 @@ class Seats:
                 return classes
             self.left[seated.rows] -= seated.amount
             classes.append(seated)
+        return classes
 
     def hosts(self) -> list[Seated]:
         """Form least classes in the patterns that save most where each copy goes to the cheapest.
 
-        For models that ask each class for some copies of scarce values; the root keeps some, too.
+        For models that ask each class for some copies of values so scarce that classes are few; the
+        root keeps some, too.
         """
-        size = int(self.rules.least[0])
-        caps, lows = self.limits(size)
-        while size < self.left.sum() and (caps.sum() < size or (lows > caps).any()):
-            size += 1
-            caps, lows = self.limits(size)
+        size, caps, lows = self.least_class()
         cost, owner = self.emission.cost, self.owner
         paid = np.full(len(self.left), cost.max(initial=0))
         total = np.bincount(self.shares.value, self.left, len(lows))
         open_now = np.zeros(len(cost), np.bool_)
         classes: list[Seated] = []
-        while (total >= (len(classes) + 2) * lows).all():
+        if not lows.any() or (total[lows > 0] // lows[lows > 0]).min() > MOST_HOSTS:
+            return classes
+        while (total >= (len(classes) + 2) * lows).all() and not self.stop():
             less = np.maximum(paid[self.rows] - cost[owner], 0) * self.whole[self.rows]
             saving = np.bincount(owner, less, len(cost))
             saving[open_now] = 0
@@ -197,6 +204,15 @@ class Seats:
             )
             classes.append(seated)
         return classes
+
+    def least_class(self) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+        """Return the least size that the shares allow, and the limits at that size."""
+        size = int(self.rules.least[0])
+        caps, lows = self.limits(size)
+        while size < self.left.sum() and (caps.sum() < size or (lows > caps).any()):
+            size += 1
+            caps, lows = self.limits(size)
+        return size, caps, lows
 
     def limits(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the most and the least copies of each value in a class of this size."""
@@ -233,6 +249,7 @@ def seated(
     places: int,
     first_copy: NDArray[np.int64],
     seed: int,
+    stop: Callable[[], bool] = lambda: False,
 ) -> NDArray[np.int64]:
     """Return the pattern of each copy that has a seat; int64 (copies,), −1 for others.
 
@@ -243,7 +260,7 @@ def seated(
     if shares is None:
         return pattern
     left, rng = np.diff(first_copy), np.random.default_rng([seed, 61])
-    seats = Seats(emission, price, shares, rules, places, left.copy(), rng)
+    seats = Seats(emission, price, shares, rules, places, left.copy(), rng, stop)
     if shares.lows.any():
         classes = seats.hosts() if rules.least[0] > RARE else []
     else:
