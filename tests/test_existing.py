@@ -101,6 +101,7 @@ def test_against_everything(new: list[Row], published: set[Row], k: int) -> None
     )
     assert changed == release.cost == release.changed_cells
     assert release.lower_bound <= best <= release.cost
+    assert release.cost <= best + 4
 
 
 def test_near_the_optimum() -> None:

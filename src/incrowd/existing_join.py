@@ -89,7 +89,7 @@ class Joining:
         """
         starts = [self.may_gain]
         if self.instance.rows <= SEVERAL:
-            starts += [self.cheapest > 0, self.cheapest >= FAR, self.cheapest >= 0]
+            starts += [self.cheapest > 0, self.cheapest >= FAR, np.ones(self.instance.rows, bool)]
         best, least, seen = None, FAR, set()
         for alone in starts:
             if alone.tobytes() in seen:

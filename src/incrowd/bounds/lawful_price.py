@@ -247,8 +247,7 @@ class LawfulPriceBound:
     def fits(self, tree: LawfulTree, start: NDArray[np.float64]) -> bool:
         """Whether the budget holds all patterns of the first box."""
         mean = max(float(start @ tree.instance.counts) / tree.instance.rows, 1e-9)
-        width = self.margin[0] * mean * tree.strides.lift()
-        state = tree.run(EMIT, start, margin=width, sink=self.sink())
+        state = emit_box(tree, start, self.margin[0] * mean, self.sink())
         return int(state[3]) != OVERFLOW
 
     def sink(self) -> Sink:
@@ -288,13 +287,19 @@ class LawfulPriceBound:
         return u
 
 
+def emit_box(
+    tree: LawfulTree, u: NDArray[np.float64], width: float, sink: Sink
+) -> NDArray[np.int64]:
+    """List the patterns that a point within ``width`` strides of u violates, as far as they fit."""
+    return tree.run(EMIT, u, margin=width * tree.strides.lift(), sink=sink)
+
+
 def emit_within(
     tree: LawfulTree, u: NDArray[np.float64], width: float, sink: Sink
 ) -> tuple[float, NDArray[np.int64]]:
     """List all patterns that a point within ``width`` strides of u violates; shrink it to fit."""
-    lift = tree.strides.lift()
     while True:
-        state = tree.run(EMIT, u, margin=width * lift, sink=sink)
+        state = emit_box(tree, u, width, sink)
         if state[3] != OVERFLOW:
             return width, state
         width *= 0.6

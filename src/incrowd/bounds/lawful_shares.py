@@ -76,6 +76,7 @@ class LawfulShares:
         mean = max(float(np.abs(centre) @ counts) / float(counts.sum()), 1e-9)
         step = min(self.rate * mean, width / 4)
         stride = tree.strides.of_row
+        low, high = centre - width * stride, centre + width * stride
         rules = counts, tree.pricing, tree.pad
         due, risen = np.zeros(patterns + 1), 0.0
         for i in range(self.iterations):
@@ -89,9 +90,6 @@ class LawfulShares:
                 u, *lists, emission.cost, *rules, cut, cutter, problem, load, gradient, place, share
             )
             before = u.copy()
-            adam_step(
-                u, gradient, counts, first, second, step, stride, 1e-2, centre - width * stride,
-                centre + width * stride,
-            )  # fmt: skip
+            adam_step(u, gradient, counts, first, second, step, stride, 1e-2, low, high)
             risen += tree.strides.rise(before, u)
         return share / max(used, 1), u

@@ -140,9 +140,11 @@ class LawfulTree:
         tree = PrefixTree(instance)
         self.grid, self.buffers = tree.grid, tree.buffers
         self.shares = shares_of(pricing)
-        self.strides = Strides.even(instance.distinct)
-        if self.shares is not None:
-            self.strides = Strides.by_caps(self.shares.value, self.shares.caps)
+        self.strides = (
+            Strides.even(instance.distinct)
+            if self.shares is None
+            else Strides.by_caps(self.shares.value, self.shares.caps)
+        )
 
     def run(
         self,

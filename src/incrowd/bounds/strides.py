@@ -68,6 +68,4 @@ class Strides:
         caps = self.caps[there][order]
         before = np.cumsum(caps) - caps
         share = np.clip(1.0 - before, 0.0, caps)
-        mean = float(share @ most[there][order])
-        # no lawful class at all where the caps do not add up: then any bound will do
-        return mean if caps.sum() >= 1.0 else float(amount.max())
+        return float(share @ most[there][order])

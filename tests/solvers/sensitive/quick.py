@@ -1,8 +1,15 @@
-"""The engine with schedules for tables of a few rows."""
+"""The engine with schedules for tables of a few rows, and what its stages begin with."""
 
-from incrowd.bounds.lawful_price import LawfulPriceBound
+import numpy as np
+
+from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices
 from incrowd.bounds.lawful_shares import LawfulShares
+from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import PriceBound
+from incrowd.bounds.pricing import pricing_of
+from incrowd.patterns.prefix_tree import Emission
+from incrowd.solution import Solution
+from incrowd.solvers.base import Problem
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.engine import SensitiveEngine
 
@@ -13,3 +20,23 @@ QUICK = SensitiveEngine(
     shares=LawfulShares(iterations=30, pairs=100_000, patterns=10_000),
     annealing=LawfulAnnealing(moves=60),
 )
+
+
+def fractional(
+    problem: Problem, iterations: int = 400
+) -> tuple[LawfulTree, np.ndarray, Emission, np.ndarray]:
+    """The tree, prices near the best, patterns, and the copies that each pair carries."""
+    tree = LawfulTree(problem.instance, *pricing_of(problem))
+    assert QUICK.prices is not None
+    price = QUICK.prices.ascend(tree, first_prices(tree)[0])
+    shares = LawfulShares(iterations=iterations, pairs=100_000, patterns=10_000)
+    emission, margin = shares.emission(tree, price, 1.0)
+    share, _ = shares.run(tree, emission, price, margin, problem.instance.counts)
+    return tree, price, emission, share
+
+
+def require_lawful(problem: Problem, solution: Solution) -> None:
+    """Assert that every class is lawful by the definition of its model."""
+    for number in range(len(solution.sizes)):
+        copies = np.flatnonzero(solution.classes == number)
+        assert problem.model.lawful(problem.group(copies), problem.table), problem.model

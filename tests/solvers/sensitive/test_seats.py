@@ -5,10 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices
-from incrowd.bounds.lawful_shares import LawfulShares
-from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.bounds.pricing import pricing_of
+from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.instance import Instance, from_codes
 from incrowd.patterns.prefix_tree import Emission
 from incrowd.privacy.base import Model
@@ -23,7 +20,7 @@ from incrowd.solvers.sensitive.rounding import rounded
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.seats import seated
 from incrowd.solvers.sensitive.start import mend_root
-from solvers.sensitive.quick import QUICK
+from solvers.sensitive.quick import QUICK, fractional, require_lawful
 
 LIKENESS: list[Model] = [
     BasicBetaLikeness(1) & KAnonymity(3),
@@ -39,20 +36,12 @@ def rare(seed: int = 0, rows: int = 600) -> Instance:
     return from_codes(codes, None, values)[0]
 
 
-def seats_of(
-    problem: Problem, seed: int = 0
-) -> tuple[np.ndarray, LawfulTree, Emission, np.ndarray]:
-    """The pattern of each copy with a seat, the tree, all patterns, what each pair carries."""
-    instance = problem.instance
-    tree = LawfulTree(instance, *pricing_of(problem))
-    assert QUICK.prices is not None
-    price = QUICK.prices.ascend(tree, first_prices(tree)[0])
-    shares = LawfulShares(pairs=100_000, patterns=10_000)
-    emission, margin = shares.emission(tree, price, 1.0)
-    share, _ = shares.run(tree, emission, price, margin, instance.counts)
-    rules, places = rules_of(problem)
-    seats = seated(emission, price, tree.shares, rules, places, instance.first_copy, seed)
-    return seats, tree, emission, share
+def seats_of(problem: Problem, seed: int = 0) -> tuple[np.ndarray, Emission, np.ndarray]:
+    """The pattern of each copy with a seat, all patterns, what each pair carries."""
+    tree, price, emission, share = fractional(problem)
+    first = problem.instance.first_copy
+    seats = seated(emission, price, tree.shares, *rules_of(problem), first, seed)
+    return seats, emission, share
 
 
 @pytest.mark.parametrize("model", LIKENESS, ids=lambda model: model.name)
@@ -61,7 +50,7 @@ def test_rare_rows_have_lawful_classes(model: Model, seed: int) -> None:
     """Tests that each class formed is lawful, matches its pattern, and holds a rare row."""
     problem = Problem(rare(seed), model)
     instance = problem.instance
-    seats, _, emission, share = seats_of(problem)
+    seats, emission, share = seats_of(problem)
     values = instance.sensitive_codes[instance.copies, 0]
     assert (seats[values == 0] >= 0).any()
     rules, places = rules_of(problem)
@@ -87,14 +76,7 @@ def test_the_same_seed_seats_alike() -> None:
 )
 def test_no_seats_without_rare_values(model: Model) -> None:
     """Tests that nothing is formed where no value is capped below others, or classes are small."""
-    problem = Problem(rare(), model)
-    tree = LawfulTree(problem.instance, *pricing_of(problem))
-    shares = LawfulShares(pairs=100_000, patterns=10_000)
-    price = first_prices(tree)[0]
-    emission, _ = shares.emission(tree, price, 1.0)
-    rules, places = rules_of(problem)
-    first = problem.instance.first_copy
-    assert (seated(emission, price, tree.shares, rules, places, first, 0) == -1).all()
+    assert (seats_of(Problem(rare(), model))[0] == -1).all()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -112,21 +94,15 @@ def test_hosts_hold_every_value(seed: int) -> None:
     outcome = QUICK.run(problem, Context())
     assert outcome.solution is not None
     assert outcome.solution.cost < 0.9 * 4 * problem.instance.rows
-    for c in range(len(outcome.solution.sizes)):
-        group = problem.group(np.flatnonzero(outcome.solution.classes == c))
-        assert model.lawful(group, problem.table)
+    require_lawful(problem, outcome.solution)
 
 
 def test_a_stop_ends_the_seating() -> None:
     """Tests that what is formed when the time is up counts, and nothing more is formed."""
     problem = Problem(rare(), LIKENESS[0])
-    instance = problem.instance
-    _, tree, emission, _ = seats_of(problem)
-    rules, places = rules_of(problem)
-    price = first_prices(tree)[0]
-    first = instance.first_copy
+    tree, price, emission, _ = fractional(problem)
     calls = iter([False, True, True, True])
-    args = emission, price, tree.shares, rules, places, first, 0
+    args = emission, price, tree.shares, *rules_of(problem), problem.instance.first_copy, 0
     some = seated(*args, lambda: next(calls))
     assert len(np.unique(some[some >= 0])) == 1
     assert (seated(*args, lambda: True) == -1).all()
@@ -139,9 +115,7 @@ def test_the_engine_does_not_suppress_half_the_table(model: Model) -> None:
     prices = LawfulPriceBound(pairs=100_000, patterns=10_000)
     outcome = replace(QUICK, prices=prices).run(problem, Context())
     assert outcome.solution is not None
-    for c in range(len(outcome.solution.sizes)):
-        group = problem.group(np.flatnonzero(outcome.solution.classes == c))
-        assert model.lawful(group, problem.table)
+    require_lawful(problem, outcome.solution)
     sizes, costs = outcome.solution.sizes, outcome.solution.class_costs
     assert sizes[costs == 4].sum() < 100
 
@@ -153,7 +127,7 @@ def test_the_root_grows_by_no_rare_row() -> None:
     """
     problem = Problem(rare(), LIKENESS[0])
     instance = problem.instance
-    _, _, emission, _ = seats_of(problem)
+    _, emission, _ = seats_of(problem)
     c = build_candidates(instance, emission)
     rules, places = rules_of(problem)
     values = instance.sensitive_codes[instance.copies, 0]

@@ -24,7 +24,7 @@ from incrowd.solvers.base import Context, Outcome, Problem
 from incrowd.solvers.sensitive.engine import Run, SensitiveEngine
 from incrowd.stop import Stop
 from oracle import optimum
-from solvers.sensitive.quick import QUICK
+from solvers.sensitive.quick import QUICK, require_lawful
 from solvers.small_tables import Shape, models, tables
 
 SHAPES = {
@@ -53,9 +53,7 @@ def check(problem: Problem, outcome: Outcome, best: int) -> None:
     """Lawful classes of all copies, and bound ≤ optimum ≤ cost."""
     solution = outcome.solution
     assert solution is not None and len(solution.classes) == problem.instance.rows
-    for number in range(len(solution.sizes)):
-        copies = np.flatnonzero(solution.classes == number)
-        assert problem.model.lawful(problem.group(copies), problem.table), problem.model
+    require_lawful(problem, solution)
     assert outcome.bound <= best <= solution.cost, problem.model
 
 

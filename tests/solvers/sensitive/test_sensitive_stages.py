@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from incrowd.bounds.lawful_price import first_prices
-from incrowd.bounds.lawful_shares import LawfulShares
-from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.bounds.pricing import pricing_of
 from incrowd.instance import Instance, from_codes
-from incrowd.patterns.prefix_tree import Emission
 from incrowd.privacy.base import Model
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -21,7 +16,7 @@ from incrowd.solvers.sensitive.prune import narrowed, owners, reduced_costs, wit
 from incrowd.solvers.sensitive.rounding import rounded
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.start import trim
-from solvers.sensitive.quick import QUICK
+from solvers.sensitive.quick import fractional
 
 MODELS: list[Model] = [
     FrequencyDiversity(3),
@@ -35,19 +30,6 @@ def table(seed: int, rows: int = 150) -> Instance:
     rng = np.random.default_rng(seed)
     codes = np.minimum(rng.geometric(0.5, (rows, 4)) - 1, 3)
     return from_codes(codes, None, rng.permutation(np.arange(rows) % 4))[0]
-
-
-def fractional(
-    problem: Problem, iterations: int = 400
-) -> tuple[LawfulTree, np.ndarray, Emission, np.ndarray]:
-    """The tree, prices near the best, patterns, and the copies that each pair carries."""
-    tree = LawfulTree(problem.instance, *pricing_of(problem))
-    assert QUICK.prices is not None
-    price = QUICK.prices.ascend(tree, first_prices(tree)[0])
-    shares = LawfulShares(iterations=iterations, pairs=100_000, patterns=10_000)
-    emission, margin = shares.emission(tree, price, 1.0)
-    share, _ = shares.run(tree, emission, price, margin, problem.instance.counts)
-    return tree, price, emission, share
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)

@@ -9,6 +9,7 @@ from incrowd.instance import Instance
 from incrowd.jit import kernel
 from incrowd.patterns.prefix_tree import Emission
 from incrowd.solvers.sensitive.crowd import Rules
+from incrowd.solvers.sensitive.prune import owners
 from incrowd.solvers.sensitive.start import count_copy, trim
 
 
@@ -92,7 +93,7 @@ def rounded(
     seats = np.full(instance.rows, -1, np.int64) if seats is None else seats
     taken = np.zeros(len(emission.cost), np.bool_)
     taken[seats[seats >= 0]] = True
-    free = ~np.repeat(taken, np.diff(emission.offset))
+    free = ~taken[owners(emission)]
     pattern = drawn_patterns(instance, emission, share * free, seed)
     pattern[seats >= 0] = -1
     order = rng.permutation(instance.rows)

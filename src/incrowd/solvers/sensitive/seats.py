@@ -23,6 +23,7 @@ from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import Emission
 from incrowd.privacy.violation import violation
 from incrowd.solvers.sensitive.crowd import Rules
+from incrowd.solvers.sensitive.prune import owners
 
 RARE = 20  # rows of the smallest class with a value, from which on the value counts as rare
 MOST_RARE = 2000  # copies of a value, beyond which to form their classes takes too long
@@ -117,7 +118,7 @@ class Seats:
 
     def __post_init__(self) -> None:
         e = self.emission
-        self.owner = np.repeat(np.arange(len(e.cost)), np.diff(e.offset))
+        self.owner = owners(e)
         self.rows = e.rows[np.lexsort((-self.price[e.rows], self.owner))]
         self.held = np.zeros(len(self.shares.caps), np.int64)
         self.amount = np.zeros(int(np.diff(e.offset).max(initial=0)), np.int64)
@@ -140,19 +141,26 @@ class Seats:
             odds = np.array([max(seated.reduced, 0.0) + 1e-9 for seated in classes])
             out = self.rng.choice(len(classes), some, replace=False, p=odds / odds.sum())
             gone = [classes[z] for z in out]
-            for seated in gone:
-                self.left[seated.rows] += seated.amount
+            self.rise(gone)
             new = self.seat(v, NOISE)
             before = sum(seated.reduced for seated in gone)
             if len(new) >= len(gone) and sum(seated.reduced for seated in new) < before:
                 kept = [seated for z, seated in enumerate(classes) if z not in out]
                 classes = kept + new
                 continue
-            for seated in new:
-                self.left[seated.rows] += seated.amount
-            for seated in gone:
-                self.left[seated.rows] -= seated.amount
+            self.rise(new)
+            self.sit(gone)
         return classes
+
+    def sit(self, classes: list[Seated]) -> None:
+        """The copies of these classes have their seats."""
+        for seated in classes:
+            self.left[seated.rows] -= seated.amount
+
+    def rise(self, classes: list[Seated]) -> None:
+        """The copies of these classes give up their seats."""
+        for seated in classes:
+            self.left[seated.rows] += seated.amount
 
     def seat(self, v: int, noise: float) -> list[Seated]:
         """Form classes with one copy of v each, until no pattern can hold another."""
@@ -168,8 +176,8 @@ class Seats:
             p = best_pattern(patterns, off, size, *lists, *self.state(caps, lows))
             seated = self.class_of(p, size, caps, lows) if p >= 0 else None
             if seated is None:
-                return classes
-            self.left[seated.rows] -= seated.amount
+                break
+            self.sit([seated])
             classes.append(seated)
         return classes
 
@@ -195,13 +203,11 @@ class Seats:
             found = (self.class_of(p, size, caps, lows) for p in some)
             seated = next((one for one in found if one is not None), None)
             if seated is None:
-                return classes
-            self.left[seated.rows] -= seated.amount
+                break
+            self.sit([seated])
             open_now[seated.pattern] = True
-            begin, end = self.emission.offset[seated.pattern : seated.pattern + 2]
-            paid[self.rows[begin:end]] = np.minimum(
-                paid[self.rows[begin:end]], cost[seated.pattern]
-            )
+            rows = self.rows[owner == seated.pattern]
+            paid[rows] = np.minimum(paid[rows], cost[seated.pattern])
             classes.append(seated)
         return classes
 

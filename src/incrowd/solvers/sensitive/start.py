@@ -22,7 +22,7 @@ from incrowd.solvers.sensitive.crowd import (
 
 LONGEST_TRIM = 4000
 MOST_TRIM_WORK = 2_000_000
-USUAL = 60
+USUAL = 60  # rows of the root's class while it is mended, at the least, by which a value is rare
 
 
 @lean_kernel
