@@ -155,6 +155,6 @@ def rounded_down(
 
 
 def bound_of(prices: Prices, counts: NDArray[np.int64]) -> int:
-    """Return the certified bound ⌈Σ counts·price / quantum⌉, exactly, in units of 1/scale."""
-    total = int(np.sum(prices.price.astype(object) * counts))
+    """Return the certified bound ⌈(Σ counts·price − charge) / quantum⌉, in units of 1/scale."""
+    total = int(np.sum(prices.price.astype(object) * counts)) - prices.charge
     return -(-total // prices.quantum)

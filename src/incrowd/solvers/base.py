@@ -64,10 +64,14 @@ class Prices:
 
     For every pattern with at least k matching rows, the k highest prices among those rows sum to
     at most k·cost(pattern)·quantum; so no lawful release costs less than Σ counts·prices/quantum.
+
+    charge: what all patterns together may be worth more than they cost, which is taken off that
+        sum (``incrowd.bounds.charges``); 0 where the prices obey the inequality.
     """
 
     price: NDArray[np.int64]
     quantum: int
+    charge: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,8 @@
 
 1. A lawful release at once (the table as one class, then a sweep over windows of the sorted table).
 2. Prices: the cheapest pattern with a lawful class, the k-anonymity prices for the smallest class,
-   then prices of lawful classes by trust-region rounds (t-closeness: by size of class at last).
+   then prices of lawful classes by trust-region rounds (t-closeness: by size of class at last,
+   and with each pattern charged once).
 3. A fractional release, rounded (values so rare that only large classes may hold them have their
    classes first); annealing over the pairs that it uses, then over ever dearer ones.
    Where the table is too wide for that: a sweep over windows' patterns, and annealing.
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.charges import charged_prices
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
@@ -203,7 +205,9 @@ class Run(StagedRun):
         if bound > self.bound:
             self.bound, self.price, self.certificate, self.lawful = bound, price, None, prices
         if (self.tree.pricing.kind == VARIATION).any() and not self.priced():
+            shares = self.tree
             self.price_by_size()
+            self.charge_patterns(shares)
 
     def priced(self) -> bool:
         """Whether prices have to leave what is left of the time to the search."""
@@ -232,6 +236,14 @@ class Run(StagedRun):
         if bound > self.bound:
             self.bound, self.price, self.tree, self.sized = bound, price, tree, True
             self.certificate, self.lawful = None, prices
+
+    def charge_patterns(self, tree: LawfulTree) -> None:
+        """Prove more by charging each pattern once; the search goes on by the prices before."""
+        prices = charged_prices(
+            tree, self.price, self.priced, lambda _, share: self.tell("charges", share)
+        )
+        if prices is not None and (bound := self.proven(prices)[0]) > self.bound:
+            self.bound, self.certificate, self.lawful = bound, None, prices
 
     def proven(self, prices: Prices) -> tuple[int, NDArray[np.float64]]:
         """Return the bound that prices prove, and the prices in units of 1/scale."""

@@ -1,0 +1,198 @@
+"""The price bound with each pattern charged once: t-closeness by equal distance.
+
+Claim.  For any prices u no t-close release costs less than Σ counts·u less the charges of all
+patterns; the charge of p is the most that Σ (u − cost(p)) comes to over a lawful class of its rows,
+or 0.
+
+Argument.  Classes with the same join may be merged: lawful classes are closed under union, and the
+cost stays.  So at most one class has join p, and its prices sum to at most its cost and the charge
+of p.  Sum over the classes.
+
+Prices without charges lower every copy that a violated pattern could hold; a charge pays for one
+class.  The difference is concave, and the dearest classes make its supergradient.
+Proof: docs/explanation/sensitive-bounds.md, "Once per pattern".
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.ascent import adam_step
+from incrowd.bounds.dearest_class import Law, Stacks, most_worth, new_stacks
+from incrowd.bounds.lawful_price import emit_within
+from incrowd.bounds.lawful_tree import EMIT, LawfulTree
+from incrowd.bounds.price import fade
+from incrowd.bounds.pricing import VARIATION
+from incrowd.jit import lean_kernel
+from incrowd.patterns.prefix_tree import OVERFLOW, Sink
+from incrowd.solvers.base import Prices
+
+LONGEST = 8  # steps that a pattern which is worth nothing is left alone, at most
+
+
+def charged_prices(
+    tree: LawfulTree,
+    start: NDArray[np.float64],
+    stop: Callable[[], bool] = lambda: False,
+    report: Callable[[float, float], None] = lambda bound, share: None,
+) -> Prices | None:
+    """Return prices with their charge, sought from ``start``; None where the model has no charges.
+
+    ``tree``: one that prices all sizes of class at once will do, and takes less time.
+    """
+    law = law_of(tree)
+    if law is None:
+        return None
+    return safe_charges(tree, law, ChargedBound().ascend(tree, law, start, stop, report))
+
+
+def law_of(tree: LawfulTree) -> Law | None:
+    """Return the t-closeness by equal distance that is all a model asks; None for other models."""
+    pricing, instance = tree.pricing, tree.instance
+    if len(pricing.kind) != 1 or pricing.kind[0] != VARIATION:
+        return None
+    value = pricing.value[pricing.attribute[0]]
+    values = int(pricing.start_first[1]) - 1
+    table = np.bincount(value, weights=instance.counts, minlength=values).astype(np.int64)
+    start = np.append(0, np.cumsum(table))
+    least, within = int(pricing.data[0]), float(pricing.data[1])
+    return Law(least, within, pricing.data[3 : 3 + values].copy(), start, value)
+
+
+@lean_kernel
+def charge_all(
+    u: Any,
+    offset: Any,
+    rows: Any,
+    cost: Any,
+    patterns: int,
+    counts: Any,
+    law: Any,
+    s: Any,
+    gradient: Any,
+    idle: Any,
+    step: int,
+) -> float:
+    """Return F(u) and fill its supergradient.
+
+    ``idle``: int64, shape (patterns, 2): how often in a row a pattern was worth nothing, and the
+    step at which it is asked again: the later the longer it has been idle, so F may be too high.
+    """
+    bound = 0.0
+    for r in range(u.size):
+        gradient[r] = counts[r]
+        bound += counts[r] * u[r]
+    for p in range(patterns):
+        if step < idle[p, 1]:
+            continue
+        charge = most_worth(rows, offset[p], offset[p + 1], u, counts, float(cost[p]), law, s)
+        idle[p, 0] = idle[p, 0] + 1 if charge <= 0.0 else 0
+        idle[p, 1] = step + min(LONGEST, idle[p, 0])
+        if charge <= 0.0:
+            continue
+        bound -= charge
+        for v in range(law.quota.size):
+            for x in range(law.start[v], law.start[v] + s.best[v]):
+                gradient[s.row[x]] -= 1.0
+    return bound
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChargedBound:
+    """Rounds of enumeration and ascent for prices with charges.
+
+    Attributes
+    ----------
+    rounds, iterations: rounds of enumeration, and ascent steps within each.
+    margin: patterns that prices so much higher violate are respected, in mean prices.
+    rate: first and last step, in mean prices.
+    pairs, patterns: budget of (row, pattern) pairs and patterns kept in memory per round.
+    """
+
+    rounds: int = 2
+    iterations: int = 50
+    margin: tuple[float, float] = (0.1, 0.05)
+    rate: tuple[float, float] = (0.12, 0.006)
+    pairs: int = 12_000_000
+    patterns: int = 1_000_000
+
+    def ascend(
+        self,
+        tree: LawfulTree,
+        law: Law,
+        start: NDArray[np.float64],
+        stop: Callable[[], bool] = lambda: False,
+        report: Callable[[float, float], None] = lambda bound, share: None,
+    ) -> NDArray[np.float64]:
+        """Improve prices ``start`` (float64, distinct); ``safe_charges`` says what they prove."""
+        counts = tree.instance.counts
+        stacks = stacks_of(tree, law)
+        sink = room(self.patterns, self.pairs)
+        u = start.astype(np.float64)
+        first, second, gradient = np.zeros_like(u), np.zeros_like(u), np.zeros_like(u)
+        free = np.full(len(u), np.inf)
+        steps = self.rounds * self.iterations
+        for n in range(self.rounds):
+            mean = max(float(u @ counts) / tree.instance.rows, 1e-9)
+            margin = fade(self.margin, n / max(1, self.rounds - 1)) * mean
+            _, state = emit_within(tree, u, margin, sink)
+            idle, best, best_u = np.zeros((int(state[0]), 2), np.int64), -np.inf, u
+            for i in range(n * self.iterations, (n + 1) * self.iterations):
+                if stop():
+                    return best_u
+                bound = charge_all(
+                    u, sink.offset, sink.rows, sink.cost, len(idle), counts, law, stacks,
+                    gradient, idle, i,
+                )  # fmt: skip
+                if bound > best:
+                    best, best_u = bound, u.copy()
+                step = fade(self.rate, i / steps) * mean
+                stride = tree.strides.of_row
+                adam_step(u, gradient, counts, first, second, step, stride, 1e-2, -free, free)
+            u = best_u.copy()
+            report(best, (n + 1) / self.rounds)
+        return u
+
+
+def room(patterns: int, pairs: int) -> Sink:
+    """Allocate room for patterns."""
+    return Sink(
+        np.empty(patterns, np.int64), np.zeros(patterns + 1, np.int64), np.empty(pairs, np.int32)
+    )
+
+
+def stacks_of(tree: LawfulTree, law: Law) -> Stacks:
+    """Allocate scratch for the classes of a tree's patterns."""
+    return new_stacks(tree.instance.rows, tree.instance.distinct, len(law.quota))
+
+
+def safe_charges(
+    tree: LawfulTree, law: Law, u: NDArray[np.float64], bits: int = 30, pairs: int = 40_000_000
+) -> Prices | None:
+    """Return integer prices near u with what all patterns are charged; None where they do not fit.
+
+    The prices are rounded down to multiples of 2^−bits of the largest, so that sums of them are
+    exact in doubles; each charge is raised by more than its multipliers can lose.
+    """
+    instance = tree.instance
+    largest = max(float(np.abs(u).max(initial=0.0)), 1.0)
+    quantum = 2.0 ** (np.floor(np.log2(largest)) - bits)
+    price = np.floor(u / quantum) * quantum
+    sink = room(1_000_000, pairs)
+    state = tree.run(EMIT, price, sink=sink)
+    if state[3] == OVERFLOW:
+        return None
+    worst = largest + float(sum(int(t.cost[-1].max()) for t in instance.trees))
+    extra = (instance.rows + 4096) * 2.0**-40 * worst
+    idle, gradient = np.zeros((int(state[0]), 2), np.int64), np.zeros(len(u))
+    bound = charge_all(
+        price, sink.offset, sink.rows, sink.cost, len(idle), instance.counts, law,
+        stacks_of(tree, law), gradient, idle, 0,
+    )  # fmt: skip
+    charge = float(price @ instance.counts) - bound + extra * (len(idle) + 1)
+    unit = int(max(1 / quantum, 1))
+    kept = np.floor(price / quantum).astype(np.int64) * int(max(quantum, 1))
+    return Prices(kept, unit, max(0, int(np.ceil(charge * unit))))
