@@ -29,9 +29,7 @@ def dearest(problem: Problem, excess: np.ndarray, value: np.ndarray) -> float:
     best = 0.0
     for histogram in product(*(range(len(one) + 1) for one in held)):
         values = np.repeat(np.arange(len(histogram)), histogram)[:, None]
-        if len(values) and problem.model.lawful(
-            Group(values, problem.table.sizes), problem.table
-        ):
+        if len(values) and problem.model.lawful(Group(values, problem.table.sizes), problem.table):
             best = max(best, sum(sums[v][h] for v, h in enumerate(histogram)))
     return best
 

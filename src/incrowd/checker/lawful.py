@@ -18,6 +18,8 @@ fine when one of the rules says so.
     closeness  moves at most a share t from the table's     all sizes at once; any slope will do
                shares (equal distance)
     sizes      the same                                     size by size, see sizes.py
+    once       the same: not whether a pattern is fine, but what is charged where no rule says so,
+               see charges.py
 """
 
 from collections import Counter
@@ -30,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from incrowd.checker.charges import Charges
 from incrowd.checker.files import Proof
 from incrowd.checker.inequality import Ints, Rows, State
 from incrowd.checker.models import columns_of, nearest, number, share_table
@@ -151,14 +154,15 @@ class Lawful:
         valid = implied(models, sensitive)
         require(all(followed(rule) in valid for rule in stated), NO_RULE)
         by_size = [rule for rule in stated if rule["rule"] == "sizes"]  # they take longer: last
+        once = [rule for rule in stated if rule["rule"] == "once"]
+        require(len(once) <= 1, "patterns are charged by more than one rule")
         keys = sensitive.select(pl.struct(sensitive.columns).rank("dense"))
-        self.k, self.rules = k, []
+        self.k, self.rules, self.charging = k, [], None
         self.mark = numbered(keys.to_series())
         sizes, units = [len(self.mark), 1], [1]
         for rule in [rule for rule in valid if rule in stated] + by_size:
             value = numbered(sensitive[rule["column"]])
-            value_of_mark = np.zeros(int(self.mark.max(initial=0)) + 1, np.int64)
-            value_of_mark[self.mark] = value
+            value_of_mark = value_by(self.mark, value)
             table = np.bincount(value, minlength=1)
             cases = cases_of(rule, k, table, shares_of(rule, sensitive))
             test: Any = partial(cases_exceed, cases)
@@ -171,6 +175,11 @@ class Lawful:
             self.rules.append((value_of_mark, test))
             sizes += [case.size + case.spare for case in cases]
             units += [case.unit for case in cases]
+        for rule in once:
+            value = numbered(sensitive[rule["column"]])
+            charges = Charges(Fraction(rule["t"]), k, np.bincount(value, minlength=1))
+            self.charging = charges, value_by(self.mark, value)
+            sizes.append(charges.terms)
         self.terms = 2 * max(sizes)
         require(len(self.mark) * max(units) < 2**62, "the numbers exceed 64 bits")
 
@@ -195,6 +204,20 @@ class Lawful:
         matters = e + worth[group] > 0
         return State(depth, row[matters], group[matters], cost, worth)
 
+    def charge(self, e: Ints, copies: Ints, mark: Ints) -> int | None:
+        """Return what a pattern is charged whose rows have these excesses; None without charges."""
+        if self.charging is None:
+            return None
+        charges, value_of_mark = self.charging
+        return charges.worth(e, copies, value_of_mark[mark])
+
+
+def value_by(mark: Ints, value: Ints) -> Ints:
+    """Return the value of each mark."""
+    found = np.zeros(int(mark.max(initial=0)) + 1, np.int64)
+    found[mark] = value
+    return found
+
 
 def shares_of(rule: dict[str, Any], sensitive: pl.DataFrame) -> list[Share]:
     """Return the least and largest share of each value by its number; 0 may be no value's."""
@@ -209,6 +232,8 @@ def shares_of(rule: dict[str, Any], sensitive: pl.DataFrame) -> list[Share]:
 
 def followed(rule: dict[str, Any]) -> dict[str, Any]:
     """Return the rule that the models have to imply for this one to hold."""
+    if rule["rule"] == "once":
+        return rule | {"rule": "closeness"}
     if rule["rule"] != "sizes":
         return rule
     sizes = rule["sizes"]

@@ -30,7 +30,8 @@ class Verdict:
     ----------
     accepted: whether everything that the proof claims holds.
     reason, row, column: the first violation; rows of the release count from 1.
-    facts: when accepted, what was proved: rows, models, cost, bound, scale, gap, optimal.
+    facts: when accepted, what was proved: rows, models, cost, bound, scale, gap, optimal; and
+        ``proven``, what the prices prove, which is at least the bound.
     """
 
     accepted: bool
@@ -121,7 +122,8 @@ def compared(
     require(bound <= cost, "the bound is above the cost")
     gap = (cost - bound) / cost if cost else 0.0
     keys = {"rows": before.height, "models": models, "cost": cost, "bound": bound, "scale": scale}
-    return {**keys, "gap": gap, "optimal": cost == bound, "suppressed_rows": dropped}
+    more = {"proven": proven, "suppressed_rows": dropped}
+    return {**keys, "gap": gap, "optimal": cost == bound, **more}
 
 
 def require_columns(
@@ -158,7 +160,7 @@ def require_columns(
 def price_total(
     proof: files.Proof, text: pl.DataFrame, ladders: Ladders, origin: Ints, law: Lawful | None
 ) -> int:
-    """Return Σ prices + Σ odd-set weights, or reject prices that break the inequality."""
+    """Return Σ prices + Σ odd-set weights − charges, or reject prices that break the inequality."""
     quantum, k = proof.facts["quantum"], proof.facts["price_k"]
     price = proof.rows["price"].cast(pl.Int64).to_numpy()
     sets = oddsets.OddSets(proof.sets, len(price))
@@ -178,9 +180,10 @@ def price_total(
     require(terms * max(highest, dearest * quantum) < 2**62, "the numbers exceed 64 bits")
     rows = inequality.merged(leaves, price + sets.lift, mark, trees, quantum)
     for at, cost in inequality.violations(rows, k, keep):
-        broken = not sets.total or sets.broken(
-            rows.price[at], rows.copies[at], rows.mark[at], cost, k
-        )
+        crowd = rows.price[at], rows.copies[at], rows.mark[at]
+        charge = law.charge(crowd[0] - cost, *crowd[1:]) if law else None
+        total -= charge or 0
+        broken = charge is None and (not sets.total or sets.broken(*crowd, cost, k))
         require(
             not broken, "the prices of this row and others are too high", int(rows.first[at[0]]) + 1
         )

@@ -9,7 +9,7 @@ from incrowd.bounds.price import PriceBound, bound_of, certify
 from incrowd.bounds.pricing import sizes_that_pay
 from incrowd.bounds.support import support_prices
 from incrowd.patterns.prefix_tree import PrefixTree
-from incrowd.proof.lawful import lawful_prices, rules_of
+from incrowd.proof.lawful import charged_prices, lawful_prices, rules_of
 from incrowd.proof.oddsets import WeightedSet
 from incrowd.solve import Solved
 from incrowd.solvers.base import Prices, Problem
@@ -48,6 +48,9 @@ def certificate(
     if solved.prices is not None:
         plain = Certificate(solved.prices, tuple(getattr(solved.prices, "odd_sets", ())))
     priced = sizes_that_pay(problem) if by_size and solved.lawful is not None else 0
+    if priced and solved.lawful is not None and solved.lawful.charge:
+        rules = rules_of(models, sizes, priced, once=True)
+        return Certificate(charged_prices(solved.lawful, rules, problem), (), rules)
     rules = rules_of(models, sizes, priced)
     if not rules or (plain is not None and solved.lawful is None):
         return plain or Certificate(plain_prices(problem))

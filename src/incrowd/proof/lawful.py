@@ -42,6 +42,7 @@ PART_OF_ROW = 4096
 ROUGH = 1 / PART_OF_ROW / 4
 PARTS = 1000  # shares are written in thousandths where they have to be rounded
 STEEP = 256  # highest slope that the checker tries, in differences of prices
+STEEP_CHARGE = 16  # likewise for charges
 NEAR = 0.999  # share of a bound with which prices by size are left at that: raising them takes long
 SIZES = 16  # more than the sizes of class that a rule looks at
 MOST_VISITS = 20_000_000  # nodes of the prefix tree beyond which first prices are not sought
@@ -49,7 +50,7 @@ Plain = Mapping[str, Any]
 
 
 def rules_of(
-    models: Sequence[Plain], values: Mapping[str, int], sizes: int = 0
+    models: Sequence[Plain], values: Mapping[str, int], sizes: int = 0, once: bool = False
 ) -> list[dict[str, Any]]:
     """Return the pricing rules that follow from models as a proof states them.
 
@@ -57,6 +58,7 @@ def rules_of(
     ----------
     values: number of values of each sensitive column.
     sizes: how many sizes of class t-closeness by equal distance is priced for one by one.
+    once: whether patterns that break its rules are charged for it.
     """
     rules: list[dict[str, Any]] = []
     for model in models:
@@ -69,6 +71,8 @@ def rules_of(
                 rules.append({"rule": "closeness", "t": t, "column": column})
                 if sizes:
                     rules.append(rules[-1] | {"rule": "sizes", "sizes": sizes})
+                if once:
+                    rules.append({"rule": "once", "t": t, "column": column})
             elif kind in SHARED:
                 rules.append({"rule": "shares", **model, "column": column})
                 if kind == "delta-disclosure":
@@ -120,7 +124,7 @@ def parts_of(
     """Return the pricing problems of rules, for classes of at least k rows."""
     table = problem.table
     found: list[Part] = []
-    for rule in rules:
+    for rule in (rule for rule in rules if rule["rule"] != "once"):
         a = columns.index(rule["column"])
         counts = [int(c) for c in table.histograms[a]]
         if rule["rule"] == "distinct":
@@ -212,6 +216,20 @@ def lawful_prices(
     return max(best, safe_prices(tree, u, bits), key=worth)
 
 
+def charged_prices(start: Prices, rules: Sequence[Plain], problem: Problem) -> Prices:
+    """Return prices with a charge in fewer bits, so that the checker's sums stay within 62.
+
+    Prices rounded down are charged no more.
+    """
+    instance = problem.instance
+    high = max(1, int(np.abs(start.price).max(initial=0)))
+    worst = sum(int(t.cost[-1].max()) for t in instance.trees) * start.quantum
+    bits = precision(rules, problem.smallest_class, instance.rows, max(1.0, worst / high))
+    part = 1 << max(0, high.bit_length() - bits)
+    part = min(part, start.quantum)  # both are powers of 2
+    return Prices(start.price // part, start.quantum // part, -(-start.charge // part))
+
+
 def precision(rules: Sequence[Plain], k: int, rows: int, reach: float) -> int:
     """Return to how many bits prices may go, so that the checker's sums stay within 62 bits.
 
@@ -220,9 +238,11 @@ def precision(rules: Sequence[Plain], k: int, rows: int, reach: float) -> int:
     terms = 4.0 * rows
     for rule in rules:
         unit = PART_OF_ROW if rule["rule"] == "shares" else Fraction(rule.get("cap", 1)).denominator
-        if rule["rule"] in ("closeness", "sizes"):
+        if rule["rule"] in ("closeness", "sizes", "once"):
             unit = Fraction(rule["t"]).denominator * rows
         if rule["rule"] == "sizes":  # times a slope of many prices
             unit *= 2 * (STEEP + 1)
+        if rule["rule"] == "once":  # likewise, of all rows
+            terms = max(terms, 4.0 * (STEEP_CHARGE + 1) * unit * rows)
         terms = max(terms, 4.0 * (max(k, rule.get("l", 1)) + rule.get("sizes", SIZES)) * unit)
     return int(np.clip(59 - log2(terms * reach), 8, 30))

@@ -15,7 +15,7 @@ from incrowd.frames.fewer import FewerRows
 from incrowd.proof.certificate import Certificate, certificate
 from incrowd.proof.models import plain_models
 from incrowd.proof.statement import statement
-from incrowd.proof.writing import Evidence, sha256_of, write_proof
+from incrowd.proof.writing import Evidence, bound_of, sha256_of, write_proof
 from incrowd.solvers.base import Prices, Problem
 
 if TYPE_CHECKING:
@@ -55,9 +55,12 @@ def prove(
     known = certificate(problem, release.solved, models, sizes)
     evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
     evidence = priced(evidence, known)
-    if by_size(known) and not confirmed(evidence, original, released):
-        known = certificate(problem, release.solved, models, sizes, by_size=False)
-        evidence = priced(evidence, known)
+    if by_size(known):
+        sure = confirmed(evidence, original, released)
+        if sure is None:
+            known = certificate(problem, release.solved, models, sizes, by_size=False)
+            sure = priced(evidence, known)
+        evidence = sure
     return write_proof(file, evidence, original, released)
 
 
@@ -98,14 +101,22 @@ def by_size(known: Certificate) -> bool:
     return any(rule["rule"] == "sizes" for rule in known.rules)
 
 
-def confirmed(evidence: Evidence, original: str | Path, released: str | Path) -> bool:
-    """Whether the independent checker accepts the proof that would be written."""
+def confirmed(evidence: Evidence, original: str | Path, released: str | Path) -> Evidence | None:
+    """Return the evidence with the bound that the independent checker confirms; None for no."""
     from incrowd.checker.verify import check
 
+    prices, counts = evidence.prices, evidence.solution.instance.counts
+    total = bound_of(replace(prices, quantum=1, charge=0), counts)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "proof"
-        write_proof(path, evidence, original, released)
-        return check(released, original, path).accepted
+        # of charges, which the checker counts itself, nothing is claimed yet
+        claim = replace(prices, charge=total) if prices.charge else prices
+        write_proof(path, replace(evidence, prices=claim), original, released)
+        verdict = check(released, original, path)
+    if not verdict.accepted or not prices.charge:
+        return evidence if verdict.accepted else None
+    proven = verdict.facts["proven"] - evidence.aside
+    return replace(evidence, prices=replace(prices, charge=total - proven * prices.quantum))
 
 
 def dialect(release: "Release") -> dict[str, str]:

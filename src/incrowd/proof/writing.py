@@ -72,9 +72,10 @@ class Evidence:
 def bound_of(
     prices: Prices, counts: NDArray[np.int64], odd_sets: Sequence[WeightedSet] = ()
 ) -> int:
-    """Return ⌈(Σ counts·price + what the sets are worth) / quantum⌉, in units of 1/scale."""
+    """Return ⌈(Σ counts·price + worth of the sets − charge) / quantum⌉, in units of 1/scale."""
     total = sum(p * c for p, c in zip(prices.price.tolist(), counts.tolist(), strict=True))
-    return -(-(total + sum(one.worth() for one in odd_sets)) // prices.quantum)
+    total += sum(one.worth() for one in odd_sets) - prices.charge
+    return -(-total // prices.quantum)
 
 
 def write_proof(
