@@ -127,7 +127,7 @@ def emit_within(
     Returns the width and the state of the search, or None when even narrow boxes are too much.
     """
     for _ in range(MOST_TRIES):
-        state = tree.run(EMIT, k, u, slack=Slack(width, 0.0, False), sink=sink, visits=visits)
+        state = tree.run(EMIT, k, u, slack=Slack(width, False), sink=sink, visits=visits)
         if state[3] == 0:
             return width, state
         width *= 0.6 if state[3] == OVERFLOW else 0.2
