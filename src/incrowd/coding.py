@@ -15,6 +15,7 @@ from incrowd.models import asks_of_sensitive, model_of
 from incrowd.policy import Policy, Roles
 from incrowd.privacy.base import Model
 from incrowd.solution import Solution
+from incrowd.solvers.base import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,11 @@ class Coded:
     def leaves(self) -> NDArray[np.int32]:
         """int32, shape (rows, quasi-identifiers): leaf code of each cell."""
         return self.instance.codes[self.instance.copies[self.copy_of_row]]
+
+    @property
+    def problem(self) -> Problem:
+        """What a solver is asked."""
+        return Problem(self.instance, self.model)
 
 
 def coded(source: Source, policy: Policy) -> Coded:

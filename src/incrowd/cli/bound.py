@@ -28,7 +28,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
 
     The bound is proven by a price for every row; no release is made.
     """
-    from incrowd.anonymize import in_user_units, interruptible, problem_of
+    from incrowd.anonymize import in_user_units, interruptible
     from incrowd.cli.progress import progress
     from incrowd.coding import coded
     from incrowd.frames.files import read
@@ -42,7 +42,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     source = read(table, given["delimiter"], given["encoding"])
     policy = Policy(**options.policy_arguments(source.columns, given))
     stop.time_limit = policy.time_limit
-    problem = problem_of(coded(source, policy), policy)
+    problem = coded(source, policy).problem
     if problem.instance.rows:
         require_lawful_table(problem)
     instance = problem.instance
