@@ -18,20 +18,14 @@ from incrowd.frames.base import Column, Edit, Replacement, Source, Table, texts
 from incrowd.instance import Instance, from_codes
 from incrowd.models import asks_of_sensitive, model_of
 from incrowd.policy import Policy
-from incrowd.privacy.all_of import parts
+from incrowd.privacy.all_of import compares_with_table, parts
 from incrowd.privacy.base import Model
-from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
-from incrowd.privacy.delta_disclosure import DeltaDisclosure
-from incrowd.privacy.t_closeness import TCloseness
 from incrowd.release import Release
 from incrowd.stop import Stop
 from incrowd.verification import _places
 
 if TYPE_CHECKING:
     import polars as pl
-
-OF_THE_TABLE = (TCloseness, BasicBetaLikeness, EnhancedBetaLikeness, DeltaDisclosure)
-"""Models that compare a class with the whole table."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -208,7 +202,7 @@ def sensitive_of(
         columns[name] = Column.of([*both[0].values, *both[1].values], codes)
     model = model_of(policy, columns, policy.sources())
     for part in parts(model):
-        if isinstance(part, OF_THE_TABLE):
+        if compares_with_table(part):
             raise OutOfScopeError(
                 f"{part.name} compares every class with the whole table, which new rows change: "
                 "published classes could become unlawful untouched; publish the whole table anew"
