@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, release_record, say, standard_output_kept
+from incrowd.cli.output import print_json, release_record, say
 from incrowd.cli.reporting import (
     also_written,
     report_options,
@@ -17,6 +17,7 @@ from incrowd.cli.reporting import (
 from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
 from incrowd.events import PROOF, READING, WRITING, Event, Listener, silent
+from incrowd.silence import standard_output_kept
 from incrowd.units import in_units, shown_bound
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, say, standard_output_kept
+from incrowd.cli.output import print_json, say
+from incrowd.silence import standard_output_kept
 
 if TYPE_CHECKING:
     from incrowd.solvers.base import Context, Problem

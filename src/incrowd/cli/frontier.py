@@ -5,8 +5,9 @@ from typing import Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, say, standard_output_kept
+from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
+from incrowd.silence import standard_output_kept
 
 MOST = 10_000  # values of k in one sweep
 
