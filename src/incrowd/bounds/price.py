@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import Ascent
+from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Sink, Slack
 from incrowd.solvers.base import Prices
@@ -132,6 +133,21 @@ def emit_within(
             return width, state
         width *= 0.6 if state[3] == OVERFLOW else 0.2
     return None
+
+
+def best_prices(
+    tree: PrefixTree,
+    k: int,
+    stop: Callable[[], bool] = lambda: False,
+    report: Callable[[float, float], None] = lambda bound, share: None,
+) -> Prices:
+    """Return the best certified prices for k that the time allows, the support prices at least."""
+    counts = tree.instance.counts
+    first = Prices(support_prices(tree, k)[0], 1)
+    report(bound_of(first, counts), 0.0)
+    start = first.price.astype(np.float64)
+    u = PriceBound.suited(tree.instance).ascend(tree, k, start, stop, report)
+    return max(first, certify(tree, k, u), key=lambda prices: bound_of(prices, counts))
 
 
 def certify(tree: PrefixTree, k: int, u: NDArray[np.float64]) -> Prices:

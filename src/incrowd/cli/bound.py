@@ -80,25 +80,16 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
 
 def price_bound(problem: "Problem", context: "Context") -> int:
     """Return the best certified price bound that the time allows, in units of 1/scale."""
-    import numpy as np
-
-    from incrowd.bounds.price import PriceBound, bound_of, certify
-    from incrowd.bounds.support import support_prices
+    from incrowd.bounds.price import best_prices, bound_of
     from incrowd.patterns.prefix_tree import PrefixTree
 
     instance, k = problem.instance, problem.smallest_class
     if not instance.rows or k < 2:
         return 0
-    tree = PrefixTree(instance)
-    context.tell("support bound")
-    start, _ = support_prices(tree, k)
-    first = int(start @ instance.counts)
-    context.tell("price bound", bound=first)
 
     def report(value: float, share: float) -> None:
         context.tell("price bound", bound=math.floor(value), share=share)
 
-    ascent = PriceBound.suited(tree.instance).ascend(
-        tree, k, start.astype(np.float64), context.stop.now, report
-    )
-    return max(first, bound_of(certify(tree, k, ascent), instance.counts))
+    context.tell("support bound")
+    prices = best_prices(PrefixTree(instance), k, context.stop.now, report)
+    return bound_of(prices, instance.counts)
