@@ -13,7 +13,7 @@ from incrowd.hierarchy.tree import STAR, Tree
 from incrowd.measure.figures import ColumnFigures, Measure, RiskFigures, SensitiveFigures
 from incrowd.measure.keys import Agreement, agreement
 from incrowd.measure.loss import column_figures
-from incrowd.measure.orders import given_order, natural_order
+from incrowd.measure.orders import given_metric, given_order, natural_order
 from incrowd.measure.risk import people_behind, risk_figures
 from incrowd.measure.sensitive import disjoint_l, sensitive_figures
 from incrowd.measure.subsets import subset_figures
@@ -210,31 +210,10 @@ def _sensitive(
                 recursive,
                 None if order is None else Ordered(order),
                 None if tree is None else Hierarchical.of(tree, column.values),
-                _metric(name, column, metrics[name]) if name in metrics else None,
+                given_metric(name, column.values, metrics[name]) if name in metrics else None,
             )
         )
     return {"sensitive": tuple(found), "disjoint_l": disjoint_l(classes)}
-
-
-def _metric(name: str, column: Column, given: Metric | Mapping[tuple[str, str], Any]) -> Metric:
-    """Return a metric over the column's codes."""
-    if isinstance(given, Metric):
-        return given
-    lacking = 0
-    matrix = []
-    for v in column.values:
-        row = []
-        for w in column.values:
-            pair = given.get((v or "", w or ""), given.get((w or "", v or "")))
-            lacking += v != w and pair is None
-            row.append(0 if v == w or pair is None else pair)
-        matrix.append(row)
-    if lacking:
-        raise InputError(
-            f"the metric of {name!r} lacks the distance of {lacking // 2} pairs of values; give "
-            "every pair once"
-        )
-    return Metric.of(matrix)
 
 
 def _risk(
