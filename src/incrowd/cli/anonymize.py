@@ -155,14 +155,13 @@ def require_outputs(
     metadata: str | None = None,
 ) -> None:
     """Raise InputError when outputs would fall on each other or on the input."""
-    from incrowd.frames.atomic import require_place, same_file
+    from incrowd.frames.atomic import require_other, require_place, same_file
 
     if statement is not None and proof is None:
         raise InputError("--statement goes with --proof: it states the proof's hash")
     outputs = [name for name in (output, proof, statement) if name is not None]
     for name in outputs:
-        if same_file(table, name):
-            raise InputError(f"{name}: is the input itself; choose another name for the output")
+        require_other(table, name)
     if proof is not None and (proof == output or same_file(proof, output)):
         raise InputError("--proof and -o name the same file; the proof is private, the release not")
     if statement is not None and any(same_file(statement, n) for n in outputs[:2]):

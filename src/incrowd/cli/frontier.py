@@ -85,12 +85,11 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
 
 def require_outputs(table: str, as_json: bool, output: str | None, svg: str | None) -> None:
     """Raise InputError when outputs would fall on each other or on the input."""
-    from incrowd.frames.atomic import require_place, same_file
+    from incrowd.frames.atomic import require_other, require_place
 
     for name in (output, svg):
         if name is not None:
-            if same_file(table, name):
-                raise InputError(f"{name}: is the input itself; choose another name for the output")
+            require_other(table, name)
             require_place(name)
     if as_json and output == "-":
         raise InputError("-o - and --json both want standard output; write the points to a file")

@@ -121,6 +121,12 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def require_other(table: str | Path, path: str | Path) -> None:
+    """Raise InputError where an output would fall on the table that is read."""
+    if same_file(table, path):
+        raise InputError(f"{path}: is the input itself; choose another name for the output")
+
+
 def same_file(a: str | Path, b: str | Path) -> bool:
     """Whether two names mean one existing file."""
     if "-" in (str(a), str(b)):
