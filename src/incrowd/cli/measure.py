@@ -6,7 +6,7 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
-from incrowd.errors import InputError
+from incrowd.errors import InputError, no_column
 
 if TYPE_CHECKING:
     from incrowd.frames.base import Source
@@ -129,12 +129,9 @@ def arguments(table: str, given: dict[str, Any]) -> dict[str, Any]:
 
 def require_columns(option: str, names: list[str], columns: tuple[str, ...]) -> None:
     """Raise InputError for a name that no column bears."""
-    from incrowd.errors import did_you_mean
-
     for name in names:
         if name not in columns:
-            hint = did_you_mean(name, columns)
-            raise InputError(f"{option}: no column is called {name!r}{hint}")
+            raise no_column(option, name, columns)
 
 
 def whole_numbers(option: str, text: str) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, no_column
 
 policy_option = click.option(
     "--policy",
@@ -199,8 +199,7 @@ def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> di
         cuts = [i for i, c in enumerate(text) if c == "="]
         known = [i for i in cuts if text[:i] in columns]
         if not known:
-            name = text[: cuts[0]]
-            raise InputError(f"{option}: no column is called {name!r}{did_you_mean(name, columns)}")
+            raise no_column(option, text[: cuts[0]], columns)
         name = text[: known[-1]]
         if name in pairs:
             raise InputError(f"{option}: column {name!r} is named twice")

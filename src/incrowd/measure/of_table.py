@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.frames import open_table
 from incrowd.frames.base import Column, Table
 from incrowd.hierarchy.tree import STAR, Tree
@@ -128,8 +128,7 @@ def _names(given: Names | None) -> list[str]:
 def _known(role: str, names: Sequence[str], table: Table) -> list[str]:
     for name in names:
         if name not in table.columns:
-            hint = did_you_mean(str(name), table.columns)
-            raise InputError(f"{role}: no column is called {name!r}{hint}")
+            raise no_column(role, name, table.columns)
     if len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
         raise InputError(f"{role}: column {twice!r} is named twice")
