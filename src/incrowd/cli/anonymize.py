@@ -77,7 +77,6 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     require_outputs(table, output, as_json, *others)
     require_reports(table, [output, given["proof"], given["statement"]], given)
     from incrowd.cli.progress import progress
-    from incrowd.frames.files import read
     from incrowd.frames.stat import require_place_of
     from incrowd.policy import Policy
     from incrowd.stop import Stop
@@ -86,7 +85,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     stop = Stop()
     with progress(quiet, lambda: stop.time_limit) as listener:
         listener(Event(READING))
-        source = read(table, given["delimiter"], given["encoding"])
+        source = options.opened(table, given)
         require_place_of(output, source, given["proof"] is not None)
         policy = Policy(**options.policy_arguments(source.columns, given))
         stop.time_limit, stop.gap = policy.time_limit, policy.gap
@@ -121,10 +120,9 @@ def made(
 
         return release_of(source, policy, listener, stop)
     from incrowd.existing import extended
-    from incrowd.frames.files import read
 
     require_plain(given)
-    existing = read(given["existing"], given["delimiter"], given["encoding"])
+    existing = options.opened(given["existing"], given)
     return extended(source, existing, policy, listener, stop)
 
 

@@ -32,7 +32,6 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     from incrowd.anonymize import in_user_units, interruptible
     from incrowd.cli.progress import progress
     from incrowd.coding import coded
-    from incrowd.frames.files import read
     from incrowd.policy import Policy
     from incrowd.release import in_units, shown_bound
     from incrowd.solve import require_lawful_table
@@ -40,7 +39,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     from incrowd.stop import Stop
 
     stop = Stop()
-    source = read(table, given["delimiter"], given["encoding"])
+    source = options.opened(table, given)
     policy = Policy(**options.policy_arguments(source.columns, given))
     stop.time_limit = policy.time_limit
     problem = coded(source, policy).problem

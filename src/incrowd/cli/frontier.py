@@ -43,13 +43,12 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
     require_outputs(table, as_json, given["output"], given["svg"])
     from incrowd.cli.progress import progress
     from incrowd.frames.atomic import whole
-    from incrowd.frames.files import read
     from incrowd.frontier.of_table import frontier_of
     from incrowd.policy import Policy
     from incrowd.stop import Stop
 
     stop = Stop()
-    source = read(table, given["delimiter"], given["encoding"])
+    source = options.opened(table, given)
     policy = Policy(**options.policy_arguments(source.columns, given))
     stop.time_limit, stop.gap = policy.time_limit, policy.gap
     with standard_output_kept(), progress(quiet, policy.time_limit) as listener:

@@ -31,7 +31,6 @@ def init(
     names, types and how many values differ: check each one. No cell of IN is quoted in it.
     """
     from incrowd.frames.atomic import require_other, require_place, whole
-    from incrowd.frames.files import read
     from incrowd.guess import guess
     from incrowd.policy_write import policy_text
 
@@ -41,7 +40,7 @@ def init(
     if as_json and output == "-":
         raise InputError("--json wants standard output; write the policy to a file with -o")
     require_place(output)
-    source = read(table, given["delimiter"], given["encoding"])
+    source = options.opened(table, given)
     guesses = fitting(source, guess(source))
     require_quasi_identifier(guesses)
     text = policy_text(guesses, k, free_star(source, guesses))

@@ -95,15 +95,14 @@ def measure(table: str, as_json: bool, require_k: int | None, **given: Any) -> i
 
 def arguments(table: str, given: dict[str, Any]) -> dict[str, Any]:
     """Turn the options into the arguments of ``incrowd.measure``."""
-    from incrowd.frames.files import read
     from incrowd.measure.metric_file import read_metric, read_order
 
-    def opened(path: str | None) -> "Source | None":
-        return None if path is None else read(path, given["delimiter"], given["encoding"])
+    def other(role: str) -> "Source | None":
+        return None if given[role] is None else options.opened(given[role], given)
 
     if [table, given["original"], given["population"]].count("-") > 1:
         raise InputError("only one table can come from standard input")
-    source = read(table, given["delimiter"], given["encoding"])
+    source = options.opened(table, given)
     columns = source.columns
     names = {role: options.split_names(given[role], columns) for role in ("sensitive", "ignore")}
     unwanted = [*names["sensitive"], *names["ignore"]]
@@ -116,8 +115,8 @@ def arguments(table: str, given: dict[str, Any]) -> dict[str, Any]:
         if given["qi"]
         else [column for column in columns if column not in unwanted],
         "sensitive": names["sensitive"],
-        "original": opened(given["original"]),
-        "population": opened(given["population"]),
+        "original": other("original"),
+        "population": other("population"),
         "subsets": given["subsets"],
         "recursive": whole_numbers("--l", given["recursive"]),
         "orders": {column: read_order(path) for column, path in orders.items()},

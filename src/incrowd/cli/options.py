@@ -3,11 +3,14 @@
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from incrowd.errors import InputError, no_column
+
+if TYPE_CHECKING:
+    from incrowd.frames.base import Source
 
 policy_option = click.option(
     "--policy",
@@ -167,6 +170,13 @@ search_options = together(
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress, no summary.")
+
+
+def opened(path: str, given: Mapping[str, Any]) -> "Source":
+    """Read a table as the reading options say."""
+    from incrowd.frames.files import read
+
+    return read(path, given["delimiter"], given["encoding"])
 
 
 def split_names(given: Sequence[str], columns: Sequence[str]) -> list[str]:
