@@ -12,7 +12,7 @@ from incrowd.constraints.plan import is_constrained
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
 from incrowd.events import Listener, silent
 from incrowd.existing_covers import Published
-from incrowd.existing_join import Ints, Joining, all_lawful
+from incrowd.existing_join import Ints, Joining, count_broken
 from incrowd.existing_union import union
 from incrowd.frames.base import Column, Edit, Replacement, Source, Table, texts
 from incrowd.hierarchy.labels import labels_by_level, places_of
@@ -224,7 +224,7 @@ def classes_of_release(
     pattern = np.column_stack([column.codes for column in columns])
     kinds, member = np.unique(pattern, axis=0, return_inverse=True)
     member = member.ravel().astype(np.int64)
-    broken = all_lawful(model, member, secret, sizes)
+    broken = count_broken(model, member, secret, sizes)
     if broken:
         raise InputError(
             f"the earlier release is not lawful itself: {broken} of its {len(kinds)} classes break "
