@@ -21,9 +21,10 @@ from incrowd.solvers.sensitive.crowd import (
     total_cost,
 )
 from incrowd.solvers.sensitive.journal import DELTA, OWED, new_pad
+from incrowd.solvers.sensitive.rounding import trimmed
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.soft import owed, soft_move
-from incrowd.solvers.sensitive.soften import SoftAnnealing, trimmed
+from incrowd.solvers.sensitive.soften import SoftAnnealing
 
 MODELS: list[Model] = [TCloseness("0.3"), TCloseness("0.4") & KAnonymity(4), FrequencyDiversity(3)]
 

@@ -32,7 +32,7 @@ from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, with_start
-from incrowd.solvers.sensitive.rounding import drawn_patterns, rounded
+from incrowd.solvers.sensitive.rounding import drawn_patterns, rounded, trimmed
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.schedule import (
     COOL,
@@ -51,7 +51,7 @@ from incrowd.solvers.sensitive.schedule import (
     STAGES,
 )
 from incrowd.solvers.sensitive.seats import seated
-from incrowd.solvers.sensitive.soften import SoftAnnealing, trimmed
+from incrowd.solvers.sensitive.soften import SoftAnnealing
 from incrowd.solvers.sensitive.start import filled, greedy
 from incrowd.solvers.staged import StagedRun
 
