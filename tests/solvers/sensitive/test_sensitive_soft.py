@@ -11,6 +11,7 @@ from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
 from incrowd.solvers.base import Problem
 from incrowd.solvers.engine.candidates import build_candidates
+from incrowd.solvers.engine.crowd import total_cost
 from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.sensitive.crowd import (
     Crowd,
@@ -18,7 +19,6 @@ from incrowd.solvers.sensitive.crowd import (
     lacking,
     lacking_after,
     new_crowd,
-    total_cost,
 )
 from incrowd.solvers.sensitive.journal import DELTA, OWED, new_pad
 from incrowd.solvers.sensitive.rounding import trimmed
