@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
-from incrowd.coding import Coded, coded, edit_for, shuffled
+from incrowd.coding import coded, edit_for, shuffled
 from incrowd.constraints.plan import is_constrained, plan_of
 from incrowd.errors import InputError
 from incrowd.events import ENCODING, RECHECK, Event, Listener, silent
@@ -21,7 +21,7 @@ from incrowd.policy import Policy
 from incrowd.privacy.base import Model
 from incrowd.release import Release, in_units
 from incrowd.solve import require_lawful_table, solve
-from incrowd.solvers.base import Context, Problem, Solver
+from incrowd.solvers.base import Context, Solver
 from incrowd.stop import Stop
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def release_of(
 
         left = fewer(source, table, policy)
         source, table, rows, units = left.source, left.table, left.rows, left.units
-    problem = problem_of(table, policy)
+    problem = table.problem
     if source.rows and asks_of_sensitive(policy):  # here the columns' names are known
         require_lawful_table(problem, table.roles.sensitive)
     further: dict[str, int] = {}
@@ -193,11 +193,6 @@ def release_of(
     )
     _ = release.class_of_row  # the independent re-check: raises unless all is as claimed
     return release
-
-
-def problem_of(table: Coded, policy: Policy) -> Problem:
-    """Return the problem that a policy sets on a table encoded under it."""
-    return Problem(table.instance, table.model)
 
 
 def configured(method: str | Solver, reductions: str | None) -> str | Solver:

@@ -1,6 +1,6 @@
 """From a table's text to the instance that solvers see, and from their classes back to text."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError
 from incrowd.frames.base import Column, Edit, Replacement, Source, narrow
 from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.labels import labels_by_level, with_star
 from incrowd.hierarchy.tree import Tree
 from incrowd.instance import Instance, from_codes
 from incrowd.models import asks_of_sensitive, model_of
 from incrowd.policy import Policy, Roles
 from incrowd.privacy.base import Model
 from incrowd.solution import Solution
+from incrowd.solvers.base import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,11 @@ class Coded:
     def leaves(self) -> NDArray[np.int32]:
         """int32, shape (rows, quasi-identifiers): leaf code of each cell."""
         return self.instance.codes[self.instance.copies[self.copy_of_row]]
+
+    @property
+    def problem(self) -> Problem:
+        """What a solver is asked."""
+        return Problem(self.instance, self.model)
 
 
 def coded(source: Source, policy: Policy) -> Coded:
@@ -70,7 +77,7 @@ def coded(source: Source, policy: Policy) -> Coded:
         secret = {name: source.encode(name) for name in roles.sensitive}
         codes = np.column_stack([c.codes for c in secret.values()]) if secret else None
     model = model_of(policy, secret, sources)
-    trees = tuple(_with_star(tree, policy.star) for tree in trees)
+    trees = tuple(with_star(tree, policy.star) for tree in trees)
     instance, copy_of_row = from_codes(leaves, trees, codes, scale)
     return Coded(roles, instance, copy_of_row, model)
 
@@ -90,19 +97,6 @@ def require_no_star(name: str, texts: tuple[str | None, ...], star: str) -> None
         )
 
 
-def _with_star(tree: Tree, star: str) -> Tree:
-    """Write the root as ``star``."""
-    if tree.labels[-1] == (star,):
-        return tree
-    for labels in tree.labels[:-1]:
-        if star in labels:
-            raise InputError(
-                f"column {tree.column!r}: a label of its hierarchy equals {star!r}, the chosen "
-                "mark of a suppressed cell; choose another one with --star"
-            )
-    return replace(tree, labels=(*tree.labels[:-1], (star,)))
-
-
 def edit_for(
     table: Coded, solution: Solution, published: tuple[str, ...], order: NDArray[np.int64] | None
 ) -> Edit:
@@ -112,34 +106,13 @@ def edit_for(
         return Edit(published)
     replacements = {}
     for j, tree in enumerate(instance.trees):
-        labels, ids = _labels_by_level(tree)
+        labels, ids = labels_by_level(tree)
         ids = ids.astype(narrow(len(labels)))
         # copy by copy, which lie in the order of the distinct rows, then row by row
         level = solution.levels[:, j].astype(np.int8)[solution.classes]
         leaf = np.repeat(instance.codes[:, j], instance.counts)
         replacements[tree.column] = Replacement(labels, ids[level, leaf][table.copy_of_row])
     return Edit(published, replacements, order)
-
-
-def _labels_by_level(tree: Tree) -> tuple[tuple[str | None, ...], NDArray[np.int32]]:
-    """Return the labels above the leaves, and int32 of shape (levels, leaves): index into them.
-
-    −1 where the label is the leaf itself: level 0, and the padding of shallow leaves.
-    """
-    names: dict[str | None, int] = {}
-    ids = np.full(tree.node.shape, -1, np.int32)
-    leaves = np.array([*tree.leaves, ""], dtype=object)[:-1]
-    for level in range(1, tree.levels):
-        numbers = [names.setdefault(label, len(names)) for label in tree.labels[level]]
-        label = np.array([*tree.labels[level], ""], dtype=object)[:-1][tree.node[level]]
-        same = np.array(label == leaves, bool)
-        ids[level] = np.where(same, -1, np.array(numbers, np.int32)[tree.node[level]])
-    return tuple(names), ids
-
-
-def moved(tree: Tree) -> NDArray[np.bool_]:
-    """bool, shape (levels, leaves): whether a leaf released at a level reads differently."""
-    return _labels_by_level(tree)[1] >= 0
 
 
 def shuffled(rows: int, order: str, seed: int) -> NDArray[np.int64] | None:

@@ -64,6 +64,11 @@ class StoppedError(IncrowdError):
     exit_code = 3
 
 
+def no_column(what: str, name: object, known: Iterable[str]) -> InputError:
+    """Return the error that an argument names a column which is not there; names may be no text."""
+    return InputError(f"{what}: no column is called {name!r}{did_you_mean(str(name), known)}")
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known word, or a list of the known ones."""
     known = list(known)

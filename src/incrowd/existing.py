@@ -7,31 +7,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.coding import Coded, _labels_by_level, coded, shuffled
+from incrowd.coding import Coded, coded, shuffled
 from incrowd.constraints.plan import is_constrained
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
 from incrowd.events import Listener, silent
 from incrowd.existing_covers import Published
-from incrowd.existing_join import Ints, Joining, all_lawful
+from incrowd.existing_join import Ints, Joining, count_broken
 from incrowd.existing_union import union
 from incrowd.frames.base import Column, Edit, Replacement, Source, Table, texts
+from incrowd.hierarchy.labels import labels_by_level, places_of
 from incrowd.instance import Instance, from_codes
 from incrowd.models import asks_of_sensitive, model_of
 from incrowd.policy import Policy
-from incrowd.privacy.all_of import parts
+from incrowd.privacy.all_of import compares_with_table, parts
 from incrowd.privacy.base import Model
-from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
-from incrowd.privacy.delta_disclosure import DeltaDisclosure
-from incrowd.privacy.t_closeness import TCloseness
 from incrowd.release import Release
 from incrowd.stop import Stop
-from incrowd.verification import _places
 
 if TYPE_CHECKING:
     import polars as pl
-
-OF_THE_TABLE = (TCloseness, BasicBetaLikeness, EnhancedBetaLikeness, DeltaDisclosure)
-"""Models that compare a class with the whole table."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -208,7 +202,7 @@ def sensitive_of(
         columns[name] = Column.of([*both[0].values, *both[1].values], codes)
     model = model_of(policy, columns, policy.sources())
     for part in parts(model):
-        if isinstance(part, OF_THE_TABLE):
+        if compares_with_table(part):
             raise OutOfScopeError(
                 f"{part.name} compares every class with the whole table, which new rows change: "
                 "published classes could become unlawful untouched; publish the whole table anew"
@@ -230,7 +224,7 @@ def classes_of_release(
     pattern = np.column_stack([column.codes for column in columns])
     kinds, member = np.unique(pattern, axis=0, return_inverse=True)
     member = member.ravel().astype(np.int64)
-    broken = all_lawful(model, member, secret, sizes)
+    broken = count_broken(model, member, secret, sizes)
     if broken:
         raise InputError(
             f"the earlier release is not lawful itself: {broken} of its {len(kinds)} classes break "
@@ -240,7 +234,7 @@ def classes_of_release(
     nodes = np.zeros(kinds.shape, np.int64)
     known = np.ones(len(kinds), bool)
     for j, (column, tree) in enumerate(zip(columns, table.instance.trees, strict=True)):
-        place = _places(tree)
+        place = places_of(tree)
         found = np.array([place.get(text, (-1, -1)) for text in column.values] or [(-1, -1)])
         levels[:, j], nodes[:, j] = found[kinds[:, j]].T
         known &= levels[:, j] >= 0
@@ -288,6 +282,6 @@ def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str,
         levels[fresh] = solution.levels[solution.classes]
     replacements = {}
     for j, tree in enumerate(table.instance.trees):
-        labels, ids = _labels_by_level(tree)
+        labels, ids = labels_by_level(tree)
         replacements[tree.column] = Replacement(labels, ids[levels[:, j], table.leaves[:, j]])
     return Edit(columns, replacements)

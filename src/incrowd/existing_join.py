@@ -357,7 +357,7 @@ class Joining:
         return max(least, bound_of(certify(tree, self.k, guess), instance.counts))
 
 
-def all_lawful(
+def count_broken(
     model: Model, member: Ints, values: NDArray[np.int32], sizes: tuple[int, ...]
 ) -> int:
     """Return how many classes break a model."""

@@ -7,8 +7,8 @@ import numpy as np
 from incrowd.frames.base import Column, Source, Table, texts
 from incrowd.frames.csv_table import CsvTable, read_csv
 from incrowd.frames.dialect import BOM
-from incrowd.frames.files import _frame, alike
-from incrowd.frames.native import from_native
+from incrowd.frames.files import alike
+from incrowd.frames.native import as_polars, from_native
 
 
 def union(first: Table, second: Table, like: Source, columns: Sequence[str]) -> Source:
@@ -22,7 +22,7 @@ def union(first: Table, second: Table, like: Source, columns: Sequence[str]) -> 
         )
     import polars as pl
 
-    one, two = _frame(first), _frame(second)
+    one, two = as_polars(first), as_polars(second)
     stacked = {}
     for name in columns:
         a, b = one.get_column(name), two.get_column(name)

@@ -124,11 +124,10 @@ def distance_of(
 def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
     """Read a metric or an order; lines with two delimiters make it a metric."""
     from incrowd.measure.metric_file import read_metric, read_order
-    from incrowd.measure.of_table import _metric
-    from incrowd.measure.orders import given_order
+    from incrowd.measure.orders import given_metric, given_order
     from incrowd.privacy.distance import Ordered
 
     first = path.read_text(encoding="utf-8-sig", errors="replace").partition("\n")[0]
     if any(first.count(delimiter) >= 2 for delimiter in ";\t,"):
-        return _metric(name, column, read_metric(path))
+        return given_metric(name, column.values, read_metric(path))
     return Ordered(given_order(name, column.values, read_order(path)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.constraints.cap import Cap, caps_of
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.tree import STAR
 
 if TYPE_CHECKING:
@@ -60,9 +60,7 @@ def assign_roles(
     for role, names in named.items():
         for name in dict.fromkeys(names):
             if name not in columns:
-                raise InputError(
-                    f"{role}: no column is called {name!r}{did_you_mean(name, columns)}"
-                )
+                raise no_column(role, name, columns)
             if name in role_of:
                 raise InputError(
                     f"column {name!r} is named both {role_of[name]} and {role}; give it one role"

@@ -18,6 +18,7 @@ from incrowd.constraints.plan import is_constrained, require_columns
 from incrowd.constraints.published import constraints_broken
 from incrowd.frames.base import Column, Source
 from incrowd.frames.spreadsheet import undone
+from incrowd.hierarchy.labels import places_of
 from incrowd.hierarchy.tree import Tree
 from incrowd.models import asks_of_sensitive
 from incrowd.policy import Policy
@@ -128,7 +129,7 @@ def _rows_differ(
     levels = np.empty_like(nodes)
     for j, tree in enumerate(table.instance.trees):
         column = columns[tree.column]
-        place = _places(tree)
+        place = places_of(tree)
         known = [place.get(text, (-1, -1)) for text in column.values] or [(0, 0)]
         if (-1, -1) in known:
             rows = np.flatnonzero(np.array([at == (-1, -1) for at in known])[column.codes])
@@ -156,15 +157,6 @@ def _rows_differ(
             f"{missing} original rows have no released row of their own: "
             "some cell is neither an original value nor one of its ancestors"
         )
-
-
-def _places(tree: Tree) -> dict[str | None, tuple[int, int]]:
-    """Return label → (level, node), the lowest level for a label that repeats."""
-    place: dict[str | None, tuple[int, int]] = {}
-    for level in range(tree.levels - 1, -1, -1):
-        for node, label in enumerate(tree.labels[level]):
-            place[label] = (level, node)
-    return place
 
 
 def _common_keys(

@@ -126,7 +126,7 @@ def test_patterns_that_cannot_be_violated_yet_need_no_asking(kind: str) -> None:
     passed = ruled_out = 0
     for instance, rng in random_tables(17, 20, kind, (6, 22), (2, 5)):
         k = int(rng.integers(2, 6))
-        everything = Slack(1e9, 0.0, False)
+        everything = Slack(1e9, False)
         sink = Sink(np.empty(9999, np.int64), np.zeros(10_000, np.int64), np.empty(99_999, "i4"))
         state = PrefixTree(instance).run(EMIT, k, np.zeros(instance.distinct), 1, everything, sink)
         assert state[3] == 0

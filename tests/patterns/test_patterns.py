@@ -56,9 +56,7 @@ def test_endless_slack_lists_each_closed_pattern_once(kind: str) -> None:
     """Tests patterns, their costs and their rows against all tuples of nodes."""
     for instance, rng in random_tables(1, 150, kind, ROWS, COLUMNS):
         k = int(rng.integers(1, 6))
-        found = emitted(
-            PrefixTree(instance), k, np.zeros(instance.distinct), Slack(1e9, 0.0, False)
-        )
+        found = emitted(PrefixTree(instance), k, np.zeros(instance.distinct), Slack(1e9, False))
         assert len({rows for rows, _ in found}) == len(found)
         assert dict(found) == supported(instance, k)
 
@@ -70,13 +68,12 @@ def test_finite_slack_misses_nothing_that_matters(kind: str, reduced: bool) -> N
     for instance, rng in random_tables(2, 100, kind, ROWS, COLUMNS):
         k = int(rng.integers(1, 6))
         price = rng.random(instance.distinct) * int(rng.integers(1, 8))
-        slack = Slack(2 * float(rng.random()), float(rng.choice([0, 0.3])), reduced)
-        found = emitted(PrefixTree(instance), k, price, slack)
+        margin = 2 * float(rng.random())
+        found = emitted(PrefixTree(instance), k, price, Slack(margin, reduced))
         listed: dict[int, list[set[int]]] = {}
         for members, cost in found:
             listed.setdefault(cost, []).append(set(members))
         for rows, cost in supported(instance, k).items():
-            margin = slack.absolute + slack.relative * cost
             top = highest(price, instance.counts, rows, k)
             here = listed.get(cost, [])
             if sum(top) / k + margin <= cost + 1e-9:
@@ -126,7 +123,7 @@ def test_repair_is_exact_beyond_53_bits() -> None:
 def test_a_full_sink_and_spent_visits_are_told() -> None:
     """Tests that a search which cannot go on says so, and that a buffer serves again."""
     instance = random_table(np.random.default_rng(5), "suppression", (20, 21), (4, 5))
-    tree, price, slack = PrefixTree(instance), np.zeros(instance.distinct), Slack(1e9, 0.0, False)
+    tree, price, slack = PrefixTree(instance), np.zeros(instance.distinct), Slack(1e9, False)
     all_of_them = emitted(tree, 2, price, slack)
     few = sink_for(len(all_of_them) // 2, 100_000)
     assert tree.run(EMIT, 2, price, slack=slack, sink=few)[3] == OVERFLOW

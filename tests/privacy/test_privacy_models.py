@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import exp, inf, log
+from typing import cast
 
 import naive_models as naive
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import InputError
-from incrowd.privacy.all_of import AllOf, lawful_classes
+from incrowd.privacy.all_of import AllOf, compares_with_table, lawful_classes
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
@@ -110,6 +111,24 @@ def test_closed_under_union(model: Model, parts: list[list[int]]) -> None:
     lawful = [part for part in parts if model.lawful(group(part), table)]
     if lawful:
         assert model.lawful(group([v for part in lawful for v in part]), table)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=IDS)
+@settings(max_examples=60, deadline=None)
+@given(part=st.lists(st.integers(0, 3), min_size=1, max_size=7), rest=partitions)
+def test_looks_at_a_class_alone(model: Model, part: list[int], rest: list[list[int]]) -> None:
+    """Tests that a model which says so judges a class alike in whatever table."""
+    table = part + [v for other in rest for v in other]
+    if not compares_with_table(model):
+        assert model.lawful(group(part), group(part)) == model.lawful(group(part), group(table))
+
+
+def test_which_models_compare_with_the_table() -> None:
+    """Tests that those compare which ask for the table's distribution, and foreign ones."""
+    found = {type(model) for model in MODELS if compares_with_table(model)}
+    assert found == {BasicBetaLikeness, EnhancedBetaLikeness, DeltaDisclosure, TCloseness, AllOf}
+    assert compares_with_table(cast(Model, object()))
+    assert not compares_with_table(KAnonymity(2) & FrequencyDiversity(2))
 
 
 def test_what_is_not_closed_under_union() -> None:

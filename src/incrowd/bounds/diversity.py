@@ -204,8 +204,8 @@ def distinct(
         for j in range(more):
             pad.used[pad.low_row[j]] = 0
         return IMPOSSIBLE, 0
-    mean, n = rise(rows, begin, end, u, counts, total, n, pad)
-    out = write_distinct(rows, begin, end, u, counts, mean, n, l, more, pad)
+    mean = rise(rows, begin, end, u, counts, total, n, pad)
+    out = write_distinct(rows, begin, end, u, counts, mean, l, more, pad)
     return mean, out
 
 
@@ -228,9 +228,8 @@ def keep_dearest(price: Any, row: Any, held: int, most: int, p: float, r: int) -
 def rise(
     rows: Any, begin: int, end: int, u: Any, counts: Any, total: float, n: int, pad: Any
 ) -> Any:
-    """Add all copies above the mean until none is left; return (mean, rows)."""
+    """Add all copies above the mean until none is left; return the mean."""
     mean = total / n
-    size = n
     for _ in range(100):
         now = total
         size = n
@@ -244,7 +243,7 @@ def rise(
         if higher <= mean:
             break
         mean = higher
-    return mean, size
+    return mean
 
 
 @lean_kernel
@@ -255,7 +254,6 @@ def write_distinct(
     u: Any,
     counts: Any,
     mean: float,
-    n: int,
     base: int,
     more: int,
     pad: Any,

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import Ascent
+from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Sink, Slack
 from incrowd.solvers.base import Prices
@@ -127,11 +128,26 @@ def emit_within(
     Returns the width and the state of the search, or None when even narrow boxes are too much.
     """
     for _ in range(MOST_TRIES):
-        state = tree.run(EMIT, k, u, slack=Slack(width, 0.0, False), sink=sink, visits=visits)
+        state = tree.run(EMIT, k, u, slack=Slack(width, False), sink=sink, visits=visits)
         if state[3] == 0:
             return width, state
         width *= 0.6 if state[3] == OVERFLOW else 0.2
     return None
+
+
+def best_prices(
+    tree: PrefixTree,
+    k: int,
+    stop: Callable[[], bool] = lambda: False,
+    report: Callable[[float, float], None] = lambda bound, share: None,
+) -> Prices:
+    """Return the best certified prices for k that the time allows, the support prices at least."""
+    counts = tree.instance.counts
+    first = Prices(support_prices(tree, k)[0], 1)
+    report(bound_of(first, counts), 0.0)
+    start = first.price.astype(np.float64)
+    u = PriceBound.suited(tree.instance).ascend(tree, k, start, stop, report)
+    return max(first, certify(tree, k, u), key=lambda prices: bound_of(prices, counts))
 
 
 def certify(tree: PrefixTree, k: int, u: NDArray[np.float64]) -> Prices:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, release_record, say, standard_output_kept
+from incrowd.cli.output import print_json, release_record, say
 from incrowd.cli.reporting import (
     also_written,
     report_options,
@@ -17,6 +17,7 @@ from incrowd.cli.reporting import (
 from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
 from incrowd.events import PROOF, READING, WRITING, Event, Listener, silent
+from incrowd.silence import standard_output_kept
 from incrowd.units import in_units, shown_bound
 
 if TYPE_CHECKING:
@@ -76,7 +77,6 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     require_outputs(table, output, as_json, *others)
     require_reports(table, [output, given["proof"], given["statement"]], given)
     from incrowd.cli.progress import progress
-    from incrowd.frames.files import read
     from incrowd.frames.stat import require_place_of
     from incrowd.policy import Policy
     from incrowd.stop import Stop
@@ -85,7 +85,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     stop = Stop()
     with progress(quiet, lambda: stop.time_limit) as listener:
         listener(Event(READING))
-        source = read(table, given["delimiter"], given["encoding"])
+        source = options.opened(table, given)
         require_place_of(output, source, given["proof"] is not None)
         policy = Policy(**options.policy_arguments(source.columns, given))
         stop.time_limit, stop.gap = policy.time_limit, policy.gap
@@ -120,10 +120,9 @@ def made(
 
         return release_of(source, policy, listener, stop)
     from incrowd.existing import extended
-    from incrowd.frames.files import read
 
     require_plain(given)
-    existing = read(given["existing"], given["delimiter"], given["encoding"])
+    existing = options.opened(given["existing"], given)
     return extended(source, existing, policy, listener, stop)
 
 
@@ -154,14 +153,13 @@ def require_outputs(
     metadata: str | None = None,
 ) -> None:
     """Raise InputError when outputs would fall on each other or on the input."""
-    from incrowd.frames.atomic import require_place, same_file
+    from incrowd.frames.atomic import require_other, require_place, same_file
 
     if statement is not None and proof is None:
         raise InputError("--statement goes with --proof: it states the proof's hash")
     outputs = [name for name in (output, proof, statement) if name is not None]
     for name in outputs:
-        if same_file(table, name):
-            raise InputError(f"{name}: is the input itself; choose another name for the output")
+        require_other(table, name)
     if proof is not None and (proof == output or same_file(proof, output)):
         raise InputError("--proof and -o name the same file; the proof is private, the release not")
     if statement is not None and any(same_file(statement, n) for n in outputs[:2]):

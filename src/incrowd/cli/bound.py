@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, say, standard_output_kept
+from incrowd.cli.output import print_json, say
+from incrowd.silence import standard_output_kept
 
 if TYPE_CHECKING:
     from incrowd.solvers.base import Context, Problem
@@ -28,10 +29,9 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
 
     The bound is proven by a price for every row; no release is made.
     """
-    from incrowd.anonymize import in_user_units, interruptible, problem_of
+    from incrowd.anonymize import in_user_units, interruptible
     from incrowd.cli.progress import progress
     from incrowd.coding import coded
-    from incrowd.frames.files import read
     from incrowd.policy import Policy
     from incrowd.release import in_units, shown_bound
     from incrowd.solve import require_lawful_table
@@ -39,10 +39,10 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     from incrowd.stop import Stop
 
     stop = Stop()
-    source = read(table, given["delimiter"], given["encoding"])
+    source = options.opened(table, given)
     policy = Policy(**options.policy_arguments(source.columns, given))
     stop.time_limit = policy.time_limit
-    problem = problem_of(coded(source, policy), policy)
+    problem = coded(source, policy).problem
     if problem.instance.rows:
         require_lawful_table(problem)
     instance = problem.instance
@@ -79,25 +79,16 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
 
 def price_bound(problem: "Problem", context: "Context") -> int:
     """Return the best certified price bound that the time allows, in units of 1/scale."""
-    import numpy as np
-
-    from incrowd.bounds.price import PriceBound, bound_of, certify
-    from incrowd.bounds.support import support_prices
+    from incrowd.bounds.price import best_prices, bound_of
     from incrowd.patterns.prefix_tree import PrefixTree
 
     instance, k = problem.instance, problem.smallest_class
     if not instance.rows or k < 2:
         return 0
-    tree = PrefixTree(instance)
-    context.tell("support bound")
-    start, _ = support_prices(tree, k)
-    first = int(start @ instance.counts)
-    context.tell("price bound", bound=first)
 
     def report(value: float, share: float) -> None:
         context.tell("price bound", bound=math.floor(value), share=share)
 
-    ascent = PriceBound.suited(tree.instance).ascend(
-        tree, k, start.astype(np.float64), context.stop.now, report
-    )
-    return max(first, bound_of(certify(tree, k, ascent), instance.counts))
+    context.tell("support bound")
+    prices = best_prices(PrefixTree(instance), k, context.stop.now, report)
+    return bound_of(prices, instance.counts)

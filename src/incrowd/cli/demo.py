@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, release_record, standard_output_kept
+from incrowd.cli.output import print_json, release_record
 from incrowd.cli.reporting import report_options, require_reports, write_reports
+from incrowd.silence import standard_output_kept
 
 if TYPE_CHECKING:
     import polars as pl

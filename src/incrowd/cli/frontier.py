@@ -5,8 +5,9 @@ from typing import Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, say, standard_output_kept
+from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
+from incrowd.silence import standard_output_kept
 
 MOST = 10_000  # values of k in one sweep
 
@@ -42,13 +43,12 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
     require_outputs(table, as_json, given["output"], given["svg"])
     from incrowd.cli.progress import progress
     from incrowd.frames.atomic import whole
-    from incrowd.frames.files import read
     from incrowd.frontier.of_table import frontier_of
     from incrowd.policy import Policy
     from incrowd.stop import Stop
 
     stop = Stop()
-    source = read(table, given["delimiter"], given["encoding"])
+    source = options.opened(table, given)
     policy = Policy(**options.policy_arguments(source.columns, given))
     stop.time_limit, stop.gap = policy.time_limit, policy.gap
     with standard_output_kept(), progress(quiet, policy.time_limit) as listener:
@@ -84,12 +84,11 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
 
 def require_outputs(table: str, as_json: bool, output: str | None, svg: str | None) -> None:
     """Raise InputError when outputs would fall on each other or on the input."""
-    from incrowd.frames.atomic import require_place, same_file
+    from incrowd.frames.atomic import require_other, require_place
 
     for name in (output, svg):
         if name is not None:
-            if same_file(table, name):
-                raise InputError(f"{name}: is the input itself; choose another name for the output")
+            require_other(table, name)
             require_place(name)
     if as_json and output == "-":
         raise InputError("-o - and --json both want standard output; write the points to a file")

@@ -30,19 +30,17 @@ def init(
     The policy can be used at once (incrowd anonymize --policy), but the guesses are made from
     names, types and how many values differ: check each one. No cell of IN is quoted in it.
     """
-    from incrowd.frames.atomic import require_place, same_file, whole
-    from incrowd.frames.files import read
+    from incrowd.frames.atomic import require_other, require_place, whole
     from incrowd.guess import guess
     from incrowd.policy_write import policy_text
 
-    if same_file(table, output):
-        raise InputError(f"{output}: is the input itself; choose another name for the policy")
+    require_other(table, output)
     if output != "-" and Path(output).exists() and not force:
         raise InputError(f"{output}: is there already; --force writes over it")
     if as_json and output == "-":
         raise InputError("--json wants standard output; write the policy to a file with -o")
     require_place(output)
-    source = read(table, given["delimiter"], given["encoding"])
+    source = options.opened(table, given)
     guesses = fitting(source, guess(source))
     require_quasi_identifier(guesses)
     text = policy_text(guesses, k, free_star(source, guesses))

@@ -6,7 +6,7 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
-from incrowd.errors import InputError
+from incrowd.errors import InputError, no_column
 
 if TYPE_CHECKING:
     from incrowd.frames.base import Source
@@ -95,15 +95,14 @@ def measure(table: str, as_json: bool, require_k: int | None, **given: Any) -> i
 
 def arguments(table: str, given: dict[str, Any]) -> dict[str, Any]:
     """Turn the options into the arguments of ``incrowd.measure``."""
-    from incrowd.frames.files import read
     from incrowd.measure.metric_file import read_metric, read_order
 
-    def opened(path: str | None) -> "Source | None":
-        return None if path is None else read(path, given["delimiter"], given["encoding"])
+    def other(role: str) -> "Source | None":
+        return None if given[role] is None else options.opened(given[role], given)
 
     if [table, given["original"], given["population"]].count("-") > 1:
         raise InputError("only one table can come from standard input")
-    source = read(table, given["delimiter"], given["encoding"])
+    source = options.opened(table, given)
     columns = source.columns
     names = {role: options.split_names(given[role], columns) for role in ("sensitive", "ignore")}
     unwanted = [*names["sensitive"], *names["ignore"]]
@@ -116,8 +115,8 @@ def arguments(table: str, given: dict[str, Any]) -> dict[str, Any]:
         if given["qi"]
         else [column for column in columns if column not in unwanted],
         "sensitive": names["sensitive"],
-        "original": opened(given["original"]),
-        "population": opened(given["population"]),
+        "original": other("original"),
+        "population": other("population"),
         "subsets": given["subsets"],
         "recursive": whole_numbers("--l", given["recursive"]),
         "orders": {column: read_order(path) for column, path in orders.items()},
@@ -129,12 +128,9 @@ def arguments(table: str, given: dict[str, Any]) -> dict[str, Any]:
 
 def require_columns(option: str, names: list[str], columns: tuple[str, ...]) -> None:
     """Raise InputError for a name that no column bears."""
-    from incrowd.errors import did_you_mean
-
     for name in names:
         if name not in columns:
-            hint = did_you_mean(name, columns)
-            raise InputError(f"{option}: no column is called {name!r}{hint}")
+            raise no_column(option, name, columns)
 
 
 def whole_numbers(option: str, text: str) -> list[int]:

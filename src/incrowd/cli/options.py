@@ -3,11 +3,14 @@
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, no_column
+
+if TYPE_CHECKING:
+    from incrowd.frames.base import Source
 
 policy_option = click.option(
     "--policy",
@@ -169,6 +172,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress, no summary.")
 
 
+def opened(path: str, given: Mapping[str, Any]) -> "Source":
+    """Read a table as the reading options say."""
+    from incrowd.frames.files import read
+
+    return read(path, given["delimiter"], given["encoding"])
+
+
 def split_names(given: Sequence[str], columns: Sequence[str]) -> list[str]:
     """Return the column names in comma-separated texts.
 
@@ -199,8 +209,7 @@ def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> di
         cuts = [i for i, c in enumerate(text) if c == "="]
         known = [i for i in cuts if text[:i] in columns]
         if not known:
-            name = text[: cuts[0]]
-            raise InputError(f"{option}: no column is called {name!r}{did_you_mean(name, columns)}")
+            raise no_column(option, text[: cuts[0]], columns)
         name = text[: known[-1]]
         if name in pairs:
             raise InputError(f"{option}: column {name!r} is named twice")

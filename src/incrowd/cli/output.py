@@ -1,11 +1,6 @@
 """What commands print: the one JSON object, and messages."""
 
-import contextlib
-import ctypes
 import json
-import os
-import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,29 +18,6 @@ def say(message: str, quiet: bool = False) -> None:
     """Print a message on standard error."""
     if not quiet:
         click.echo(message, err=True)
-
-
-@contextlib.contextmanager
-def standard_output_kept() -> Iterator[None]:
-    """Send to nowhere what libraries print on standard output during a search.
-
-    Some compiled solvers print whatever they are told; a pipe or a JSON reader must not see it.
-    """
-    try:
-        saved, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    except OSError:  # no standard output at all
-        yield
-        return
-    sys.stdout.flush()
-    os.dup2(nowhere, 1)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).fflush(None)  # C keeps a buffer of its own
-        os.dup2(saved, 1)
-        os.close(saved)
-        os.close(nowhere)
 
 
 def release_record(release: "Release", output: str | None, proof: str | None) -> dict[str, Any]:

@@ -52,12 +52,11 @@ def verify(
         return with_proof(release, original, proof, statement, files, as_json, quiet)
     if statement is not None:
         raise InputError("--statement goes with --proof: it is held against it")
-    from incrowd.frames.files import read
     from incrowd.policy import Policy
     from incrowd.verification import verify_release
 
-    table = read(original, given["delimiter"], given["encoding"])
-    published = read(release, given["delimiter"], given["encoding"])
+    table = options.opened(original, given)
+    published = options.opened(release, given)
     policy = Policy(**options.policy_arguments(table.columns, given))
     verdict = verify_release(table, published, policy, given["spreadsheet_safe"])
     if as_json:

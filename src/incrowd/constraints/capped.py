@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from incrowd.coding import Coded, moved
+from incrowd.coding import Coded
 from incrowd.constraints.plan import Limit, Plan
 from incrowd.constraints.possible import require_possible
 from incrowd.constraints.repairing import Repair, changed_cells
@@ -24,6 +24,7 @@ from incrowd.constraints.solving import ENDINGS, solve_plan, solve_with
 from incrowd.errors import NoLawfulReleaseError, StoppedError
 from incrowd.events import Event
 from incrowd.hierarchy.build import DEAREST_ROW
+from incrowd.hierarchy.labels import moved
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solve import Solved

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from incrowd.coding import Coded
 from incrowd.constraints.cap import Cap
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, no_column
 from incrowd.frames.base import Source
 from incrowd.policy import Policy, Roles
 
@@ -86,9 +86,7 @@ def require_columns(policy: Policy, roles: Roles, columns: Sequence[str]) -> Non
     for what, names in asked.items():
         for name in names:
             if name not in columns:
-                raise InputError(
-                    f"{what}: no column is called {name!r}{did_you_mean(name, columns)}"
-                )
+                raise no_column(what, name, columns)
             if name not in roles.qi:
                 raise InputError(
                     f"{what}: column {name!r} is no quasi-identifier, so it is never changed anyway"
@@ -112,8 +110,7 @@ def _limit(cap: Cap, source: Source, place: dict[str, int]) -> Limit:
     if cap.value is None:
         return Limit(cap, place[cap.column], None, source.rows)
     if cap.column not in source.columns:
-        hint = did_you_mean(cap.column, source.columns)
-        raise InputError(f"caps: no column is called {cap.column!r}{hint}")
+        raise no_column("caps", cap.column, source.columns)
     inside = rows_with(source, cap.column, cap.value)
     if not inside.any():
         raise InputError(f"caps: no row is among {cap.name}")

@@ -10,9 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from incrowd.bounds.support import support_prices
-from incrowd.coding import Coded, moved
+from incrowd.coding import Coded
 from incrowd.constraints.plan import Limit, Plan
 from incrowd.errors import NoLawfulReleaseError
+from incrowd.hierarchy.labels import moved
 from incrowd.patterns.prefix_tree import PrefixTree
 from incrowd.solvers.base import Problem
 

@@ -12,24 +12,13 @@ from incrowd.constraints.plan import Plan
 from incrowd.errors import OutOfScopeError, StoppedError
 from incrowd.events import Event
 from incrowd.hierarchy.tree import Tree
-from incrowd.privacy.all_of import parts as models_in
-from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.all_of import compares_with_table
 from incrowd.privacy.base import Model
-from incrowd.privacy.disjoint_diversity import DisjointDiversity
-from incrowd.privacy.distinct_diversity import DistinctDiversity
-from incrowd.privacy.entropy_diversity import EntropyDiversity
-from incrowd.privacy.frequency_diversity import FrequencyDiversity
-from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.solution import Solution
 from incrowd.solve import Solved, solve
 from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.portfolio import Share
 
-OWN = (  # models that look at a class alone, not at the whole table
-    *(KAnonymity, DistinctDiversity, FrequencyDiversity, EntropyDiversity),
-    *(RecursiveDiversity, DisjointDiversity, AlphaK),
-)
 COMPARING = ("sensitive-engine", "mondrian")  # methods that take a part's table as they should
 ENDINGS = ("interrupted", "time limit", "gap reached", "stopped paying", "finished")
 
@@ -84,7 +73,7 @@ def chosen(model: Model, plan: Plan, method: str | Solver) -> str | Solver:
     Where a model compares classes with the table, a part must be compared with the whole table,
     which few methods do.
     """
-    if not plan.fixed or all(isinstance(part, OWN) for part in models_in(model)):
+    if not plan.fixed or not compares_with_table(model):
         return method
     name = method if isinstance(method, str) else method.id
     if name == "auto":

@@ -4,9 +4,12 @@
     files.py        reading and writing by name; formats
     parts.py        tables in several files            parts_write.py  and back into them
     csv_table.py    delimited text over its own bytes    dialect.py  its form
+    csv_kernels.py  finding fields in the bytes, numbering values, writing
+    packed.py       Parquet and Arrow files, as codes of each column's values
     native.py       data frames, through narwhals        scalars.py  typed values as text
     stat*.py        SPSS, Stata and SAS files: tables, variables, writing
-    atomic.py       files that appear whole or not at all
+    fewer.py        a table without some of its rows, in its own form
+    atomic.py       files that appear whole or not at all    folders.py  folders
     spreadsheet.py  cells that a spreadsheet would run
 
 Typical use::

@@ -48,7 +48,7 @@ def whole(path: str | Path) -> Iterator[IO[bytes]]:
             Path(file.name).unlink()
         raise_plainly(error, str(path))
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 FULL = {
@@ -111,7 +111,7 @@ def _like_a_new_file(temporary: Path, target: Path) -> None:
     temporary.chmod(mode)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name itself last, where the system can."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
@@ -119,6 +119,12 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def require_other(table: str | Path, path: str | Path) -> None:
+    """Raise InputError where an output would fall on the table that is read."""
+    if same_file(table, path):
+        raise InputError(f"{path}: is the input itself; choose another name for the output")
 
 
 def same_file(a: str | Path, b: str | Path) -> bool:

@@ -11,7 +11,7 @@ from incrowd.errors import InputError
 from incrowd.frames.atomic import whole
 from incrowd.frames.base import Source, Table
 from incrowd.frames.csv_table import EditedCsv, read_csv
-from incrowd.frames.native import NativeTable, from_native
+from incrowd.frames.native import NativeTable, as_polars, from_native
 from incrowd.frames.packed import EditedPacked, packed_texts, read_back, read_packed
 from incrowd.frames.stat import SUFFIXES, StatTable, read_stat, require_place_of, stat_form
 
@@ -210,13 +210,5 @@ def _write_frame(table: Table, form: str, file: IO[bytes]) -> None:
     elif isinstance(table, EditedPacked):
         table.write(form, file)
     else:
-        frame = _frame(table)
+        frame = as_polars(table)
         (frame.write_parquet if form == "parquet" else frame.write_ipc)(file)
-
-
-def _frame(table: Table) -> Any:
-    """The table as a polars frame, types kept where it has any."""
-    import narwhals as nw
-
-    frame = nw.from_native(table.native())
-    return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_polars()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from incrowd.errors import InputError
-from incrowd.frames.atomic import _sync_folder, raise_plainly
+from incrowd.frames.atomic import raise_plainly, sync_folder
 
 AT_FDCWD = -100
 EXCHANGE = 2  # RENAME_EXCHANGE of Linux: both names change what they mean in one step
@@ -37,7 +37,7 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
         raise_plainly(error, str(path))
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
     shutil.rmtree(temporary, ignore_errors=True)  # by now the one that was replaced
 
 
@@ -61,7 +61,7 @@ def _sync(folder: Path) -> None:
         for name in names:
             with (Path(place) / name).open("rb") as file:
                 os.fsync(file.fileno())
-        _sync_folder(Path(place))
+        sync_folder(Path(place))
 
 
 def _put(temporary: Path, target: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.frames.base import Column, Edit, replaced
+from incrowd.frames.base import Column, Edit, Table, replaced
 from incrowd.frames.scalars import as_texts, require_one_kind
 
 EAGER = "pandas, polars, pyarrow, modin or cuDF"
@@ -181,6 +181,12 @@ def from_native(data: Any) -> NativeTable:
             "rename it, in pandas by df.columns = df.columns.astype(str)"
         )
     return NativeTable(frame, (lambda native: nw.from_native(back(native))) if wrapped else back)
+
+
+def as_polars(table: Table) -> Any:
+    """The table as a polars frame, types kept where it has any."""
+    frame = nw.from_native(table.native())
+    return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_polars()
 
 
 def _same(native: Any) -> Any:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from incrowd.anonymize import configured, interruptible, problem_of
+from incrowd.anonymize import configured, interruptible
 from incrowd.coding import Coded, coded
 from incrowd.constraints.plan import is_constrained
 from incrowd.errors import InputError, OutOfScopeError
@@ -84,7 +84,7 @@ def frontier_of(
         )
     policies = {k: replace(policy, k=k) for k in wanted}  # complains about a wrong k
     table = coded(source, policies[wanted[0]])
-    problem = problem_of(table, policies[wanted[0]])
+    problem = table.problem
     sweep = Sweep(
         problem,
         partial(model_at, problem.model),

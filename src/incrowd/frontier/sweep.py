@@ -88,7 +88,7 @@ class Sweep:
             stop = Share.of(budget, budget.left() / (len(ks) - done))
             self.tell(k, "prices", 0.5 * done / len(ks))
             visits = 30_000_000 * 10 // max(10, self.problem.instance.columns)
-            prices = raised_prices(tree, k, prices, visits, stop.now, lambda share: None)
+            prices = raised_prices(tree, k, prices, visits, stop.now)
             self.found[k].prices = prices
             self.found[k].bound = bound_of(prices, self.problem.instance.counts)
 

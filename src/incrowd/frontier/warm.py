@@ -25,7 +25,6 @@ def raised_prices(
     known: Prices | None,
     visits: int,
     stop: Callable[[], bool],
-    report: Callable[[float], None],
 ) -> Prices:
     """Return a price certificate at k, at least as good as that of a smaller k.
 
@@ -45,7 +44,7 @@ def raised_prices(
     if best is known:
         schedule = replace(schedule, rounds=ROUNDS, lift=1.0)
         start = np.maximum(start, ALMOST * first)
-    u = schedule.ascend(tree, k, start, stop, lambda bound, share: report(share))
+    u = schedule.ascend(tree, k, start, stop)
     return better(best, certify(tree, k, u), instance.counts)
 
 

@@ -197,7 +197,7 @@ class Explicit:
 RULES: dict[str, Cost] = {"level": Level(), "ncp": Ncp(), "stars": Stars()}
 
 
-def parse_cost(text: str, folder: str | Path = ".") -> Cost:
+def parse_cost(text: str) -> Cost:
     """Return the cost that a text names: ``level``, ``ncp``, ``stars`` or a file ``label;cost``.
 
     Raises
@@ -206,7 +206,7 @@ def parse_cost(text: str, folder: str | Path = ".") -> Cost:
     """
     if text.strip().casefold() in RULES:
         return RULES[text.strip().casefold()]
-    path = Path(folder) / text.strip()
+    path = Path(text.strip())
     if path.is_file():
         return Explicit.from_file(path)
     hint = did_you_mean(text, RULES)

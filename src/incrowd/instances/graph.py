@@ -120,11 +120,6 @@ class Graph:
         """Whether the vertices are pairwise adjacent."""
         return all(b in self.adjacency[a] for a, b in combinations(sorted(vertices), 2))
 
-    def inner_edges(self, vertices: Iterable[int]) -> int:
-        """Number of edges with both ends among the vertices."""
-        kept = set(vertices)
-        return sum(a in kept and b in kept for a, b in self.edges)
-
     def colouring(self, colours: int) -> tuple[int, ...] | None:
         """A proper colouring by backtracking on the most constrained vertex, or None."""
         colour: list[int] = [-1] * self.order

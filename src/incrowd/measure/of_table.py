@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.frames import open_table
 from incrowd.frames.base import Column, Table
 from incrowd.hierarchy.tree import STAR, Tree
 from incrowd.measure.figures import ColumnFigures, Measure, RiskFigures, SensitiveFigures
 from incrowd.measure.keys import Agreement, agreement
 from incrowd.measure.loss import column_figures
-from incrowd.measure.orders import given_order, natural_order
+from incrowd.measure.orders import given_metric, given_order, natural_order
 from incrowd.measure.risk import people_behind, risk_figures
 from incrowd.measure.sensitive import disjoint_l, sensitive_figures
 from incrowd.measure.subsets import subset_figures
@@ -128,8 +128,7 @@ def _names(given: Names | None) -> list[str]:
 def _known(role: str, names: Sequence[str], table: Table) -> list[str]:
     for name in names:
         if name not in table.columns:
-            hint = did_you_mean(str(name), table.columns)
-            raise InputError(f"{role}: no column is called {name!r}{hint}")
+            raise no_column(role, name, table.columns)
     if len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
         raise InputError(f"{role}: column {twice!r} is named twice")
@@ -210,31 +209,10 @@ def _sensitive(
                 recursive,
                 None if order is None else Ordered(order),
                 None if tree is None else Hierarchical.of(tree, column.values),
-                _metric(name, column, metrics[name]) if name in metrics else None,
+                given_metric(name, column.values, metrics[name]) if name in metrics else None,
             )
         )
     return {"sensitive": tuple(found), "disjoint_l": disjoint_l(classes)}
-
-
-def _metric(name: str, column: Column, given: Metric | Mapping[tuple[str, str], Any]) -> Metric:
-    """Return a metric over the column's codes."""
-    if isinstance(given, Metric):
-        return given
-    lacking = 0
-    matrix = []
-    for v in column.values:
-        row = []
-        for w in column.values:
-            pair = given.get((v or "", w or ""), given.get((w or "", v or "")))
-            lacking += v != w and pair is None
-            row.append(0 if v == w or pair is None else pair)
-        matrix.append(row)
-    if lacking:
-        raise InputError(
-            f"the metric of {name!r} lacks the distance of {lacking // 2} pairs of values; give "
-            "every pair once"
-        )
-    return Metric.of(matrix)
 
 
 def _risk(

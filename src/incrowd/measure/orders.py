@@ -1,10 +1,12 @@
-"""The natural order of a column's values, where they have one."""
+"""How a column's values are ordered or how far apart they are: as they show, or as given."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.privacy.metric import Metric
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?([ T].*)?")
 
@@ -57,3 +59,31 @@ def given_order(
             "every value from least to greatest, an empty line for missing ones"
         )
     return tuple(code[value] for value in listed if value in code)
+
+
+def given_metric(
+    name: str, values: Sequence[str | None], given: Metric | Mapping[tuple[str, str], Any]
+) -> Metric:
+    """Return a metric over the codes; pairs stand either way round, ``""`` for the missing value.
+
+    Raises
+    ------
+    InputError: a pair of values has no distance.
+    """
+    if isinstance(given, Metric):
+        return given
+    lacking = 0
+    matrix = []
+    for v in values:
+        row = []
+        for w in values:
+            pair = given.get((v or "", w or ""), given.get((w or "", v or "")))
+            lacking += v != w and pair is None
+            row.append(0 if v == w or pair is None else pair)
+        matrix.append(row)
+    if lacking:
+        raise InputError(
+            f"the metric of {name!r} lacks the distance of {lacking // 2} pairs of values; give "
+            "every pair once"
+        )
+    return Metric.of(matrix)

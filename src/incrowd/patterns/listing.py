@@ -18,7 +18,7 @@ def within(
     """
     room = most_pairs + tree.instance.distinct
     sink = Sink(np.empty(room, np.int64), np.zeros(room + 1, np.int64), np.empty(room, np.int32))
-    state = tree.run(EMIT, k, price, slack=Slack(slack / k, 0.0, True), sink=sink)
+    state = tree.run(EMIT, k, price, slack=Slack(slack / k, True), sink=sink)
     if state[3] or state[1] > most_pairs:
         return None
     p, z = int(state[0]), int(state[1])

@@ -53,16 +53,15 @@ class Emission(NamedTuple):
 
 
 class Slack(NamedTuple):
-    """What EMIT lets through: patterns with top-k mean > cost − margin(cost).
+    """What EMIT lets through: patterns with top-k mean > cost − margin.
 
-    ``margin(cost) = absolute + relative·cost``.  Rows are kept when their price is at least the
-    k-th highest minus a window: ``2·margin`` for bounds (``reduced`` False: rows that could enter
-    the top k within a box of half-width margin), or whatever keeps the reduced cost of a k-class
-    with this row within k·margin (``reduced`` True: candidates for the release).
+    Rows are kept when their price is at least the k-th highest minus a window: ``2·margin`` for
+    bounds (``reduced`` False: rows that could enter the top k within a box of half-width margin),
+    or whatever keeps the reduced cost of a k-class with this row within k·margin (``reduced`` True:
+    candidates for the release).
     """
 
-    absolute: float
-    relative: float
+    margin: float
     reduced: bool
 
 
@@ -112,7 +111,7 @@ def profitable(
         return high > cost, task.k * high
     if task.mode == REPAIR:  # integers only: a float would round large prices
         return exceeds(task, rows, begin, end, counts, cost, known, pad)
-    least = cost - task.slack.absolute - task.slack.relative * cost
+    least = cost - task.slack.margin
     return exceeds(task, rows, begin, end, counts, least, known, pad)
 
 
@@ -120,7 +119,7 @@ def profitable(
 def within_reach(task: Any, reach: Any, cost: int) -> bool:
     """Whether a pattern of this cost can matter, whatever its rows."""
     if task.mode == EMIT:
-        return reach > task.k * (cost - task.slack.absolute - task.slack.relative * cost)
+        return reach > task.k * (cost - task.slack.margin)
     return reach > task.k * cost
 
 
@@ -140,11 +139,10 @@ def emit(task: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -> 
     k, price, slack, sink = task.k, task.price, task.slack, task.sink
     n = rows.size
     total, entries = top_k(rows, 0, n, price, counts, k, *pad)
-    margin = slack.absolute + slack.relative * cost
     excess = total - k * cost
-    if excess + k * margin <= 0:
+    if excess + k * slack.margin <= 0:
         return
-    window = k * margin + excess if slack.reduced else 2 * margin
+    window = k * slack.margin + excess if slack.reduced else 2 * slack.margin
     threshold = pad[0][entries - 1] - window
     p = state[0]
     z = state[1]
@@ -237,7 +235,7 @@ def search(
         depth, begin, end, cost = next_run(depth, task.unit, grid, buffers)
 
 
-NO_SLACK = Slack(0.0, 0.0, False)
+NO_SLACK = Slack(0.0, False)
 NO_SINK = Sink(np.empty(1, np.int64), np.zeros(2, np.int64), np.empty(1, np.int32))
 UNLIMITED = 1 << 62
 

@@ -47,6 +47,11 @@ class AllOf(Combinable):
         """Whether every part is."""
         return all(model.closed_under_union for model in self.models)
 
+    @property
+    def compares_with_table(self) -> bool:
+        """Whether some part does."""
+        return any(map(compares_with_table, self.models))
+
     def smallest_class(self, table: Group) -> int:
         """The largest of the parts' lower bounds."""
         return max(model.smallest_class(table) for model in self.models)
@@ -58,6 +63,11 @@ class AllOf(Combinable):
     def lawful_classes(self, classes: Classes) -> NDArray[np.bool_]:
         """bool, shape (classes,): whether every part holds, class by class."""
         return reduce(np.logical_and, (lawful_classes(model, classes) for model in self.models))
+
+
+def compares_with_table(model: Model) -> bool:
+    """Whether a model compares a class with the whole table; so too if it does not say."""
+    return getattr(model, "compares_with_table", True)
 
 
 def lawful_classes(model: Model, classes: Classes) -> NDArray[np.bool_]:

@@ -27,6 +27,8 @@ class AlphaK(PerAttribute):
     attribute: int | None = None
     values: tuple[int, ...] | None = None
 
+    compares_with_table = False
+
     def __init__(
         self,
         alpha: Exact,

@@ -24,6 +24,7 @@ class PerAttribute(Combinable, ABC):
 
     attribute: int | None
     closed_under_union = True
+    compares_with_table = True  # the safe answer; models that look at a class alone say so
 
     @property
     @abstractmethod

@@ -41,6 +41,8 @@ class Model(Protocol):
 
     ``closed_under_union``: merging two lawful classes gives a lawful class.  Solvers that rely on
     it must refuse models that lack it.
+
+    Models that look at a class alone, whatever the table, have ``compares_with_table = False``.
     """
 
     @property

@@ -27,6 +27,7 @@ class DisjointDiversity(Combinable):
     attributes: tuple[int, ...] | None = None
 
     closed_under_union = True
+    compares_with_table = False
 
     def __post_init__(self) -> None:
         whole(self.l, "l")

@@ -23,6 +23,8 @@ class DistinctDiversity(PerAttribute):
     l: int  # noqa: E741  (the field's own letter)
     attribute: int | None = None
 
+    compares_with_table = False
+
     def __post_init__(self) -> None:
         whole(self.l, "l")
         self.check_attribute()

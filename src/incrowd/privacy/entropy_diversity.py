@@ -26,6 +26,8 @@ class EntropyDiversity(PerAttribute):
     l: Fraction  # noqa: E741
     attribute: int | None = None
 
+    compares_with_table = False
+
     def __init__(self, l: Exact, attribute: int | None = None) -> None:  # noqa: E741
         object.__setattr__(self, "l", exact(l, "l", least=1))
         object.__setattr__(self, "attribute", attribute)

@@ -24,6 +24,8 @@ class FrequencyDiversity(PerAttribute):
     l: int  # noqa: E741
     attribute: int | None = None
 
+    compares_with_table = False
+
     def __post_init__(self) -> None:
         whole(self.l, "l")
         self.check_attribute()

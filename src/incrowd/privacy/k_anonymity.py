@@ -26,6 +26,7 @@ class KAnonymity(Combinable):
         return f"{self.k}-anonymity"
 
     closed_under_union = True
+    compares_with_table = False
 
     def smallest_class(self, table: Group) -> int:
         """k rows."""

@@ -27,6 +27,8 @@ class RecursiveDiversity(PerAttribute):
     l: int  # noqa: E741
     attribute: int | None = None
 
+    compares_with_table = False
+
     def __init__(self, c: Exact, l: int, attribute: int | None = None) -> None:  # noqa: E741
         object.__setattr__(self, "c", exact(c, "c", above=0))
         object.__setattr__(self, "l", whole(l, "l"))

@@ -41,14 +41,13 @@ def prove(
     OutOfScopeError: a model that the checker does not know.
     VerificationError: the independent checker refuses the release.
     """
-    from incrowd.anonymize import problem_of
     from incrowd.coding import coded
 
     solution = release.solved.solution
     table = coded(release.source, release.policy)
     if (table.instance.codes != solution.instance.codes).any():
         raise VerificationError("the original changed while its release was made")
-    problem = Problem(solution.instance, problem_of(table, release.policy).model)
+    problem = Problem(solution.instance, table.model)
     values = {name: release.source.encode(name).values for name in release.roles.sensitive}
     models = plain_models(problem.model, values)
     sizes = {name: len(known) for name, known in values.items()}

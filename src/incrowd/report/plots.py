@@ -99,18 +99,15 @@ def thousands(axis: Any) -> None:
 
 
 def bars(
-    names: Sequence[str | None],
-    after: Sequence[float],
-    before: Sequence[float] | None,
-    words: tuple[str, str] = ("before", "after"),
+    names: Sequence[str | None], after: Sequence[float], before: Sequence[float] | None
 ) -> "tuple[Figure, Axes]":
     """Draw horizontal bars, the first one at the top; two for each name where ``before`` is."""
     pairs = before is not None
     figure, (ax,) = canvas(0.75 + (0.36 if pairs else 0.25) * max(len(names), 1))
     place = np.arange(len(names))
     if pairs:
-        ax.barh(place - 0.2, before, 0.38, color=BEFORE, label=words[0])
-        ax.barh(place + 0.2, after, 0.38, color=AFTER, label=words[1])
+        ax.barh(place - 0.2, before, 0.38, color=BEFORE, label="before")
+        ax.barh(place + 0.2, after, 0.38, color=AFTER, label="after")
         legend(ax)
     else:
         ax.barh(place, after, 0.66, color=AFTER)

@@ -11,7 +11,7 @@ from incrowd.policy import Policy
 from incrowd.release import Release
 from incrowd.report.html import JOINERS
 
-PACKAGES = ("incrowd", "numpy", "numba", "polars", "scipy", "highspy", "rustworkx")
+PACKAGES = ("incrowd", "numpy", "numba", "polars", "scipy", "highspy")
 
 
 def shell_line(words: Sequence[str]) -> str:

@@ -6,9 +6,11 @@
     tasks.py      what runs in the workers: the same engine as on one machine
     tree.py       which block a row belongs to
     blocks.py     several tasks instead of one: blocks, borders polished, one bound
+    polishing.py  the engine from classes that are there already, for the borders
+    keeping.py    what a task found, kept so that it is not found twice
     rows.py       from classes back to rows, by joins
     check.py      the re-check of what was released        result.py  what is returned
-    session.py    a session, files in and out, for the command line
+    command.py    the command line: files in, a folder of files out
 
 Only calls that Spark Connect serves are used.  The driver needs neither numba nor the engine; the
 workers need incrowd.

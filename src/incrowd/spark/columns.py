@@ -7,11 +7,12 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from incrowd.coding import _with_star, require_no_star
+from incrowd.coding import require_no_star
 from incrowd.errors import InputError
 from incrowd.frames.base import Column
 from incrowd.frames.scalars import as_texts
 from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.labels import with_star
 from incrowd.models import model_of
 from incrowd.policy import Policy, Roles
 from incrowd.spark.plan import Codec, Task
@@ -59,7 +60,7 @@ def task_of(
     return Task(
         qi=qi,
         sensitive=tuple(hidden),
-        trees=tuple(_with_star(tree, policy.star) for tree in trees),
+        trees=tuple(with_star(tree, policy.star) for tree in trees),
         scale=scale,
         model=model_of(policy, columns, sources),
         method=policy.method,

@@ -70,7 +70,7 @@ class Case:
 def all_candidates(instance: Instance, k: int, price: NDArray[np.float64]) -> Emission:
     """Every supported closed pattern with all its rows."""
     sink = Sink(np.empty(20_000, np.int64), np.zeros(20_001, np.int64), np.empty(400_000, "i4"))
-    state = PrefixTree(instance).run(EMIT, k, price, slack=Slack(1e9, 0.0, True), sink=sink)
+    state = PrefixTree(instance).run(EMIT, k, price, slack=Slack(1e9, True), sink=sink)
     assert state[3] == 0
     p, z = int(state[0]), int(state[1])
     return Emission(sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy())

@@ -6,12 +6,13 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
+from blossom import perfect_matching
 from brute import all_groups, padded, partition_cost
+from reference import is_simplex, simplex_matching
 from tiny import random_table
 
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching import pipeline
-from incrowd.solvers.matching.blossom import perfect_matching
 from incrowd.solvers.matching.nodes import FAR
 from incrowd.solvers.matching.reduction import (
     any_groups,
@@ -19,7 +20,6 @@ from incrowd.solvers.matching.reduction import (
     two_anonymous,
     two_diverse,
 )
-from incrowd.solvers.matching.reference import is_simplex, simplex_matching
 from incrowd.solvers.matching.separation import components, violated_sets
 from incrowd.stop import Stop
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from brute import all_groups
+from reference import simplex_matching
 from tiny import random_table
 
 from incrowd.instance import from_codes
@@ -14,7 +15,6 @@ from incrowd.solve import solve
 from incrowd.solvers.base import Context, Problem
 from incrowd.solvers.matching.nodes import Nodes
 from incrowd.solvers.matching.reduction import two_diverse
-from incrowd.solvers.matching.reference import simplex_matching
 from incrowd.solvers.matching.solver import SimplexMatching, TwoDiversity
 from incrowd.stop import Stop
 from oracle import optimum

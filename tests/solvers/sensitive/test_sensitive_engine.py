@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from incrowd.hierarchy import build_trees
 from incrowd.instance import Instance, from_codes
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Model
@@ -130,6 +131,22 @@ def test_gap_ends_the_run() -> None:
     """Tests that a generous gap ends the run early, and says so."""
     outcome = QUICK.run(Problem(census(300), DistinctDiversity(2)), Context(stop=Stop(gap=0.99)))
     assert outcome.ended == "gap reached"
+
+
+@pytest.mark.parametrize(
+    "model", [DistinctDiversity(2), TCloseness("0.5")], ids=lambda model: model.name
+)
+def test_most_columns_cost_nothing(model: Model) -> None:
+    """Tests NCP costs where most columns hold one value, so that the middle one costs 0."""
+    codes = np.random.default_rng(1).integers(0, 4, (19, 5))
+    codes[:, :3] = 0
+    values = {f"q{j}": list(map(str, range(column.max() + 1))) for j, column in enumerate(codes.T)}
+    trees, scale = build_trees(values, {}, "ncp")
+    instance, _ = from_codes(codes, trees, np.arange(19) % 3, scale)
+    problem = Problem(instance, model & KAnonymity(3))
+    outcome = QUICK.run(problem, Context())
+    assert outcome.solution is not None and len(outcome.solution.sizes) > 1
+    check(problem, outcome, outcome.solution.cost)
 
 
 def test_auto_picks_it() -> None:

@@ -15,8 +15,9 @@ from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
 from incrowd.solvers.base import Problem
 from incrowd.solvers.engine.candidates import build_candidates
+from incrowd.solvers.engine.crowd import total_cost
 from incrowd.solvers.engine.windows import window_emission
-from incrowd.solvers.sensitive.crowd import broken, new_crowd, total_cost
+from incrowd.solvers.sensitive.crowd import broken, new_crowd
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.moves import NONE, one_move
 from incrowd.solvers.sensitive.rules import rules_of

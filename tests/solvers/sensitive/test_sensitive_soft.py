@@ -11,12 +11,20 @@ from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
 from incrowd.solvers.base import Problem
 from incrowd.solvers.engine.candidates import build_candidates
+from incrowd.solvers.engine.crowd import total_cost
 from incrowd.solvers.engine.windows import window_emission
-from incrowd.solvers.sensitive.crowd import lacking, lacking_after, new_crowd, total_cost
+from incrowd.solvers.sensitive.crowd import (
+    Crowd,
+    Rules,
+    lacking,
+    lacking_after,
+    new_crowd,
+)
 from incrowd.solvers.sensitive.journal import DELTA, OWED, new_pad
+from incrowd.solvers.sensitive.rounding import trimmed
 from incrowd.solvers.sensitive.rules import rules_of
-from incrowd.solvers.sensitive.soft import soft_move, total_owed
-from incrowd.solvers.sensitive.soften import SoftAnnealing, trimmed
+from incrowd.solvers.sensitive.soft import owed, soft_move
+from incrowd.solvers.sensitive.soften import SoftAnnealing
 
 MODELS: list[Model] = [TCloseness("0.3"), TCloseness("0.4") & KAnonymity(4), FrequencyDiversity(3)]
 
@@ -26,6 +34,11 @@ def table(seed: int) -> Instance:
     rng = np.random.default_rng(seed)
     codes = np.minimum(rng.geometric(0.5, (120, 4)) - 1, 3)
     return from_codes(codes, None, rng.permutation(np.arange(120) % 4))[0]
+
+
+def total_owed(crowd: Crowd, rules: Rules) -> int:
+    """Violations of all classes, in 1/1024 of a row."""
+    return sum(owed(p, crowd, rules) for p in np.unique(crowd.pattern))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
@@ -46,14 +59,14 @@ def test_moves_keep_account(model: Model, mix: tuple[float, float, float]) -> No
     )
     crowd, pad = new_crowd(c, rules, places, start), new_pad(c, rules, places)
     dice = np.array([99], np.uint64)
-    cost, owed, changed = total_cost(crowd, c), total_owed(crowd, rules, c), 0
+    cost, owed, changed = total_cost(crowd, c), total_owed(crowd, rules), 0
     for number in range(400):
         before = crowd.pattern.copy()
         soft_move(
             number % 120, number, 1.0, 2.0 / 1024, 1, 0.7, 50, 60, np.array(mix), crowd, pad, rules,
             c, dice,
         )  # fmt: skip
-        now = total_cost(crowd, c), total_owed(crowd, rules, c)
+        now = total_cost(crowd, c), total_owed(crowd, rules)
         if (crowd.pattern != before).any():
             changed += 1
             assert now == (cost + pad.n[DELTA], owed + pad.n[OWED])
@@ -86,12 +99,12 @@ def test_anneals_towards_the_law(model: Model) -> None:
         [rng.choice(c.row_patterns[slice(*c.row_offset[r : r + 2])]) for r in c.row_of]
     )
     crowd = new_crowd(c, rules, places, start)
-    before = total_cost(crowd, c) + 5 * total_owed(crowd, rules, c) / 1024
+    before = total_cost(crowd, c) + 5 * total_owed(crowd, rules) / 1024
     pattern = SoftAnnealing().run(
         c, rules, places, start, np.zeros(instance.distinct), 1.0, 100, (1.0, 0.1), (5.0, 5.0), 1
     )
     crowd = new_crowd(c, rules, places, pattern)
-    after = total_cost(crowd, c) + 5 * total_owed(crowd, rules, c) / 1024
+    after = total_cost(crowd, c) + 5 * total_owed(crowd, rules) / 1024
     assert after < 0.8 * before
     pattern = trimmed(c, rules, places, pattern, 0)
     crowd = new_crowd(c, rules, places, pattern)

@@ -208,7 +208,7 @@ class Run(LiftedRun):
             np.empty(pairs, np.int32),
         )
         for _ in range(MOST_TRIES):
-            slack = Slack(share, 0.0, True)
+            slack = Slack(share, True)
             state = self.tree.run(
                 EMIT, self.k, self.price, slack=slack, sink=sink, visits=self.visits // 3
             )

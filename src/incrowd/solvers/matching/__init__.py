@@ -9,6 +9,5 @@ separation  violated odd sets of a fractional solution
 rounding    whole solutions out of fractional ones, region by region
 branching   what odd sets leave open
 pipeline    all of it in order
-reference   simplex matching for any costs, by local search over triples
 solver      the solver values
 """

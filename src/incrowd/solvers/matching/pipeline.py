@@ -65,9 +65,7 @@ class Run:
     certificate: Certificate
     cost: int = 0
     bound: int = 0
-    closed: bool = False
     pool: Pool = field(init=False)
-    near: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         self.pool = Pool(self.nodes.grid)

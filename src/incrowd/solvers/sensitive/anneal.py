@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import below, draw
-from incrowd.solvers.sensitive.crowd import Rules, debt, new_crowd, total_cost
+from incrowd.solvers.engine.crowd import below, draw, total_cost
+from incrowd.solvers.sensitive.crowd import Rules, debt, new_crowd
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.moves import NONE, one_move
 from incrowd.solvers.sensitive.start import mend_root

@@ -196,12 +196,3 @@ def cheapest_open(
         ):
             return p
     return -1
-
-
-@lean_kernel
-def total_cost(crowd: Any, c: Any) -> int:
-    """Cost of the state, by candidate costs (joins can only be cheaper)."""
-    total = 0
-    for p in range(c.cost.size):
-        total += crowd.size[p] * c.cost[p]
-    return total

@@ -34,7 +34,7 @@ from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, with_start
-from incrowd.solvers.sensitive.rounding import drawn_patterns, rounded
+from incrowd.solvers.sensitive.rounding import drawn_patterns, rounded, trimmed
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.schedule import (
     COOL,
@@ -53,7 +53,7 @@ from incrowd.solvers.sensitive.schedule import (
     STAGES,
 )
 from incrowd.solvers.sensitive.seats import seated
-from incrowd.solvers.sensitive.soften import SoftAnnealing, trimmed
+from incrowd.solvers.sensitive.soften import SoftAnnealing
 from incrowd.solvers.sensitive.start import filled, greedy
 from incrowd.solvers.staged import StagedRun
 
@@ -254,11 +254,6 @@ class Run(StagedRun):
         """Go through the stages; tell the prices of lawful classes as well."""
         return replace(super().outcome(), lawful=self.lawful)
 
-    @property
-    def cell(self) -> float:
-        """What suppressing a cell of the middle column costs, the natural unit of temperature."""
-        return float(np.median([tree.cost[-1].max() for tree in self.instance.trees]))
-
     def search(self) -> None:
         """Stages of candidates from a fractional release, then annealing while the budget lasts."""
         if not self.searchable:
@@ -275,11 +270,12 @@ class Run(StagedRun):
     def search_in_stages(self) -> Emission:
         """Round a fractional release, improve it; return the widest candidates."""
         engine, instance = self.engine, self.instance
-        whole = engine.slack[self.relaxed + self.sized] * self.cell * self.k**LawfulAnnealing.growth
+        cell, slack = instance.cell, engine.slack[self.relaxed + self.sized]
+        whole = slack * cell * self.k**LawfulAnnealing.growth
         shares = engine.shares
         if self.sized:  # steps by size are dear, and the search gets by with fewer
             shares = replace(shares, iterations=max(1, shares.iterations // 3))
-        reach = max(whole / self.k, HOST_REACH * self.cell if self.few else 0.0)
+        reach = max(whole / self.k, HOST_REACH * cell if self.few else 0.0)
         emission, margin = shares.emission(self.tree, self.price, reach)
         share, _ = shares.run(
             self.tree, emission, self.price, margin, instance.counts, self.stop.now
@@ -333,7 +329,7 @@ class Run(StagedRun):
     ) -> None:
         """Anneal through unlawful releases, then trim and mend what is left of them."""
         engine, instance, seed = self.engine, self.instance, self.context.seed
-        warmth = self.cell * self.k**LawfulAnnealing.growth
+        warmth = instance.cell * self.k**LawfulAnnealing.growth
         # moves in smaller classes are cheaper, and so are their stakes: heat would only undo what
         # the fractional release has settled; large ones by size get by with fewer moves
         effort = min(4.0, max(0.5 if self.sized else 1.0, (7 / self.k) ** 3))
@@ -352,7 +348,7 @@ class Run(StagedRun):
             else:
                 candidates, pattern = with_solution(narrowed(emission, keep)[0], found)
             pattern = engine.soft.run(
-                candidates, self.rules, self.places, pattern, self.price, self.cell,
+                candidates, self.rules, self.places, pattern, self.price, instance.cell,
                 effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth),
                 (toll[0] / calm, toll[1] / calm), seed + number, self.done,
                 lambda done: self.tell("annealing", done), self.pace(effort * moves / ahead),
@@ -382,7 +378,7 @@ class Run(StagedRun):
         annealing = self.engine.annealing
         moves = min(1.0, LARGE / self.k) * share * annealing.moves
         found = replace(annealing, moves=moves).run(
-            candidates, self.rules, self.places, pattern, self.price, self.cell,
+            candidates, self.rules, self.places, pattern, self.price, self.instance.cell,
             heat * self.warmth, self.context.seed + number, self.done,
             lambda cost, done: self.tell("annealing", done, cost),
         )  # fmt: skip

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from incrowd.instance import Instance
 from incrowd.jit import kernel
 from incrowd.patterns.prefix_tree import Emission
+from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.crowd import Rules
 from incrowd.solvers.sensitive.prune import owners
 from incrowd.solvers.sensitive.start import count_copy, trim
@@ -62,6 +63,28 @@ def trim_all(
             held[met[x]] = 0
 
 
+def trim_classes(
+    pattern: NDArray[np.int64],
+    patterns: int,
+    row_of: NDArray[np.int64],
+    rules: Rules,
+    places: int,
+    rng: np.random.Generator,
+) -> None:
+    """Trim the classes of the first ``patterns`` patterns until they are lawful, in place.
+
+    Chance decides which copies are left over; they get −1.
+    """
+    order = rng.permutation(len(pattern))
+    order = order[np.argsort(pattern[order], kind="stable")]
+    begin = np.searchsorted(pattern[order], np.arange(patterns + 1))
+    profiles = len(rules.sample)
+    trim_all(
+        order, begin, row_of, rules, np.zeros(max(1, places), np.int64),
+        np.zeros(profiles, np.int64), np.zeros(profiles, np.int64), pattern,
+    )  # fmt: skip
+
+
 def drawn_patterns(
     instance: Instance, emission: Emission, share: NDArray[np.float64], seed: int
 ) -> NDArray[np.int64]:
@@ -89,19 +112,22 @@ def rounded(
     The classes are lawful; chance decides which copies are left over.  ``seats``: patterns of
     copies that have one already, −1 for the others, which do not go to such patterns.
     """
-    rng = np.random.default_rng([seed, 43])
     seats = np.full(instance.rows, -1, np.int64) if seats is None else seats
     taken = np.zeros(len(emission.cost), np.bool_)
     taken[seats[seats >= 0]] = True
     free = ~taken[owners(emission)]
     pattern = drawn_patterns(instance, emission, share * free, seed)
     pattern[seats >= 0] = -1
-    order = rng.permutation(instance.rows)
-    order = order[np.argsort(pattern[order], kind="stable")]
-    begin = np.searchsorted(pattern[order], np.arange(len(emission.cost) + 1))
-    profiles = len(rules.sample)
-    trim_all(
-        order, begin, instance.copies, rules, np.zeros(max(1, places), np.int64),
-        np.zeros(profiles, np.int64), np.zeros(profiles, np.int64), pattern,
-    )  # fmt: skip
+    rng = np.random.default_rng([seed, 43])
+    trim_classes(pattern, len(emission.cost), instance.copies, rules, places, rng)
     return np.where(seats >= 0, seats, pattern)
+
+
+def trimmed(
+    c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int64], seed: int
+) -> NDArray[np.int64]:
+    """Trim every unlawful class until it is lawful; what that drops waits at the root."""
+    pattern, root = pattern.copy(), len(c.cost) - 1
+    trim_classes(pattern, root, c.row_of, rules, places, np.random.default_rng([seed, 59]))
+    pattern[pattern < 0] = root
+    return pattern

@@ -318,13 +318,3 @@ def soft_slice(
         soft_move(
             i, number, heat, toll / ROW, unit, doom, most, largest, mix, crowd, pad, rules, c, rng,
         )  # fmt: skip
-
-
-@lean_kernel
-def total_owed(crowd: Any, rules: Any, c: Any) -> int:
-    """Violations of all classes, in 1/1024 of a row."""
-    total = 0
-    for p in range(c.cost.size):
-        if crowd.size[p] > 0:
-            total += owed(p, crowd, rules)
-    return total

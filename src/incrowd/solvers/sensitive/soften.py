@@ -10,7 +10,6 @@ from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.anneal import slices
 from incrowd.solvers.sensitive.crowd import Rules, new_crowd
 from incrowd.solvers.sensitive.journal import new_pad
-from incrowd.solvers.sensitive.rounding import trim_all
 from incrowd.solvers.sensitive.soft import soft_slice
 
 
@@ -68,20 +67,3 @@ class SoftAnnealing:
             if stop():
                 break
         return crowd.pattern.astype(np.int64)
-
-
-def trimmed(
-    c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int64], seed: int
-) -> NDArray[np.int64]:
-    """Trim every unlawful class until it is lawful; what that drops waits at the root."""
-    pattern, root = pattern.copy(), len(c.cost) - 1
-    order = np.random.default_rng([seed, 59]).permutation(len(pattern))
-    order = order[np.argsort(pattern[order], kind="stable")]
-    begin = np.searchsorted(pattern[order], np.arange(root + 1))
-    profiles = len(rules.sample)
-    trim_all(
-        order, begin, c.row_of, rules, np.zeros(max(1, places), np.int64),
-        np.zeros(profiles, np.int64), np.zeros(profiles, np.int64), pattern,
-    )  # fmt: skip
-    pattern[pattern < 0] = root
-    return pattern

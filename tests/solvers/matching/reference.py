@@ -14,7 +14,7 @@ are, make it polynomial.  For small n.
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from incrowd.solvers.matching.blossom import perfect_matching
+from blossom import perfect_matching
 
 Group = tuple[int, ...]
 
