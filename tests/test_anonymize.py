@@ -3,6 +3,7 @@
 import signal
 import threading
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -190,6 +191,20 @@ def test_order():
     assert not once.equals(frame) and not once.equals(other)
     assert once.sort("b").equals(frame)
     assert ic.anonymize(frame, **given, order="shuffle").verify()
+
+
+def test_the_order_does_not_follow_from_the_seed():
+    """Tests that tables of as many rows go in other orders, even if one hidden cell differs."""
+
+    def order(last: str) -> list[int]:
+        frame = pl.DataFrame({"a": [*map(str, range(39)), last], "b": list(range(40))})
+        release = ic.anonymize(frame, k=40, qi="a", keep="b", order="shuffle")
+        assert set(release.data["a"]) == {"*"}
+        return release.data["b"].to_list()
+
+    assert order("x") == order("x")
+    assert order("x") != order("y")
+    assert order("x") != np.random.default_rng([0, 0x0DE4]).permutation(40).tolist()
 
 
 def test_verify_sees_a_changed_release():

@@ -170,7 +170,7 @@ def release_of(
             solved = solve(problem, method, context)
     tell(Event(RECHECK))
     published = table.roles.published(source.columns)
-    order = shuffled(source.rows, policy.order, policy.seed)
+    order = shuffled(table, policy.order, policy.seed)
     release = Release(
         source=source,
         edit=edit_for(table, solved.solution, published, order),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,9 +116,21 @@ def edit_for(
     return Edit(published, replacements, order)
 
 
-def shuffled(rows: int, order: str, seed: int) -> NDArray[np.int64] | None:
-    """Return the order of the released rows: None for the table's own."""
+def shuffled(table: Coded, order: str, seed: int, earlier: int = 0) -> NDArray[np.int64] | None:
+    """Return the order of the released rows, ``earlier`` ones with them: None for their own.
+
+    The seed is mostly 0 and easily guessed, and who knows the order of the original would undo a
+    shuffle that came from it alone.  So it comes from all original cells as well, those included
+    that the release hides; the same table and seed still give the same order.
+    """
     if order == "keep":
         return None
-    # a stream of its own, so that the search with the same seed does not tell the order
-    return np.random.default_rng([seed, 0x0DE4]).permutation(rows).astype(np.int64)
+    known = sha256(str(seed).encode())
+    of_row = table.instance.copies[table.copy_of_row]
+    for tree in table.instance.trees:
+        known.update(repr(tree.leaves).encode())
+    for codes in (*table.instance.codes.T, *table.instance.sensitive_codes.T):
+        known.update(codes[of_row].astype(np.int32).tobytes())
+    key = int.from_bytes(known.digest())
+    rows = earlier + len(table.copy_of_row)
+    return np.random.default_rng(key).permutation(rows).astype(np.int64)

@@ -182,7 +182,7 @@ def extended(
         seconds=stop.elapsed(),
         existing=existing,
         joined=int((place < len(published.levels)).sum()),
-        shuffle=shuffled(existing.rows + source.rows, policy.order, policy.seed),
+        shuffle=shuffled(table, policy.order, policy.seed, existing.rows),
     )
     _ = release.class_of_row  # the independent re-check
     return release

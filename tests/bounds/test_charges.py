@@ -17,7 +17,7 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.solvers.base import Problem
-from tests.oracle import optimum
+from oracle import optimum
 
 SIZE_OF_TABLE = 40  # copies of which the crowd below holds some
 

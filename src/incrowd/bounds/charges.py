@@ -195,4 +195,4 @@ def safe_charges(
     charge = float(price @ instance.counts) - bound + extra * (len(idle) + 1)
     unit = int(max(1 / quantum, 1))
     kept = np.floor(price / quantum).astype(np.int64) * int(max(quantum, 1))
-    return Prices(kept, unit, max(0, int(np.ceil(charge * unit))))
+    return Prices(kept, unit, charge=max(0, int(np.ceil(charge * unit))))

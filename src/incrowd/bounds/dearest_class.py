@@ -79,11 +79,16 @@ class Stacks(NamedTuple):
 
 def new_stacks(rows: int, distinct: int, values: int) -> Stacks:
     """Allocate for a table."""
-    copies = np.zeros(rows), np.zeros(rows, np.int64), np.zeros(rows + values + 1)
-    whole = [np.zeros(values + 1, np.int64) for _ in range(10)]
-    parts = [np.zeros(values + 1) for _ in range(3)]
-    pieces = np.zeros(distinct), np.zeros(distinct), np.zeros(distinct, np.int64)
-    return Stacks(*copies, *whole, *parts, *pieces)
+    sizes = {"excess": rows, "row": rows, "sum": rows + values}
+    sizes |= dict.fromkeys(("price", "amount", "member"), distinct)
+    whole = {"row", "held", "take", "good", "trial", "best", "side", "order", "state", "above"}
+    whole |= {"well_above", "member"}
+    return Stacks(
+        **{
+            name: np.zeros(sizes.get(name, values) + 1, np.int64 if name in whole else np.float64)
+            for name in Stacks._fields
+        }
+    )
 
 
 @lean_kernel

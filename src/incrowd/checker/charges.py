@@ -68,7 +68,7 @@ class Charges:
             most[at] = min(int(most[at]), best)
         return -(-best // self.unit)
 
-    def far(self, n: Any, rank: Ints, value: Ints) -> Ints:
+    def far(self, n: Any, rank: Ints, value: Any) -> Ints:
         """How far the row of a rank lies beyond its value's due in classes of n rows."""
         return np.clip((rank + 1) * self.total - n * self.table[value], 0, self.total) * self.d
 
@@ -115,7 +115,7 @@ class Charges:
             x = np.minimum(above, whole)
             if above:
                 rank = np.minimum(x, above - 1)
-                more = e[rank] * self.unit - slope * self.far(sizes, rank, np.int64(v)) > last
+                more = e[rank] * self.unit - slope * self.far(sizes, rank, v) > last
                 x = np.where((x == whole) & (x < above) & more, x + 1, x)
             x = np.maximum(x, well_above)
             beyond = np.maximum(0, x * self.total - due) * self.d

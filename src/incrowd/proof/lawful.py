@@ -227,7 +227,8 @@ def charged_prices(start: Prices, rules: Sequence[Plain], problem: Problem) -> P
     bits = precision(rules, problem.smallest_class, instance.rows, max(1.0, worst / high))
     part = 1 << max(0, high.bit_length() - bits)
     part = min(part, start.quantum)  # both are powers of 2
-    return Prices(start.price // part, start.quantum // part, -(-start.charge // part))
+    kept = start.price // part, start.quantum // part
+    return Prices(*kept, charge=-(-start.charge // part))
 
 
 def precision(rules: Sequence[Plain], k: int, rows: int, reach: float) -> int:

@@ -71,7 +71,7 @@ class Prices:
 
     price: NDArray[np.int64]
     quantum: int
-    charge: int = 0
+    charge: int = field(default=0, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)

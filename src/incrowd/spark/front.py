@@ -1,6 +1,7 @@
 """The front door on Spark: Spark frame → distinct rows → tasks → Spark frame; wiring only."""
 
 import time
+from secrets import randbits
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, MissingExtraError, NoLawfulReleaseError
@@ -214,7 +215,8 @@ def finished(
     changed = dict(zip(roles.qi, facts.changed, strict=True))
     data = released
     if policy.order == "shuffle":
-        data = data.orderBy(sf.rand(policy.seed))
+        # not from the seed, which is mostly 0: who guesses it would undo the shuffle
+        data = data.orderBy(sf.rand(randbits(62)))
     number = {name: j for j, name in enumerate(roles.qi)}
     shown = [f"r{number[n]}" if changed.get(n) else inner[n] for n in published]
     return SparkRelease(

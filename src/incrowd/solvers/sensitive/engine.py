@@ -11,6 +11,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,7 @@ from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, with_start
 from incrowd.solvers.sensitive.rounding import drawn_patterns, rounded, trimmed
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.schedule import (
+    CHARGING,
     COOL,
     EASED,
     HOST_REACH,
@@ -178,13 +180,7 @@ class Run(StagedRun):
         tree = PrefixTree(self.instance)
         schedule = self.engine.k_prices or PriceBound.suited(self.instance)
         start = np.maximum(self.price, 0.0)
-        u = schedule.ascend(
-            tree,
-            self.k,
-            start,
-            self.priced,
-            lambda _, share: self.tell(stage, share),
-        )
+        u = schedule.ascend(tree, self.k, start, self.priced, self.telling(stage))
         certificate = certify(tree, self.k, u)
         bound = bound_of(certificate, self.instance.counts)
         if bound > self.bound:
@@ -197,21 +193,23 @@ class Run(StagedRun):
             return
         schedules, u = self.price_schedules()
         for schedule in schedules:
-            u = schedule.ascend(
-                self.tree, u, self.priced, lambda _, share: self.tell("prices", share)
-            )
+            u = schedule.ascend(self.tree, u, self.priced, self.telling("prices"))
         prices = safe_prices(self.tree, u)
         bound, price = self.proven(prices)
         if bound > self.bound:
             self.bound, self.price, self.certificate, self.lawful = bound, price, None, prices
         if (self.tree.pricing.kind == VARIATION).any() and not self.priced():
-            shares = self.tree
+            tree = self.tree
             self.price_by_size()
-            self.charge_patterns(shares)
+            self.charge_patterns(tree)
 
-    def priced(self) -> bool:
+    def telling(self, stage: str) -> Callable[[float, float], None]:
+        """Return what reports the share of a stage that is done."""
+        return lambda _, share: self.tell(stage, share)
+
+    def priced(self, share: float = PRICING) -> bool:
         """Whether prices have to leave what is left of the time to the search."""
-        return self.stop.now() or self.stop.elapsed() > PRICING * (self.stop.time_limit or np.inf)
+        return self.stop.now() or self.stop.elapsed() > share * (self.stop.time_limit or np.inf)
 
     def price_schedules(self) -> tuple[tuple[LawfulPriceBound, ...], NDArray[np.float64]]:
         """Return schedules for one after the other, and the prices that they start from."""
@@ -228,9 +226,8 @@ class Run(StagedRun):
     def price_by_size(self) -> None:
         """Raise the prices of t-closeness further by size of class, and search by those prices."""
         tree = LawfulTree(self.instance, *pricing_of(self.problem, sizes_that_pay(self.problem)))
-        u = self.engine.by_size.ascend(
-            tree, self.price, self.priced, lambda _, share: self.tell("prices by size", share)
-        )
+        told = self.telling("prices by size")
+        u = self.engine.by_size.ascend(tree, self.price, self.priced, told)
         prices = safe_prices(tree, u)
         bound, price = self.proven(prices)
         if bound > self.bound:
@@ -239,9 +236,8 @@ class Run(StagedRun):
 
     def charge_patterns(self, tree: LawfulTree) -> None:
         """Prove more by charging each pattern once; the search goes on by the prices before."""
-        prices = charged_prices(
-            tree, self.price, self.priced, lambda _, share: self.tell("charges", share)
-        )
+        stop = partial(self.priced, CHARGING)
+        prices = charged_prices(tree, self.price, stop, self.telling("charges"))
         if prices is not None and (bound := self.proven(prices)[0]) > self.bound:
             self.bound, self.certificate, self.lawful = bound, None, prices
 
