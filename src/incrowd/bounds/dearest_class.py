@@ -83,12 +83,11 @@ def new_stacks(rows: int, distinct: int, values: int) -> Stacks:
     sizes |= dict.fromkeys(("price", "amount", "member"), distinct)
     whole = {"row", "held", "take", "good", "trial", "best", "side", "order", "state", "above"}
     whole |= {"well_above", "member"}
-    return Stacks(
-        **{
-            name: np.zeros(sizes.get(name, values) + 1, np.int64 if name in whole else np.float64)
-            for name in Stacks._fields
-        }
-    )
+    scratch: dict[str, Any] = {
+        name: np.zeros(sizes.get(name, values) + 1, np.int64 if name in whole else np.float64)
+        for name in Stacks._fields
+    }
+    return Stacks(**scratch)
 
 
 @lean_kernel
