@@ -22,9 +22,11 @@ from proof_samples import coded, join_cost, problems
 
 from incrowd.anonymize import anonymize
 from incrowd.bounds.lawful_price import LawfulPriceBound
+from incrowd.checker import charges as checker_charges
 from incrowd.checker import inequality
 from incrowd.checker import lawful as checker_lawful
 from incrowd.checker import sizes as checker_sizes
+from incrowd.checker.charges import Charges
 from incrowd.checker.inequality import merged, violations
 from incrowd.checker.lawful import Lawful, cases_of, entropy_cap, implied
 from incrowd.checker.models import Histogram, lawful, least_class
@@ -184,6 +186,35 @@ def test_sizes_agree_with_all_classes(models, problem, data) -> None:
     rows = merged(leaves, np.array(price), plain.mark, trees, unit)
     if not list(violations(rows, 1, plain.kept)):
         assert not found(3, 0)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 3), st.integers(0, 3)), max_size=7),
+    st.lists(st.integers(0, 9), min_size=4, max_size=4),
+    st.sampled_from(["0", "1/10", "1/4", "2/5", "3/4", "1"]),
+    st.integers(1, 5),
+    st.sampled_from([4000, 4000, 2, 0]),
+)
+def test_charges_are_what_the_dearest_class_is_worth(entries, others, t, k, choices) -> None:
+    """Tests the charge of a pattern against all histograms; too few choices only raise it."""
+    entries = sorted(entries, key=lambda entry: -entry[0])
+    e, copies, value = np.array(entries, np.int64).reshape(-1, 3).T
+    table = np.array(others, np.int64)
+    np.add.at(table, value, copies)
+    held = [np.repeat(e[value == v], copies[value == v]).tolist() for v in range(4)]
+    within, total = Fraction(t), int(table.sum())
+    most = 0
+    for counts in product(*(range(len(one) + 1) for one in held)):
+        n = sum(counts)
+        far = sum(max(0, h * total - n * int(c)) for h, c in zip(counts, table, strict=True))
+        if n >= max(k, 1) and far <= within * n * total:
+            most = max(most, sum(sum(one[:h]) for one, h in zip(held, counts, strict=True)))
+    with patch.object(checker_charges, "CHOICES", choices):
+        found = Charges(within, k, table).worth(e, copies, value)
+    assert found >= most
+    if choices == 4000:
+        assert found == most
 
 
 FRACTIONS = st.fractions(0, 1, max_denominator=10**6)

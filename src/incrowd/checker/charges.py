@@ -55,10 +55,12 @@ class Charges:
 
     def worth(self, e: Ints, copies: Ints, value: Ints) -> int:
         """Return at least the sum of e over any lawful class of these entries, rounded up."""
+        sizes = np.arange(self.k, int(copies.sum()) + 1)
+        if not len(sizes):
+            return 0
         crowd = crowd_of(e, copies, value, len(self.table))
-        sizes = np.arange(self.k, len(crowd.e) + 1)
         most, best = np.cumsum(crowd.e)[sizes - 1] * self.unit, 0
-        while len(sizes) and most.max() > best:
+        while most.max() > best:
             at = int(most.argmax())
             n = int(sizes[at])
             bound, slope, last = self.bounded(crowd, n, best)
