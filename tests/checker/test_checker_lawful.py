@@ -599,6 +599,50 @@ def test_forged_sizes_are_rejected(name: str, close: list[Path], tmp_path: Path)
     assert not forger.verdict().accepted
 
 
+@pytest.fixture(scope="module")
+def charged(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Release, original and proof of t-closeness, whose bound takes charges."""
+    folder = tmp_path_factory.mktemp("charged")
+    paths = [folder / n for n in ("release.csv", "original.csv", "out.proof")]
+    rng, rows = np.random.default_rng(1), 40
+    columns = [rng.integers(0, 3, rows) for _ in range(3)]
+    ill = rng.choice(list("wxyz"), rows, p=[0.4, 0.3, 0.2, 0.1])
+    lines = (f"{a};{b};{c};{d}\n" for a, b, c, d in zip(*columns, ill, strict=True))
+    paths[1].write_text("zip;age;sex;ill\n" + "".join(lines))
+    model = TCloseness("0.25")
+    release = anonymize(str(paths[1]), 3, sensitive="ill", models=[model], method=SensitiveEngine())
+    release.write(paths[0])
+    facts = prove(release, paths[1], paths[0], paths[2])
+    assert [rule["rule"] for rule in facts["pricing"]] == ["closeness", "sizes", "once"]
+    assert facts["bound"] == release.bound_units
+    return paths
+
+
+def stated_once(**changes: Any) -> Callable[[Forger], Any]:
+    return lambda f: f.facts["pricing"][2].update(changes)
+
+
+CHARGED: dict[str, Callable[[Forger], Any]] = {
+    "no charges": lambda f: f.facts["pricing"].pop(),
+    "charges twice": lambda f: f.facts["pricing"].append(f.facts["pricing"][2]),
+    "another t": stated_once(t="1/100"),
+    "another column": stated_once(column="zip"),
+    "another key": stated_once(k=3),
+    "larger classes": lambda f: f.facts.__setitem__("price_k", f.facts["price_k"] + 1),
+    "a higher bound": lambda f: f.facts.__setitem__("bound", f.facts["bound"] + 1),
+    "higher prices": lambda f: [f.price(row, 20 * f.facts["quantum"]) for row in range(12)],
+}
+
+
+@pytest.mark.parametrize("name", CHARGED)
+def test_forged_charges_are_rejected(name: str, charged: list[Path], tmp_path: Path) -> None:
+    """Tests charges that do not follow, prices that break the law without, and claims too high."""
+    forger = Forger(charged, tmp_path)
+    assert forger.verdict().accepted
+    CHARGED[name](forger)
+    assert not forger.verdict().accepted
+
+
 @pytest.mark.parametrize("row", range(12))
 def test_raised_prices_are_rejected(row: int, honest: list[Path], tmp_path: Path) -> None:
     """Tests each price raised by a hundredth of a cell, far less than a forged bound asks for."""
