@@ -154,7 +154,7 @@ def require_outputs(
     metadata: str | None = None,
 ) -> None:
     """Raise InputError when outputs would fall on each other or on the input."""
-    from incrowd.frames.atomic import require_place, same_file
+    from incrowd.frames.atomic import is_stream, require_place, same_file
 
     if statement is not None and proof is None:
         raise InputError("--statement goes with --proof: it states the proof's hash")
@@ -166,7 +166,7 @@ def require_outputs(
         raise InputError("--proof and -o name the same file; the proof is private, the release not")
     if statement is not None and any(same_file(statement, n) for n in outputs[:2]):
         raise InputError("--statement names the same file as -o or --proof; give it its own")
-    if proof is not None and "-" in (table, *outputs):
+    if proof is not None and any(map(is_stream, (table, *outputs))):
         raise InputError("--proof needs files for IN, OUT and itself: it states their hashes")
     from incrowd.frames.parts import are_parts
     from incrowd.frames.parts_write import is_folder, require_folder_place
