@@ -148,10 +148,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 def same_file(a: str | Path, b: str | Path) -> bool:
-    """Whether two names mean one existing file."""
+    """Whether two names mean one file, be it there or not."""
     if "-" in (str(a), str(b)):
         return False
     try:
-        return Path(a).samefile(b)
-    except OSError:
+        return Path(a).resolve() == Path(b).resolve() or Path(a).samefile(b)
+    except (OSError, RuntimeError):  # not there; or a loop of links
         return False
