@@ -11,7 +11,7 @@ from incrowd.frames.base import Column, Edit, Replacement, Source, narrow
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.tree import Tree
 from incrowd.instance import Instance, from_codes
-from incrowd.models import asks_of_sensitive, model_of
+from incrowd.models import asks_of_sensitive, model_of, require_used
 from incrowd.policy import Policy, Roles
 from incrowd.privacy.base import Model
 from incrowd.solution import Solution
@@ -49,6 +49,7 @@ def coded(source: Source, policy: Policy) -> Coded:
         column has no text form; a hierarchy is broken or does not fit.
     """
     roles = policy.roles(source.columns)
+    require_used(policy, roles.sensitive)
     sources = policy.sources()
     columns = {}
     for name in roles.qi:

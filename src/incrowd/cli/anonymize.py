@@ -79,6 +79,9 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         from incrowd.spark.command import run
 
         return run(table, output, as_json, quiet, given)
+    for name in ("block_rows", "scratch"):
+        if given[name] is not None:
+            raise InputError(f"--{name.replace('_', '-')} goes with --engine spark")
     others = (given[name] for name in ("proof", "statement", "existing", "metadata"))
     require_outputs(table, output, as_json, *others)
     require_reports(output, given)
