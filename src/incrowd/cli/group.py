@@ -1,11 +1,12 @@
 """The command group: commands by name, loaded when they are called; errors as one line."""
 
+import contextlib
 import importlib
 import importlib.util
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -28,6 +29,22 @@ COMMANDS = {
 }
 INTERRUPTED = 130
 TERMINATED = 143
+
+
+class ReaderGoneError(Exception):
+    """Whoever read our output has gone.
+
+    In place of BrokenPipeError, at which click ends with 1; and here 1 is an answer: no.
+    """
+
+
+@contextlib.contextmanager
+def pipes_watched() -> Iterator[None]:
+    """Raise ReaderGoneError in place of BrokenPipeError."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise ReaderGoneError from None
 
 
 class LazyGroup(click.Group):
@@ -62,6 +79,16 @@ class LazyGroup(click.Group):
         """List the commands without loading them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+
+    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
+        """Parse the arguments, which may print the help."""
+        with pipes_watched():
+            return super().make_context(*arguments, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with pipes_watched():
+            return super().invoke(ctx)
 
     def main(  # type: ignore[override]
         self,
@@ -103,7 +130,7 @@ def guarded(run: Callable[[], Any]) -> int:
         if debugging():
             raise
         return told(str(error), error.exit_code)
-    except BrokenPipeError:
+    except ReaderGoneError:
         # whoever read us has gone; keep Python from flushing into the void at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
