@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from incrowd.cli.output import give_up_on, say
 from incrowd.errors import IncrowdError, did_you_mean
 
 COMMANDS = {
@@ -131,8 +132,7 @@ def guarded(run: Callable[[], Any]) -> int:
             raise
         return told(str(error), error.exit_code)
     except ReaderGoneError:
-        # whoever read us has gone; keep Python from flushing into the void at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_on(sys.stdout)
         return 128 + signal.SIGPIPE
     except MemoryError:
         if debugging():
@@ -146,7 +146,8 @@ def guarded(run: Callable[[], Any]) -> int:
         if debugging():
             raise
         if isinstance(error, OSError) and error.strerror:
-            return told(f"{error.strerror}{f': {error.filename}' if error.filename else ''}", 2)
+            give_up_on(sys.stdout)  # that may be what failed
+            return told(plainly(error), 2)
         # the text of an error that nobody foresaw may quote the table
         return told(
             f"stopped by an unexpected error ({type(error).__name__}); nothing was written. "
@@ -162,8 +163,15 @@ def debugging() -> bool:
 
 def told(message: str, code: int) -> int:
     """Print one line and return the exit code."""
-    click.echo(f"incrowd: {message}", err=True)
+    say(f"incrowd: {message}")
     return code
+
+
+def plainly(error: OSError) -> str:
+    """Return what the system says of a file, as other messages say it."""
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"{error.filename}: no such file"
+    return f"{f'{error.filename}: ' if error.filename else ''}{error.strerror}"
 
 
 def one_line(text: str) -> str:
@@ -187,4 +195,19 @@ def main() -> None:
         sys.exit(TERMINATED)  # unwinds, so that temporary files go
 
     signal.signal(signal.SIGTERM, terminate)
+    open_missing_streams()
     cli()
+
+
+def open_missing_streams() -> None:
+    """Open those of the three standard streams that were closed before we started, onto nothing.
+
+    They are None in Python, and the next file opened would take their place.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_RDWR)
+            if handle != number:
+                os.dup2(handle, number)
+                os.close(handle)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
