@@ -93,6 +93,20 @@ def test_a_file_that_is_not_there(table):
     assert (done.returncode, done.stderr) == (2, b"incrowd: none.proof: no such file\n")
 
 
+def test_a_solver_left_to_itself():
+    """Tests that a program ends at once, with its code, though HiGHS still runs in a thread."""
+    program = """
+import sys, threading, time
+from incrowd.cli import main
+threading.Thread(target=time.sleep, args=(600,), name="HiGHS").start()
+sys.argv[1:] = ["measure", "no.csv"]
+main()
+"""
+    done = subprocess.run(command(program=program), capture_output=True, timeout=120)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"incrowd: no.csv: no such file")
+
+
 def test_ctrl_c_writes_the_best_so_far(table, tmp_path):
     """Tests that an interrupted search leaves a lawful release and says so with 130."""
     out = tmp_path / "out.csv"

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
@@ -196,7 +197,17 @@ def main() -> None:
 
     signal.signal(signal.SIGTERM, terminate)
     open_missing_streams()
-    cli()
+    try:
+        cli()
+    except SystemExit as end:
+        # all is written and tidied up; what Python does at its end could crash a solver that still
+        # runs in a thread of its own
+        if any(thread.name == "HiGHS" for thread in threading.enumerate()):
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(OSError):
+                    stream.flush()
+            os._exit(end.code if isinstance(end.code, int) else 1)
+        raise
 
 
 def open_missing_streams() -> None:
