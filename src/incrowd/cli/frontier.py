@@ -136,7 +136,7 @@ def as_lines(found: Any) -> str:
         [
             f"{p.k:,}",
             shown(p.cost),
-            shown_bound(p.lower_bound),
+            shown_bound(p.lower_bound, p.cost),
             f"{p.gap:.2%}",
             f"{p.cost_fraction:.2%}",
         ]
