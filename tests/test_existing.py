@@ -165,6 +165,9 @@ def test_models_hold_for_grown_classes() -> None:
         extend(lone, earlier, 2, sensitive="s", l=2, l_kind="frequency")
     with pytest.raises(ic.OutOfScopeError, match="whole table"):
         extend(new, earlier, 2, sensitive="s", t=0.5)
+    for method in ({"method": "forest"}, {"reductions": "none"}):
+        with pytest.raises(ic.InputError, match="not served with existing"):
+            extend(new, earlier, 2, sensitive="s", **method)
 
 
 def test_refusals() -> None:

@@ -13,7 +13,7 @@ from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.labels import labels_by_level, with_star
 from incrowd.hierarchy.tree import Tree
 from incrowd.instance import Instance, from_codes
-from incrowd.models import asks_of_sensitive, model_of
+from incrowd.models import asks_of_sensitive, model_of, require_used
 from incrowd.policy import Policy, Roles
 from incrowd.privacy.base import Model
 from incrowd.solution import Solution
@@ -57,6 +57,7 @@ def coded(source: Source, policy: Policy) -> Coded:
         column has no text form; a hierarchy is broken or does not fit.
     """
     roles = policy.roles(source.columns)
+    require_used(policy, roles.sensitive)
     sources = policy.sources()
     columns = {}
     for name in roles.qi:

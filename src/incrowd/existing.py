@@ -145,6 +145,8 @@ def extended(
     stop = stop or Stop(policy.time_limit, policy.gap)
     if is_constrained(policy):
         raise OutOfScopeError("fixed, linked and capped columns are not served with existing yet")
+    if policy.method != "auto" or policy.reductions is not None:
+        raise InputError("method and reductions are not served with existing, a method of its own")
     table = coded(source, policy)
     columns = table.roles.published(source.columns)
     if sorted(existing.columns) != sorted(columns):
@@ -246,7 +248,7 @@ def classes_of_release(
 
 def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
     """Return a function that makes classes of an instance of new rows."""
-    from incrowd.anonymize import configured, in_user_units
+    from incrowd.anonymize import in_user_units
     from incrowd.solve import solve
     from incrowd.solvers.base import Context, Problem
 
@@ -254,9 +256,8 @@ def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
         context = Context(
             policy.seed, stop, in_user_units(listener, instance.scale), policy.threads
         )
-        method = configured(policy.method, policy.reductions)
         try:
-            solved = solve(Problem(instance, model), method, context)
+            solved = solve(Problem(instance, model), "auto", context)
         except NoLawfulReleaseError:
             return None
         price = np.zeros(instance.distinct)

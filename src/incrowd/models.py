@@ -1,6 +1,6 @@
 """From a policy's l, t and distance to the privacy models that every class has to obey."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,19 @@ def model_of(
     from incrowd.privacy.all_of import AllOf
 
     return AllOf(tuple(parts))
+
+
+def require_used(policy: "Policy", sensitive: Sequence[str]) -> None:
+    """Raise InputError for a hierarchy of a sensitive column that no distance looks at."""
+    asked = policy.t is not None and policy.distance == "hierarchy"
+    specs = [model for model in policy.models if isinstance(model, ModelSpec)]
+    on = [model.on or sensitive for model in specs if model.distance == "hierarchy"]
+    for name in sensitive:
+        if name in policy.hierarchies and not asked and not any(name in names for names in on):
+            raise InputError(
+                f"hierarchy for the column {name!r}, which is sensitive and published unchanged; "
+                "only t-closeness with --distance hierarchy looks at it"
+            )
 
 
 def diversity(policy: "Policy") -> Model:

@@ -153,6 +153,7 @@ class Policy:
         object.__setattr__(self, "linked", _lists("linked", self.linked))
         object.__setattr__(self, "caps", caps_of(self.caps))
         _whole("k", self.k, 1)
+        self._require_owners()
         self._take_models()
         _whole("seed", self.seed, 0)
         _whole("threads", self.threads, 1)
@@ -163,6 +164,20 @@ class Policy:
             raise InputError(f"order is {self.order!r}{did_you_mean(str(self.order), ORDERS)}")
         if not isinstance(self.star, str) or not self.star:
             raise InputError("star, the mark of a suppressed cell, must be a text of some length")
+
+    def _require_owners(self) -> None:
+        """What belongs to ``l`` or ``t`` would be asked of nobody without it."""
+        if self.l is None and (self.c is not None or self.l_kind != "distinct"):
+            name = "l_kind" if self.c is None else "c"
+            raise InputError(
+                f"{name} belongs to l, which is not given: add --l L (l= in Python), or name the "
+                "model with its own parameters, such as --model l=3,kind=entropy"
+            )
+        if self.t is None and self.distance != "equal":
+            raise InputError(
+                "distance belongs to t, which is not given: add --t X (t= in Python), or name the "
+                "model with its own parameters, such as --model t=0.2,distance=ordered"
+            )
 
     def _take_models(self) -> None:
         """Read models given as text or mappings; those that ask for rows only raise k."""

@@ -283,5 +283,6 @@ class Release(Pictured):
         return (
             f"<Release: {self.rows} rows × {self.columns} quasi-identifiers, "
             f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
-            f"cost {shown(self.cost)}, bound {shown_bound(self.lower_bound)}, {self.status}>"
+            f"cost {shown(self.cost)}, bound {shown_bound(self.lower_bound, self.cost)}, "
+            f"{self.status}>"
         )

@@ -15,9 +15,10 @@ def shown(number: Number) -> str:
     return f"{number:,}" if isinstance(number, int) else f"{number:,.2f}"
 
 
-def shown_bound(number: Number) -> str:
-    """Return a lower bound as people read it: rounded down, so that it stays one."""
-    return shown(number if isinstance(number, int) else math.floor(number * 100) / 100)
+def shown_bound(number: Number, cost: Number | None = None) -> str:
+    """Return a lower bound as people read it: as the cost where it is that, else rounded down."""
+    whole = isinstance(number, int) or number == cost
+    return shown(number if whole else math.floor(number * 100) / 100)
 
 
 class Priced:

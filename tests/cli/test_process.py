@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -35,18 +36,75 @@ def test_a_pipe():
 
 
 def test_a_reader_that_leaves(table):
-    """Tests that a closed pipe ends quietly."""
+    """Tests that a closed pipe ends quietly, and not with 1, the answer no."""
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        command("anonymize", table, "-o", "-", "-q"),
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        timeout=120,
-    )
+    for words in (["anonymize", table, "-o", "-", "-k", "2", "-q"], ["measure", table], ["--help"]):
+        done = subprocess.run(command(*words), stdout=writing, stderr=subprocess.PIPE, timeout=120)
+        assert (done.returncode, done.stderr) == (141, b""), words
     os.close(writing)
-    assert b"Traceback" not in done.stderr
-    assert done.returncode != 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no device that is always full")
+def test_nobody_to_tell(table):
+    """Tests that messages without a reader change neither the work nor the exit code."""
+    for words, code in (
+        (["hierarchy", "make", table, "--column", "age", "--date"], 2),
+        (["hierarchy", "make", table, "--column", "age", "--prefix", "1"], 0),
+    ):
+        words += ["-o", table.parent / "made"]
+        with Path("/dev/full").open("wb") as full:
+            assert subprocess.run(command(*words), stderr=full, timeout=120).returncode == code
+        closed = ["sh", "-c", '"$@" 2>&-', "sh", *command(*words)]
+        assert subprocess.run(closed, timeout=120).returncode == code
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command("measure", table), stdout=full, stderr=subprocess.PIPE, timeout=120
+        )
+    assert (done.returncode, done.stderr) == (2, b"incrowd: No space left on device\n")
+
+
+def test_no_standard_input():
+    """Tests that a closed standard input is an empty one."""
+    words = ["sh", "-c", '"$@" <&-', "sh", *command("measure", "-")]
+    done = subprocess.run(words, capture_output=True, timeout=120)
+    assert done.returncode == 2
+    assert b"the file is empty" in done.stderr
+
+
+def test_ctrl_c_before_anything_is_there():
+    """Tests that an interrupt during the first imports ends as later ones do."""
+    program = """
+import sys
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == "click":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+import incrowd.cli
+"""
+    done = subprocess.run(command(program=program), capture_output=True, timeout=120)
+    assert (done.returncode, done.stderr) == (130, b"")
+
+
+def test_a_file_that_is_not_there(table):
+    """Tests that a missing proof is told as any other missing file."""
+    done = run("verify", table, "--original", table, "--proof", "none.proof")
+    assert (done.returncode, done.stderr) == (2, b"incrowd: none.proof: no such file\n")
+
+
+def test_a_solver_left_to_itself():
+    """Tests that a program ends at once, with its code, though HiGHS still runs in a thread."""
+    program = """
+import sys, threading, time
+from incrowd.cli import main
+threading.Thread(target=time.sleep, args=(600,), name="HiGHS").start()
+sys.argv[1:] = ["measure", "no.csv"]
+main()
+"""
+    done = subprocess.run(command(program=program), capture_output=True, timeout=120)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"incrowd: no.csv: no such file")
 
 
 def test_ctrl_c_writes_the_best_so_far(table, tmp_path):

@@ -261,9 +261,9 @@ def test_beside_a_release(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("-o o.csv --report in.csv", "names the same file"),  # the input
-        ("-o o.csv --report o.csv", "names the same file"),  # the release
-        ("-o o.csv --report r.html --report-internal r.html", "names the same file"),
+        ("-o o.csv --report in.csv", "is the input itself"),
+        ("-o o.csv --report o.csv", "name the same file"),  # the release
+        ("-o o.csv --report r.html --report-internal r.html", "name the same file"),
         ("-o o.csv --report -", "needs a file"),
         ("-o - --metadata m.json", "needs -o FILE"),
         ("-o o.csv --report no/r.html", "does not exist"),

@@ -8,7 +8,9 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record, say
+from incrowd.cli.places import require_apart
 from incrowd.cli.reporting import (
+    FILES,
     also_written,
     report_options,
     require_reports,
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from incrowd.policy import Policy
     from incrowd.release import Release
     from incrowd.stop import Stop
+
+
+WRITTEN = {"--proof": "proof", "--statement": "statement"} | {o: name for name, o in FILES.items()}
 
 
 @click.command("anonymize")
@@ -69,13 +74,18 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     """
     if given["suppress_rows"]:
         require_kept_rows(given)
+    outputs = {"-o": output} | {option: given[name] for option, name in WRITTEN.items()}
+    require_apart(outputs, table, given)
     if given["engine"] == "spark":
         from incrowd.spark.command import run
 
         return run(table, output, as_json, quiet, given)
+    for name in ("block_rows", "scratch"):
+        if given[name] is not None:
+            raise InputError(f"--{name.replace('_', '-')} goes with --engine spark")
     others = (given[name] for name in ("proof", "statement", "existing", "metadata"))
     require_outputs(table, output, as_json, *others)
-    require_reports(table, [output, given["proof"], given["statement"]], given)
+    require_reports(output, given)
     from incrowd.cli.progress import progress
     from incrowd.frames.stat import require_place_of
     from incrowd.policy import Policy
@@ -152,19 +162,13 @@ def require_outputs(
     existing: str | None = None,
     metadata: str | None = None,
 ) -> None:
-    """Raise InputError when outputs would fall on each other or on the input."""
-    from incrowd.frames.atomic import require_other, require_place, same_file
+    """Raise InputError when an output cannot be made."""
+    from incrowd.frames.atomic import is_stream, require_place
 
     if statement is not None and proof is None:
         raise InputError("--statement goes with --proof: it states the proof's hash")
     outputs = [name for name in (output, proof, statement) if name is not None]
-    for name in outputs:
-        require_other(table, name)
-    if proof is not None and (proof == output or same_file(proof, output)):
-        raise InputError("--proof and -o name the same file; the proof is private, the release not")
-    if statement is not None and any(same_file(statement, n) for n in outputs[:2]):
-        raise InputError("--statement names the same file as -o or --proof; give it its own")
-    if proof is not None and "-" in (table, *outputs):
+    if proof is not None and any(map(is_stream, (table, *outputs))):
         raise InputError("--proof needs files for IN, OUT and itself: it states their hashes")
     from incrowd.frames.parts import are_parts
     from incrowd.frames.parts_write import is_folder, require_folder_place

@@ -6,7 +6,8 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record
-from incrowd.cli.reporting import report_options, require_reports, write_reports
+from incrowd.cli.places import require_apart
+from incrowd.cli.reporting import FILES, report_options, require_reports, write_reports
 from incrowd.silence import standard_output_kept
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ def demo(
     from incrowd.policy import Policy
 
     asked = {name: given.pop(name) for name in REPORTS}
-    require_reports(None, [output], asked)
+    outputs = {"-o": output} | {option: asked[name] for name, option in FILES.items()}
+    require_apart(outputs, None, {})
+    require_reports(output, asked)
     if given["gap"] is None and given["time_limit"] is None:
         given["gap"] = GAP  # no time limit: a slow machine is to show the same release
     table = data.synthetic() if synthetic else data.nhefs()

@@ -6,6 +6,7 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
+from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
 from incrowd.silence import standard_output_kept
 
@@ -40,7 +41,8 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
     whole sweep. No release is written; publish one of them at most (incrowd anonymize -k K).
     """
     wanted = numbers(ks)
-    require_outputs(table, as_json, given["output"], given["svg"])
+    require_apart({"-o": given["output"], "--svg": given["svg"]}, table, given)
+    require_outputs(as_json, given["output"], given["svg"])
     from incrowd.cli.progress import progress
     from incrowd.frames.atomic import whole
     from incrowd.frontier.of_table import frontier_of
@@ -82,18 +84,17 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
     return 130 if found.ended == "interrupted" else 0
 
 
-def require_outputs(table: str, as_json: bool, output: str | None, svg: str | None) -> None:
-    """Raise InputError when outputs would fall on each other or on the input."""
-    from incrowd.frames.atomic import require_other, require_place
+def require_outputs(as_json: bool, output: str | None, svg: str | None) -> None:
+    """Raise InputError when an output cannot be made."""
+    from incrowd.frames.atomic import require_place
 
     for name in (output, svg):
         if name is not None:
-            require_other(table, name)
             require_place(name)
     if as_json and output == "-":
         raise InputError("-o - and --json both want standard output; write the points to a file")
     if svg is not None:
-        if svg in ("-", output):
+        if svg == "-":
             raise InputError("--svg needs a file of its own")
         from incrowd.report.plots import require_matplotlib
 
@@ -135,7 +136,7 @@ def as_lines(found: Any) -> str:
         [
             f"{p.k:,}",
             shown(p.cost),
-            shown_bound(p.lower_bound),
+            shown_bound(p.lower_bound, p.cost),
             f"{p.gap:.2%}",
             f"{p.cost_fraction:.2%}",
         ]

@@ -1,16 +1,19 @@
 """The command group: commands by name, loaded when they are called; errors as one line."""
 
+import contextlib
 import importlib
 import importlib.util
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
 import click
 
+from incrowd.cli.output import give_up_on, say
 from incrowd.errors import IncrowdError, did_you_mean
 
 COMMANDS = {
@@ -28,6 +31,22 @@ COMMANDS = {
 }
 INTERRUPTED = 130
 TERMINATED = 143
+
+
+class ReaderGoneError(Exception):
+    """Whoever read our output has gone.
+
+    In place of BrokenPipeError, at which click ends with 1; and here 1 is an answer: no.
+    """
+
+
+@contextlib.contextmanager
+def pipes_watched() -> Iterator[None]:
+    """Raise ReaderGoneError in place of BrokenPipeError."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise ReaderGoneError from None
 
 
 class LazyGroup(click.Group):
@@ -62,6 +81,16 @@ class LazyGroup(click.Group):
         """List the commands without loading them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+
+    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
+        """Parse the arguments, which may print the help."""
+        with pipes_watched():
+            return super().make_context(*arguments, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with pipes_watched():
+            return super().invoke(ctx)
 
     def main(  # type: ignore[override]
         self,
@@ -103,9 +132,8 @@ def guarded(run: Callable[[], Any]) -> int:
         if debugging():
             raise
         return told(str(error), error.exit_code)
-    except BrokenPipeError:
-        # whoever read us has gone; keep Python from flushing into the void at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ReaderGoneError:
+        give_up_on(sys.stdout)
         return 128 + signal.SIGPIPE
     except MemoryError:
         if debugging():
@@ -119,7 +147,8 @@ def guarded(run: Callable[[], Any]) -> int:
         if debugging():
             raise
         if isinstance(error, OSError) and error.strerror:
-            return told(f"{error.strerror}{f': {error.filename}' if error.filename else ''}", 2)
+            give_up_on(sys.stdout)  # that may be what failed
+            return told(plainly(error), 2)
         # the text of an error that nobody foresaw may quote the table
         return told(
             f"stopped by an unexpected error ({type(error).__name__}); nothing was written. "
@@ -135,8 +164,15 @@ def debugging() -> bool:
 
 def told(message: str, code: int) -> int:
     """Print one line and return the exit code."""
-    click.echo(f"incrowd: {message}", err=True)
+    say(f"incrowd: {message}")
     return code
+
+
+def plainly(error: OSError) -> str:
+    """Return what the system says of a file, as other messages say it."""
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"{error.filename}: no such file"
+    return f"{f'{error.filename}: ' if error.filename else ''}{error.strerror}"
 
 
 def one_line(text: str) -> str:
@@ -160,4 +196,29 @@ def main() -> None:
         sys.exit(TERMINATED)  # unwinds, so that temporary files go
 
     signal.signal(signal.SIGTERM, terminate)
-    cli()
+    open_missing_streams()
+    try:
+        cli()
+    except SystemExit as end:
+        # all is written and tidied up; what Python does at its end could crash a solver that still
+        # runs in a thread of its own
+        if any(thread.name == "HiGHS" for thread in threading.enumerate()):
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(OSError):
+                    stream.flush()
+            os._exit(end.code if isinstance(end.code, int) else 1)
+        raise
+
+
+def open_missing_streams() -> None:
+    """Open those of the three standard streams that were closed before we started, onto nothing.
+
+    They are None in Python, and the next file opened would take their place.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_RDWR)
+            if handle != number:
+                os.dup2(handle, number)
+                os.close(handle)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115

@@ -4,6 +4,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from incrowd.cli.output import say
+from incrowd.cli.places import require_apart
+
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Ladder
 
@@ -62,14 +65,14 @@ def make(
         options = ", ".join(f"--{way}" for way in ways)
         found = " and ".join(f"--{way}" for way in chosen) or "none"
         raise click.UsageError(f"choose one of {options}; found {found}")
+    require_apart({"-o": output}, table, {"given": given})
     values, counts = _values(table, column, delimiter)
     ladder = _made(chosen[0], ways[chosen[0]] or "", column, values, counts)
     with whole(output) as file:
         file.write(file_text(ladder).encode())
-    click.echo(
+    say(
         f"{output}: {sum(leaf is not None for leaf in ladder.leaves)} values of {column!r}, "
-        f"height {ladder.levels - 1}",
-        err=True,
+        f"height {ladder.levels - 1}"
     )
 
 
@@ -137,6 +140,7 @@ def show(
     from incrowd.hierarchy.show import outline, to_rich, to_svg
     from incrowd.hierarchy.spec import parse
 
+    require_apart({"--svg": svg}, table, {"hierarchy": hierarchy})
     source = parse(hierarchy)
     values = _wanted(source, table, column, delimiter)
     if values is None and isinstance(source, HierarchyFile):

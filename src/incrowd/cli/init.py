@@ -7,6 +7,7 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
+from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,11 +31,11 @@ def init(
     The policy can be used at once (incrowd anonymize --policy), but the guesses are made from
     names, types and how many values differ: check each one. No cell of IN is quoted in it.
     """
-    from incrowd.frames.atomic import require_other, require_place, whole
+    from incrowd.frames.atomic import require_place, whole
     from incrowd.guess import guess
     from incrowd.policy_write import policy_text
 
-    require_other(table, output)
+    require_apart({"-o": output}, table, {})
     if output != "-" and Path(output).exists() and not force:
         raise InputError(f"{output}: is there already; --force writes over it")
     if as_json and output == "-":

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from incrowd.cli.output import say
+
 if TYPE_CHECKING:
     from incrowd.instances.base import Family, Option
 
@@ -131,7 +133,9 @@ def _run(family: type[Family[Any]], given: dict[str, Any]) -> None:
     """Make or read the problem, and write both files."""
     import numpy as np
 
+    from incrowd.cli.places import require_apart
     from incrowd.errors import InputError
+    from incrowd.frames.atomic import whole
     from incrowd.instances import write
 
     output, about = given["output"], given["about"]
@@ -139,6 +143,9 @@ def _run(family: type[Family[Any]], given: dict[str, Any]) -> None:
         raise InputError("--json needs standard output for itself: give -o a file")
     options = {option.name: given[option.name] for option in family.options}
     source, seed, answer = given.get("source"), None, None
+    if output != "-":
+        about = about or str(Path(output).with_suffix(".json"))
+    require_apart({"-o": output, "--about": about}, source, {})
     if source is not None:
         if given["random"]:
             raise InputError("--random makes a problem and --from reads one: give one of them")
@@ -155,17 +162,15 @@ def _run(family: type[Family[Any]], given: dict[str, Any]) -> None:
     if output == "-":
         click.echo(write.csv_text(table), nl=False)
     else:
-        path = Path(output)
-        about = about or str(path.with_suffix(".json"))
-        if Path(about) == path:
-            raise InputError("the table and its JSON file need two names: give --about another")
-        write.write_whole(path, write.csv_text(table))
+        with whole(output) as file:
+            file.write(write.csv_text(table).encode())
     if about:
-        write.write_whole(Path(about), write.json_text(described))
+        with whole(about) as file:
+            file.write(write.json_text(described).encode())
     if given["as_json"]:
         click.echo(write.json_text(described), nl=False)
     else:
-        click.echo(f"{table.rows} rows, {len(table.columns)} columns; {made.equation}", err=True)
+        say(f"{table.rows} rows, {len(table.columns)} columns; {made.equation}")
 
 
 def _text(source: str) -> str:

@@ -243,6 +243,9 @@ def policy_arguments(columns: Sequence[str], options: Mapping[str, Any]) -> dict
         said = read_keys(options["policy"])
         arguments = {n: x for n, x in arguments.items() if n not in said or is_typed(n)}
         arguments = said | arguments
+    for name, owner in (("l_kind", "l"), ("distance", "t")):
+        if is_typed(name) and arguments.get(owner) is None:
+            raise InputError(f"--{name.replace('_', '-')} goes with --{owner}, which is not given")
     for role in ROLES:
         if options.get(role):
             arguments[role] = split_names(options[role], columns)

@@ -1,7 +1,10 @@
 """What commands print: the one JSON object, and messages."""
 
+import contextlib
 import json
-from typing import TYPE_CHECKING, Any
+import os
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -15,9 +18,23 @@ def print_json(record: dict[str, Any]) -> None:
 
 
 def say(message: str, quiet: bool = False) -> None:
-    """Print a message on standard error."""
+    """Print a message on standard error; who cannot be told is not told, and the work goes on."""
     if not quiet:
-        click.echo(message, err=True)
+        try:
+            click.echo(message, err=True)
+        except OSError:
+            give_up_on(sys.stderr)
+
+
+def give_up_on(stream: TextIO) -> None:
+    """Send to nowhere what a standard stream cannot write; Python would fail on it at its end."""
+    try:
+        stream.flush()
+    except OSError:
+        with contextlib.suppress(OSError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
 
 
 def release_record(release: "Release", output: str | None, proof: str | None) -> dict[str, Any]:

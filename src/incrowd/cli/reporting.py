@@ -2,7 +2,7 @@
 
 import hashlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,11 +42,9 @@ report_options = together(
 )
 
 
-def require_reports(
-    table: str | None, others: Sequence[str | None], given: Mapping[str, Any]
-) -> None:
-    """Raise InputError when a report cannot be made or would fall on another file."""
-    from incrowd.frames.atomic import require_place, same_file
+def require_reports(output: str | None, given: Mapping[str, Any]) -> None:
+    """Raise InputError when a report cannot be made."""
+    from incrowd.frames.atomic import require_place
 
     if given.get("report_frontier") is not None:
         from incrowd.cli.frontier import numbers
@@ -59,15 +57,11 @@ def require_reports(
         from incrowd.report.plots import require_matplotlib
 
         require_matplotlib()
-    taken = [name for name in (table, *others) if name is not None]
     for option, path in wanted.items():
         if path == "-":
             raise InputError(f"{option} needs a file, not standard output")
-        if any(path == other or same_file(path, other) for other in taken):
-            raise InputError(f"{option} names the same file as another; give it its own")
         require_place(path)
-        taken.append(path)
-    if "--metadata" in wanted and others[0] in (None, "-"):
+    if "--metadata" in wanted and output in (None, "-"):
         raise InputError("--metadata describes the file of the release: it needs -o FILE")
 
 

@@ -18,19 +18,17 @@ def whole(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a temporary file beside ``path`` that takes its place when the block ends well.
 
     Whatever the block raises (an interrupt too) removes the temporary file and leaves what stood
-    at ``path`` untouched.  The file is open for reading as well.  ``-``: standard output, which
-    gets the bytes at the end, all at once.
+    at ``path`` untouched.  The file is open for reading as well.  Standard output (``-``), pipes
+    and devices stay what they are, and get the bytes at the end, all at once.
 
     Raises
     ------
     InputError: the folder is not there or cannot be written, or the disk is full.
     """
-    if str(path) == "-":
-        with tempfile.TemporaryFile() as spool:
+    if is_stream(path):
+        with tempfile.NamedTemporaryFile() as spool:
             yield spool
-            spool.seek(0)
-            shutil.copyfileobj(spool, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+            _pour(spool, path)
         return
     target = Path(path)
     if target.is_symlink():
@@ -49,6 +47,31 @@ def whole(path: str | Path) -> Iterator[IO[bytes]]:
         raise_plainly(error, str(path))
         raise
     sync_folder(target.parent)
+
+
+def is_stream(path: str | Path) -> bool:
+    """Whether bytes written there go elsewhere: ``-``, a pipe, a device, an open file's number."""
+    name = str(path)
+    if name == "-" or name.startswith(("/dev/std", "/dev/fd/", "/proc/self/fd/")):
+        return True
+    there = Path(path)
+    return there.exists() and not there.is_file() and not there.is_dir()
+
+
+def _pour(spool: IO[bytes], path: str | Path) -> None:
+    """Write all of a temporary file into a stream, behind what stands there."""
+    spool.flush()
+    spool.seek(0)
+    try:
+        if str(path) == "-":
+            shutil.copyfileobj(spool, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+            return
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as stream:
+            shutil.copyfileobj(spool, stream)
+    except OSError as error:
+        raise_plainly(error, str(path))
+        raise
 
 
 FULL = {
@@ -95,7 +118,10 @@ def require_place(path: str | Path) -> None:
     ------
     InputError: the folder is not there or cannot be written, or ``path`` is a folder.
     """
-    if str(path) != "-":
+    if is_stream(path):
+        if str(path) != "-" and not os.access(path, os.W_OK):
+            raise InputError(f"{path}: cannot be written")
+    else:
         with _beside(Path(path), str(path)) as file:
             Path(file.name).unlink()
 
@@ -121,17 +147,11 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def require_other(table: str | Path, path: str | Path) -> None:
-    """Raise InputError where an output would fall on the table that is read."""
-    if same_file(table, path):
-        raise InputError(f"{path}: is the input itself; choose another name for the output")
-
-
 def same_file(a: str | Path, b: str | Path) -> bool:
-    """Whether two names mean one existing file."""
+    """Whether two names mean one file, be it there or not."""
     if "-" in (str(a), str(b)):
         return False
     try:
-        return Path(a).samefile(b)
-    except OSError:
+        return Path(a).resolve() == Path(b).resolve() or Path(a).samefile(b)
+    except (OSError, RuntimeError):  # not there; or a loop of links
         return False

@@ -2,13 +2,9 @@
 
 import csv
 import json
-import os
-import tempfile
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
-from incrowd.errors import InputError
 from incrowd.instances.base import Family, Options
 from incrowd.instances.table import HardTable
 
@@ -69,23 +65,3 @@ def describe(
 def json_text(described: dict[str, Any]) -> str:
     """The side file's text."""
     return json.dumps(described, ensure_ascii=False, indent=1) + "\n"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it appears whole or not at all; raises InputError."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
-                out.write(text)
-            # mkstemp makes files for the owner alone; a table is an ordinary file.
-            mask = os.umask(0)
-            os.umask(mask)
-            temporary.chmod(0o666 & ~mask)
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None

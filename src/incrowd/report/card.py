@@ -20,7 +20,7 @@ def card(release: "Release") -> str:
         ("smallest class", f"{release.smallest_class:,} ({' and '.join(release.models)})"),
         ("changed", changed),
         ("cost", shown(release.cost)),
-        ("bound", f"{shown_bound(release.lower_bound)} ({proof})"),
+        ("bound", f"{shown_bound(release.lower_bound, release.cost)} ({proof})"),
     ]
     left = "text-align:left"
     rows = [

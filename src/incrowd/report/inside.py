@@ -157,7 +157,7 @@ def frontier(inside: Inside, pictures: Pictures) -> Section | None:
         [
             f"{p.k:,}",
             shown(p.cost),
-            shown_bound(p.lower_bound),
+            shown_bound(p.lower_bound, p.cost),
             f"{p.gap:.2%}",
             f"{p.cost_fraction:.1%}",
         ]

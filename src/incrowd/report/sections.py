@@ -30,7 +30,7 @@ def in_short(view: View) -> Html:
     """Return the figures that come first."""
     smallest = int(view.sizes[0]) if len(view.sizes) else 0
     changed = sum(view.changed.values())
-    bound = shown_bound(view.lower_bound)
+    bound = shown_bound(view.lower_bound, view.cost)
     proof = "proven optimal" if view.status == "optimal" else f"gap at most {view.gap:.2%}"
     pairs = [
         ("rows (people)", small(f"{view.rows:,}", f"in {classes_of(len(view.sizes))}")),

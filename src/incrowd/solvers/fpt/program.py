@@ -21,11 +21,11 @@ declared whole.
 
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.highs import model_of, optimum, run_until
 from incrowd.instance import Instance
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Problem
@@ -257,43 +257,39 @@ def solve_program(
     program: Program, columns: Columns, context: Context
 ) -> tuple[Floats | None, float, bool]:
     """Return the values (None: none found), the lower bound, and whether it ran to the end."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
+    import highspy
     from scipy.sparse import coo_array
 
-    box: Any = Bounds  # the stubs of both know scalars only
-    between: Any = LinearConstraint
-
     row, column, value = (np.concatenate(part) for part in zip(*program.entries, strict=True))
-    matrix = coo_array((value, (row, column)), (program.rows, program.columns)).tocsr()
+    matrix = coo_array((value, (row, column)), (program.rows, program.columns)).tocsc()
     matrix.eliminate_zeros()
-    rows = between(matrix, np.concatenate(program.least), np.concatenate(program.most))
     cost, upper = np.concatenate(program.cost), np.concatenate(program.upper)
+    least, most = np.concatenate(program.least), np.concatenate(program.most)
     whole = np.concatenate(program.whole)
-    options: dict[str, float] = {"mip_rel_gap": 0.0}
-    if context.stop.time_limit is not None:
-        options["time_limit"] = max(context.stop.left(), 0.01)
     with standard_output_kept_clean():
-        found = milp(
-            cost,
-            integrality=whole,
-            bounds=box(np.zeros(len(upper)), upper),
-            constraints=rows,
-            options=options,
-        )
-    if found.status == 2:
+        model = model_of(matrix, cost, upper, least, most, whole)
+        model.setOptionValue("mip_rel_gap", 0.0)
+        if not run_until(model, context.stop):
+            return None, 0.0, False
+    status, info = model.getModelStatus(), model.getInfo()
+    if status == highspy.HighsModelStatus.kInfeasible:
         return None, 0.0, True
-    bound = found.mip_dual_bound if found.mip_dual_bound is not None else 0.0
-    if found.x is None:
+    finished = status == highspy.HighsModelStatus.kOptimal
+    linear = info.objective_function_value if finished else 0.0
+    bound = info.mip_dual_bound if whole.any() else linear
+    if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
         return None, bound, False
-    values = found.x
+    values = np.array(model.getSolution().col_value)
     if np.abs(values[columns.x] - np.rint(values[columns.x])).max(initial=0) > 1e-6:
         # With the whole variables fixed the rest is a flow: a vertex of it is whole.
-        fixed = np.where(whole, np.rint(values), 0.0)
-        ceiling = np.where(whole, fixed, upper)
+        fixed = np.rint(values[whole])
+        at, none = np.flatnonzero(whole).astype(np.int32), np.zeros(len(fixed), np.uint8)
+        model.changeColsBounds(len(at), at, fixed, fixed)
+        model.changeColsIntegrality(len(at), at, none)
         with standard_output_kept_clean():
-            vertex = milp(cost, bounds=box(fixed, ceiling), constraints=rows)
-        values = vertex.x if vertex.x is not None else values
-    return values, bound, found.status == 0
+            vertex = optimum(model) if run_until(model, context.stop) else None
+        values = values if vertex is None else vertex.x
+    return values, bound, finished
 
 
 def read_off(problem: Problem, columns: Columns, taken: Ints) -> Solution | None:

@@ -1,0 +1,80 @@
+"""No output takes the place of an input or of another output."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from incrowd.cli import cli
+
+TABLE = b"a,z\n34,1\n34,1\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a table, a hierarchy, an order, a policy and a part of a table."""
+    files = {
+        "in.csv": TABLE,
+        "h.csv": b"34;30;*\n",
+        "order": b"1\n2\n",
+        "p.toml": b'k = 2\n[hierarchies]\na = "h.csv"\n',
+        "parts/one.csv": TABLE,
+    }
+    (tmp_path / "parts").mkdir()
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """What every file holds."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+CLASHES = [
+    "anonymize in.csv -o in.csv",
+    "anonymize parts -o parts/one.csv",
+    "anonymize in.csv -o n.csv --proof pr --statement n.csv",
+    "anonymize in.csv -o n.csv --proof pr --statement pr",
+    "anonymize in.csv -o n.csv --proof ./n.csv",
+    "anonymize in.csv -o n.csv --report ./n.csv",
+    "anonymize in.csv -o n.csv --report-internal parts/../n.csv",
+    "anonymize in.csv -o n.csv --metadata link/n.csv",
+    "anonymize in.csv -o n.csv --proof q --report ./q",
+    "anonymize in.csv -o order --existing order",
+    "anonymize in.csv -o h.csv --hierarchy a=h.csv",
+    "anonymize in.csv -o p.toml --policy p.toml",
+    "anonymize in.csv -o h.csv --policy p.toml",
+    "anonymize in.csv -o order --sensitive z --t .5 --distance order",
+    "anonymize in.csv -o order --sensitive z --model t=.5,distance=order,on=z",
+    "anonymize in.csv -o hard.csv --existing parts/one.csv",
+    "anonymize in.csv -o in.csv --engine spark",
+    "demo -o x.csv --report ./x.csv",
+    "frontier in.csv -o f --svg ./f",
+    "frontier in.csv -o p.toml --policy p.toml",
+    "hierarchy make in.csv --column a --interval 10 -o in.csv",
+    "hierarchy make in.csv --column a --from h.csv -o h.csv",
+    "hierarchy show h.csv --svg h.csv",
+    "init in.csv -o in.csv --force",
+    "instance clique -o x.json --about ./x.json",
+]
+
+
+@pytest.mark.parametrize("words", CLASHES)
+def test_no_file_takes_the_place_of_another(words: str, folder: Path) -> None:
+    """Tests names of files that are there and that are not, by detours, links and policies."""
+    (folder / "link").symlink_to(folder)
+    (folder / "hard.csv").hardlink_to(folder / "parts/one.csv")
+    before = contents(folder)
+    done = CliRunner().invoke(cli, words.split())
+    assert done.exit_code == 2, done.output
+    assert "choose another name for" in done.stderr or "name the same file" in done.stderr
+    assert contents(folder) == before
+
+
+def test_rules_are_no_files(folder: Path) -> None:
+    """Tests that an output may be called like a rule."""
+    words = "hierarchy make in.csv --column a --interval 10 -o interval"
+    assert CliRunner().invoke(cli, words.split()).exit_code == 0
+    assert (folder / "interval").exists()
