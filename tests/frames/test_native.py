@@ -1,6 +1,7 @@
 """Data frames of every library: codes out, an edit in, the same type back."""
 
 import datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -8,9 +9,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from incrowd.checker.files import as_text
 from incrowd.errors import InputError
 from incrowd.frames import Edit, Replacement, from_native, texts
 from incrowd.frames.base import Column
+from incrowd.frames.packed import packed_table
 
 COLUMNS = {
     "name": ["x", None, "y", "x"],
@@ -26,6 +29,11 @@ TEXTS = {
     "yes": ["True", "False", "True", "True"],
     "day": ["2020-01-01", "2020-01-02", "2020-01-01", "2020-01-03"],
 }
+
+
+def offset(hours):
+    """A time zone so many hours east."""
+    return datetime.timezone(datetime.timedelta(hours=hours))
 
 
 def plain(frame):
@@ -202,3 +210,81 @@ def test_names_that_mean_something_to_a_library(constructor, name):
     star = Replacement(("*",), np.array([-1, 0], np.int32))
     back = from_native(frame).edited(Edit((name, "z"), {name: star})).native()
     assert plain(back) == {name: ["1", "*"], "z": ["p", "q"]}
+
+
+STEPS = [-1001, -1, 0, 1, 999, 1000, 1_577_872_800_000_000_001, None]
+ZONE = pl.Datetime("ns", "Asia/Kolkata")
+FINE = [
+    (pl.Datetime("ns"), "1970-01-01 00:00:00.000000001", "1970-01-01 00:00:00.000001"),
+    (ZONE, "1970-01-01 05:30:00.000000001+05:30", "1970-01-01 05:30:00.000001+05:30"),
+    (pl.Duration("ns"), "0:00:00.000000001", "0:00:00.000001"),
+    (pl.Time, "00:00:00.000000001", "00:00:00.000001"),
+]
+
+
+@pytest.mark.parametrize(("dtype", "one", "thousand"), FINE, ids=[str(f[0]) for f in FINE])
+def test_nanoseconds_are_read(dtype, one, thousand):
+    """Tests that times that differ by a nanosecond differ as text, for the checker too."""
+    steps = STEPS[2:6] if dtype == pl.Time else STEPS
+    series = pl.Series("a", steps, dtype=pl.Int64).cast(dtype)
+    found = plain(series.to_frame())["a"]
+    assert len(set(found)) == len(steps)
+    assert found[steps.index(1)] == one
+    assert found[steps.index(1000)] == thousand
+    assert as_text(series).to_list() == found
+    assert plain(series.to_frame().to_arrow())["a"] == found
+
+
+def test_nanoseconds_of_pandas_are_read():
+    """Tests midnights with nanoseconds, which are no dates, and times of day held by pyarrow."""
+    times = pd.Series(pd.to_datetime([0, 1, 2], unit="ns"))
+    clocks = pd.Series(pd.array([0, 1, 2], dtype=pd.ArrowDtype(pa.time64("ns"))))
+    found = plain(pd.DataFrame({"time": times, "clock": clocks}))
+    assert found["time"][:2] == ["1970-01-01 00:00:00", "1970-01-01 00:00:00.000000001"]
+    assert found["clock"] == ["00:00:00", "00:00:00.000000001", "00:00:00.000000002"]
+
+
+ALIKE = {
+    "zeros": pd.Series([0.0, -0.0, 0.0]),
+    "nullable": pd.Series([0.0, -0.0, 0.0], dtype="Float64"),
+    "pyarrow": pd.Series([0.0, -0.0, 0.0], dtype=pd.ArrowDtype(pa.float32())),
+    "nan": pd.Series([np.nan, np.copysign(np.nan, -1), np.nan]),
+    "decimals": pd.Series([Decimal("1"), Decimal("1.0"), Decimal("1.00")]),
+    "missing": pd.Series([None, float("nan"), pd.NA], dtype=object),
+    "zones": pd.Series(
+        [datetime.datetime(2020, 1, 1, h, tzinfo=offset(h)) for h in range(3)], dtype=object
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_equal_values_are_published_alike(name):
+    """Tests that an unchanged pandas column holds one and the same cell where the text is one."""
+    frame = pd.DataFrame({"a": ALIKE[name]})
+    back = from_native(frame).edited(Edit(("a",))).native()["a"]
+    assert back.dtype == frame["a"].dtype
+    bits = back.to_numpy(dtype=float).view("u8") if back.dtype == float else map(repr, back)
+    assert len(set(bits)) == 1
+
+
+@pytest.mark.parametrize("library", ["polars", "packed", "pyarrow"])
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64])
+def test_zero_and_nan_are_published_one_way(library, dtype):
+    """Tests the bits of an unchanged column of fractions."""
+    nan = np.copysign(np.nan, np.array([1, -1]))
+    series = pl.Series("^a$", [0.0, -0.0, *nan, 1.5, None], dtype=dtype)
+    if library == "packed":
+        table = packed_table(["^a$"], lambda _: series)
+    else:
+        table = from_native(series.to_frame() if library == "polars" else pl_to_arrow(series))
+    back = table.edited(Edit(("^a$",))).native()
+    found = pl.DataFrame(back)["^a$"].alias("a")
+    assert found.dtype == dtype
+    assert found.is_null().to_list() == [False] * 5 + [True]
+    bits = found.drop_nulls().to_numpy().view("u4" if dtype == pl.Float32 else "u8").tolist()
+    assert len(set(bits)) == 3
+
+
+def pl_to_arrow(series):
+    """A series as a pyarrow table."""
+    return pa.table({series.name: series.to_arrow()})

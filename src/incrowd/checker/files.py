@@ -6,7 +6,7 @@ import json
 import math
 import re
 import zipfile
-from datetime import time
+from datetime import time, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -146,12 +146,36 @@ def as_text(column: pl.Series) -> pl.Series:
     if column.dtype.is_float() or column.dtype.is_decimal():
         whole = all(math.isfinite(v) and v == int(v) for v in values)
         texts = [str(int(v)) if whole else str(v) for v in values]
-    elif isinstance(column.dtype, pl.Datetime):
-        days = all(v.tzinfo is None and v.time() == time() for v in values)
-        texts = [v.date().isoformat() if days else v.isoformat(sep=" ") for v in values]
+    elif column.dtype.is_temporal():
+        texts = times(kinds)
     else:
         texts = [str(v) for v in values]
     return column.replace_strict(kinds, texts, default=None, return_dtype=pl.String)
+
+
+def times(column: pl.Series) -> list[str]:
+    """Return dates, times and spans as text, with nine decimals where there are nanoseconds."""
+    kind = column.dtype
+    values: list[Any] = column.to_list()
+    exact = isinstance(kind, pl.Time) or getattr(kind, "time_unit", "") == "ns"
+    steps: list[int] = column.to_physical().to_list() if exact else [0] * len(values)
+    fine = [step % 1000 for step in steps]
+    if isinstance(kind, pl.Duration) and any(fine):  # as Python objects they are cut, not floored
+        values = [timedelta(microseconds=step // 1000) for step in steps]
+    if isinstance(kind, pl.Datetime):
+        days = kind.time_zone is None and all(v.time() == time() for v in values)
+        if days and not any(fine):
+            return [v.date().isoformat() for v in values]
+        texts = [v.isoformat(sep=" ") for v in values]
+    else:
+        texts = [str(v) for v in values]
+    for i, nanoseconds in enumerate(fine):
+        if nanoseconds:
+            head, seconds, tail = re.split(r"(?<=:\d\d:)(\d\d(?:\.\d+)?)", texts[i], maxsplit=1)
+            texts[i] = (
+                f"{head}{seconds if '.' in seconds else seconds + '.000000'}{nanoseconds:03}{tail}"
+            )
+    return texts
 
 
 def undone(column: pl.Series) -> pl.Series:

@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.frames.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
-from incrowd.frames.native import encode_polars
+from incrowd.frames.native import encode_polars, one_form
 
 PIECE = 1 << 18  # rows made at a time
 FLAT = (pl.Boolean, pl.String, pl.Date, pl.Datetime, pl.Duration, pl.Time)
@@ -67,11 +67,9 @@ class Plain:
 
 
 def packed(series: pl.Series) -> Packed | Plain:
-    """Pack a column if that makes it smaller and loses nothing.
-
-    Fractions stay as they are: 0.0 and −0.0 are equal, but not the same cell.
-    """
-    kind, rows = series.dtype, len(series)
+    """Pack a column if that makes it smaller and loses nothing; fractions never are."""
+    series, rows = one_form(series), len(series)
+    kind = series.dtype
     named = isinstance(kind, pl.Categorical | pl.Enum)
     if not (kind in FLAT or kind.is_integer() or named) or not rows:
         return Plain(series)
