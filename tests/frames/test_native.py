@@ -2,6 +2,7 @@
 
 import datetime
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -288,3 +289,35 @@ def test_zero_and_nan_are_published_one_way(library, dtype):
 def pl_to_arrow(series):
     """A series as a pyarrow table."""
     return pa.table({series.name: series.to_arrow()})
+
+
+NAMED = pl.Series("a", ["gone", "b", None, "a"], dtype=pl.Enum(["b", "gone", "a"]))
+
+
+def released_words(library, order):
+    """The categories of an unchanged column whose rows ``order`` are published."""
+    edit = Edit(("a",), {}, np.array(order))
+    if library == "packed":
+        back: Any = packed_table(["a"], lambda _: NAMED).edited(edit)
+        return back.native()["a"].dtype.categories
+    frame: Any = NAMED.to_frame()
+    if library == "pandas":
+        cells = frame.to_pandas()["a"].cat.set_categories(["b", "gone", "a"], ordered=True)
+        back = from_native(cells.to_frame()).edited(edit).native()["a"].cat
+        assert back.ordered
+        return back.categories
+    if library == "pyarrow":
+        words = pa.DictionaryArray.from_arrays([1, 0, None, 2], ["b", "gone", "a"], ordered=True)
+        back = from_native(pa.table({"a": words})).edited(edit).native().column("a")
+        assert back.type == words.type
+        return back.unify_dictionaries().chunk(0).dictionary.to_pylist()
+    back = from_native(frame).edited(edit).native()["a"].dtype
+    assert back == pl.Enum(back.categories)
+    return back.categories
+
+
+@pytest.mark.parametrize("library", ["polars", "packed", "pandas", "pyarrow"])
+def test_categories_of_rows_left_out_are_dropped(library):
+    """Tests that a type does not tell values of rows that are not published."""
+    assert list(released_words(library, [1, 2, 3])) == ["b", "a"]
+    assert list(released_words(library, [3, 2, 1, 0])) == ["b", "gone", "a"]

@@ -64,6 +64,8 @@ class NativeTable:
             frame = frame[edit.order.tolist(), :]
             if pandas_like:
                 frame = nw.from_native(frame.to_native().reset_index(drop=True), eager_only=True)
+        if len(frame) < self.rows:
+            frame = _without_unused(frame)
         return NativeTable(frame, self._back)
 
 
@@ -98,7 +100,17 @@ def _edited(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) ->
         name: _series(*texts[name], backend) if name in texts else _one_form(frame.get_column(name))
         for name in columns
     }
-    return nw.from_dict(kept, backend=backend)
+    return _framed(kept, backend)
+
+
+def _framed(columns: Mapping[str, "nw.Series[Any]"], backend: Any) -> "nw.DataFrame[Any]":
+    """Return a frame of columns; narwhals would make Categorical of polars' Enum."""
+    if not backend.is_polars():
+        return nw.from_dict(columns, backend=backend)
+    import polars as pl
+
+    cells = {name: series.to_native() for name, series in columns.items()}
+    return nw.from_native(pl.DataFrame(cells), eager_only=True)
 
 
 def _edited_pandas(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) -> Any:
@@ -116,6 +128,52 @@ def _edited_pandas(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Te
             plain = isinstance(zero.dtype, np.dtype)  # others hold missing cells apart from NaN
             native[name] = zero.where(zero.notna(), np.nan) if plain else zero
     return nw.from_native(native, eager_only=True)
+
+
+def _without_unused(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
+    """Drop categories that no row has: they are values of rows that were left out."""
+    backend = frame.implementation
+    named = [c for c, kind in frame.schema.items() if isinstance(kind, nw.Categorical | nw.Enum)]
+    if backend.is_pandas_like():
+        native = frame.to_native().copy(deep=False)
+        for name in named:
+            native[name] = native[name].cat.remove_unused_categories()
+        return nw.from_native(native, eager_only=True)
+    used = _used if backend.is_polars() else _used_words
+    kept = {c: used(cells) if c in named else cells for c, cells in frame.to_dict().items()}
+    return _framed(kept, backend)
+
+
+def _used(series: "nw.Series[Any]") -> "nw.Series[Any]":
+    """Return a polars series whose type names the categories that occur."""
+    cells = series.to_native()
+    return nw.from_native(cells.cast(narrower(cells)), series_only=True)
+
+
+def narrower(series: Any) -> Any:
+    """Return the type of a polars series; of an Enum without categories that do not occur."""
+    import polars as pl
+
+    if not isinstance(series.dtype, pl.Enum):
+        return series.dtype
+    used = set(series.alias("value").unique())
+    return pl.Enum([name for name in series.dtype.categories if name in used])
+
+
+def _used_words(series: "nw.Series[Any]") -> "nw.Series[Any]":
+    """Return a dictionary of pyarrow with the words that occur, in their order."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    known: Any = compute  # its functions are made when it is imported
+    cells = series.to_native()
+    there = set(cells.to_pylist())
+    every = cells.unify_dictionaries().chunk(0).dictionary if cells.num_chunks else pa.array([])
+    words = every.filter(pa.array([word in there for word in every.to_pylist()], pa.bool_()))
+    codes = known.index_in(cells.cast(cells.type.value_type), words).combine_chunks()
+    index = codes.cast(cells.type.index_type)
+    packed = pa.DictionaryArray.from_arrays(index, words, ordered=cells.type.ordered)
+    return nw.from_native(pa.chunked_array([packed]), series_only=True)
 
 
 def _one_form_objects(series: Any, column: str) -> NDArray[np.object_]:

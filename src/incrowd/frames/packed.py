@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.frames.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
-from incrowd.frames.native import encode_polars, one_form
+from incrowd.frames.native import encode_polars, narrower, one_form
 
 PIECE = 1 << 18  # rows made at a time
 FLAT = (pl.Boolean, pl.String, pl.Date, pl.Datetime, pl.Duration, pl.Time)
@@ -151,7 +151,8 @@ class EditedPacked:
         order = self._edit.order
         there = rows if order is None else order[rows]
         if column not in self._changes:
-            return self._table.take(column, there)
+            cells = self._table.take(column, there)
+            return cells.cast(self._kinds[column]) if column in self._kinds else cells
         vocabulary, index = self._vocabulary[column]
         return vocabulary.gather(index[there].astype(np.int64))
 
@@ -165,6 +166,18 @@ class EditedPacked:
             found[name] = pl.Series("value", texts, dtype=pl.String), place
         return found
 
+    @cached_property
+    def _kinds(self) -> Mapping[str, Any]:
+        """Types of Enum columns without categories that only rows hold that are left out."""
+        order = self._edit.order
+        found: dict[str, Any] = {}
+        if order is None or len(order) == self._table.rows:
+            return found
+        for name in set(self.columns) - set(self._changes):
+            if isinstance(self._table.take(name, slice(0, 0)).dtype, pl.Enum):
+                found[name] = narrower(self._table.take(name, order))
+        return found
+
     def agrees(self, written: Table, column: str) -> bool:
         """Whether a table read back has the same cells in a column."""
         if not isinstance(written, PackedTable) or written.rows != self.rows:
@@ -174,7 +187,7 @@ class EditedPacked:
 
     def reordered(self, order: NDArray[np.int64]) -> "EditedPacked":
         """Return the release of these original rows, in this order."""
-        _ = self._vocabulary  # made once for all
+        _ = self._vocabulary, self._kinds  # made once for all
         other = copy(self)
         other._edit, other.rows = replace(self._edit, order=order), len(order)
         return other

@@ -141,7 +141,7 @@ def _csv_writer(table: EditedParts) -> Callable[[Path, Rows], None]:
 def _frames(table: EditedParts) -> Callable[[Path, Rows], None]:
     base, inner = table.source.base, table.inner
     assert isinstance(base, PackedTable)
-    edited = base.edited(Edit(inner.columns, inner.replacements))
+    edited = base.edited(inner)
 
     def write(path: Path, rows: Rows) -> None:
         arrow = path.suffix.lower() in (".arrow", ".feather", ".ipc")
