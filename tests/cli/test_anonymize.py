@@ -319,3 +319,33 @@ def test_the_bound_that_a_proof_certifies_is_told(folder, method):
     certified = told.get("proof_bound", told["lower_bound"])
     assert certified == verdict["bound"] <= told["cost"]
     assert ("certifies" in done.stderr) == ("proof_bound" in told)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])
+@pytest.mark.parametrize("name", ["", "*", "^a$", "^a", "="])
+def test_proofs_of_strange_names(folder, name, suffix):
+    """Tests proofs of columns whose names mean something else to polars, in every role."""
+    words = {name: ["x", "x", "y", "y"], "a": ["1", "1", "1", "2"], f"^{name}s$": list("fgfg")}
+    if suffix == "csv":
+        header, *lines = list(words), *zip(*words.values(), strict=True)
+        (folder / "t.csv").write_text("".join(",".join(line) + "\n" for line in (header, *lines)))
+    elif suffix == "parquet":
+        pl.DataFrame(words).write_parquet(folder / "t.parquet")
+    else:
+        pl.DataFrame(words).write_ipc(folder / "t.arrow")
+    table, out = f"t.{suffix}", f"o.{suffix}"
+    for roles in (["--sensitive", f"^{name}s$", "--l", 2], ["--keep", name], ["--id", name]):
+        asked = ("anonymize", table, "-o", out, "-k", 2, "--proof", "o.proof", *roles)
+        done = incrowd(*asked)
+        assert done.exit_code == 0, done.output
+        done = incrowd("verify", out, "--original", table, "--proof", "o.proof")
+        assert done.exit_code == 0, done.output
+
+
+def test_a_proof_of_blank_cells_between_carriage_returns(folder):
+    """Tests that checker and reader see the same rows where a quote stands in such a file."""
+    (folder / "t.csv").write_bytes('c0\ré\r\r"x""y"\r\r'.encode())
+    done = incrowd("anonymize", "t.csv", "-o", "o.csv", "-k", 2, "--proof", "p", "--star", "#")
+    assert done.exit_code == 0, done.output
+    done = incrowd("verify", "o.csv", "--original", "t.csv", "--proof", "p")
+    assert done.exit_code == 0, done.output
