@@ -4,6 +4,7 @@ import datetime
 from decimal import Decimal
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -321,3 +322,27 @@ def test_categories_of_rows_left_out_are_dropped(library):
     """Tests that a type does not tell values of rows that are not published."""
     assert list(released_words(library, [1, 2, 3])) == ["b", "a"]
     assert list(released_words(library, [3, 2, 1, 0])) == ["b", "gone", "a"]
+
+
+UNREADABLE = {
+    "decimal256": lambda: pa.table({"a": pa.array([Decimal("1.1")], pa.decimal256(60, 2))}),
+    "month_day_nano_interval": lambda: pa.table(
+        {"a": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}
+    ),
+    "INTERVAL": lambda: duckdb.sql("SELECT INTERVAL 1 MONTH a"),
+    "TIME WITH TIME ZONE": lambda: duckdb.sql("SELECT '10:00:00+02'::TIMETZ a"),
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_refuses_what_polars_cannot_take(kind):
+    """Tests types that would end in an error of a library, or would lose their offset."""
+    with pytest.raises(InputError, match=f"column 'a' is of type {kind}"):
+        from_native(UNREADABLE[kind]())
+
+
+def test_refuses_times_that_python_cannot_tell():
+    """Tests a time in the far future, whose text is asked for."""
+    frame = pl.DataFrame({"a": pl.Series([2**62]).cast(pl.Duration("ms"))})
+    with pytest.raises(InputError, match="'a' holds times that Python cannot tell"):
+        from_native(frame).encode("a")

@@ -11,6 +11,7 @@ from incrowd.errors import InputError
 from incrowd.frames.base import Column, Edit, replaced
 from incrowd.frames.scalars import as_texts, require_one_kind
 
+LOST = ("interval", "time with time zone")  # of duckdb: months and offsets would be lost
 EAGER = "pandas, polars, pyarrow, modin or cuDF"
 
 
@@ -280,7 +281,12 @@ def _texts(values: Any, column: str) -> list[str]:
                 pl.Duration("us") if dtype == pl.Duration else pl.Datetime("us", dtype.time_zone)
             )
             values = pl.Series(steps // 1000).cast(coarse)
-    return as_texts(values.to_list(), column, finer.tolist())
+    try:
+        return as_texts(values.to_list(), column, finer.tolist())
+    except (OverflowError, pl.exceptions.PanicException):  # of the year 10000, for example
+        raise InputError(
+            f"column {column!r} holds times that Python cannot tell; make it text"
+        ) from None
 
 
 def from_native(data: Any) -> NativeTable:
@@ -303,6 +309,7 @@ def from_native(data: Any) -> NativeTable:
         raise InputError("the frame has a column name more than once; rename the columns") from None
     if frame.implementation.is_pandas_like():  # a later change in place must not reach us
         frame = nw.from_native(frame.to_native().copy(deep=False))
+    require_readable(frame)
     back: Callable[[Any], Any] = _same
     if isinstance(frame, nw.LazyFrame):
         frame, back = _collected(frame)
@@ -313,6 +320,27 @@ def from_native(data: Any) -> NativeTable:
             "rename it, in pandas by df.columns = df.columns.astype(str)"
         )
     return NativeTable(frame, (lambda native: nw.from_native(back(native))) if wrapped else back)
+
+
+def require_readable(frame: Any) -> None:
+    """Raise InputError for columns of pyarrow and duckdb that polars does not take as they are."""
+    native = frame.to_native()
+    if frame.implementation.is_duckdb():
+        kinds = [(str(kind), kind.id in LOST) for kind in native.types]
+    elif frame.implementation.is_pyarrow():
+        from pyarrow import types
+
+        kinds = [
+            (str(k), types.is_decimal256(k) or types.is_interval(k)) for k in native.schema.types
+        ]
+    else:
+        return
+    for column, (kind, refused) in zip(frame.columns, kinds, strict=True):
+        if refused:
+            raise InputError(
+                f"column {column!r} is of type {kind}, which cannot be read; make it text, or "
+                "leave it out"
+            )
 
 
 def _same(native: Any) -> Any:
