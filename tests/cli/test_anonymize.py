@@ -95,6 +95,7 @@ ERRORS = [
     (["in.csv"], 2, "Missing option '-o'", "no output"),
     (["in.csv", "-o", "in.csv"], 2, "is the input itself", "output is input"),
     (["in.csv", "-o", "./in.csv"], 2, "is the input itself", "the same by a detour"),
+    (["in.csv", "-o", "o.csv.gz"], 2, "not written; write 'o.csv' and pack it", "packed output"),
     (["in.csv", "-o", "no/o"], 2, "folder 'no' does not exist", "no such folder"),
     (["in.csv", "-o", "."], 2, "is a folder", "output is a folder"),
     (["", "-o", "o.csv"], 2, "the name of the input is empty", "no input"),
