@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -173,3 +174,31 @@ def test_dates_and_booleans() -> None:
     )  # fmt: skip
     out = Anonymizer(k=2, hierarchies={"born": "date:year"}).fit_transform(frame)
     assert out.tolist() == [["1990", "True"], ["1990", "True"], ["*", "True"], ["*", "True"]]
+
+
+def test_polars_output_has_types() -> None:
+    """Tests that numbers beside text are numbers in a polars frame, suppressed ones NaN."""
+    frame = pd.DataFrame({"n": [1, 1, 2, 2], "u": [1, 2, 3, 4], "s": list("xxyz"), "m": [None] * 4})
+    made = Anonymizer(k=2)
+    made.set_output(transform="polars")
+    out: Any = made.fit_transform(frame)
+    kinds = {"n": pl.Float64, "u": pl.Float64, "s": pl.String, "m": pl.Float64}
+    assert dict(out.schema) == kinds
+    assert out["n"].to_list() == [1, 1, 2, 2]
+    assert out["u"].is_nan().all()
+    assert out["s"].to_list() == ["x", "x", "*", "*"]
+
+
+@pytest.mark.parametrize("k", ["3", 2.5, None])
+def test_a_k_that_is_no_whole_number(k: Any) -> None:
+    """Tests the message for a k of another type."""
+    with pytest.raises(ValueError, match="k must be a whole number"):
+        Anonymizer(k=k).fit([[1], [1], [1]])
+
+
+def test_zeros_are_released_alike() -> None:
+    """Tests that the sign of zero does not tell rows apart."""
+    for beside in (1.0, "x"):
+        rows = np.array([[0.0, beside], [-0.0, beside]], dtype=object if beside == "x" else float)
+        out = Anonymizer(k=2).fit_transform(rows)
+        assert len({str(zero) for zero in out[:, 0]}) == 1

@@ -11,6 +11,7 @@ from incrowd.errors import IncrowdError, MissingExtraError
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.utils._set_output import _get_output_config  # no public name tells it
     from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 except ImportError:
     raise MissingExtraError("scikit-learn", "sklearn", "incrowd.sklearn") from None
@@ -122,7 +123,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         from incrowd.release import in_units
 
         X = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan")
-        if len(X) < self.k:
+        if isinstance(self.k, numbers.Integral) and len(X) < self.k:
             raise ValueError(
                 f"k = {self.k} is larger than the table: n_samples = {len(X)}; use a smaller k"
             )
@@ -165,17 +166,28 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
         rows = list(zip(*(texts_of(X[:, j]) for j in range(X.shape[1])), strict=True))
         released = self._learnt.released(rows)
-        out = np.empty(X.shape, float if all(self._numeric) else object)
+        columns = []
         for j, numeric in enumerate(self._numeric):
             before = [row[j] for row in rows]
             after = [row[j] for row in released]
-            if numeric:
-                kept = np.array([a == b for a, b in zip(before, after, strict=True)], bool)
-                out[:, j] = np.nan
-                out[kept, j] = X[kept, j]
-            else:
-                out[:, j] = after
+            columns.append(_numbers(X[:, j], before, after) if numeric else after)
+        if _get_output_config("transform", self)["dense"] == "polars":
+            return self._polars(columns)
+        out = np.empty(X.shape, float if all(self._numeric) else object)
+        for j, column in enumerate(columns):
+            out[:, j] = column
         return out
+
+    def _polars(self, columns: list[Any]) -> Any:
+        """Return columns as a frame: from an array of objects polars would make no numbers."""
+        import polars as pl
+
+        names = map(str, self.get_feature_names_out())  # pyright: ignore
+        kinds = [pl.Float64 if numeric else pl.String for numeric in self._numeric]
+        series = zip(names, columns, kinds, strict=True)
+        return pl.DataFrame(
+            {n: pl.Series(list(c), dtype=kind, strict=False) for n, c, kind in series}
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -219,6 +231,16 @@ def _text(value: Any) -> str:
         whole = value.time() == datetime.time() and value.tzinfo is None
         return value.date().isoformat() if whole else value.isoformat(sep=" ")
     return str(value)
+
+
+def _numbers(values: Any, before: list[str | None], after: list[str | None]) -> Any:
+    """Return numbers with NaN where the text changed, equal ones (0.0, −0.0) in one form."""
+    first: dict[str | None, Any] = {}
+    cells = [first.setdefault(text, value) for text, value in zip(before, values, strict=True)]
+    out = np.full(len(values), np.nan, values.dtype if values.dtype == object else float)
+    kept = [i for i, text in enumerate(before) if text == after[i]]
+    out[kept] = [cells[i] for i in kept]
+    return out
 
 
 def _is_missing(value: Any) -> bool:

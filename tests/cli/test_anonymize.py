@@ -95,8 +95,12 @@ ERRORS = [
     (["in.csv"], 2, "Missing option '-o'", "no output"),
     (["in.csv", "-o", "in.csv"], 2, "is the input itself", "output is input"),
     (["in.csv", "-o", "./in.csv"], 2, "is the input itself", "the same by a detour"),
+    (["in.csv", "-o", "o.csv.gz"], 2, "not written; write 'o.csv' and pack it", "packed output"),
     (["in.csv", "-o", "no/o"], 2, "folder 'no' does not exist", "no such folder"),
     (["in.csv", "-o", "."], 2, "is a folder", "output is a folder"),
+    (["", "-o", "o.csv"], 2, "the name of the input is empty", "no input"),
+    (["in.csv", "-o", ""], 2, "the name of an output is empty", "an empty output"),
+    (["in.csv", "-o", "o.csv", "--proof", ""], 2, "name of an output is empty", "an empty proof"),
     (["im.csv", "-o", "o"], 2, "no such file; did you mean 'in.csv'?", "no such input"),
     (["in.csv", "-o", "o", "--qi", "aeg"], 2, "did you mean 'age'", "unknown column"),
     (["in.csv", "-o", "o", "--qi", "age"], 2, "3 columns have no role: 'name', 'zip'", "no role"),
@@ -324,3 +328,33 @@ def test_the_bound_that_a_proof_certifies_is_told(folder, method):
     certified = told.get("proof_bound", told["lower_bound"])
     assert certified == verdict["bound"] <= told["cost"]
     assert ("certifies" in done.stderr) == ("proof_bound" in told)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])
+@pytest.mark.parametrize("name", ["", "*", "^a$", "^a", "="])
+def test_proofs_of_strange_names(folder, name, suffix):
+    """Tests proofs of columns whose names mean something else to polars, in every role."""
+    words = {name: ["x", "x", "y", "y"], "a": ["1", "1", "1", "2"], f"^{name}s$": list("fgfg")}
+    if suffix == "csv":
+        header, *lines = list(words), *zip(*words.values(), strict=True)
+        (folder / "t.csv").write_text("".join(",".join(line) + "\n" for line in (header, *lines)))
+    elif suffix == "parquet":
+        pl.DataFrame(words).write_parquet(folder / "t.parquet")
+    else:
+        pl.DataFrame(words).write_ipc(folder / "t.arrow")
+    table, out = f"t.{suffix}", f"o.{suffix}"
+    for roles in (["--sensitive", f"^{name}s$", "--l", 2], ["--keep", name], ["--id", name]):
+        asked = ("anonymize", table, "-o", out, "-k", 2, "--proof", "o.proof", *roles)
+        done = incrowd(*asked)
+        assert done.exit_code == 0, done.output
+        done = incrowd("verify", out, "--original", table, "--proof", "o.proof")
+        assert done.exit_code == 0, done.output
+
+
+def test_a_proof_of_blank_cells_between_carriage_returns(folder):
+    """Tests that checker and reader see the same rows where a quote stands in such a file."""
+    (folder / "t.csv").write_bytes('c0\ré\r\r"x""y"\r\r'.encode())
+    done = incrowd("anonymize", "t.csv", "-o", "o.csv", "-k", 2, "--proof", "p", "--star", "#")
+    assert done.exit_code == 0, done.output
+    done = incrowd("verify", "o.csv", "--original", "t.csv", "--proof", "p")
+    assert done.exit_code == 0, done.output

@@ -167,7 +167,7 @@ def test_an_edit_changes_what_it_names_alone(table, data):
 
 def test_quotes_stay_where_they_were():
     """Tests that an unchanged cell keeps its bytes, quoted or not, and the mark its place."""
-    data = b'\xef\xbb\xbf"a";b\r\n"1";x\r\n1;"y"\r\n'
+    data = b'\xef\xbb\xbf"a";b\r\n"1";x\r\n2;"y"\r\n'
     read = read_csv(data, "t.csv")
     assert written(read) == data
     star = Replacement(("*",), np.array([0, -1], np.int32))
@@ -213,3 +213,39 @@ def test_long_records():
     table = read_csv(data, "t.csv")
     assert values(table) == {"a": ["1", long, "4"], "b": ["2", "3", long]}
     assert written(table) == data
+
+
+SPELLED = [
+    # bytes, as released, why
+    (b'a,b\n1,2\n"1",2\n1,"2"\n"1","2"\n', b"a,b\n" + b'"1","2"\n' * 4, "a tie"),
+    (b'a\n1\n"1"\n1\n', b"a\n1\n1\n1\n", "the most frequent"),
+    (b'a\n"1"\n"1"\n2\n', None, "one way for each value"),
+    (b'a,b\n"x,y",p\nx,"p"\n', b'a,b\n"x,y","p"\nx,"p"\n', "one column of two"),
+    (b'a,b\n5" x,1\n"5"" x",1\n', b'a,b\n"5"" x",1\n"5"" x",1\n', "a quote inside"),
+    (b'a,b\n,1\n"",1\n', None, "missing and empty text differ"),
+    (b'a,b\n"1",\n"2",""\n', None, "all in quotes"),
+]
+
+
+@pytest.mark.parametrize(("data", "expected", "why"), SPELLED, ids=[case[2] for case in SPELLED])
+def test_one_spelling_for_a_value(data, expected, why):
+    """Tests that quotes around some cells of a value do not tell rows apart."""
+    assert written(read_csv(data, "t.csv")) == (data if expected is None else expected), why
+
+
+def test_a_label_is_spelled_like_the_value_it_equals():
+    """Tests a label that stands in other rows as a value, in quotes there; and rows left out."""
+    table = read_csv(b'a\n"1"\n"2"\n"3"\n', "t.csv")
+    new = Replacement(("1", "*"), np.array([-1, 0, 1], np.int8))
+    assert written(table, Edit(("a",), {"a": new})) == b'a\n"1"\n"1"\n*\n'
+    moved = Edit(("a",), {"a": new}, np.array([1, 0]))
+    assert written(table, moved) == b'a\n"1"\n"1"\n'
+
+
+@given(st.lists(st.sampled_from(["1", '"1"', "", '""', "x", '"x"', '5"', '"5"""']), max_size=9))
+def test_equal_cells_are_equal_bytes(cells):
+    """Tests that bytes are equal exactly where values are, and values stay."""
+    table = read_csv(("a,b\n" + "".join(f"{cell},\n" for cell in cells)).encode(), "t.csv")
+    lines = written(table).splitlines()[1:]
+    assert values(read_csv(written(table), "r.csv")) == values(table)
+    assert len(set(lines)) == len(set(values(table)["a"]))

@@ -1,16 +1,21 @@
 """Data frames of every library: codes out, an edit in, the same type back."""
 
 import datetime
+from decimal import Decimal
+from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
+from incrowd.checker.files import as_text
 from incrowd.errors import InputError
 from incrowd.frames import Edit, Replacement, from_native, texts
 from incrowd.frames.base import Column
+from incrowd.frames.packed import packed_table
 
 COLUMNS = {
     "name": ["x", None, "y", "x"],
@@ -26,6 +31,11 @@ TEXTS = {
     "yes": ["True", "False", "True", "True"],
     "day": ["2020-01-01", "2020-01-02", "2020-01-01", "2020-01-03"],
 }
+
+
+def offset(hours):
+    """A time zone so many hours east."""
+    return datetime.timezone(datetime.timedelta(hours=hours))
 
 
 def plain(frame):
@@ -202,3 +212,137 @@ def test_names_that_mean_something_to_a_library(constructor, name):
     star = Replacement(("*",), np.array([-1, 0], np.int32))
     back = from_native(frame).edited(Edit((name, "z"), {name: star})).native()
     assert plain(back) == {name: ["1", "*"], "z": ["p", "q"]}
+
+
+STEPS = [-1001, -1, 0, 1, 999, 1000, 1_577_872_800_000_000_001, None]
+ZONE = pl.Datetime("ns", "Asia/Kolkata")
+FINE = [
+    (pl.Datetime("ns"), "1970-01-01 00:00:00.000000001", "1970-01-01 00:00:00.000001"),
+    (ZONE, "1970-01-01 05:30:00.000000001+05:30", "1970-01-01 05:30:00.000001+05:30"),
+    (pl.Duration("ns"), "0:00:00.000000001", "0:00:00.000001"),
+    (pl.Time, "00:00:00.000000001", "00:00:00.000001"),
+]
+
+
+@pytest.mark.parametrize(("dtype", "one", "thousand"), FINE, ids=[str(f[0]) for f in FINE])
+def test_nanoseconds_are_read(dtype, one, thousand):
+    """Tests that times that differ by a nanosecond differ as text, for the checker too."""
+    steps = STEPS[2:6] if dtype == pl.Time else STEPS
+    series = pl.Series("a", steps, dtype=pl.Int64).cast(dtype)
+    found = plain(series.to_frame())["a"]
+    assert len(set(found)) == len(steps)
+    assert found[steps.index(1)] == one
+    assert found[steps.index(1000)] == thousand
+    assert as_text(series).to_list() == found
+    assert plain(series.to_frame().to_arrow())["a"] == found
+
+
+def test_nanoseconds_of_pandas_are_read():
+    """Tests midnights with nanoseconds, which are no dates, and times of day held by pyarrow."""
+    times = pd.Series(pd.to_datetime([0, 1, 2], unit="ns"))
+    clocks = pd.Series(pd.array([0, 1, 2], dtype=pd.ArrowDtype(pa.time64("ns"))))
+    found = plain(pd.DataFrame({"time": times, "clock": clocks}))
+    assert found["time"][:2] == ["1970-01-01 00:00:00", "1970-01-01 00:00:00.000000001"]
+    assert found["clock"] == ["00:00:00", "00:00:00.000000001", "00:00:00.000000002"]
+
+
+ALIKE = {
+    "zeros": pd.Series([0.0, -0.0, 0.0]),
+    "nullable": pd.Series([0.0, -0.0, 0.0], dtype="Float64"),
+    "pyarrow": pd.Series([0.0, -0.0, 0.0], dtype=pd.ArrowDtype(pa.float32())),
+    "nan": pd.Series([np.nan, np.copysign(np.nan, -1), np.nan]),
+    "decimals": pd.Series([Decimal("1"), Decimal("1.0"), Decimal("1.00")]),
+    "missing": pd.Series([None, float("nan"), pd.NA], dtype=object),
+    "zones": pd.Series(
+        [datetime.datetime(2020, 1, 1, h, tzinfo=offset(h)) for h in range(3)], dtype=object
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_equal_values_are_published_alike(name):
+    """Tests that an unchanged pandas column holds one and the same cell where the text is one."""
+    frame = pd.DataFrame({"a": ALIKE[name]})
+    back = from_native(frame).edited(Edit(("a",))).native()["a"]
+    assert back.dtype == frame["a"].dtype
+    bits = back.to_numpy(dtype=float).view("u8") if back.dtype == float else map(repr, back)
+    assert len(set(bits)) == 1
+
+
+@pytest.mark.parametrize("library", ["polars", "packed", "pyarrow"])
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64])
+def test_zero_and_nan_are_published_one_way(library, dtype):
+    """Tests the bits of an unchanged column of fractions."""
+    nan = np.copysign(np.nan, np.array([1, -1]))
+    series = pl.Series("^a$", [0.0, -0.0, *nan, 1.5, None], dtype=dtype)
+    if library == "packed":
+        table = packed_table(["^a$"], lambda _: series)
+    else:
+        table = from_native(series.to_frame() if library == "polars" else pl_to_arrow(series))
+    back = table.edited(Edit(("^a$",))).native()
+    found = pl.DataFrame(back)["^a$"].alias("a")
+    assert found.dtype == dtype
+    assert found.is_null().to_list() == [False] * 5 + [True]
+    bits = found.drop_nulls().to_numpy().view("u4" if dtype == pl.Float32 else "u8").tolist()
+    assert len(set(bits)) == 3
+
+
+def pl_to_arrow(series):
+    """A series as a pyarrow table."""
+    return pa.table({series.name: series.to_arrow()})
+
+
+NAMED = pl.Series("a", ["gone", "b", None, "a"], dtype=pl.Enum(["b", "gone", "a"]))
+
+
+def released_words(library, order):
+    """The categories of an unchanged column whose rows ``order`` are published."""
+    edit = Edit(("a",), {}, np.array(order))
+    if library == "packed":
+        back: Any = packed_table(["a"], lambda _: NAMED).edited(edit)
+        return back.native()["a"].dtype.categories
+    frame: Any = NAMED.to_frame()
+    if library == "pandas":
+        cells = frame.to_pandas()["a"].cat.set_categories(["b", "gone", "a"], ordered=True)
+        back = from_native(cells.to_frame()).edited(edit).native()["a"].cat
+        assert back.ordered
+        return back.categories
+    if library == "pyarrow":
+        words = pa.DictionaryArray.from_arrays([1, 0, None, 2], ["b", "gone", "a"], ordered=True)
+        back = from_native(pa.table({"a": words})).edited(edit).native().column("a")
+        assert back.type == words.type
+        return back.unify_dictionaries().chunk(0).dictionary.to_pylist()
+    back = from_native(frame).edited(edit).native()["a"].dtype
+    assert back == pl.Enum(back.categories)
+    return back.categories
+
+
+@pytest.mark.parametrize("library", ["polars", "packed", "pandas", "pyarrow"])
+def test_categories_of_rows_left_out_are_dropped(library):
+    """Tests that a type does not tell values of rows that are not published."""
+    assert list(released_words(library, [1, 2, 3])) == ["b", "a"]
+    assert list(released_words(library, [3, 2, 1, 0])) == ["b", "gone", "a"]
+
+
+UNREADABLE = {
+    "decimal256": lambda: pa.table({"a": pa.array([Decimal("1.1")], pa.decimal256(60, 2))}),
+    "month_day_nano_interval": lambda: pa.table(
+        {"a": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}
+    ),
+    "INTERVAL": lambda: duckdb.sql("SELECT INTERVAL 1 MONTH a"),
+    "TIME WITH TIME ZONE": lambda: duckdb.sql("SELECT '10:00:00+02'::TIMETZ a"),
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_refuses_what_polars_cannot_take(kind):
+    """Tests types that would end in an error of a library, or would lose their offset."""
+    with pytest.raises(InputError, match=f"column 'a' is of type {kind}"):
+        from_native(UNREADABLE[kind]())
+
+
+def test_refuses_times_that_python_cannot_tell():
+    """Tests a time in the far future, whose text is asked for."""
+    frame = pl.DataFrame({"a": pl.Series([2**62]).cast(pl.Duration("ms"))})
+    with pytest.raises(InputError, match="'a' holds times that Python cannot tell"):
+        from_native(frame).encode("a")

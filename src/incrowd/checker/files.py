@@ -6,7 +6,7 @@ import json
 import math
 import re
 import zipfile
-from datetime import time
+from datetime import time, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -15,6 +15,7 @@ import polars as pl
 from incrowd.checker.rejection import RejectedError, require
 
 VERSION = 2
+MARK = "="  # before columns' names: polars has a meaning of its own for "", "*" and "^a$"
 PLAIN = r"^'[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
 NUMBERS = ("scale", "quantum", "price_k", "cost", "bound")
 PARTS = {
@@ -87,21 +88,44 @@ def shaped(facts: dict[str, Any]) -> tuple[dict[str, list[str]], list[dict[str, 
     return roles, models
 
 
+def marked(
+    proof: Proof, roles: dict[str, list[str]], models: list[dict[str, Any]]
+) -> tuple[Proof, dict[str, list[str]], list[dict[str, Any]]]:
+    """Return a proof with ``MARK`` before each column's name."""
+
+    def entry(given: dict[str, Any]) -> dict[str, Any]:
+        several = {"columns": [MARK + c for c in given["columns"]]} if "columns" in given else {}
+        return given | several | ({"column": MARK + given["column"]} if "column" in given else {})
+
+    known = {MARK + column: source for column, source in proof.facts["hierarchies"].items()}
+    rules = [entry(rule) for rule in proof.facts.get("pricing") or []]
+    facts = proof.facts | {"hierarchies": known, "pricing": rules}
+    ladders = proof.ladders.with_columns((MARK + pl.col("column")).alias("column"))
+    names = {role: [MARK + column for column in columns] for role, columns in roles.items()}
+    return proof._replace(facts=facts, ladders=ladders), names, [entry(model) for model in models]
+
+
 def sha256(data: bytes) -> str:
     """Return the hash in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def read_table(data: bytes, csv: dict[str, Any]) -> pl.DataFrame:
-    """Read a table; delimited text by the dialect ``csv``: delimiter, newline, encoding."""
+    """Read a table; delimited text by the dialect ``csv``: delimiter, newline, encoding.
+
+    ``MARK`` stands before each column's name.
+    """
     try:
         if data.startswith(b"PAR1"):
-            return pl.read_parquet(io.BytesIO(data))
-        if data.startswith(b"ARROW1"):
-            return pl.read_ipc(io.BytesIO(data))
-        if data.startswith(b"\xff\xff\xff\xff"):
-            return pl.read_ipc_stream(io.BytesIO(data))
-        return read_csv(data, **csv)
+            table = pl.read_parquet(io.BytesIO(data))
+        elif data.startswith(b"ARROW1"):
+            table = pl.read_ipc(io.BytesIO(data))
+        elif data.startswith(b"\xff\xff\xff\xff"):
+            table = pl.read_ipc_stream(io.BytesIO(data))
+        else:
+            table = read_csv(data, **csv)
+        table.columns = [MARK + name for name in table.columns]
+        return table
     except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
         raise RejectedError("a table cannot be read in the form that the proof states") from None
 
@@ -116,10 +140,14 @@ def read_csv(
         data = data.rstrip(b"\r\n") + end.encode()
     if b'"' not in data:
         form = {"separator": delimiter, "eol_char": end, "quote_char": None}
-        return pl.read_csv(io.BytesIO(data), infer_schema=False, **form)
+        table = pl.read_csv(io.BytesIO(data), infer_schema=False, **form)
+        names = data.partition(end.encode())[0].decode().removesuffix("\r")
+        table.columns = names.split(delimiter)  # an empty name would be another one
+        return table
     cut = re.escape(delimiter)
     field = rf'("(?:[^"]|"")*"|(?:[^"{cut}{end}][^{cut}{end}]*)?)'
-    tokens = re.findall(rf"{field}({cut}|\r?{end}|\Z)", data.decode())
+    ends = r"\r?\n" if end == "\n" else end
+    tokens = re.findall(rf"{field}({cut}|{ends}|\Z)", data.decode())
     if sum(len(text) + len(sep) for text, sep in tokens) != len(data.decode()):
         raise ValueError("stray quote")
     width = next(i for i, (_, sep) in enumerate(tokens) if sep != delimiter) + 1
@@ -146,12 +174,36 @@ def as_text(column: pl.Series) -> pl.Series:
     if column.dtype.is_float() or column.dtype.is_decimal():
         whole = all(math.isfinite(v) and v == int(v) for v in values)
         texts = [str(int(v)) if whole else str(v) for v in values]
-    elif isinstance(column.dtype, pl.Datetime):
-        days = all(v.tzinfo is None and v.time() == time() for v in values)
-        texts = [v.date().isoformat() if days else v.isoformat(sep=" ") for v in values]
+    elif column.dtype.is_temporal():
+        texts = times(kinds)
     else:
         texts = [str(v) for v in values]
     return column.replace_strict(kinds, texts, default=None, return_dtype=pl.String)
+
+
+def times(column: pl.Series) -> list[str]:
+    """Return dates, times and spans as text, with nine decimals where there are nanoseconds."""
+    kind = column.dtype
+    values: list[Any] = column.to_list()
+    exact = isinstance(kind, pl.Time) or getattr(kind, "time_unit", "") == "ns"
+    steps: list[int] = column.to_physical().to_list() if exact else [0] * len(values)
+    fine = [step % 1000 for step in steps]
+    if isinstance(kind, pl.Duration) and any(fine):  # as Python objects they are cut, not floored
+        values = [timedelta(microseconds=step // 1000) for step in steps]
+    if isinstance(kind, pl.Datetime):
+        days = kind.time_zone is None and all(v.time() == time() for v in values)
+        if days and not any(fine):
+            return [v.date().isoformat() for v in values]
+        texts = [v.isoformat(sep=" ") for v in values]
+    else:
+        texts = [str(v) for v in values]
+    for i, nanoseconds in enumerate(fine):
+        if nanoseconds:
+            head, seconds, tail = re.split(r"(?<=:\d\d:)(\d\d(?:\.\d+)?)", texts[i], maxsplit=1)
+            texts[i] = (
+                f"{head}{seconds if '.' in seconds else seconds + '.000000'}{nanoseconds:03}{tail}"
+            )
+    return texts
 
 
 def undone(column: pl.Series) -> pl.Series:

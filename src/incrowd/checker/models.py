@@ -31,8 +31,7 @@ def require_lawful(
         if model.get("model") == "k-anonymity":
             continue  # counted where the classes are
         columns = columns_of(model, sensitive)
-        keys = sensitive.select(columns)
-        keys.columns = [str(j) for j in range(keys.width)]
+        keys = pl.DataFrame({str(j): sensitive.get_column(c) for j, c in enumerate(columns)})
         table = Counter(keys.rows())
         frame = keys.with_columns(pl.Series("class", classes)).with_row_index("row")
         groups = frame.group_by("class", *keys.columns).agg(pl.len(), pl.col("row").min())

@@ -84,11 +84,12 @@ def proved(release: Path, original: Path, proof: files.Proof) -> dict[str, Any]:
     other = [name for name, said, hashed in hashes if said != hashed]
     strange = f"the {' and the '.join(other)} is not the file whose hash the proof states"
     try:
-        found = compared(data, proof, roles, models)
+        found = compared(data, *files.marked(proof, roles, models))
     except RejectedError as no:  # where it is says more than that the file is another one
-        raise RejectedError(f"{no.reason}; {strange}", no.row, no.column) if other else no from None
+        where = no.row, no.column and no.column.removeprefix(files.MARK)
+        raise RejectedError(f"{no.reason}; {strange}" if other else no.reason, *where) from None
     require(not other, strange)
-    return found
+    return {**found, "models": models}
 
 
 def compared(
@@ -121,7 +122,7 @@ def compared(
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
     require(bound <= cost, "the bound is above the cost")
     gap = (cost - bound) / cost if cost else 0.0
-    keys = {"rows": before.height, "models": models, "cost": cost, "bound": bound, "scale": scale}
+    keys = {"rows": before.height, "cost": cost, "bound": bound, "scale": scale}
     more = {"proven": proven, "suppressed_rows": dropped}
     return {**keys, "gap": gap, "optimal": cost == bound, **more}
 

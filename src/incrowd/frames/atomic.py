@@ -99,6 +99,8 @@ def raise_plainly(error: BaseException, name: str) -> None:
 
 
 def _beside(target: Path, name: str) -> IO[bytes]:
+    if not name:
+        raise InputError("the name of an output is empty; name a file, or - for standard output")
     if target.is_dir():
         raise InputError(f"{name}: is a folder; expected a file name")
     try:

@@ -1,7 +1,7 @@
 """Byte kernels for delimited text: find the fields, number the values, write the release.
 
 The bytes of a cell that does not change are copied from the input, quotes and all, so that a
-release differs from its original in the changed cells alone.
+release differs from its original in the changed cells alone (but see ``spelling.py``).
 """
 
 from typing import Any
@@ -15,6 +15,7 @@ CR = np.uint8(ord("\r"))
 LF = np.uint8(ord("\n"))
 
 FINE, RAGGED, UNCLOSED, AFTER_QUOTE, BLANK, WIDE = range(6)
+PLAIN, ODD, NEEDLESS = 1, 2, 4  # ways to write a field
 
 
 @kernel
@@ -165,6 +166,34 @@ def field(starts: Any, ends: Any, record: Any, column: int) -> tuple[int, int]:
     start = starts[record]
     begin = start if column == 0 else start + np.int64(ends[record, column - 1]) + 1
     return begin, start + np.int64(ends[record, column])
+
+
+@kernel
+def ways(data: Any, starts: Any, ends: Any, column: int, delimiter: int, newline: int) -> int:
+    """Return in which ways the fields of a column are written, as a sum of flags.
+
+    PLAIN: some have no quotes around, ODD: though they hold a quote or a line break inside,
+    NEEDLESS: some have quotes around though they might do without.
+    """
+    found = 0
+    for r in range(len(starts)):
+        begin, end = field(starts, ends, r, column)
+        if begin == end:  # missing, which is written in one way
+            continue
+        if data[begin] != QUOTE:
+            found |= PLAIN
+            for i in range(begin, end):
+                if data[i] == QUOTE or data[i] == CR or data[i] == LF:
+                    found |= ODD
+        elif end - begin > 2 and data[begin + 1] != QUOTE:
+            needed = False
+            for i in range(begin + 1, end - 1):
+                needed |= data[i] == delimiter or data[i] == newline
+            if not needed:
+                found |= NEEDLESS
+        if found == PLAIN | ODD | NEEDLESS:
+            break
+    return found
 
 
 @kernel

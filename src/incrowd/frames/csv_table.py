@@ -2,7 +2,8 @@
 
 import codecs
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,17 @@ from incrowd.frames.base import (
     MOST_LABELS,
     Column,
     Edit,
-    Replacement,
     Table,
     narrow,
     replaced,
     texts,
 )
 from incrowd.frames.dialect import BOM, Dialect, as_utf8, sniff
+from incrowd.frames.spelling import AS_IT_IS, Spelling, spelling
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
+Ids = NDArray[np.signedinteger[Any]]
 Ends = NDArray[np.unsignedinteger[Any]]  # counted from the start of the record
 PIECE = 1 << 17  # records written at a time
 
@@ -42,6 +44,8 @@ class CsvTable:
     ) -> None:
         self._data, self._starts, self._ends, self._header = data, starts, ends, header
         self._known: dict[str, Column] = {}
+        self._ways: dict[str, int] = {}
+        self._spelled: dict[str, Spelling] = {}
         self.columns = tuple(parsed(raw) or "" for raw in header)
         self.dialect = dialect
 
@@ -55,6 +59,15 @@ class CsvTable:
         known = self._known.get(column)
         if known is not None:
             return Column(known.values, known.codes.astype(np.int32))
+        fields, codes = self._fields(column)
+        found = Column.of([parsed(raw) for raw in fields], codes)
+        if len(fields) <= max(MOST_LABELS, self.rows // 8):
+            kept: Any = found.codes.astype(narrow(len(fields)))
+            self._known[column] = Column(found.values, kept)
+        return found
+
+    def _fields(self, column: str) -> tuple[list[bytes], NDArray[np.int32]]:
+        """Return the different fields of a column as they are written, and each row's."""
         j = self.columns.index(column)
         codes = np.empty(self.rows, np.int32)
         place = (self._data, self._starts, self._ends)
@@ -62,11 +75,30 @@ class CsvTable:
         starts, ends = self._starts[first], self._ends[first].astype(np.int64)
         begin = starts if j == 0 else starts + ends[:, j - 1] + 1
         spans = zip(begin.tolist(), (starts + ends[:, j]).tolist(), strict=True)
-        found = Column.of([parsed(self._data[a:b].tobytes()) for a, b in spans], codes)
-        if len(first) <= max(MOST_LABELS, self.rows // 8):
-            kept: Any = found.codes.astype(narrow(len(first)))
-            self._known[column] = Column(found.values, kept)
-        return found
+        return [self._data[a:b].tobytes() for a, b in spans], codes
+
+    def _spelling(self, column: str, labels: Iterable[str | None]) -> Spelling:
+        """Return how the values of a column are to be written beside these labels."""
+        if not self._quotes:
+            return AS_IT_IS
+        if column not in self._ways:
+            j = self.columns.index(column)
+            breaks = ord(self.dialect.delimiter), ord(self.dialect.newline[-1])
+            self._ways[column] = kernels.ways(self._data, self._starts, self._ends, j, *breaks)
+        ways = self._ways[column]
+        both = ways & kernels.PLAIN and ways & kernels.NEEDLESS
+        odd = ways & (kernels.ODD | kernels.NEEDLESS)
+        if not both and not (odd and set(labels) & set(self.encode(column).values)):
+            return AS_IT_IS
+        if column not in self._spelled:
+            fields, codes = self._fields(column)
+            self._spelled[column] = spelling(fields, [parsed(raw) for raw in fields], codes)
+        return self._spelled[column]
+
+    @cached_property
+    def _quotes(self) -> int:
+        """How many quotes the file holds."""
+        return kernels.count_bytes(self._data, ord('"'), ord('"'))[0]
 
     def edited(self, edit: Edit) -> "EditedCsv":
         """Return the release, to be written or looked at."""
@@ -78,15 +110,11 @@ class CsvTable:
 
     def records(self, edit: Edit) -> Iterator[bytes]:
         """Yield the bytes of the edited table, header first, in UTF-8 as the input had them."""
-        text = Pool(self.dialect)
+        text = Pool()
         columns = np.array([self.columns.index(name) for name in edit.columns], np.int64)
         header = self.dialect.delimiter.encode().join(self._header[j] for j in columns)
         yield (BOM if self.dialect.bom else b"") + header + self.dialect.newline.encode()
-        changes = {
-            c: (edit.replacements[name], text.add(edit.replacements[name]))
-            for c, name in enumerate(edit.columns)
-            if name in edit.replacements
-        }
+        changes = list(self._changes(edit, text))
         order = np.arange(self.rows) if edit.order is None else edit.order
         pool, offsets = text.flat()
         newline = np.frombuffer(self.dialect.newline.encode(), np.uint8)
@@ -94,15 +122,30 @@ class CsvTable:
         for begin in range(0, len(order), PIECE):
             piece = np.ascontiguousarray(order[begin : begin + PIECE], dtype=np.int64)
             ids = np.full((len(edit.columns), len(piece)), -1, np.int32)
-            for c, (new, shift) in changes.items():
-                found = new.ids[piece].astype(np.int32)
-                ids[c] = np.where(found >= 0, found + shift, -1)
+            for c, new, shift in changes:
+                found = new[piece].astype(np.int32)
+                ids[c] = np.where(found >= 0, found + shift, ids[c])
             rest = (piece, ids, pool, offsets, delimiter, newline)
             source = (self._data, self._starts, self._ends, columns)
             size = kernels.assemble(*source, *rest, np.empty(0, np.uint8))
             out = np.empty(size, np.uint8)
             kernels.assemble(*source, *rest, out)
             yield out.tobytes()
+
+    def _changes(self, edit: Edit, text: "Pool") -> Iterator[tuple[int, Ids, int]]:
+        """Yield place of a column, ids of new fields of its rows, and where they start in ``text``.
+
+        What comes later counts.
+        """
+        for c, name in enumerate(edit.columns):
+            new = edit.replacements.get(name)
+            spelled = self._spelling(name, new.labels if new else ())
+            if spelled.ids is not None:
+                yield c, spelled.ids, text.add(spelled.words)
+            if new is not None:
+                quoted = (self.dialect.quoted(label).encode() for label in new.labels)
+                own = zip(new.labels, quoted, strict=True)
+                yield c, new.ids, text.add([spelled.chosen.get(*pair) for pair in own])
 
 
 class EditedCsv:
@@ -152,14 +195,13 @@ class EditedCsv:
 class Pool:
     """Replacement texts of all columns, as bytes in one buffer."""
 
-    def __init__(self, dialect: Dialect) -> None:
-        self.dialect = dialect
+    def __init__(self) -> None:
         self._texts: list[bytes] = []
 
-    def add(self, replacement: Replacement) -> int:
+    def add(self, fields: Sequence[bytes]) -> int:
         """Store a column's texts; return how many stand before them."""
         shift = len(self._texts)
-        self._texts += [self.dialect.quoted(label).encode() for label in replacement.labels]
+        self._texts += fields
         return shift
 
     def flat(self) -> tuple[Bytes, Places]:

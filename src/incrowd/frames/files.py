@@ -61,6 +61,8 @@ def read(path: str | Path, delimiter: str | None = None, encoding: str | None = 
 def _bytes(path: str | Path, name: str) -> bytes:
     if str(path) == "-":
         return sys.stdin.buffer.read()
+    if not name:
+        raise InputError("the name of the input is empty; name a file, or . for this folder")
     try:
         return steady_bytes(Path(path), name)
     except FileNotFoundError:

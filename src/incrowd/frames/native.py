@@ -11,6 +11,7 @@ from incrowd.errors import InputError
 from incrowd.frames.base import Column, Edit, Table, replaced
 from incrowd.frames.scalars import as_texts, require_one_kind
 
+LOST = ("interval", "time with time zone")  # of duckdb: months and offsets would be lost
 EAGER = "pandas, polars, pyarrow, modin or cuDF"
 
 
@@ -50,8 +51,9 @@ class NativeTable:
     def edited(self, edit: Edit) -> "NativeTable":
         """Replace cells, drop columns, reorder rows.
 
-        A column without changed cells keeps its type; others become text.  The index of a pandas
-        frame is kept; with a new order it is numbered afresh, for it would tell the old one.
+        A column without changed cells keeps its type, but equal values become one cell (−0.0 and
+        0.0 would tell rows apart); others become text.  The index of a pandas frame is kept; with a
+        new order it is numbered afresh, for it would tell the old one.
         """
         texts = {}
         for name, replacement in edit.replacements.items():
@@ -63,6 +65,8 @@ class NativeTable:
             frame = frame[edit.order.tolist(), :]
             if pandas_like:
                 frame = nw.from_native(frame.to_native().reset_index(drop=True), eager_only=True)
+        if len(frame) < self.rows:
+            frame = _without_unused(frame)
         return NativeTable(frame, self._back)
 
 
@@ -94,23 +98,137 @@ def _edited(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) ->
     """
     backend = frame.implementation
     kept = {
-        name: _series(*texts[name], backend) if name in texts else frame.get_column(name)
+        name: _series(*texts[name], backend) if name in texts else _one_form(frame.get_column(name))
         for name in columns
     }
-    return nw.from_dict(kept, backend=backend)
+    return _framed(kept, backend)
+
+
+def _framed(columns: Mapping[str, "nw.Series[Any]"], backend: Any) -> "nw.DataFrame[Any]":
+    """Return a frame of columns; narwhals would make Categorical of polars' Enum."""
+    if not backend.is_polars():
+        return nw.from_dict(columns, backend=backend)
+    import polars as pl
+
+    cells = {name: series.to_native() for name, series in columns.items()}
+    return nw.from_native(pl.DataFrame(cells), eager_only=True)
 
 
 def _edited_pandas(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) -> Any:
     """The same for pandas and its kin, the index kept."""
     native = frame.to_native()[list(columns)].copy(deep=False)
     series = frame.implementation.to_native_namespace().Series
-    for name, (words, index) in texts.items():
-        native[name] = series(_listed(words, index), index=native.index)
+    for name in columns:
+        if name in texts:
+            native[name] = series(_listed(*texts[name]), index=native.index)
+        elif native[name].dtype == object:
+            cells = _one_form_objects(native[name], name)
+            native[name] = series(cells, index=native.index, dtype=object)
+        elif native[name].dtype.kind == "f":
+            zero = (native[name] + 0.0).astype(native[name].dtype)
+            plain = isinstance(zero.dtype, np.dtype)  # others hold missing cells apart from NaN
+            native[name] = zero.where(zero.notna(), np.nan) if plain else zero
     return nw.from_native(native, eager_only=True)
+
+
+def _without_unused(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
+    """Drop categories that no row has: they are values of rows that were left out."""
+    backend = frame.implementation
+    named = [c for c, kind in frame.schema.items() if isinstance(kind, nw.Categorical | nw.Enum)]
+    if backend.is_pandas_like():
+        native = frame.to_native().copy(deep=False)
+        for name in named:
+            native[name] = native[name].cat.remove_unused_categories()
+        return nw.from_native(native, eager_only=True)
+    used = _used if backend.is_polars() else _used_words
+    kept = {c: used(cells) if c in named else cells for c, cells in frame.to_dict().items()}
+    return _framed(kept, backend)
+
+
+def _used(series: "nw.Series[Any]") -> "nw.Series[Any]":
+    """Return a polars series whose type names the categories that occur."""
+    cells = series.to_native()
+    return nw.from_native(cells.cast(narrower(cells)), series_only=True)
+
+
+def narrower(series: Any) -> Any:
+    """Return the type of a polars series; of an Enum without categories that do not occur."""
+    import polars as pl
+
+    if not isinstance(series.dtype, pl.Enum):
+        return series.dtype
+    used = set(series.alias("value").unique())
+    return pl.Enum([name for name in series.dtype.categories if name in used])
+
+
+def _used_words(series: "nw.Series[Any]") -> "nw.Series[Any]":
+    """Return a dictionary of pyarrow with the words that occur, in their order."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    known: Any = compute  # its functions are made when it is imported
+    cells = series.to_native()
+    there = set(cells.to_pylist())
+    every = cells.unify_dictionaries().chunk(0).dictionary if cells.num_chunks else pa.array([])
+    words = every.filter(pa.array([word in there for word in every.to_pylist()], pa.bool_()))
+    codes = known.index_in(cells.cast(cells.type.value_type), words).combine_chunks()
+    index = codes.cast(cells.type.index_type)
+    packed = pa.DictionaryArray.from_arrays(index, words, ordered=cells.type.ordered)
+    return nw.from_native(pa.chunked_array([packed]), series_only=True)
+
+
+def _one_form_objects(series: Any, column: str) -> NDArray[np.object_]:
+    """Return the cells of a pandas series with one object for all that read alike.
+
+    Decimal("1") and Decimal("1.0") are equal, and so are times of several zones; None, NaN and NA
+    are all missing.  A column without a text form stays as it is.
+    """
+    try:
+        codes, distinct, texts = _numbered(series, column)
+    except InputError:
+        return series.to_numpy()
+    first: dict[str, Any] = {}
+    for value, text in zip(distinct, texts, strict=True):
+        first.setdefault(text, value)
+    cells = np.empty(len(texts) + 1, object)
+    cells[:-1] = [first[text] for text in texts]
+    cells[-1] = next(iter(series[series.isna()]), None)
+    return cells[codes]
+
+
+def _one_form(series: "nw.Series[Any]") -> "nw.Series[Any]":
+    """Return a series of polars or pyarrow in which 0.0 and NaN look one way each."""
+    if not series.dtype.is_float():
+        return series
+    if series.implementation.is_polars():
+        return nw.from_native(one_form(series.to_native()), series_only=True)
+    import pyarrow as pa
+
+    cells = one_form(series.to_polars()).to_arrow().cast(series.to_native().type)
+    return nw.from_native(pa.chunked_array([cells]), series_only=True)
+
+
+def one_form(series: Any) -> Any:
+    """Return a polars series in which 0.0 and NaN look one way each: their bits tell rows apart."""
+    import polars as pl
+
+    if not series.dtype.is_float():
+        return series
+    cells = series.alias("value")  # for a name such as "^a$" has a meaning of its own
+    zero = pl.Series([0.0], dtype=series.dtype)
+    return cells.zip_with(cells.ne_missing(0.0), zero).fill_nan(float("nan")).alias(series.name)
 
 
 def _encode_pandas(series: Any, column: str) -> Column:
     """Number the values of a pandas series; NaN, None, NA and NaT are all missing."""
+    if str(series.dtype) == "time64[ns][pyarrow]":  # as a Python object it lacks nanoseconds
+        return encode_polars(nw.from_native(series, series_only=True).to_polars(), column)
+    codes, _, texts = _numbered(series, column)
+    return Column.of([*texts, None], np.where(codes < 0, len(texts), codes)).compact()
+
+
+def _numbered(series: Any, column: str) -> tuple[NDArray[np.integer], list[Any], list[str]]:
+    """Return each cell's number (−1 = missing), the distinct values, and their texts."""
     if series.dtype == object:
         # before numbering, which takes 1, 1.0 and True for the same
         require_one_kind(series[series.notna()], column)
@@ -120,8 +238,7 @@ def _encode_pandas(series: Any, column: str) -> Column:
         raise InputError(
             f"column {column!r} holds values that cannot be compared; make it text"
         ) from None
-    values: list[str | None] = [*as_texts(list(distinct), column), None]
-    return Column.of(values, np.where(codes < 0, len(values) - 1, codes)).compact()
+    return codes, list(distinct), as_texts(list(distinct), column)
 
 
 def encode_polars(series: Any, column: str) -> Column:
@@ -146,9 +263,30 @@ def encode_polars(series: Any, column: str) -> Column:
         maintain_order="left",
     )
     known = distinct.is_not_null().to_list()
-    texts = iter(as_texts(distinct.drop_nulls().to_list(), column))
+    texts = iter(_texts(distinct.drop_nulls(), column))
     values = [next(texts) if there else None for there in known]
     return Column.of(values, found["code"].to_numpy())
+
+
+def _texts(values: Any, column: str) -> list[str]:
+    """Return the texts of a polars series without nulls, to the nanosecond."""
+    import polars as pl
+
+    dtype, finer = values.dtype, np.zeros(0, np.int64)
+    if dtype == pl.Time or getattr(dtype, "time_unit", None) == "ns":
+        steps = values.to_physical().to_numpy()
+        finer = steps % 1000
+        if dtype != pl.Time:  # rounded down, which polars does of times, but not of spans
+            coarse = (
+                pl.Duration("us") if dtype == pl.Duration else pl.Datetime("us", dtype.time_zone)
+            )
+            values = pl.Series(steps // 1000).cast(coarse)
+    try:
+        return as_texts(values.to_list(), column, finer.tolist())
+    except (OverflowError, pl.exceptions.PanicException):  # of the year 10000, for example
+        raise InputError(
+            f"column {column!r} holds times that Python cannot tell; make it text"
+        ) from None
 
 
 def from_native(data: Any) -> NativeTable:
@@ -171,6 +309,7 @@ def from_native(data: Any) -> NativeTable:
         raise InputError("the frame has a column name more than once; rename the columns") from None
     if frame.implementation.is_pandas_like():  # a later change in place must not reach us
         frame = nw.from_native(frame.to_native().copy(deep=False))
+    require_readable(frame)
     back: Callable[[Any], Any] = _same
     if isinstance(frame, nw.LazyFrame):
         frame, back = _collected(frame)
@@ -187,6 +326,27 @@ def as_polars(table: Table) -> Any:
     """The table as a polars frame, types kept where it has any."""
     frame = nw.from_native(table.native())
     return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_polars()
+
+
+def require_readable(frame: Any) -> None:
+    """Raise InputError for columns of pyarrow and duckdb that polars does not take as they are."""
+    native = frame.to_native()
+    if frame.implementation.is_duckdb():
+        kinds = [(str(kind), kind.id in LOST) for kind in native.types]
+    elif frame.implementation.is_pyarrow():
+        from pyarrow import types
+
+        kinds = [
+            (str(k), types.is_decimal256(k) or types.is_interval(k)) for k in native.schema.types
+        ]
+    else:
+        return
+    for column, (kind, refused) in zip(frame.columns, kinds, strict=True):
+        if refused:
+            raise InputError(
+                f"column {column!r} is of type {kind}, which cannot be read; make it text, or "
+                "leave it out"
+            )
 
 
 def _same(native: Any) -> Any:

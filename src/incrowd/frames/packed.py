@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.frames.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
-from incrowd.frames.native import encode_polars
+from incrowd.frames.native import encode_polars, narrower, one_form
 
 PIECE = 1 << 18  # rows made at a time
 FLAT = (pl.Boolean, pl.String, pl.Date, pl.Datetime, pl.Duration, pl.Time)
@@ -32,15 +32,17 @@ class Packed:
     ----------
     cells: its different cells, of the column's type, null among them.
     codes: signed integers, as narrow as they can be, shape (rows,): index into ``cells``.
+    name: of the column, for messages; the cells' own is plain, for "^a$" would be a pattern.
     """
 
     cells: pl.Series
     codes: NDArray[np.signedinteger[Any]]
+    name: str = ""
 
     @cached_property
     def texts(self) -> Column:
         """The cells as text, in the order of ``cells``."""
-        return encode_polars(self.cells, self.cells.name)
+        return encode_polars(self.cells, self.name)
 
     def encode(self) -> Column:
         """Return text and codes; every cell occurs."""
@@ -54,12 +56,12 @@ class Packed:
 class Plain:
     """A column that does not become smaller: fractions, nested values, nearly all different."""
 
-    def __init__(self, cells: pl.Series) -> None:
-        self.cells = cells
+    def __init__(self, cells: pl.Series, name: str = "") -> None:
+        self.cells, self.name = cells.alias("value"), name
 
     def encode(self) -> Column:
         """Return text and codes, afresh each time."""
-        return encode_polars(self.cells, self.cells.name)
+        return encode_polars(self.cells, self.name)
 
     def take(self, rows: Rows) -> pl.Series:
         """Return some of the rows, typed."""
@@ -67,24 +69,22 @@ class Plain:
 
 
 def packed(series: pl.Series) -> Packed | Plain:
-    """Pack a column if that makes it smaller and loses nothing.
-
-    Fractions stay as they are: 0.0 and −0.0 are equal, but not the same cell.
-    """
-    kind, rows = series.dtype, len(series)
+    """Pack a column if that makes it smaller and loses nothing; fractions never are."""
+    name, series, rows = series.name, one_form(series.alias("value")), len(series)
+    kind = series.dtype
     named = isinstance(kind, pl.Categorical | pl.Enum)
     if not (kind in FLAT or kind.is_integer() or named) or not rows:
-        return Plain(series)
+        return Plain(series, name)
     most = max(MOST_LABELS, rows // 8)
     sample = 2 * MOST_LABELS
     if rows > sample and series.head(sample).n_unique() > MOST_LABELS:  # nearly all differ
-        return Plain(series)
+        return Plain(series, name)
     distinct = series.unique()
     if len(distinct) > most:
-        return Plain(series)
+        return Plain(series, name)
     known = distinct.drop_nulls().rechunk()
     cells = known if len(known) == len(distinct) else known.extend_constant(None, 1)
-    return Packed(cells, places(series, known).astype(narrow(len(known))))
+    return Packed(cells, places(series, known).astype(narrow(len(known))), name)
 
 
 def places(series: pl.Series, known: pl.Series) -> NDArray[np.int32]:
@@ -153,7 +153,8 @@ class EditedPacked:
         order = self._edit.order
         there = rows if order is None else order[rows]
         if column not in self._changes:
-            return self._table.take(column, there)
+            cells = self._table.take(column, there)
+            return cells.cast(self._kinds[column]) if column in self._kinds else cells
         vocabulary, index = self._vocabulary[column]
         return vocabulary.gather(index[there].astype(np.int64))
 
@@ -167,6 +168,18 @@ class EditedPacked:
             found[name] = pl.Series("value", texts, dtype=pl.String), place
         return found
 
+    @cached_property
+    def _kinds(self) -> Mapping[str, Any]:
+        """Types of Enum columns without categories that only rows hold that are left out."""
+        order = self._edit.order
+        found: dict[str, Any] = {}
+        if order is None or len(order) == self._table.rows:
+            return found
+        for name in set(self.columns) - set(self._changes):
+            if isinstance(self._table.take(name, slice(0, 0)).dtype, pl.Enum):
+                found[name] = narrower(self._table.take(name, order))
+        return found
+
     def agrees(self, written: Table, column: str) -> bool:
         """Whether a table read back has the same cells in a column."""
         if not isinstance(written, PackedTable) or written.rows != self.rows:
@@ -176,7 +189,7 @@ class EditedPacked:
 
     def reordered(self, order: NDArray[np.int64]) -> "EditedPacked":
         """Return the release of these original rows, in this order."""
-        _ = self._vocabulary  # made once for all
+        _ = self._vocabulary, self._kinds  # made once for all
         other = copy(self)
         other._edit, other.rows = replace(self._edit, order=order), len(order)
         return other
@@ -213,7 +226,7 @@ def packed_table(columns: Sequence[str], column: Callable[[str], pl.Series]) -> 
     """Return a table of columns that are fetched one at a time, so that only one is held whole."""
     parts, rows = {}, 0
     for name in columns:
-        series = column(name)
+        series = column(name).alias(name)
         parts[name], rows = packed(series), len(series)
     return PackedTable(parts, rows)
 
@@ -227,7 +240,7 @@ class OneAtATime(Mapping[str, Plain]):
 
     def __getitem__(self, name: str) -> Plain:
         if self._held is None or self._held[0] != name:
-            self._held = name, Plain(self._column(name))
+            self._held = name, Plain(self._column(name), name)
         return self._held[1]
 
     def __iter__(self) -> Iterator[str]:
@@ -271,6 +284,6 @@ def packed_texts(table: Table) -> EditedPacked:
     parts: dict[str, Packed | Plain] = {}
     for name in table.columns:
         column = table.encode(name)
-        cells = pl.Series(name, column.values, dtype=pl.String)
+        cells = pl.Series("value", column.values, dtype=pl.String)
         parts[name] = Packed(cells, column.codes.astype(narrow(len(column.values))))
     return PackedTable(parts, table.rows).edited(Edit(table.columns))

@@ -45,7 +45,7 @@ class Part:
 
 def are_parts(path: Any) -> bool:
     """Whether a name stands for several files: a folder, or a pattern that is no file itself."""
-    if str(path) == "-":
+    if str(path) in ("-", ""):  # an empty name would be the working folder
         return False
     place = Path(path)
     return place.is_dir() or (not place.exists() and glob.has_magic(str(path)))

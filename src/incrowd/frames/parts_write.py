@@ -20,7 +20,7 @@ Rows = NDArray[np.int64]
 
 def is_folder(path: str | Path) -> bool:
     """Whether a release of several files goes into a folder of that name, not into one file."""
-    if str(path) == "-":
+    if str(path) in ("-", ""):
         return False
     suffix = Path(path).suffix.lower()
     return str(path).endswith("/") or Path(path).is_dir() or not suffix or suffix not in TABLES
@@ -141,7 +141,7 @@ def _csv_writer(table: EditedParts) -> Callable[[Path, Rows], None]:
 def _frames(table: EditedParts) -> Callable[[Path, Rows], None]:
     base, inner = table.source.base, table.inner
     assert isinstance(base, PackedTable)
-    edited = base.edited(Edit(inner.columns, inner.replacements))
+    edited = base.edited(inner)
 
     def write(path: Path, rows: Rows) -> None:
         arrow = path.suffix.lower() in (".arrow", ".feather", ".ipc")

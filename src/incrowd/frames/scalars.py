@@ -4,6 +4,7 @@ import datetime
 import decimal
 import math
 import numbers
+import re
 import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -53,12 +54,12 @@ def require_one_kind(values: Iterable[Any], column: str) -> None:
         )
 
 
-def as_texts(values: Sequence[Any], column: str) -> list[str]:
+def as_texts(values: Sequence[Any], column: str, nanoseconds: Sequence[int] = ()) -> list[str]:
     """Return the text of distinct values of one column, none missing.
 
     Whole numbers stored as decimals are written without a fraction (a data frame may turn a
     column of whole numbers into decimals because some are missing); times that all fall on
-    midnight are written as dates.
+    midnight are written as dates.  ``nanoseconds``: what Python's own times lack, of each value.
     """
     require_one_kind(values, column)
     if not values:
@@ -69,7 +70,22 @@ def as_texts(values: Sequence[Any], column: str) -> list[str]:
     if first == "decimal numbers" and not isinstance(values[0], decimal.Decimal):
         return [repr(float(v)) for v in values]
     if first == "times":
-        if all(v.time() == MIDNIGHT and v.tzinfo is None for v in values):
+        if not any(nanoseconds) and all(map(_is_day, values)):
             return [v.date().isoformat() for v in values]
-        return [v.isoformat(sep=" ") for v in values]
-    return [str(value) for value in values]
+        texts = [v.isoformat(sep=" ") for v in values]
+    else:
+        texts = [str(value) for value in values]
+    return list(map(_finer, texts, nanoseconds)) if any(nanoseconds) else texts
+
+
+def _is_day(time: Any) -> bool:
+    """Whether a time is a midnight of no time zone; only pandas' own times know nanoseconds."""
+    return time.time() == MIDNIGHT and time.tzinfo is None and not getattr(time, "nanosecond", 0)
+
+
+def _finer(text: str, nanoseconds: int) -> str:
+    """Write nanoseconds behind the microseconds of a time's text."""
+    if not nanoseconds:
+        return text
+    clock = re.compile(r"(:\d\d:\d\d)(\.\d{6})?")
+    return clock.sub(lambda m: f"{m[1]}{m[2] or '.000000'}{nanoseconds:03}", text, count=1)

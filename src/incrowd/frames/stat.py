@@ -24,6 +24,7 @@ FAMILY = {
 PACKAGE = {"spss": "SPSS", "stata": "Stata", "sas": "SAS"}
 SUFFIXES = {f".{form}": form for form in FAMILY}
 WRITTEN = {"spss": (".sav", ".zsav"), "stata": (".dta",), "sas": (".xpt",)}
+PACKED = (".gz", ".zip", ".zst", ".bz2", ".xz")
 SAS_MAGIC = bytes(12) + b"\xc2\xea\x81\x60"
 
 
@@ -243,6 +244,10 @@ def require_place_of(path: str | Path, table: Any, proof: bool = False) -> None:
         raise InputError(
             "--proof: the independent checker reads CSV, Parquet and Arrow only; convert the table "
             "first, or leave out --proof (the release itself is re-checked all the same)"
+        )
+    if Path(path).suffix.lower() in PACKED:
+        raise InputError(
+            f"{path}: packed files are not written; write {Path(path).stem!r} and pack it"
         )
     form = SUFFIXES.get(Path(path).suffix.lower())
     if form is None or str(path) == "-":
