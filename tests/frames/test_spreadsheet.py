@@ -35,3 +35,16 @@ def test_made_safe_and_back():
     back = undone(released.encode("a"))
     assert [back.values[code] for code in back.codes] == ["=1", "+g", "*"]
     assert b"".join(released.pieces()) == b"a,b\n'=1,-5\n'+g,'@y\n*,\n"
+
+
+def test_different_cells_stay_different():
+    """Tests that a cell with an apostrophe of its own is not taken for one that got it."""
+    cells = ["=x", "'=x", "''=x", "'x", "'-1", "-1"]
+    table = read_csv(b"a\n" + "".join(f"{cell}\n" for cell in cells).encode(), "t.csv")
+    safe, marked = made_safe(table, Edit(("a",)))
+    released = table.edited(safe)
+    shown = texts(released)["a"].to_list()
+    assert shown == ["'=x", "''=x", "'''=x", "'x", "'-1", "-1"]
+    assert marked == 3
+    back = undone(released.encode("a"))
+    assert [back.values[code] for code in back.codes] == cells

@@ -16,7 +16,7 @@ from incrowd.checker.rejection import RejectedError, require
 
 VERSION = 2
 MARK = "="  # before columns' names: polars has a meaning of its own for "", "*" and "^a$"
-PLAIN = r"^'[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
+PLAIN = r"^'+[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
 NUMBERS = ("scale", "quantum", "price_k", "cost", "bound")
 PARTS = {
     "rows.parquet": ["original", "class", "price"],
@@ -208,5 +208,5 @@ def times(column: pl.Series) -> list[str]:
 
 def undone(column: pl.Series) -> pl.Series:
     """Take away the apostrophe that keeps spreadsheets from running a cell."""
-    marked = column.str.contains(r"^'[=+\-@\t\r]") & ~column.str.contains(PLAIN)
+    marked = column.str.contains(r"^'+[=+\-@\t\r]") & ~column.str.contains(PLAIN)
     return column.str.slice(1).zip_with(marked.fill_null(False), column).rename(column.name)

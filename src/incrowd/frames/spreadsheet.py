@@ -21,6 +21,11 @@ def runs(text: str | None) -> bool:
     return NUMBER.fullmatch(text) is None
 
 
+def is_marked(text: str | None) -> bool:
+    """Whether a cell gets an apostrophe: also one that has some, so that none becomes another."""
+    return text is not None and runs(text.lstrip("'"))
+
+
 def made_safe(source: Source, edit: Edit) -> tuple[Edit, int]:
     """Put an apostrophe before each cell that a spreadsheet would run; also count them."""
     replacements = dict(edit.replacements)
@@ -30,10 +35,10 @@ def made_safe(source: Source, edit: Edit) -> tuple[Edit, int]:
         none = Replacement((), np.full(source.rows, -1, np.int32))
         old = replacements.get(name, none)
         vocabulary, index = replaced(column, old)
-        unsafe = np.array([runs(text) for text in vocabulary] or [False])
+        unsafe = np.array([is_marked(text) for text in vocabulary] or [False])
         hit = unsafe[index] if len(index) else np.zeros(0, bool)
         if hit.any():
-            labels = [f"'{text}" if runs(text) else text for text in vocabulary]
+            labels = [f"'{text}" if is_marked(text) else text for text in vocabulary]
             ids = np.where((old.ids >= 0) | hit, index, -1).astype(np.int32)
             replacements[name] = Replacement(tuple(labels), ids)
             cells += int(hit.sum())
@@ -42,5 +47,7 @@ def made_safe(source: Source, edit: Edit) -> tuple[Edit, int]:
 
 def undone(column: Column) -> Column:
     """Take the apostrophes away again, to compare a release with its original."""
-    values = [v[1:] if v is not None and v[:1] == "'" and runs(v[1:]) else v for v in column.values]
+    values = [
+        v[1:] if v is not None and v[:1] == "'" and is_marked(v) else v for v in column.values
+    ]
     return Column.of(values, column.codes)
