@@ -21,15 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import adam_step
-from incrowd.bounds.dearest_class import Law, Stacks, most_worth, new_stacks
-from incrowd.bounds.lawful_price import emit_within
+from incrowd.bounds.dearest_class import most_worth
+from incrowd.bounds.lawful_price import FEWEST_STEPS, emit_box
 from incrowd.bounds.lawful_tree import EMIT, LawfulTree
 from incrowd.bounds.price import fade
 from incrowd.bounds.pricing import VARIATION
+from incrowd.bounds.stacks import Law, Stacks, new_stacks
 from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import OVERFLOW, Sink
 from incrowd.solvers.base import Prices
 
+MOST_PATTERNS, MOST_PAIRS = 20_000, 40_000_000  # the checker asks each pattern again, in Python
 LONGEST = 8  # steps that a pattern which is worth nothing is left alone, at most
 
 
@@ -109,15 +111,15 @@ class ChargedBound:
     rounds, iterations: rounds of enumeration, and ascent steps within each.
     margin: patterns that prices so much higher violate are respected, in mean prices.
     rate: first and last step, in mean prices.
-    pairs, patterns: budget of (row, pattern) pairs and patterns kept in memory per round.
+    work: what all steps of a round may take, in the units of ``work_of``; there are fewer steps for
+        it, or none.
     """
 
     rounds: int = 2
     iterations: int = 50
     margin: tuple[float, float] = (0.1, 0.05)
     rate: tuple[float, float] = (0.12, 0.006)
-    pairs: int = 12_000_000
-    patterns: int = 1_000_000
+    work: float = 2e8
 
     def ascend(
         self,
@@ -130,26 +132,30 @@ class ChargedBound:
         """Improve prices ``start`` (float64, distinct); ``safe_charges`` says what they prove."""
         counts = tree.instance.counts
         stacks = stacks_of(tree, law)
-        sink = room(self.patterns, self.pairs)
+        sink = room()
         u = start.astype(np.float64)
         first, second, gradient = np.zeros_like(u), np.zeros_like(u), np.zeros_like(u)
         free = np.full(len(u), np.inf)
-        steps = self.rounds * self.iterations
         for n in range(self.rounds):
             mean = max(float(u @ counts) / tree.instance.rows, 1e-9)
             margin = fade(self.margin, n / max(1, self.rounds - 1)) * mean
-            _, state = emit_within(tree, u, margin, sink)
-            idle, best, best_u = np.zeros((int(state[0]), 2), np.int64), -np.inf, u
-            for i in range(n * self.iterations, (n + 1) * self.iterations):
+            patterns = emitted(tree, u, margin, sink)
+            if patterns is None:
+                return u
+            steps = int(min(self.iterations, self.work / work_of(sink, patterns)))
+            if steps < FEWEST_STEPS:
+                return u
+            idle, best, best_u = np.zeros((patterns, 2), np.int64), -np.inf, u
+            for i in range(steps):
                 if stop():
                     return best_u
                 bound = charge_all(
-                    u, sink.offset, sink.rows, sink.cost, len(idle), counts, law, stacks,
+                    u, sink.offset, sink.rows, sink.cost, patterns, counts, law, stacks,
                     gradient, idle, i,
                 )  # fmt: skip
                 if bound > best:
                     best, best_u = bound, u.copy()
-                step = fade(self.rate, i / steps) * mean
+                step = fade(self.rate, (n + i / steps) / self.rounds) * mean
                 stride = tree.strides.of_row
                 adam_step(u, gradient, counts, first, second, step, stride, 1e-2, -free, free)
             u = best_u.copy()
@@ -157,11 +163,30 @@ class ChargedBound:
         return u
 
 
-def room(patterns: int, pairs: int) -> Sink:
+def room() -> Sink:
     """Allocate room for patterns."""
     return Sink(
-        np.empty(patterns, np.int64), np.zeros(patterns + 1, np.int64), np.empty(pairs, np.int32)
+        np.empty(MOST_PATTERNS, np.int64),
+        np.zeros(MOST_PATTERNS + 1, np.int64),
+        np.empty(MOST_PAIRS, np.int32),
     )
+
+
+def emitted(tree: LawfulTree, u: NDArray[np.float64], margin: float, sink: Sink) -> int | None:
+    """List patterns that prices within a margin violate, or a smaller one; return how many.
+
+    None where there is no room for those that u violates itself.
+    """
+    for part in (1.0, 0.5, 0.25, 0.0):
+        state = emit_box(tree, u, part * margin, sink)
+        if state[3] != OVERFLOW:
+            return int(state[0])
+    return None
+
+
+def work_of(sink: Sink, patterns: int) -> float:
+    """Say what a step over these patterns takes: some six million a second."""
+    return 1.0 + 200.0 * patterns + 0.5 * float(sink.offset[patterns])
 
 
 def stacks_of(tree: LawfulTree, law: Law) -> Stacks:
@@ -170,7 +195,7 @@ def stacks_of(tree: LawfulTree, law: Law) -> Stacks:
 
 
 def safe_charges(
-    tree: LawfulTree, law: Law, u: NDArray[np.float64], bits: int = 30, pairs: int = 40_000_000
+    tree: LawfulTree, law: Law, u: NDArray[np.float64], bits: int = 30
 ) -> Prices | None:
     """Return integer prices near u with what all patterns are charged; None where they do not fit.
 
@@ -181,7 +206,7 @@ def safe_charges(
     largest = max(float(np.abs(u).max(initial=0.0)), 1.0)
     quantum = 2.0 ** (np.floor(np.log2(largest)) - bits)
     price = np.floor(u / quantum) * quantum
-    sink = room(1_000_000, pairs)
+    sink = room()
     state = tree.run(EMIT, price, sink=sink)
     if state[3] == OVERFLOW:
         return None
