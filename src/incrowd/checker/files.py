@@ -173,7 +173,7 @@ def as_text(column: pl.Series) -> pl.Series:
     values: list[Any] = kinds.to_list()
     if column.dtype.is_float() or column.dtype.is_decimal():
         whole = all(math.isfinite(v) and v == int(v) for v in values)
-        texts = [str(int(v)) if whole else str(v) for v in values]
+        texts = [str(int(v)) if whole else str(v or abs(v)) for v in values]  # -0.0 is 0.0
     elif column.dtype.is_temporal():
         texts = times(kinds)
     else:

@@ -122,9 +122,8 @@ def compared(
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
     require(bound <= cost, "the bound is above the cost")
     gap = (cost - bound) / cost if cost else 0.0
-    keys = {"rows": before.height, "cost": cost, "bound": bound, "scale": scale}
-    more = {"proven": proven, "suppressed_rows": dropped}
-    return {**keys, "gap": gap, "optimal": cost == bound, **more}
+    keys = {"rows": before.height, "cost": cost, "bound": bound, "proven": proven, "scale": scale}
+    return {**keys, "gap": gap, "optimal": cost == bound, "suppressed_rows": dropped}
 
 
 def require_columns(
@@ -183,7 +182,6 @@ def price_total(
         charge = law.charge(crowd[0] - cost, *crowd[1:]) if law else None
         total -= charge or 0
         broken = charge is None and (not sets.total or sets.broken(*crowd, cost, k))
-        require(
-            not broken, "the prices of this row and others are too high", int(rows.first[at[0]]) + 1
-        )
+        row = int(rows.first[at[0]]) + 1
+        require(not broken, "the prices of this row and others are too high", row)
     return total + sets.total

@@ -68,7 +68,7 @@ def as_texts(values: Sequence[Any], column: str, nanoseconds: Sequence[int] = ()
     if first == "decimal numbers" and all(math.isfinite(v) and v == int(v) for v in values):
         return [str(int(v)) for v in values]
     if first == "decimal numbers" and not isinstance(values[0], decimal.Decimal):
-        return [repr(float(v)) for v in values]
+        return [repr(float(v) + 0.0) for v in values]  # -0.0 is 0.0
     if first == "times":
         if not any(nanoseconds) and all(map(_is_day, values)):
             return [v.date().isoformat() for v in values]
