@@ -54,7 +54,7 @@ def test_quantiles_that_cannot_be() -> None:
     for groups in ((), (1,), (4, 3), (2, 4), (4, 4), (4, 1)):
         with pytest.raises(HierarchyError, match="each a divisor of the one before"):
             quantile_ladder("q", ["1", "2"], [1, 1], groups)
-    with pytest.raises(HierarchyError, match="1 value is not a number, the first 'x'"):
+    with pytest.raises(HierarchyError, match="1 value is not a number, the first of the form 'a'"):
         quantile_ladder("q", ["1", "x"], [1, 1], (2,))
 
 

@@ -118,9 +118,9 @@ def compared(
     )
     require(k <= least_class(models, sensitive), "the prices are for larger classes than asked")
     law = Lawful(proof, models, sensitive) if facts.get("pricing") else None
-    proven = -(-price_total(proof, text[0], ladders, origin, law) // quantum) + aside
+    proven = max(0, -(-price_total(proof, text[0], ladders, origin, law) // quantum)) + aside
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
-    require(bound <= cost, "the bound is above the cost")
+    require(0 <= bound <= cost, "the bound is above the cost, or below 0")
     gap = (cost - bound) / cost if cost else 0.0
     keys = {"rows": before.height, "cost": cost, "bound": bound, "proven": proven, "scale": scale}
     return {**keys, "gap": gap, "optimal": cost == bound, "suppressed_rows": dropped}

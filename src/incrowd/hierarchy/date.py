@@ -7,6 +7,7 @@ from datetime import date, datetime
 from incrowd.errors import HierarchyError, did_you_mean
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.paths import rule_ladder
+from incrowd.hierarchy.text import form
 
 LABELS: dict[str, Callable[[date], str]] = {
     "day": lambda d: d.isoformat(),
@@ -69,7 +70,8 @@ def _read_days(column: str, values: Sequence[str], rule: str) -> list[date]:
     if wrong:
         count = "1 value is not a date" if len(wrong) == 1 else f"{len(wrong)} values are not dates"
         raise HierarchyError(
-            f"column {column!r}, {rule}: {count}, the first {min(wrong)!r}; write dates like "
+            f"column {column!r}, {rule}: {count}, the first of the form {form(min(wrong))}; "
+            "write dates like "
             "2021-03-15 or 2021-03-15T10:30, leave missing ones empty, or use a hierarchy file"
         )
     return days

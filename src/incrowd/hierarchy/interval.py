@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from incrowd.errors import HierarchyError
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.paths import rule_ladder
+from incrowd.hierarchy.text import form
 
 DIGITS = 60
 """Digits of exact decimal arithmetic; a double has at most 17 before its exponent."""
@@ -92,7 +93,7 @@ def read_numbers(column: str, values: Sequence[str], rule: str) -> Sequence[Deci
 
     Raises
     ------
-    HierarchyError: some are not; names the first by text and how many.
+    HierarchyError: some are not; says how many, and the first one's form.
     """
     if not any("_" in value for value in values):
         with suppress(ValueError):
@@ -112,7 +113,8 @@ def read_numbers(column: str, values: Sequence[str], rule: str) -> Sequence[Deci
             "1 value is not a number" if len(wrong) == 1 else f"{len(wrong)} values are not numbers"
         )
         raise HierarchyError(
-            f"column {column!r}, {rule}: {count}, the first {min(wrong)!r}; write numbers like 35, "
+            f"column {column!r}, {rule}: {count}, the first of the form {form(min(wrong))}; "
+            "write numbers like 35, "
             "-4 or 12.50, leave missing ones empty, or use a hierarchy file"
         )
     return numbers

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,6 +73,11 @@ class Lines:
     def where(self, row: int) -> str:
         """Return ``FILE, line N`` for a row; slow, for messages only."""
         return f"{self.name}, line {self.numbers()[row]}"
+
+
+def form(value: str) -> str:
+    """Return what a cell looks like for a message: letters as a, digits as 9."""
+    return repr(re.sub(r"\d", "9", re.sub(r"[^\W\d_]", "a", value)))
 
 
 def read_lines(path: str | Path, delimiter: str | None = None) -> Lines:

@@ -103,7 +103,7 @@ def write_proof(
 def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> dict[str, Any]:
     """Return the proof's JSON part without the hashes of the other parts."""
     instance = evidence.solution.instance
-    bound = bound_of(evidence.prices, instance.counts, evidence.odd_sets) + evidence.aside
+    bound = max(0, bound_of(evidence.prices, instance.counts, evidence.odd_sets)) + evidence.aside
     cost = evidence.solution.cost if instance.rows else 0
     return {
         "format": "incrowd-proof",
