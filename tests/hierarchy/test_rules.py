@@ -89,7 +89,7 @@ def test_each_number_lies_in_its_interval(values: list[str], width: str, times: 
 
 @pytest.mark.parametrize("value", ["abc", "", "nan", "inf", "1_000", "1,5"])
 def test_values_that_are_no_numbers(value: str) -> None:
-    """Tests that the message names column, rule, how many and the first one's form, not the cell."""
+    """Tests that the message names column, rule, how many and the form of the first."""
     with pytest.raises(HierarchyError, match=r"column 'q', interval:5: 1 value is not a number"):
         paths(parse("interval:5"), ["3", value])
     with pytest.raises(
