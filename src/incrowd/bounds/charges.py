@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import adam_step
 from incrowd.bounds.dearest_class import most_worth
-from incrowd.bounds.lawful_price import FEWEST_STEPS, emit_box
+from incrowd.bounds.lawful_price import FEWEST_STEPS, emit_box, highest_term, rounded_down
 from incrowd.bounds.lawful_tree import EMIT, LawfulTree
 from incrowd.bounds.price import fade
 from incrowd.bounds.pricing import VARIATION
 from incrowd.bounds.stacks import Law, Stacks, new_stacks
 from incrowd.jit import lean_kernel
-from incrowd.patterns.prefix_tree import OVERFLOW, Sink
+from incrowd.patterns.prefix_tree import OVERFLOW, Sink, new_sink
 from incrowd.solvers.base import Prices
 
 MOST_PATTERNS, MOST_PAIRS = 20_000, 40_000_000  # the checker asks each pattern again, in Python
@@ -132,7 +132,7 @@ class ChargedBound:
         """Improve prices ``start`` (float64, distinct); ``safe_charges`` says what they prove."""
         counts = tree.instance.counts
         stacks = stacks_of(tree, law)
-        sink = room()
+        sink = new_sink(MOST_PATTERNS, MOST_PAIRS)
         u = start.astype(np.float64)
         first, second, gradient = np.zeros_like(u), np.zeros_like(u), np.zeros_like(u)
         free = np.full(len(u), np.inf)
@@ -161,15 +161,6 @@ class ChargedBound:
             u = best_u.copy()
             report(best, (n + 1) / self.rounds)
         return u
-
-
-def room() -> Sink:
-    """Allocate room for patterns."""
-    return Sink(
-        np.empty(MOST_PATTERNS, np.int64),
-        np.zeros(MOST_PATTERNS + 1, np.int64),
-        np.empty(MOST_PAIRS, np.int32),
-    )
 
 
 def emitted(tree: LawfulTree, u: NDArray[np.float64], margin: float, sink: Sink) -> int | None:
@@ -203,15 +194,12 @@ def safe_charges(
     exact in doubles; each charge is raised by more than its multipliers can lose.
     """
     instance = tree.instance
-    largest = max(float(np.abs(u).max(initial=0.0)), 1.0)
-    quantum = 2.0 ** (np.floor(np.log2(largest)) - bits)
-    price = np.floor(u / quantum) * quantum
-    sink = room()
+    price, quantum = rounded_down(u, bits)
+    sink = new_sink(MOST_PATTERNS, MOST_PAIRS)
     state = tree.run(EMIT, price, sink=sink)
     if state[3] == OVERFLOW:
         return None
-    worst = largest + float(sum(int(t.cost[-1].max()) for t in instance.trees))
-    extra = (instance.rows + 4096) * 2.0**-40 * worst
+    extra = (instance.rows + 4096) * 2.0**-40 * highest_term(instance, u)
     idle, gradient = np.zeros((int(state[0]), 2), np.int64), np.zeros(len(u))
     bound = charge_all(
         price, sink.offset, sink.rows, sink.cost, len(idle), instance.counts, law,

@@ -27,8 +27,9 @@ from incrowd.bounds.price import bound_of, fade
 from incrowd.bounds.pricing import Pricing, answer, dearest
 from incrowd.bounds.strides import Strides
 from incrowd.bounds.tops import LOOKS, Pad
+from incrowd.instance import Instance
 from incrowd.jit import lean_kernel
-from incrowd.patterns.prefix_tree import OVERFLOW, UNLIMITED, Sink
+from incrowd.patterns.prefix_tree import OVERFLOW, UNLIMITED, Sink, new_sink
 from incrowd.solvers.base import Prices
 
 WORK = 5_000_000_000  # copies that pricing may look at: some 4 ns each where classes are large
@@ -247,16 +248,8 @@ class LawfulPriceBound:
     def fits(self, tree: LawfulTree, start: NDArray[np.float64]) -> bool:
         """Whether the budget holds all patterns of the first box."""
         mean = max(float(start @ tree.instance.counts) / tree.instance.rows, 1e-9)
-        state = emit_box(tree, start, self.margin[0] * mean, self.sink())
+        state = emit_box(tree, start, self.margin[0] * mean, new_sink(self.patterns, self.pairs))
         return int(state[3]) != OVERFLOW
-
-    def sink(self) -> Sink:
-        """Allocate room for one round."""
-        return Sink(
-            np.empty(self.patterns, np.int64),
-            np.zeros(self.patterns + 1, np.int64),
-            np.empty(self.pairs, np.int32),
-        )
 
     def ascend(
         self,
@@ -267,7 +260,7 @@ class LawfulPriceBound:
     ) -> NDArray[np.float64]:
         """Improve prices ``start`` (float64, distinct); ``safe_bound`` says what they prove."""
         instance = tree.instance
-        sink = self.sink()
+        sink = new_sink(self.patterns, self.pairs)
         u, width, begun = start.astype(np.float64), np.inf, int(tree.pad.state[LOOKS])
         for n in range(self.rounds):
             if stop():
@@ -324,6 +317,19 @@ def safe_bound(tree: LawfulTree, u: NDArray[np.float64]) -> tuple[int, NDArray[n
     return max(0, bound_of(prices, tree.instance.counts)), prices.price / prices.quantum
 
 
+def rounded_down(u: NDArray[np.float64], bits: int) -> tuple[NDArray[np.float64], float]:
+    """Round prices down to multiples of 2^−bits of the largest; return them and that quantum."""
+    largest = max(float(np.abs(u).max(initial=0.0)), 1.0)
+    quantum = 2.0 ** (np.floor(np.log2(largest)) - bits)
+    return np.floor(u / quantum) * quantum, quantum
+
+
+def highest_term(instance: Instance, u: NDArray[np.float64]) -> float:
+    """Return what a row's price and cost come to together at most."""
+    largest = max(float(np.abs(u).max(initial=0.0)), 1.0)
+    return largest + float(sum(int(t.cost[-1].max()) for t in instance.trees))
+
+
 def safe_prices(tree: LawfulTree, u: NDArray[np.float64], bits: int = 30) -> Prices:
     """Return integer prices near u that obey the inequality for all lawful classes.
 
@@ -332,11 +338,8 @@ def safe_prices(tree: LawfulTree, u: NDArray[np.float64], bits: int = 30) -> Pri
     many times over.
     """
     instance = tree.instance
-    largest = max(float(np.abs(u).max(initial=0.0)), 1.0)
-    quantum = 2.0 ** (np.floor(np.log2(largest)) - bits)
-    price = np.floor(u / quantum) * quantum
-    worst = largest + float(sum(int(t.cost[-1].max()) for t in instance.trees))
-    extra = (instance.rows + 4096) * 2.0**-44 * worst
+    price, quantum = rounded_down(u, bits)
+    extra = (instance.rows + 4096) * 2.0**-44 * highest_term(instance, u)
     cut = np.zeros(instance.distinct)
     tree.run(MEASURE, price, margin=extra, extra=extra, cut=cut)
     kept = np.floor((price - cut) / quantum).astype(np.int64) - (cut > 0)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.ascent import adam_step
 from incrowd.bounds.lawful_price import emit_within, reductions, supergradient
 from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.patterns.prefix_tree import Emission, Sink
+from incrowd.patterns.prefix_tree import Emission, new_sink
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +43,7 @@ class LawfulShares:
 
         ``margin`` is in units of 1/scale, and becomes smaller where the budget is.
         """
-        sink = Sink(
-            np.empty(self.patterns, np.int64),
-            np.zeros(self.patterns + 1, np.int64),
-            np.empty(self.pairs, np.int32),
-        )
+        sink = new_sink(self.patterns, self.pairs)
         margin, state = emit_within(tree, price, margin, sink)
         p, z = int(state[0]), int(state[1])
         found = sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy()

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.ascent import Ascent
 from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance
-from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Sink, Slack
+from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Sink, Slack, new_sink
 from incrowd.solvers.base import Prices
 
 MOST_TRIES = 12  # boxes tried per round before the bound is left as it is
@@ -92,11 +92,7 @@ class PriceBound:
         """Improve prices ``start`` (float64, distinct); the result may need ``certify``."""
         instance = tree.instance
         cell = instance.cell
-        sink = Sink(
-            np.empty(self.patterns, np.int64),
-            np.zeros(self.patterns + 1, np.int64),
-            np.empty(self.pairs, np.int32),
-        )
+        sink = new_sink(self.patterns, self.pairs)
         u = start * self.lift
         width = self.margin[0] * cell
         for n in range(self.rounds):

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.patterns.prefix_tree import EMIT, Emission, PrefixTree, Sink, Slack
+from incrowd.patterns.prefix_tree import EMIT, Emission, PrefixTree, Slack, new_sink
 
 
 def within(
@@ -17,7 +17,7 @@ def within(
     most_pairs: beyond which the answer is None.
     """
     room = most_pairs + tree.instance.distinct
-    sink = Sink(np.empty(room, np.int64), np.zeros(room + 1, np.int64), np.empty(room, np.int32))
+    sink = new_sink(room, room)
     state = tree.run(EMIT, k, price, slack=Slack(slack / k, True), sink=sink)
     if state[3] or state[1] > most_pairs:
         return None

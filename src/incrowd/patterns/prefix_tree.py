@@ -44,6 +44,13 @@ class Sink(NamedTuple):
     rows: NDArray[np.int32]
 
 
+def new_sink(patterns: int, pairs: int) -> Sink:
+    """Allocate room for so many patterns and (row, pattern) pairs."""
+    return Sink(
+        np.empty(patterns, np.int64), np.zeros(patterns + 1, np.int64), np.empty(pairs, np.int32)
+    )
+
+
 class Emission(NamedTuple):
     """Emitted patterns: ``rows[offset[p]:offset[p+1]]`` match p, which costs ``cost[p]``."""
 
@@ -236,7 +243,7 @@ def search(
 
 
 NO_SLACK = Slack(0.0, False)
-NO_SINK = Sink(np.empty(1, np.int64), np.zeros(2, np.int64), np.empty(1, np.int32))
+NO_SINK = new_sink(1, 1)
 UNLIMITED = 1 << 62
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.odd_sets.lifted import OddSets
 from incrowd.bounds.price import MOST_TRIES, PriceBound, bound_of, certify
 from incrowd.bounds.support import support_prices, uniqueness_prices
-from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, Sink, Slack
+from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, Slack, new_sink
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Prices, Problem, Scope
@@ -202,11 +202,7 @@ class Run(LiftedRun):
             return window_emission(self.instance, self.k, 6, self.context.seed)
         share = self.slack() * self.instance.cell / self.k
         pairs = self.engine.pairs
-        sink = Sink(
-            np.empty(pairs // 3, np.int64),
-            np.zeros(pairs // 3 + 1, np.int64),
-            np.empty(pairs, np.int32),
-        )
+        sink = new_sink(pairs // 3, pairs)
         for _ in range(MOST_TRIES):
             slack = Slack(share, True)
             state = self.tree.run(
