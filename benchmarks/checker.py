@@ -27,7 +27,7 @@ from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.file import HierarchyFile
 from incrowd.instance import from_codes
 from incrowd.patterns.prefix_tree import PrefixTree
-from incrowd.policy import Roles
+from incrowd.policy.base import Roles
 from incrowd.proof.ladders import ladders_of
 from incrowd.proof.writing import Evidence, write_proof
 from incrowd.solution import Solution

@@ -19,8 +19,8 @@ import incrowd as ic
 from incrowd.demo import QI, SENSITIVE, nhefs
 from incrowd.instances.known import DistanceTwins
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solve import solve
-from incrowd.solvers.base import Problem
 
 KS = (2, 3, 5, 8, 12, 18, 25)
 TWINS = tuple(range(3, 15))

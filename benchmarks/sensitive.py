@@ -24,8 +24,8 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
+from incrowd.problem import Problem
 from incrowd.solve import solve
-from incrowd.solvers.base import Problem
 
 CASES: dict[str, Model] = {
     "distinct-2": DistinctDiversity(2),

@@ -7,7 +7,7 @@ from functools import cache
 
 from incrowd.instance import Instance
 from incrowd.privacy.base import Model
-from incrowd.solvers.base import Problem
+from incrowd.problem import Problem
 
 
 def join_cost(instance: Instance, copies: tuple[int, ...]) -> int:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import incrowd as ic
 from incrowd.cli import cli
-from incrowd.existing import ExtendedRelease
+from incrowd.existing.of_table import ExtendedRelease
 
 QI = ["a", "b"]
 Row = tuple[str, ...]

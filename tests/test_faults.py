@@ -19,9 +19,10 @@ from incrowd.frames import files
 from incrowd.frames.folders import files_in
 from incrowd.memory import within_memory
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.solve import solve
-from incrowd.solvers.base import Context, Outcome, Problem, Solver
+from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.engine.windows import sorted_classes
 from programs import command

@@ -21,9 +21,10 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
+from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.solve import choose, fewer_copies, solve
-from incrowd.solvers.base import Context, Outcome, Problem, Scope
+from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.exact.subset_dp import SubsetDP

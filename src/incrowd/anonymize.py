@@ -16,8 +16,8 @@ from incrowd.errors import InputError
 from incrowd.events import ENCODING, RECHECK, Event, Listener, silent
 from incrowd.frames.base import Source
 from incrowd.frames.files import open_table
-from incrowd.models import asks_of_sensitive
 from incrowd.policy import Policy
+from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.base import Model
 from incrowd.release import Release, in_units
 from incrowd.solve import require_lawful_table, solve
@@ -25,9 +25,9 @@ from incrowd.solvers.base import Context, Solver
 from incrowd.stop import Stop
 
 if TYPE_CHECKING:
-    from incrowd.constraints.cap import Cap
     from incrowd.hierarchy.ladder import Source as Hierarchy
-    from incrowd.model_spec import ModelSpec
+    from incrowd.policy.cap import Cap
+    from incrowd.policy.model_spec import ModelSpec
 
 
 def anonymize(
@@ -94,7 +94,7 @@ def anonymize(
     star: what is written for a suppressed cell.
     policy: all of the above at once, as a value or a policy file; then nothing else is given.
     existing: an earlier release (frame or path) that ``data`` adds rows to; its rows stay as they
-        are, and ``release.data`` has them first.  See ``incrowd.existing``.
+        are, and ``release.data`` has them first.  See ``incrowd.existing.of_table``.
     progress: called with each ``incrowd.events.Event``; its costs are in the user's units.
 
     Returns
@@ -114,7 +114,7 @@ def anonymize(
     if existing is not None:
         if asked.suppress_rows:
             raise InputError("suppress_rows is not served with existing")
-        from incrowd.existing import extended
+        from incrowd.existing.of_table import extended
 
         earlier = open_table(existing)
         return extended(open_table(data), earlier, asked, progress or silent, stop)

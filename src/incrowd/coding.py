@@ -13,11 +13,11 @@ from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.labels import labels_by_level, with_star
 from incrowd.hierarchy.tree import Tree
 from incrowd.instance import Instance, from_codes
-from incrowd.models import asks_of_sensitive, model_of, require_used
-from incrowd.policy import Policy, Roles
+from incrowd.policy.base import Policy, Roles
+from incrowd.policy.models import asks_of_sensitive, model_of, require_used
 from incrowd.privacy.base import Model
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Problem
 
 
 @dataclass(frozen=True, eq=False)

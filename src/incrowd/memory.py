@@ -6,7 +6,8 @@ from dataclasses import fields, replace
 from typing import Any
 
 from incrowd.errors import StoppedError
-from incrowd.solvers.base import Context, Outcome, Problem, Solver
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context, Outcome, Solver
 
 SHARES = (1 / 8, 1 / 64)  # of the pairs and visits that a solver may keep, one try after the other
 LEAST = {"pairs": 30_000, "visits": 1}

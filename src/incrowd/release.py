@@ -14,17 +14,17 @@ from incrowd.errors import OutOfScopeError, VerificationError
 from incrowd.frames import files
 from incrowd.frames.base import Edit, Source, Table, agree, labelled, texts
 from incrowd.hierarchy.tree import Tree
-from incrowd.policy import Policy, Roles
+from incrowd.policy.base import Policy, Roles
 from incrowd.privacy.base import Model
 from incrowd.report.pictured import Pictured
-from incrowd.units import Number, in_units, shown, shown_bound
+from incrowd.units import Number, Priced, in_units, shown, shown_bound
 
 if TYPE_CHECKING:
     import polars as pl
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Release(Pictured):
+class Release(Priced, Pictured):
     """What ``anonymize`` returns.
 
     Attributes
@@ -112,31 +112,9 @@ class Release(Pictured):
         return self.rows * self.columns
 
     @property
-    def cost(self) -> Number:
-        """What the release costs, in the user's units; under suppression the number of stars."""
-        return in_units(self.cost_units, self.scale)
-
-    @property
-    def lower_bound(self) -> Number:
-        """A cost that no lawful release can beat, in the user's units."""
-        return in_units(self.bound_units, self.scale)
-
-    @property
     def further_bounds(self) -> Mapping[str, Number]:
         """Lower bounds that the method reports beside the best one: ``forest`` its weight."""
         return {name: in_units(units, self.scale) for name, units in self.further_units.items()}
-
-    @property
-    def cost_fraction(self) -> float:
-        """Cost as a share of that of the release in which every cell is a star."""
-        return self.cost_units / self.worst_units if self.worst_units else 0.0
-
-    @property
-    def gap(self) -> float:
-        """(cost − lower bound) / cost; 0 for a release that costs nothing."""
-        if not self.cost_units:
-            return 0.0
-        return (self.cost_units - self.bound_units) / self.cost_units
 
     @cached_property
     def changed(self) -> Mapping[str, int]:

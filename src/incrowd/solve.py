@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from incrowd.bounds.prices import Prices
 from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
 from incrowd.memory import within_memory
 from incrowd.presolve.base import Reduced
@@ -14,8 +15,9 @@ from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Prices, Problem, Solver, insist
+from incrowd.solvers.base import Context, Outcome, Solver, insist
 
 Status = Literal["optimal", "feasible"]
 

@@ -20,8 +20,8 @@ from incrowd.frames.base import Column, Source
 from incrowd.frames.spreadsheet import undone
 from incrowd.hierarchy.labels import places_of
 from incrowd.hierarchy.tree import Tree
-from incrowd.models import asks_of_sensitive
 from incrowd.policy import Policy
+from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.all_of import lawful_classes
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes

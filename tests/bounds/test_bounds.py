@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from incrowd.bounds.ascent import Ascent, Steps
-from incrowd.bounds.price import PriceBound, bound_of, certify
+from incrowd.bounds.price import PriceBound, certify
+from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.patterns.prefix_tree import EMIT, PrefixTree, Sink, Slack
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.solvers.base import Prices
 from oracle import optimum
 from solvers.engine.engine_samples import (
     KINDS,
@@ -60,10 +60,10 @@ def test_price_bound_lies_between_support_and_optimum(kind: str) -> None:
             continue
         tree = PrefixTree(instance)
         start, _ = support_prices(tree, k)
-        floor = bound_of(Prices(start, 1), instance.counts)
+        floor = Prices(start, 1).bound(instance.counts)
         schedule = PriceBound.suited(instance)
         certificate = certify(tree, k, schedule.ascend(tree, k, start.astype(np.float64)))
-        bound = bound_of(certificate, instance.counts)
+        bound = certificate.bound(instance.counts)
         best = optimum(instance, KAnonymity(k))
         assert best is not None and floor <= best
         assert bound <= best
@@ -96,7 +96,7 @@ def test_stopped_ascent_still_gives_a_bound() -> None:
         u = PriceBound(rounds=4).ascend(
             tree, 3, start.astype(np.float64), lambda left=left: next(left, None) is None
         )
-        assert bound_of(certify(tree, 3, u), instance.counts) <= best
+        assert certify(tree, 3, u).bound(instance.counts) <= best
 
 
 def test_small_room_for_pairs_still_gives_a_bound() -> None:
@@ -109,15 +109,15 @@ def test_small_room_for_pairs_still_gives_a_bound() -> None:
         tight = PriceBound(rounds=3, pairs=4 * instance.distinct, patterns=12)
         certificate = certify(tree, 2, tight.ascend(tree, 2, start.astype(np.float64)))
         assert prices_hold(instance, 2, certificate.price, certificate.quantum)
-        assert bound_of(certificate, instance.counts) <= best
+        assert certificate.bound(instance.counts) <= best
 
 
 def test_bounds_are_rounded_up_exactly() -> None:
     """Tests ⌈Σ counts·price / quantum⌉ where floats would be off."""
     price, counts = np.array([10**16 + 1, 1]), np.array([3, 1])
-    assert bound_of(Prices(price, 1), counts) == 3 * 10**16 + 4
-    assert bound_of(Prices(price, 10**16), counts) == 4
-    assert bound_of(Prices(np.array([5, 5]), 5), counts) == 4
+    assert Prices(price, 1).bound(counts) == 3 * 10**16 + 4
+    assert Prices(price, 10**16).bound(counts) == 4
+    assert Prices(np.array([5, 5]), 5).bound(counts) == 4
 
 
 @pytest.mark.parametrize("kind", KINDS)

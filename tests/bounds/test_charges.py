@@ -9,14 +9,13 @@ from incrowd.bounds.charges import charged_prices, law_of, safe_charges, stacks_
 from incrowd.bounds.dearest_class import most_worth
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.bounds.price import bound_of
 from incrowd.bounds.pricing import pricing_of
 from incrowd.instance import from_codes
 from incrowd.privacy.base import Group
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.solvers.base import Problem
+from incrowd.problem import Problem
 from oracle import optimum
 
 SIZE_OF_TABLE = 40  # copies of which the crowd below holds some
@@ -86,12 +85,12 @@ def test_no_release_beats_the_bound() -> None:
         for _ in range(5):
             prices = safe_charges(tree, law, rng.uniform(-1, 4, problem.instance.distinct))
             assert prices is not None
-            assert bound_of(prices, problem.instance.counts) <= least
+            assert prices.bound(problem.instance.counts) <= least
         u = LawfulPriceBound().ascend(tree, first_prices(tree)[0])
-        plain = bound_of(safe_prices(tree, u), problem.instance.counts)
+        plain = safe_prices(tree, u).bound(problem.instance.counts)
         charged = charged_prices(tree, u)
         assert charged is not None
-        found = bound_of(charged, problem.instance.counts)
+        found = charged.bound(problem.instance.counts)
         assert plain <= least
         assert found <= least
         more += found > plain

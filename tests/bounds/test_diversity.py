@@ -24,7 +24,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.solvers.base import Problem
+from incrowd.problem import Problem
 
 EXACT: list[Model] = [
     FrequencyDiversity(2),

@@ -18,7 +18,7 @@ from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.solvers.base import Problem
+from incrowd.problem import Problem
 
 
 @pytest.mark.parametrize(

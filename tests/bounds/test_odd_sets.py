@@ -16,14 +16,15 @@ from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes, OddSet, PricingProblem
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
-from incrowd.bounds.price import PriceBound, bound_of, certify
+from incrowd.bounds.price import PriceBound, certify
+from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance, from_codes
 from incrowd.patterns.listing import within
 from incrowd.patterns.prefix_tree import Emission
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.proof.oddsets import OddSetPrices
-from incrowd.solvers.base import Context, Problem
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context
 from incrowd.solvers.engine.branching.relaxation import copies_in, groups
 from incrowd.solvers.engine.engine import Engine, Run
 from incrowd.solvers.engine.reach import classes_within
@@ -32,7 +33,7 @@ from oracle import optimum
 from solvers.engine.engine_samples import KINDS, random_tables
 
 
-def holds(instance: Instance, k: int, prices: OddSetPrices) -> bool:
+def holds(instance: Instance, k: int, prices: Prices) -> bool:
     """Whether no class of any size breaks the inequality of the certificate."""
     copies = instance.copies
     sets = [({int(c) for c in s.copies}, s.weight, s.modulus) for s in prices.odd_sets]
@@ -55,7 +56,7 @@ def test_bound_lies_between_linear_program_and_optimum(kind: str) -> None:
         assert prices is not None and holds(instance, k, prices)
         start, _ = support_prices(tree, k)
         ascended = PriceBound().ascend(tree, k, start.astype(float))
-        plain = bound_of(certify(tree, k, ascended), instance.counts)
+        plain = certify(tree, k, ascended).bound(instance.counts)
         assert plain <= prices.bound(instance.counts) <= best
         above += prices.bound(instance.counts) > plain
     assert above  # on some of the tables the linear program is not enough

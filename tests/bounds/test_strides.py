@@ -13,7 +13,7 @@ from incrowd.instance import Instance, from_codes
 from incrowd.privacy.beta_likeness import BasicBetaLikeness
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.solvers.base import Problem
+from incrowd.problem import Problem
 
 SCHEDULE = LawfulPriceBound(rounds=6, iterations=80, pairs=200_000, patterns=20_000)
 LIKENESS = BasicBetaLikeness(1) & KAnonymity(2)

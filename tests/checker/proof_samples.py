@@ -9,16 +9,15 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
+from incrowd.bounds.prices import Prices, WeightedSet
 from incrowd.checker.ladder import tables, validated
 from incrowd.checker.recheck import recheck
 from incrowd.hierarchy.tree import Tree
 from incrowd.instance import Instance, from_codes
-from incrowd.policy import Roles
+from incrowd.policy.base import Roles
 from incrowd.proof.ladders import ladder_of
-from incrowd.proof.oddsets import WeightedSet
 from incrowd.proof.writing import Evidence, sha256_of, write_proof
 from incrowd.solution import Solution
-from incrowd.solvers.base import Prices
 
 
 @st.composite

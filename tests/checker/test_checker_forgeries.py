@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from proof_samples import broken_pattern, problems, write_honest
 
 from incrowd.bounds.price import PriceBound, certify
+from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
 from incrowd.checker.verify import Verdict, check
 from incrowd.hierarchy.tree import Tree
@@ -23,7 +24,6 @@ from incrowd.instance import from_codes
 from incrowd.patterns.prefix_tree import PrefixTree
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.proof.writing import pack, sha256_of
-from incrowd.solvers.base import Prices
 from oracle import optimum
 
 

@@ -44,6 +44,7 @@ from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
+from incrowd.problem import Problem
 from incrowd.proof.certificate import certificate
 from incrowd.proof.lawful import rules_of
 from incrowd.proof.models import plain_models
@@ -51,7 +52,7 @@ from incrowd.proof.prove import prove
 from incrowd.proof.writing import pack
 from incrowd.solution import Solution
 from incrowd.solve import Solved, solve
-from incrowd.solvers.base import Context, Problem
+from incrowd.solvers.base import Context
 from incrowd.solvers.sensitive.engine import SensitiveEngine
 from incrowd.stop import Stop
 from oracle import optimum

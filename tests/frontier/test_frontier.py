@@ -21,7 +21,8 @@ from incrowd.frontier.sweep import Sweep
 from incrowd.instance import from_codes
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.solvers.base import Context, Problem
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context
 from incrowd.solvers.catalog import by_id
 from incrowd.stop import Stop
 from oracle import optimum

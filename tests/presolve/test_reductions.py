@@ -9,7 +9,8 @@ from incrowd.presolve.chain import REDUCTIONS, presolve
 from incrowd.presolve.copies import PaperThreshold, TightThreshold, most_impure
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.solvers.base import Context, Problem
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context
 from incrowd.solvers.exact.subset_dp import SubsetDP
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
 from solvers.small_tables import Shape, random_table

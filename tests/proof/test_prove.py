@@ -17,9 +17,10 @@ from incrowd.errors import OutOfScopeError
 from incrowd.privacy.all_of import Combinable
 from incrowd.privacy.base import Group
 from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.problem import Problem
 from incrowd.proof.prove import prove, write_statement
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Problem, Scope
+from incrowd.solvers.base import Context, Outcome, Scope
 
 ROWS = 60
 DAYS = datetime.date(2000, 1, 1), datetime.date(1999, 12, 31)

@@ -8,7 +8,8 @@ import pytest
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.solvers.base import Context, Problem
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context
 from incrowd.solvers.catalog import SOLVERS, has_reductions
 from oracle import optimum
 from solvers.small_tables import Shape, models, tables

@@ -10,12 +10,13 @@ from incrowd.errors import InputError, OutOfScopeError
 from incrowd.instance import Instance, from_codes
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solve import solve
 from incrowd.solvers.approx.factor_1_2 import Factor12
 from incrowd.solvers.approx.forest import Forest
 from incrowd.solvers.approx.m_approximation import MApproximation
 from incrowd.solvers.approx.two_factor import TwoFactor
-from incrowd.solvers.base import Context, Outcome, Problem, Solver
+from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.baseline.datafly import Datafly
 from incrowd.solvers.baseline.incognito import Incognito
 from incrowd.solvers.baseline.k_member import KMember

@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import adam_step, load_cutters, note_excess, share_out
 from incrowd.bounds.lawful_tree import EMIT, MEASURE, SUPPORT, LawfulTree
-from incrowd.bounds.price import bound_of, fade
+from incrowd.bounds.price import fade
+from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import Pricing, answer, dearest
 from incrowd.bounds.strides import Strides
 from incrowd.bounds.tops import LOOKS, Pad
 from incrowd.instance import Instance
 from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import OVERFLOW, UNLIMITED, Sink, new_sink
-from incrowd.solvers.base import Prices
 
 WORK = 5_000_000_000  # copies that pricing may look at: some 4 ns each where classes are large
 FEWEST_STEPS = 10  # of an ascent, whatever they take
@@ -314,7 +314,7 @@ def first_prices(tree: LawfulTree, visits: int = UNLIMITED) -> tuple[NDArray[np.
 def safe_bound(tree: LawfulTree, u: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
     """Return a proven lower bound in units of 1/scale, and prices that prove it."""
     prices = safe_prices(tree, u)
-    return max(0, bound_of(prices, tree.instance.counts)), prices.price / prices.quantum
+    return max(0, prices.bound(tree.instance.counts)), prices.price / prices.quantum
 
 
 def rounded_down(u: NDArray[np.float64], bits: int) -> tuple[NDArray[np.float64], float]:

@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import Ascent
+from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Sink, Slack, new_sink
-from incrowd.solvers.base import Prices
 
 MOST_TRIES = 12  # boxes tried per round before the bound is left as it is
 
@@ -140,10 +140,10 @@ def best_prices(
     """Return the best certified prices for k that the time allows, the support prices at least."""
     counts = tree.instance.counts
     first = Prices(support_prices(tree, k)[0], 1)
-    report(bound_of(first, counts), 0.0)
+    report(first.bound(counts), 0.0)
     start = first.price.astype(np.float64)
     u = PriceBound.suited(tree.instance).ascend(tree, k, start, stop, report)
-    return max(first, certify(tree, k, u), key=lambda prices: bound_of(prices, counts))
+    return max(first, certify(tree, k, u), key=lambda prices: prices.bound(counts))
 
 
 def certify(tree: PrefixTree, k: int, u: NDArray[np.float64]) -> Prices:
@@ -164,9 +164,3 @@ def rounded_down(
     mean = max(float(u @ counts) / int(counts.sum()), 1e-6)
     quantum = 10 ** max(0, 6 - round(np.log10(mean)))
     return quantum, np.floor(np.maximum(u, 0.0) * quantum).astype(np.int64)
-
-
-def bound_of(prices: Prices, counts: NDArray[np.int64]) -> int:
-    """Return the certified bound ⌈(Σ counts·price − charge) / quantum⌉, in units of 1/scale."""
-    total = int(np.sum(prices.price.astype(object) * counts)) - prices.charge
-    return -(-total // prices.quantum)

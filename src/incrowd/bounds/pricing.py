@@ -29,7 +29,7 @@ from incrowd.privacy.laws import SHARES, numbers
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.solvers.base import Problem
+from incrowd.problem import Problem
 
 CAPPED, DISTINCT, VARIATION, POTENTIAL = range(4)
 SIZES = 6

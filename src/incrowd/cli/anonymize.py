@@ -129,7 +129,7 @@ def made(
         from incrowd.anonymize import release_of
 
         return release_of(source, policy, listener, stop)
-    from incrowd.existing import extended
+    from incrowd.existing.of_table import extended
 
     require_plain(given)
     existing = options.opened(given["existing"], given)

@@ -10,7 +10,8 @@ from incrowd.cli.output import print_json, say
 from incrowd.silence import standard_output_kept
 
 if TYPE_CHECKING:
-    from incrowd.solvers.base import Context, Problem
+    from incrowd.problem import Problem
+    from incrowd.solvers.base import Context
 
 
 @click.command("bound")
@@ -79,7 +80,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
 
 def price_bound(problem: "Problem", context: "Context") -> int:
     """Return the best certified price bound that the time allows, in units of 1/scale."""
-    from incrowd.bounds.price import best_prices, bound_of
+    from incrowd.bounds.price import best_prices
     from incrowd.patterns.prefix_tree import PrefixTree
 
     instance, k = problem.instance, problem.smallest_class
@@ -91,4 +92,4 @@ def price_bound(problem: "Problem", context: "Context") -> int:
 
     context.tell("support bound")
     prices = best_prices(PrefixTree(instance), k, context.stop.now, report)
-    return bound_of(prices, instance.counts)
+    return prices.bound(instance.counts)

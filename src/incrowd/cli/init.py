@@ -12,7 +12,7 @@ from incrowd.errors import InputError
 
 if TYPE_CHECKING:
     from incrowd.frames.base import Source
-    from incrowd.guess import Guess
+    from incrowd.policy.guess import Guess
 
 
 @click.command("init")
@@ -32,8 +32,8 @@ def init(
     names, types and how many values differ: check each one. No cell of IN is quoted in it.
     """
     from incrowd.frames.atomic import require_place, whole
-    from incrowd.guess import guess
-    from incrowd.policy_write import policy_text
+    from incrowd.policy.guess import guess
+    from incrowd.policy.write import policy_text
 
     require_apart({"-o": output}, table, {})
     if output != "-" and Path(output).exists() and not force:

@@ -238,7 +238,7 @@ def policy_arguments(columns: Sequence[str], options: Mapping[str, Any]) -> dict
     """
     arguments: dict[str, Any] = {name: options[name] for name in ASKED if name in options}
     if options.get("policy") is not None:
-        from incrowd.policy_file import read_keys
+        from incrowd.policy.file import read_keys
 
         said = read_keys(options["policy"])
         arguments = {n: x for n, x in arguments.items() if n not in said or is_typed(n)}
@@ -270,7 +270,7 @@ def is_typed(name: str) -> bool:
 
 def capped(before: Any, given: Sequence[str], columns: Sequence[str]) -> list[Any]:
     """Return the caps of the policy file, and those of ``--cap`` in place of or beside them."""
-    from incrowd.constraints.cap import caps_of, parse_cap
+    from incrowd.policy.cap import caps_of, parse_cap
 
     typed = [
         parse_cap(*pair) for text in given for pair in split_pairs("--cap", [text], columns).items()

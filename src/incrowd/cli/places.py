@@ -52,7 +52,7 @@ def files_read(table: str | None, given: Mapping[str, Any]) -> Iterator[tuple[st
         for text in texts_in(given.get(name)):
             yield from ((f"read for {option}", path) for path in parts_of(text))
     if given.get("policy") is not None:
-        from incrowd.policy_file import read_keys
+        from incrowd.policy.file import read_keys
 
         said = read_keys(given["policy"])
         for name in READ:

@@ -4,11 +4,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.constraints.cap import Cap
 from incrowd.constraints.plan import rows_with
 from incrowd.constraints.recheck import CappedCells, require_constraints
 from incrowd.frames.base import Source, texts
-from incrowd.policy import Policy, Roles
+from incrowd.policy.base import Policy, Roles
+from incrowd.policy.cap import Cap
 
 
 def require_constraints_of(

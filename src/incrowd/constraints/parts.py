@@ -20,7 +20,7 @@ from incrowd.instance import from_codes, row_order
 from incrowd.privacy.all_of import lawful_classes
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
-from incrowd.solvers.base import Problem
+from incrowd.problem import Problem
 
 Ints = NDArray[np.int64]
 

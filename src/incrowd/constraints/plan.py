@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.coding import Coded
-from incrowd.constraints.cap import Cap
 from incrowd.errors import InputError, no_column
 from incrowd.frames.base import Source
-from incrowd.policy import Policy, Roles
+from incrowd.policy.base import Policy, Roles
+from incrowd.policy.cap import Cap
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from incrowd.constraints.plan import Limit, Plan
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.hierarchy.labels import moved
 from incrowd.patterns.prefix_tree import PrefixTree
-from incrowd.solvers.base import Problem
+from incrowd.problem import Problem
 
 VISITS = 3_000_000  # nodes that the count may touch for each cap; without an end it says nothing
 

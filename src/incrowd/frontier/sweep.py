@@ -7,11 +7,13 @@ release for k + 1.  Hence neither cost nor bound ever falls as k rises, and both
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from incrowd.bounds.prices import Prices
 from incrowd.events import Event
 from incrowd.privacy.base import Model
+from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.solve import choose, recheck, require_lawful_table, solve
-from incrowd.solvers.base import Context, Outcome, Prices, Problem, Solver
+from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.catalog import by_id
 from incrowd.solvers.portfolio import Share
 
@@ -76,7 +78,6 @@ class Sweep:
 
     def raise_bounds(self, ks: Sequence[int]) -> None:
         """Find prices for each k, from the smallest up."""
-        from incrowd.bounds.price import bound_of
         from incrowd.frontier.warm import raised_prices
         from incrowd.patterns.prefix_tree import PrefixTree
 
@@ -90,7 +91,7 @@ class Sweep:
             visits = 30_000_000 * 10 // max(10, self.problem.instance.columns)
             prices = raised_prices(tree, k, prices, visits, stop.now)
             self.found[k].prices = prices
-            self.found[k].bound = bound_of(prices, self.problem.instance.counts)
+            self.found[k].bound = prices.bound(self.problem.instance.counts)
 
     def find_releases(self, engines: Sequence[int]) -> None:
         """Find a release at each k, from the largest down."""

@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.price import PriceBound, bound_of, certify
+from incrowd.bounds.price import PriceBound, certify
+from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.patterns.prefix_tree import PrefixTree
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Prices, Problem
+from incrowd.solvers.base import Context
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.engine import Engine, Run
 
@@ -38,7 +40,7 @@ def raised_prices(
         weakest = Prices(uniqueness_prices(tree, k), 1)
         return better(known, weakest, instance.counts)
     best = better(known, Prices(first, 1), instance.counts)
-    if stop() or not bound_of(best, instance.counts):
+    if stop() or not best.bound(instance.counts):
         return best
     schedule, start = PriceBound.suited(instance), best.price / best.quantum
     if best is known:
@@ -50,7 +52,7 @@ def raised_prices(
 
 def better(known: Prices | None, other: Prices, counts: NDArray[np.int64]) -> Prices:
     """Return the certificate with the higher bound."""
-    if known is None or bound_of(other, counts) > bound_of(known, counts):
+    if known is None or other.bound(counts) > known.bound(counts):
         return other
     return known
 
@@ -84,7 +86,7 @@ class WarmRun(Run):
         _, complete = support_prices(self.tree, self.k, self.visits)
         self.wide = not complete
         self.certificate = self.given
-        self.bound = bound_of(self.given, self.instance.counts)
+        self.bound = self.given.bound(self.instance.counts)
         self.price = self.given.price / self.given.quantum
 
     def cool(self) -> None:

@@ -1,7 +1,7 @@
 """Splitting a graph's edges into triangles (and 4-stars): four tables with one row per edge."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -213,9 +213,7 @@ class TernaryTriangles:
 
 @dataclass(frozen=True)
 class TripartiteTriangles:
-    """What the two diversity families share: a tripartite graph and its incidence matrix.
-
-    Not a family itself; they hold one and ask it.
+    """What the two diversity families share: all but the sensitive values.
 
     Attributes
     ----------
@@ -226,8 +224,14 @@ class TripartiteTriangles:
     graph: Graph
     side: tuple[int, ...]
 
+    problem: ClassVar[str] = "split the edges of a tripartite graph into triangles"
+    file_format: ClassVar[str] = "edge list"
+    equation: ClassVar[str] = "optimum = 3·|E| iff the edges split into triangles"
+    decision: ClassVar[bool] = True
+    options: ClassVar[tuple[Option, ...]] = (SIDE, PARTS)
+
     @classmethod
-    def read(cls, text: str) -> "TripartiteTriangles":
+    def read(cls, text: str, options: Options) -> Self:
         """Read an edge list; raises InputError unless the graph is tripartite."""
         graph = graph_from(text)
         side = graph.colouring(3)
@@ -238,7 +242,7 @@ class TripartiteTriangles:
     @classmethod
     def make(
         cls, rng: np.random.Generator, planted: bool, options: Options
-    ) -> "tuple[TripartiteTriangles, Parts | None]":
+    ) -> tuple[Self, Parts | None]:
         """Draw a tripartite graph, made of triangles if planted."""
         side, parts = whole(options, "side", 1), whole(options, "parts", 1)
         if not planted:
@@ -246,141 +250,78 @@ class TripartiteTriangles:
         graph, answer, sides = plant_tripartite(rng, side, parts)
         return cls(graph, sides), answer
 
+    def text(self) -> str:
+        """The edge list."""
+        return self.graph.text()
+
     @property
-    def missed(self) -> tuple[int, ...]:
-        """For each edge, the one side that it does not touch."""
-        return tuple(3 - self.side[a] - self.side[b] for a, b in self.graph.edges)
+    def missed(self) -> NDArray[np.int32]:
+        """int32, shape (edges,): the one side that each edge does not touch."""
+        return np.array([3 - self.side[a] - self.side[b] for a, b in self.graph.edges], np.int32)
 
     def table(
         self,
-        model: ModelSpec,
+        diversity: int,
         names: tuple[str, ...],
         alphabet: tuple[str, ...],
-        sensitive: NDArray[np.int32],
+        values: NDArray[np.int32],
     ) -> HardTable:
-        """The incidence matrix with the given sensitive values."""
+        """The incidence matrix with the given sensitive values; distinct l-diversity."""
         graph = self.graph
         return HardTable(
             edge_columns(graph),
             ("0", "1"),
             incidence(graph),
-            model,
+            ModelSpec("l-diversity", l=diversity, l_kind="distinct"),
             edge_meaning(graph),
             threshold=3 * len(graph.edges),
             sensitive_columns=names,
             sensitive_alphabet=alphabet,
-            sensitive=sensitive,
+            sensitive=values,
         )
+
+    def solve_source(self) -> Parts | None:
+        """Search all exact covers by triangles."""
+        return first_cover(self.graph, self.graph.triangles())
+
+    def source_to_solution(self, answer: Parts) -> Partition:
+        """Each triangle is a class."""
+        return answer
+
+    def solution_to_source(self, partition: Partition) -> Parts | None:
+        """The classes, if each is a triangle (any other lawful class costs > 3 a row)."""
+        return as_triangles(self.graph, partition)
+
+    def cost_of(self, answer: Parts) -> int:
+        """3·|E|."""
+        return 3 * len(self.graph.edges)
 
 
 @dataclass(frozen=True)
-class TwoDiversityTriangles:
+class TwoDiversityTriangles(TripartiteTriangles):
     """Edges of a tripartite graph into triangles → 2-diversity with three binary SAs.
 
     Each sensitive attribute must have two values in every class.  Under the paper's own
     Definition 1 (``disjoint``) no class is lawful: see the reference page.
     """
 
-    base: TripartiteTriangles
-
     id: ClassVar[str] = "two-diversity-triangles"
     source: ClassVar[str] = "Blocki and Williams 2010, Theorem 6"
-    problem: ClassVar[str] = "split the edges of a tripartite graph into triangles"
-    file_format: ClassVar[str] = "edge list"
-    equation: ClassVar[str] = "optimum = 3·|E| iff the edges split into triangles"
-    decision: ClassVar[bool] = True
-    options: ClassVar[tuple[Option, ...]] = (SIDE, PARTS)
-
-    @classmethod
-    def read(cls, text: str, options: Options) -> "TwoDiversityTriangles":
-        """Read an edge list."""
-        return cls(TripartiteTriangles.read(text))
-
-    @classmethod
-    def make(
-        cls, rng: np.random.Generator, planted: bool, options: Options
-    ) -> "tuple[TwoDiversityTriangles, Parts | None]":
-        """Draw a tripartite graph, made of triangles if planted."""
-        base, answer = TripartiteTriangles.make(rng, planted, options)
-        return cls(base), answer
-
-    def text(self) -> str:
-        """The edge list."""
-        return self.base.graph.text()
 
     def to_table(self) -> HardTable:
         """Sensitive attribute j is 1 iff the edge touches side j; distinct 2-diversity."""
-        touched = np.array(self.base.missed)[:, None] != np.arange(3)
-        model = ModelSpec("l-diversity", l=2, l_kind="distinct")
-        return self.base.table(model, ("s1", "s2", "s3"), ("0", "1"), touched.astype(np.int32))
-
-    def solve_source(self) -> Parts | None:
-        """Search all exact covers by triangles."""
-        return first_cover(self.base.graph, self.base.graph.triangles())
-
-    def source_to_solution(self, answer: Parts) -> Partition:
-        """Each triangle is a class."""
-        return answer
-
-    def solution_to_source(self, partition: Partition) -> Parts | None:
-        """The classes, if each is a triangle (any other lawful class costs > 3 a row)."""
-        return as_triangles(self.base.graph, partition)
-
-    def cost_of(self, answer: Parts) -> int:
-        """3·|E|."""
-        return 3 * len(self.base.graph.edges)
+        touched = self.missed[:, None] != np.arange(3)
+        return self.table(2, ("s1", "s2", "s3"), ("0", "1"), touched.astype(np.int32))
 
 
 @dataclass(frozen=True)
-class ThreeDiversityTriangles:
+class ThreeDiversityTriangles(TripartiteTriangles):
     """Edges of a tripartite graph into triangles → 3-diversity with one ternary SA."""
-
-    base: TripartiteTriangles
 
     id: ClassVar[str] = "three-diversity-triangles"
     source: ClassVar[str] = "Blocki and Williams 2010, Theorem 7"
-    problem: ClassVar[str] = "split the edges of a tripartite graph into triangles"
-    file_format: ClassVar[str] = "edge list"
-    equation: ClassVar[str] = "optimum = 3·|E| iff the edges split into triangles"
-    decision: ClassVar[bool] = True
-    options: ClassVar[tuple[Option, ...]] = (SIDE, PARTS)
-
-    @classmethod
-    def read(cls, text: str, options: Options) -> "ThreeDiversityTriangles":
-        """Read an edge list."""
-        return cls(TripartiteTriangles.read(text))
-
-    @classmethod
-    def make(
-        cls, rng: np.random.Generator, planted: bool, options: Options
-    ) -> "tuple[ThreeDiversityTriangles, Parts | None]":
-        """Draw a tripartite graph, made of triangles if planted."""
-        base, answer = TripartiteTriangles.make(rng, planted, options)
-        return cls(base), answer
-
-    def text(self) -> str:
-        """The edge list."""
-        return self.base.graph.text()
 
     def to_table(self) -> HardTable:
         """The sensitive value tells which two sides the edge joins; 3-diversity."""
-        missed = np.array(self.base.missed, np.int32)
-        model = ModelSpec("l-diversity", l=3, l_kind="distinct")
         # Edges between sides 1 and 2 miss the third, so the paper's values 1, 2, 3 run backwards.
-        return self.base.table(model, ("s",), ("1", "2", "3"), (2 - missed)[:, None])
-
-    def solve_source(self) -> Parts | None:
-        """Search all exact covers by triangles."""
-        return first_cover(self.base.graph, self.base.graph.triangles())
-
-    def source_to_solution(self, answer: Parts) -> Partition:
-        """Each triangle is a class."""
-        return answer
-
-    def solution_to_source(self, partition: Partition) -> Parts | None:
-        """The classes, if each is a triangle (any other lawful class costs > 3 a row)."""
-        return as_triangles(self.base.graph, partition)
-
-    def cost_of(self, answer: Parts) -> int:
-        """3·|E|."""
-        return 3 * len(self.base.graph.edges)
+        return self.table(3, ("s",), ("1", "2", "3"), (2 - self.missed)[:, None])

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from incrowd.presolve.base import Reduced, Reduction, after, unchanged
 from incrowd.presolve.columns import DropConstantColumns
 from incrowd.presolve.copies import PaperThreshold, TightThreshold
 from incrowd.presolve.merge import MergeDuplicates
-from incrowd.solvers.base import Problem
+from incrowd.problem import Problem
 
 Level = Literal["paper", "all", "none"]
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from incrowd.instance import Instance
 from incrowd.presolve.base import Reduced, unchanged
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Problem
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ from numpy.typing import NDArray
 from incrowd.instance import Instance
 from incrowd.presolve.base import Reduced, unchanged
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Problem
 
 MOST_PATTERNS = 1024  # beyond it F is bounded by the number of patterns, which is always safe
 

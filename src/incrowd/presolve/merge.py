@@ -7,8 +7,8 @@ import numpy as np
 from incrowd.instance import Instance
 from incrowd.presolve.base import Reduced, unchanged
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Problem
 
 
 @dataclass(frozen=True)

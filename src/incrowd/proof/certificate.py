@@ -5,24 +5,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from incrowd.bounds.price import PriceBound, bound_of, certify
+from incrowd.bounds.price import best_prices
+from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import sizes_that_pay
-from incrowd.bounds.support import support_prices
 from incrowd.patterns.prefix_tree import PrefixTree
+from incrowd.problem import Problem
 from incrowd.proof.lawful import charged_prices, lawful_prices, rules_of
-from incrowd.proof.oddsets import WeightedSet
 from incrowd.solve import Solved
-from incrowd.solvers.base import Prices, Problem
 
 
 class Certificate(NamedTuple):
-    """Prices, odd sets on top of them, and the pricing rules that they obey.
+    """Prices, and the pricing rules that they obey.
 
     Without rules the prices hold for all classes of the smallest lawful size.
     """
 
     prices: Prices
-    odd_sets: Sequence[WeightedSet] = ()
     rules: Sequence[Mapping[str, Any]] = ()
 
 
@@ -44,13 +42,11 @@ def certificate(
     instance = problem.instance
     if not instance.rows:
         return Certificate(Prices(np.zeros(0, np.int64), 1))
-    plain = None
-    if solved.prices is not None:
-        plain = Certificate(solved.prices, tuple(getattr(solved.prices, "odd_sets", ())))
+    plain = None if solved.prices is None else Certificate(solved.prices)
     priced = sizes_that_pay(problem) if by_size and solved.lawful is not None else 0
     if priced and solved.lawful is not None and solved.lawful.charge:
         rules = rules_of(models, sizes, priced, once=True)
-        return Certificate(charged_prices(solved.lawful, rules, problem), (), rules)
+        return Certificate(charged_prices(solved.lawful, rules, problem), rules)
     rules = rules_of(models, sizes, priced)
     if not rules or (plain is not None and solved.lawful is None):
         return plain or Certificate(plain_prices(problem))
@@ -60,16 +56,12 @@ def certificate(
         found = lawful_prices(problem, rules, list(sizes), plain.prices, None)
     else:
         found = lawful_prices(problem, rules, list(sizes), solved.lawful, solved.bound)
-        if bound_of(found, instance.counts) < solved.bound and plain is None:
+        if found.bound(instance.counts) < solved.bound and plain is None:
             plain = Certificate(plain_prices(problem))
-    known = [Certificate(found, (), rules), *([plain] if plain else [])]
-    return max(known, key=lambda one: bound_of(one.prices, instance.counts))
+    known = [Certificate(found, rules), *([plain] if plain else [])]
+    return max(known, key=lambda one: one.prices.bound(instance.counts))
 
 
 def plain_prices(problem: Problem) -> Prices:
     """Find prices for all classes of the smallest lawful size."""
-    tree, k = PrefixTree(problem.instance), problem.smallest_class
-    start, _ = support_prices(tree, k)
-    return certify(
-        tree, k, PriceBound.suited(tree.instance).ascend(tree, k, start.astype(np.float64))
-    )
+    return best_prices(PrefixTree(problem.instance), problem.smallest_class)

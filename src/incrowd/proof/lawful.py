@@ -12,7 +12,7 @@ import numpy as np
 
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.bounds.price import bound_of
+from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import SIZES as CAPPED_SIZES
 from incrowd.bounds.pricing import (
     SLACK,
@@ -29,7 +29,7 @@ from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.laws import numbers
-from incrowd.solvers.base import Prices, Problem
+from incrowd.problem import Problem
 
 SHARED: dict[str, type[PerAttribute]] = {
     "alpha-k": AlphaK,
@@ -200,7 +200,7 @@ def lawful_prices(
         step = int(np.gcd.reduce(known[0].price)) or 1
         known = [Prices(known[0].price - 2 * step, known[0].quantum)]
     enough = bound if bound is None or not sized else NEAR * bound
-    if enough is not None and bound_of(known[0], instance.counts) >= enough:
+    if enough is not None and known[0].bound(instance.counts) >= enough:
         return known[0]
     schedule = LawfulPriceBound.polish()
     if bound is None:
@@ -209,7 +209,7 @@ def lawful_prices(
         known += [safe_prices(tree, first, bits)] if complete else []
 
     def worth(prices: Prices) -> int:
-        return bound_of(prices, instance.counts)
+        return prices.bound(instance.counts)
 
     best = max(known, key=worth)
     u = schedule.ascend(tree, best.price / best.quantum)

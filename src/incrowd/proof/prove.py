@@ -10,13 +10,14 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.prices import Prices
 from incrowd.errors import VerificationError
 from incrowd.frames.fewer import FewerRows
+from incrowd.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate
 from incrowd.proof.models import plain_models
 from incrowd.proof.statement import statement
-from incrowd.proof.writing import Evidence, bound_of, sha256_of, write_proof
-from incrowd.solvers.base import Prices, Problem
+from incrowd.proof.writing import Evidence, sha256_of, write_proof
 
 if TYPE_CHECKING:
     from incrowd.release import Release
@@ -91,8 +92,8 @@ def evidence_of(
 
 
 def priced(evidence: Evidence, known: Certificate) -> Evidence:
-    """Return the evidence with a certificate's prices, rules and odd sets."""
-    return replace(evidence, prices=known.prices, pricing=known.rules, odd_sets=known.odd_sets)
+    """Return the evidence with a certificate's prices and rules."""
+    return replace(evidence, prices=known.prices, pricing=known.rules)
 
 
 def by_size(known: Certificate) -> bool:
@@ -105,7 +106,7 @@ def confirmed(evidence: Evidence, original: str | Path, released: str | Path) ->
     from incrowd.checker.verify import check
 
     prices, counts = evidence.prices, evidence.solution.instance.counts
-    total = bound_of(replace(prices, quantum=1, charge=0), counts)
+    total = replace(prices, charge=0).total(counts)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "proof"
         # of charges, which the checker counts itself, nothing is claimed yet

@@ -19,11 +19,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 import incrowd
-from incrowd.policy import Roles
+from incrowd.bounds.prices import Prices
+from incrowd.policy.base import Roles
 from incrowd.proof.ladders import ladder_of
-from incrowd.proof.oddsets import WeightedSet
 from incrowd.solution import Solution
-from incrowd.solvers.base import Prices
 
 VERSION = 2
 
@@ -42,7 +41,6 @@ class Evidence:
     models: the privacy models as plain data (``incrowd.proof.models``).
     prices, price_k: the certificate, and the size of class it is made for.
     pricing: the rules that the prices obey in place of that for k rows (``incrowd.proof.lawful``).
-    odd_sets: terms on top of the prices.
     csv: ``delimiter``, ``newline``, ``encoding`` of delimited files.
     hierarchies: column → origin (a rule, or a file's name) and ``sha256`` of that file.
     spreadsheet_safe: whether cells that a spreadsheet would run got an apostrophe.
@@ -59,7 +57,6 @@ class Evidence:
     prices: Prices
     price_k: int
     pricing: Sequence[Mapping[str, Any]] = ()
-    odd_sets: Sequence[WeightedSet] = ()
     csv: Mapping[str, str] = field(default_factory=dict)
     hierarchies: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     spreadsheet_safe: bool = False
@@ -67,15 +64,6 @@ class Evidence:
     dropped: int = 0
     most_dropped: int = 0
     aside: int = 0
-
-
-def bound_of(
-    prices: Prices, counts: NDArray[np.int64], odd_sets: Sequence[WeightedSet] = ()
-) -> int:
-    """Return ⌈(Σ counts·price + worth of the sets − charge) / quantum⌉, in units of 1/scale."""
-    total = sum(p * c for p, c in zip(prices.price.tolist(), counts.tolist(), strict=True))
-    total += sum(one.worth() for one in odd_sets) - prices.charge
-    return -(-total // prices.quantum)
 
 
 def write_proof(
@@ -103,7 +91,7 @@ def write_proof(
 def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> dict[str, Any]:
     """Return the proof's JSON part without the hashes of the other parts."""
     instance = evidence.solution.instance
-    bound = max(0, bound_of(evidence.prices, instance.counts, evidence.odd_sets)) + evidence.aside
+    bound = max(0, evidence.prices.bound(instance.counts)) + evidence.aside
     cost = evidence.solution.cost if instance.rows else 0
     return {
         "format": "incrowd-proof",
@@ -168,16 +156,17 @@ def ladders_table(evidence: Evidence) -> pl.DataFrame:
 
 def sets_table(evidence: Evidence) -> pl.DataFrame:
     """One row per odd set and released row in it."""
+    odd_sets = evidence.prices.odd_sets
     rows = len(evidence.copy_of_row)
     row_of_copy = np.empty(rows, np.int64)
     order = np.arange(rows) if evidence.order is None else evidence.order
     row_of_copy[evidence.copy_of_row[order]] = np.arange(rows)
-    members = [row_of_copy[np.asarray(one.copies, np.int64)] for one in evidence.odd_sets]
+    members = [row_of_copy[np.asarray(one.copies, np.int64)] for one in odd_sets]
     sizes = np.array([len(m) for m in members], np.int64)
     facts = {
         "set": range(len(members)),
-        "weight": (int(one.weight) for one in evidence.odd_sets),
-        "modulus": (one.modulus for one in evidence.odd_sets),
+        "weight": (int(one.weight) for one in odd_sets),
+        "modulus": (one.modulus for one in odd_sets),
     }
     spread = {name: np.repeat(np.array(list(f), np.int64), sizes) for name, f in facts.items()}
     row = np.concatenate([np.zeros(0, np.int64), *members])

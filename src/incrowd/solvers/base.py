@@ -3,39 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from incrowd.bounds.prices import Prices
 from incrowd.errors import OutOfScopeError
 from incrowd.events import Event, Listener, silent
-from incrowd.instance import Instance
-from incrowd.privacy.base import Group, Model
+from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.stop import Stop
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """An instance and the model its release must obey."""
-
-    instance: Instance
-    model: Model
-
-    @property
-    def table(self) -> Group:
-        """The whole table's sensitive values, copies written out."""
-        instance = self.instance
-        return Group(instance.sensitive_codes[instance.copies], instance.sensitive_sizes)
-
-    def group(self, copies: NDArray[np.integer]) -> Group:
-        """The sensitive values of some copies."""
-        instance = self.instance
-        return Group(instance.sensitive_codes[instance.copies[copies]], instance.sensitive_sizes)
-
-    @property
-    def smallest_class(self) -> int:
-        """A lower bound on the size of a lawful class."""
-        return self.model.smallest_class(self.table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,22 +29,6 @@ class Context:
     ) -> None:
         """Report progress."""
         self.listener(Event(stage, cost, bound, share))
-
-
-@dataclass(frozen=True, eq=False)
-class Prices:
-    """A price certificate: integer prices per distinct row, in units of 1/(scale·quantum).
-
-    For every pattern with at least k matching rows, the k highest prices among those rows sum to
-    at most k·cost(pattern)·quantum; so no lawful release costs less than Σ counts·prices/quantum.
-
-    charge: what all patterns together may be worth more than they cost, which is taken off that
-        sum (``incrowd.bounds.charges``); 0 where the prices obey the inequality.
-    """
-
-    price: NDArray[np.int64]
-    quantum: int
-    charge: int = field(default=0, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,8 @@ of all count.
 from dataclasses import dataclass, field, replace
 
 from incrowd.events import Event
-from incrowd.solvers.base import Context, Outcome, Problem, Solver
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.matching.solver import SimplexMatching
 from incrowd.stop import Stop

@@ -3,8 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
+from incrowd.bounds.prices import Prices
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Prices
+from incrowd.solvers.base import Context, Outcome
 from incrowd.stop import Stop
 
 

@@ -13,8 +13,8 @@ from incrowd.frames.base import Column
 from incrowd.frames.scalars import as_texts
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.labels import with_star
-from incrowd.models import model_of
-from incrowd.policy import Policy, Roles
+from incrowd.policy.base import Policy, Roles
+from incrowd.policy.models import model_of
 from incrowd.spark.plan import Codec, Task
 
 if TYPE_CHECKING:

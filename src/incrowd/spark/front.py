@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, MissingExtraError, NoLawfulReleaseError
 from incrowd.events import Event, Listener, silent
-from incrowd.models import asks_of_sensitive
-from incrowd.policy import Policy, Roles
+from incrowd.policy.base import Policy, Roles
+from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.all_of import parts
 from incrowd.spark.result import SparkRelease
 

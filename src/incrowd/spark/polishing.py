@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.instance import Instance
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Problem
+from incrowd.solvers.base import Context
 from incrowd.solvers.engine.engine import Engine, Run
 from incrowd.spark.plan import Task
 from incrowd.stop import Stop

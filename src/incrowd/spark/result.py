@@ -9,7 +9,7 @@ from incrowd.units import Number, Priced, shown, shown_bound
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from incrowd.policy import Policy, Roles
+    from incrowd.policy.base import Policy, Roles
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -82,8 +82,9 @@ def of_table(task: Task, table: pa.Table) -> tuple[Instance, Ints]:
 def solve(task: Task, table: pa.Table) -> pa.Table:
     """Solve a block: ``CODED`` (and ``block``) in, ``RECORDS`` out."""
     from incrowd.anonymize import configured
+    from incrowd.problem import Problem
     from incrowd.solve import solve as solved_by
-    from incrowd.solvers.base import Context, Problem
+    from incrowd.solvers.base import Context
     from incrowd.stop import Stop
 
     instance, _ = of_table(task, table)
@@ -152,10 +153,11 @@ def polish(task: Task, table: pa.Table) -> pa.Table:
 
 def bound(task: Task, table: pa.Table) -> pa.Table:
     """Return a lower bound of the whole table, given prices that hold within blocks."""
-    from incrowd.bounds.price import bound_of, certify
+    from incrowd.bounds.price import certify
+    from incrowd.bounds.prices import Prices
     from incrowd.bounds.support import support_prices, uniqueness_prices
     from incrowd.patterns.prefix_tree import PrefixTree
-    from incrowd.solvers.base import Prices, Problem
+    from incrowd.problem import Problem
 
     instance, place_of = of_table(task, table)
     k = Problem(instance, task.model).smallest_class
@@ -163,13 +165,13 @@ def bound(task: Task, table: pa.Table) -> pa.Table:
     price, complete = support_prices(tree, k, MOST_VISITS)
     if not complete:
         price = uniqueness_prices(tree, k)
-    best = bound_of(Prices(price, 1), instance.counts)
+    best = Prices(price, 1).bound(instance.counts)
     if complete:
         guess = np.zeros(instance.distinct)
         guess[place_of] = table.column("price").to_numpy()
         # prices of blocks break patterns that lie in several: certify repairs them
         repaired = certify(tree, k, np.maximum(guess, 0.0))
-        best = max(best, bound_of(repaired, instance.counts))
+        best = max(best, repaired.bound(instance.counts))
     return pa.table({"bound": pa.array([best], pa.int64())})
 
 
@@ -180,7 +182,7 @@ def unique_bound(task: Task, table: pa.Table) -> pa.Table:
     """Return the part that these rows have in the bound that needs no other row's support."""
     from incrowd.bounds.support import uniqueness_prices
     from incrowd.patterns.prefix_tree import PrefixTree
-    from incrowd.solvers.base import Problem
+    from incrowd.problem import Problem
 
     instance, _ = of_table(task, table)
     k = Problem(instance, task.model).smallest_class

@@ -10,7 +10,8 @@ from incrowd.events import Event
 from incrowd.hierarchy.tree import Tree
 from incrowd.instance import Instance, from_codes
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.solvers.base import Context, Outcome, Problem
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.engine import Engine
 from incrowd.stop import Stop

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.bounds.price import bound_of
 from incrowd.bounds.support import support_prices
 from incrowd.hierarchy.tree import Tree
 from incrowd.instance import Instance, from_codes
 from incrowd.patterns.prefix_tree import PrefixTree
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Problem
+from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.engine.prove import prove
@@ -45,7 +45,7 @@ def check(instance: Instance, k: int, outcome: Outcome, best: int) -> None:
     assert naive_cost(solution) == solution.cost
     assert outcome.bound <= best <= solution.cost
     assert prices_hold(instance, k, prices.price, prices.quantum)
-    assert bound_of(prices, instance.counts) <= outcome.bound
+    assert prices.bound(instance.counts) <= outcome.bound
     if outcome.ended == "finished":
         assert outcome.bound == solution.cost
 

@@ -13,7 +13,8 @@ from incrowd.instance import from_codes
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.solvers.base import Context, Problem
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context
 from incrowd.solvers.matching.assignment import cycles, first_arcs, relax
 from incrowd.solvers.matching.dual import slacks_of, with_odd_sets
 from incrowd.solvers.matching.nodes import FAR, Nodes
@@ -156,7 +157,7 @@ def test_pricing_finds_every_group(
 @given(seeds, kinds, st.integers(3, 8))
 def test_odd_sets_bound_every_partition(seed: int, kind: str, rows: int) -> None:
     """Lemma 5: prices and odd sets that every group obeys bound the optimum, after Lemma 6 too."""
-    from incrowd.proof.oddsets import symmetric
+    from incrowd.bounds.odd_sets.symmetric import symmetric
     from incrowd.solvers.matching.certificate import Certificate, certified
 
     rng = np.random.default_rng(seed)

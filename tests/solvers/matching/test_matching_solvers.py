@@ -11,8 +11,9 @@ from incrowd.privacy.base import Model
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solve import solve
-from incrowd.solvers.base import Context, Problem
+from incrowd.solvers.base import Context
 from incrowd.solvers.matching.nodes import Nodes
 from incrowd.solvers.matching.reduction import two_diverse
 from incrowd.solvers.matching.solver import SimplexMatching, TwoDiversity

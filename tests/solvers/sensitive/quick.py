@@ -8,8 +8,8 @@ from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import PriceBound
 from incrowd.bounds.pricing import pricing_of
 from incrowd.patterns.prefix_tree import Emission
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Problem
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.engine import SensitiveEngine
 

@@ -13,7 +13,8 @@ from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikenes
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.solvers.base import Context, Problem
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context
 from incrowd.solvers.engine.candidates import build_candidates
 from incrowd.solvers.sensitive.crowd import debt, new_crowd
 from incrowd.solvers.sensitive.rounding import rounded

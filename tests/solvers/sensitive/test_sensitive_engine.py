@@ -20,8 +20,9 @@ from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
+from incrowd.problem import Problem
 from incrowd.solve import choose, solve
-from incrowd.solvers.base import Context, Outcome, Problem
+from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.sensitive.engine import Run, SensitiveEngine
 from incrowd.stop import Stop
 from oracle import optimum
@@ -166,7 +167,7 @@ def test_refuses_numbers_beyond_integers() -> None:
 
 def test_never_below_the_k_bound() -> None:
     """Tests that the bound is at least the k-anonymity price bound for the smallest class."""
-    from incrowd.bounds.price import bound_of, certify
+    from incrowd.bounds.price import certify
     from incrowd.bounds.support import support_prices
     from incrowd.patterns.prefix_tree import PrefixTree
 
@@ -176,7 +177,7 @@ def test_never_below_the_k_bound() -> None:
         tree, k = PrefixTree(instance), problem.smallest_class
         assert QUICK.k_prices is not None
         u = QUICK.k_prices.ascend(tree, k, support_prices(tree, k)[0].astype(float))
-        least = bound_of(certify(tree, k, u), instance.counts)
+        least = certify(tree, k, u).bound(instance.counts)
         assert QUICK.run(problem, Context()).bound >= 0.999 * least
 
 

@@ -13,7 +13,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
-from incrowd.solvers.base import Problem
+from incrowd.problem import Problem
 from incrowd.solvers.engine.candidates import build_candidates
 from incrowd.solvers.engine.crowd import total_cost
 from incrowd.solvers.engine.windows import window_emission

@@ -10,7 +10,7 @@ from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
-from incrowd.solvers.base import Problem
+from incrowd.problem import Problem
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing, slices
 from incrowd.solvers.sensitive.prune import narrowed, owners, reduced_costs, with_start
 from incrowd.solvers.sensitive.rounding import rounded

@@ -8,11 +8,11 @@ from incrowd.bounds.odd_sets.classes import dearest, line_up
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import OddSet, PricingProblem
 from incrowd.bounds.price import rounded_down
+from incrowd.bounds.prices import Prices, WeightedSet
 from incrowd.instance import Instance
 from incrowd.jit import lean_kernel
 from incrowd.patterns.listing import within
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
-from incrowd.proof.oddsets import OddSetPrices, WeightedSet
 
 TRIES = 2_000_000  # per pattern
 MOST_PAIRS = 6_000_000
@@ -49,7 +49,7 @@ def repair(pr: Any) -> int:
     return times
 
 
-def certify_with_sets(tree: PrefixTree, k: int, lifted: Lifted) -> OddSetPrices | None:
+def certify_with_sets(tree: PrefixTree, k: int, lifted: Lifted) -> Prices | None:
     """Return a certificate for all releases, from lifted prices that hold for some patterns.
 
     None when too many patterns break the plain inequality to look at each.
@@ -62,7 +62,7 @@ def certify_with_sets(tree: PrefixTree, k: int, lifted: Lifted) -> OddSetPrices 
     return None if lists is None else settled(lists, lifted, tree.instance, k)
 
 
-def settled(lists: Emission, lifted: Lifted, instance: Instance, k: int) -> OddSetPrices:
+def settled(lists: Emission, lifted: Lifted, instance: Instance, k: int) -> Prices:
     """Round lifted prices and tolls down to integers and repair what classes of ``lists`` break.
 
     Returns prices per distinct row and sets of copies, for every class of these patterns.
@@ -77,12 +77,11 @@ def settled(lists: Emission, lifted: Lifted, instance: Instance, k: int) -> OddS
     first = instance.first_copy.tolist()
     whole = [np.concatenate([np.arange(first[r], first[r + 1]) for r in s.rows]) for s, _ in kept]
     sets = zip(whole, kept, strict=True)
-    return OddSetPrices(
-        price, quantum, tuple(WeightedSet(copies, w, s.modulus) for copies, (s, w) in sets)
-    )
+    terms = tuple(WeightedSet(copies, w, s.modulus) for copies, (s, w) in sets)
+    return Prices(price, quantum, odd_sets=terms)
 
 
-def exact(prices: OddSetPrices, lists: Emission, instance: Instance) -> Lifted:
+def exact(prices: Prices, lists: Emission, instance: Instance) -> Lifted:
     """Return what ``settled`` made, as lifted prices: no class is worth more than nothing."""
     lifted, sets = prices.price.astype(np.float64), []
     for copies, weight, modulus in prices.odd_sets:

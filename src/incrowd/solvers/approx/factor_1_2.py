@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from incrowd.presolve.chain import Level, presolve
+from incrowd.problem import Problem
 from incrowd.solvers.approx.factor import minimum_factor, pair_costs
 from incrowd.solvers.approx.factors import SIZE, adjacency, from_classes, is_binary, refuse_factor
-from incrowd.solvers.base import Context, Outcome, Problem, Scope
+from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.highs import why_ended
 

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from incrowd.instance import Instance
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Problem
 
 MOST_ROWS = 1_500
 SIZE = f"{MOST_ROWS:,} rows, copies counted, after the reductions"

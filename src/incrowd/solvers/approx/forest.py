@@ -9,9 +9,10 @@ from incrowd.events import Event
 from incrowd.instance import Instance
 from incrowd.presolve.merge import MergeDuplicates
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.solvers.approx.deletion import delete_outliers
-from incrowd.solvers.base import Context, Outcome, Problem, Scope
+from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.first import first_release
 
 Ints = NDArray[np.int64]

@@ -1,7 +1,8 @@
 """A lawful release at once, for runs that are stopped before their method has one."""
 
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Problem
+from incrowd.solvers.base import Context
 from incrowd.solvers.baseline.mondrian import Mondrian
 from incrowd.stop import Stop
 

@@ -7,8 +7,9 @@ import numpy as np
 from incrowd.instance import Instance
 from incrowd.presolve.merge import MergeDuplicates
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Problem, Scope
+from incrowd.solvers.base import Context, Outcome, Scope
 
 MOST_DISTINCT = 100_000
 

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd import clock
+from incrowd.draws import below, draw
 from incrowd.instance import Instance
 from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import Crowd, below, draw, new_crowd, new_pad, total_cost
+from incrowd.solvers.engine.crowd import Crowd, new_crowd, new_pad, total_cost
 from incrowd.solvers.engine.moves import NONE, Mix, regroup, relocate, shift
 from incrowd.solvers.engine.pull import pull
 from incrowd.solvers.engine.swap import MOST_CLOSED, swap

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.draws import draw
 from incrowd.jit import kernel
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import Crowd, draw
+from incrowd.solvers.engine.crowd import Crowd
 
 WIDEST_LINK = 60
 

@@ -20,12 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.lifted import OddSets
-from incrowd.bounds.price import MOST_TRIES, PriceBound, bound_of, certify
+from incrowd.bounds.price import MOST_TRIES, PriceBound, certify
+from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, Slack, new_sink
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Prices, Problem, Scope
+from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.greedy import greedy
@@ -142,7 +144,7 @@ class Run(LiftedRun):
         if self.wide:
             price = uniqueness_prices(self.tree, self.k)
         self.certificate = Prices(price, 1)
-        self.bound = bound_of(self.certificate, self.instance.counts)
+        self.bound = self.certificate.bound(self.instance.counts)
         self.price = price.astype(np.float64)
 
     def first_prices(self) -> None:
@@ -175,7 +177,7 @@ class Run(LiftedRun):
             lambda bound, share: self.tell("prices", share),
         )
         certificate = certify(self.tree, self.k, u)
-        bound = bound_of(certificate, self.instance.counts)
+        bound = certificate.bound(self.instance.counts)
         if bound > self.bound:
             self.bound, self.certificate = bound, certificate
             self.price = certificate.price / certificate.quantum

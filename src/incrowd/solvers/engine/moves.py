@@ -8,16 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from incrowd.draws import below, draw, least_gain
 from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import find_join
-from incrowd.solvers.engine.crowd import (
-    below,
-    cheapest_open,
-    draw,
-    least_gain,
-    move,
-    patterns_up_to,
-)
+from incrowd.solvers.engine.crowd import cheapest_open, move, patterns_up_to
 
 NONE = 1 << 62
 FAR = 1 << 60

@@ -96,7 +96,7 @@ def prove_by_patterns(
     """
     certain = settled(lifted.lists, lifted, instance, k)
     lifted = exact(certain, lifted.lists, instance)
-    worth = certain.value(instance.counts)
+    worth = certain.total(instance.counts) / certain.quantum
     bound = max(bound, min(best.cost, ceil(worth)))
     limited = isfinite(seconds())
     if not limited and instance.distinct > MOST_ROWS:

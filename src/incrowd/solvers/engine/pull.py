@@ -9,16 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.draws import below, draw, least_gain
 from incrowd.jit import lean_kernel
-from incrowd.solvers.engine.crowd import (
-    MOST_TOUCHED,
-    below,
-    cheapest_open,
-    draw,
-    least_gain,
-    move,
-    patterns_up_to,
-)
+from incrowd.solvers.engine.crowd import MOST_TOUCHED, cheapest_open, move, patterns_up_to
 from incrowd.solvers.engine.moves import NONE, collect
 
 

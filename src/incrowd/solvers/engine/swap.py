@@ -9,14 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.draws import below, least_gain
 from incrowd.jit import lean_kernel
-from incrowd.solvers.engine.crowd import (
-    below,
-    cheapest_open,
-    least_gain,
-    move,
-    patterns_up_to,
-)
+from incrowd.solvers.engine.crowd import cheapest_open, move, patterns_up_to
 from incrowd.solvers.engine.moves import NONE
 from incrowd.solvers.engine.pull import list_matching
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.presolve.chain import Level, presolve
-from incrowd.solvers.base import Context, Outcome, Problem, Scope
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.exact.submultisets import (
     MOST_DISTINCT,

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from incrowd.instance import Instance
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Problem
 from incrowd.stop import Stop
 
 MOST_STATES = 1 << 22

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from incrowd.presolve.chain import Level, presolve
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.solvers.base import Context, Outcome, Problem, Scope, Solver
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context, Outcome, Scope, Solver
 from incrowd.solvers.exact.split_recursion import SplitRecursion
 from incrowd.solvers.exact.submultisets import too_big
 from incrowd.solvers.fpt.pattern_milp import PatternMILP

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from incrowd.presolve.chain import Level, presolve
-from incrowd.solvers.base import Context, Outcome, Problem, Scope
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.fpt.laws import take_apart
 from incrowd.solvers.fpt.patterns import effort
 from incrowd.solvers.fpt.program import optimise

@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 
 from incrowd.highs import model_of, optimum, run_until
 from incrowd.instance import Instance
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Problem
+from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.fpt.laws import Closeness, Laws, Recursive
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns

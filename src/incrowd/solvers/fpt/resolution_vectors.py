@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from incrowd.instance import Instance
 from incrowd.presolve.chain import Level, presolve
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Problem, Scope
+from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns, effort
 

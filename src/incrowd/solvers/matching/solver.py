@@ -9,7 +9,8 @@ from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.solvers.base import Context, Outcome, Problem, Scope
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context, Outcome, Scope
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class SimplexMatching:
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Match; bound = cost exactly when that is proven in integers."""
-        from incrowd.proof.oddsets import symmetric
+        from incrowd.bounds.odd_sets.symmetric import symmetric
         from incrowd.solvers.matching.pipeline import match
         from incrowd.solvers.matching.reduction import any_groups, two_anonymous
 

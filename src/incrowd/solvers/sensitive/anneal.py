@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.draws import below, draw
 from incrowd.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import below, draw, total_cost
+from incrowd.solvers.engine.crowd import total_cost
 from incrowd.solvers.sensitive.crowd import Rules, debt, new_crowd
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.moves import NONE, one_move

@@ -20,7 +20,8 @@ from incrowd.bounds.charges import charged_prices
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.bounds.price import PriceBound, bound_of, certify
+from incrowd.bounds.price import PriceBound, certify
+from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import DISTINCT, VARIATION, pricing_of, sizes_that_pay
 from incrowd.bounds.support import uniqueness_prices
 from incrowd.errors import OutOfScopeError
@@ -28,8 +29,9 @@ from incrowd.patterns.prefix_tree import Emission, PrefixTree
 from incrowd.privacy.all_of import parts
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.violation import violation
+from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Prices, Problem, Scope
+from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import window_emission
@@ -164,7 +166,7 @@ class Run(StagedRun):
         self.wide = not complete
         if self.wide:
             self.certificate = Prices(uniqueness_prices(PrefixTree(self.instance), self.k), 1)
-            self.bound = bound_of(self.certificate, self.instance.counts)
+            self.bound = self.certificate.bound(self.instance.counts)
             self.price = self.certificate.price.astype(np.float64)
         else:
             self.lawful = safe_prices(self.tree, price)
@@ -182,7 +184,7 @@ class Run(StagedRun):
         start = np.maximum(self.price, 0.0)
         u = schedule.ascend(tree, self.k, start, self.priced, self.telling(stage))
         certificate = certify(tree, self.k, u)
-        bound = bound_of(certificate, self.instance.counts)
+        bound = certificate.bound(self.instance.counts)
         if bound > self.bound:
             self.bound, self.certificate, self.lawful = bound, certificate, None
             self.price = certificate.price / certificate.quantum
@@ -243,7 +245,7 @@ class Run(StagedRun):
 
     def proven(self, prices: Prices) -> tuple[int, NDArray[np.float64]]:
         """Return the bound that prices prove, and the prices in units of 1/scale."""
-        bound = max(0, bound_of(prices, self.instance.counts))
+        bound = max(0, prices.bound(self.instance.counts))
         return bound, prices.price / prices.quantum
 
     def outcome(self) -> Outcome:

@@ -6,9 +6,10 @@ before and after; in between they may be broken, and every class touched is aske
 
 from typing import Any
 
+from incrowd.draws import below, draw, least_gain
 from incrowd.jit import lean_kernel
 from incrowd.privacy.violation import ROW
-from incrowd.solvers.engine.crowd import below, draw, least_gain, patterns_up_to
+from incrowd.solvers.engine.crowd import patterns_up_to
 from incrowd.solvers.sensitive.crowd import broken, broken_after, cheapest_open, debt, link, unlink
 from incrowd.solvers.sensitive.journal import (
     DELTA,

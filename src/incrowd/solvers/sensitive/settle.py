@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from incrowd.draws import below, draw
 from incrowd.jit import lean_kernel
 from incrowd.privacy.violation import violation
 from incrowd.solvers.engine.candidates import find_join
-from incrowd.solvers.engine.crowd import below, draw
 from incrowd.solvers.sensitive.crowd import broken, broken_after, cheapest_open
 from incrowd.solvers.sensitive.journal import (
     CHAIN,

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.draws import below, draw, least_gain
 from incrowd.jit import lean_kernel
 from incrowd.privacy.violation import ROW
-from incrowd.solvers.engine.crowd import below, draw, least_gain, patterns_up_to
+from incrowd.solvers.engine.crowd import patterns_up_to
 from incrowd.solvers.sensitive.crowd import lacking, lacking_after
 from incrowd.solvers.sensitive.journal import (
     DELTA,

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.draws import below
 from incrowd.jit import kernel, lean_kernel
 from incrowd.privacy.violation import violation, violation_after
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import below
 from incrowd.solvers.sensitive.crowd import (
     Crowd,
     Rules,

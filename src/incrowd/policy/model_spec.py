@@ -155,7 +155,7 @@ class ModelSpec:
     def _closeness(
         self, attribute: int, name: str, column: "Column", sources: Mapping[str, "Hierarchy"]
     ) -> Model:
-        from incrowd.models import distance_of
+        from incrowd.policy.models import distance_of
         from incrowd.privacy.t_closeness import TCloseness
 
         distance = distance_of(self.distance or "equal", name, column, sources)

@@ -11,14 +11,14 @@ from incrowd.coding import Coded, coded, shuffled
 from incrowd.constraints.plan import is_constrained
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
 from incrowd.events import Listener, silent
-from incrowd.existing_covers import Published
-from incrowd.existing_join import Ints, Joining, count_broken
-from incrowd.existing_union import union
+from incrowd.existing.covers import Published
+from incrowd.existing.join import Ints, Joining, count_broken
+from incrowd.existing.union import union
 from incrowd.frames.base import Column, Edit, Replacement, Source, Table, texts
 from incrowd.hierarchy.labels import labels_by_level, places_of
 from incrowd.instance import Instance, from_codes
-from incrowd.models import asks_of_sensitive, model_of
 from incrowd.policy import Policy
+from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.privacy.all_of import compares_with_table, parts
 from incrowd.privacy.base import Model
 from incrowd.release import Release
@@ -249,8 +249,9 @@ def classes_of_release(
 def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
     """Return a function that makes classes of an instance of new rows."""
     from incrowd.anonymize import in_user_units
+    from incrowd.problem import Problem
     from incrowd.solve import solve
-    from incrowd.solvers.base import Context, Problem
+    from incrowd.solvers.base import Context
 
     def run(instance: Instance) -> tuple[Ints, NDArray[np.float64]] | None:
         context = Context(

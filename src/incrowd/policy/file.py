@@ -8,7 +8,7 @@ from typing import Any
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy import Policy
-from incrowd.policy_keys import CAP_KEYS, KEYS, MODEL_KEYS, Key, named
+from incrowd.policy.keys import CAP_KEYS, KEYS, MODEL_KEYS, Key, named
 
 
 def read_policy(path: str | Path) -> Policy:
@@ -90,7 +90,7 @@ class Reader:
 
     def models(self, given: Any, path: str) -> list[Any]:
         """Return the models."""
-        from incrowd.model_spec import ModelSpec
+        from incrowd.policy.model_spec import ModelSpec
 
         found = []
         for i, each in enumerate(self.tables(given, path)):
@@ -104,7 +104,7 @@ class Reader:
 
     def caps(self, given: Any, path: str) -> Any:
         """Return the caps, by column or as a list."""
-        from incrowd.constraints.cap import caps_of
+        from incrowd.policy.cap import caps_of
 
         share = named(CAP_KEYS)["share"]
         if isinstance(given, Mapping):

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import NoLawfulReleaseError
-from incrowd.existing_covers import FAR, Published, covers
+from incrowd.existing.covers import FAR, Published, covers
 from incrowd.instance import Instance, from_codes
 from incrowd.privacy.all_of import lawful_classes
 from incrowd.privacy.base import Group, Model
@@ -344,17 +344,17 @@ class Joining:
 
     def bound(self) -> int:
         """Return what the new rows pay at the least, in units of 1/scale."""
-        from incrowd.bounds.price import bound_of, certify
+        from incrowd.bounds.price import certify
+        from incrowd.bounds.prices import Prices
         from incrowd.patterns.prefix_tree import PrefixTree
-        from incrowd.solvers.base import Prices
 
         instance, join = self.instance, self.covers.cost[:, 0]
         if instance.rows < self.k:
             return int(join @ instance.counts) if (join < FAR).all() else 0
         tree = PrefixTree(instance)
-        least = bound_of(Prices(np.minimum(self.support, join), 1), instance.counts)
+        least = Prices(np.minimum(self.support, join), 1).bound(instance.counts)
         guess = np.minimum(self.price, join.astype(np.float64))
-        return max(least, bound_of(certify(tree, self.k, guess), instance.counts))
+        return max(least, certify(tree, self.k, guess).bound(instance.counts))
 
 
 def count_broken(

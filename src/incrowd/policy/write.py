@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from incrowd.guess import Guess
 from incrowd.hierarchy.tree import STAR
+from incrowd.policy.guess import Guess
 
 HEAD = """\
 # What is asked of a release; see docs/reference/policy.md.

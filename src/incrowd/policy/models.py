@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError, did_you_mean
-from incrowd.model_spec import DIVERSITIES, ModelSpec, model_spec
-from incrowd.model_spec import diversity as _diversity
+from incrowd.policy.model_spec import DIVERSITIES, ModelSpec, model_spec
+from incrowd.policy.model_spec import diversity as _diversity
 from incrowd.privacy.base import Model
 from incrowd.privacy.k_anonymity import KAnonymity
 

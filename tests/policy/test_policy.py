@@ -3,7 +3,7 @@
 import pytest
 
 from incrowd.errors import HierarchyError, InputError
-from incrowd.policy import Policy, Roles, assign_roles
+from incrowd.policy.base import Policy, Roles, assign_roles
 
 COLUMNS = ("name", "age", "zip", "diagnosis")
 

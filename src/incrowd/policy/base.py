@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.constraints.cap import Cap, caps_of
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.tree import STAR
+from incrowd.policy.cap import Cap, caps_of
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
-    from incrowd.model_spec import ModelSpec
+    from incrowd.policy.model_spec import ModelSpec
     from incrowd.privacy.base import Model
 
 ORDERS = ("keep", "shuffle")
@@ -100,7 +100,7 @@ class Policy:
     l, l_kind, c: l-diversity of each sensitive column: ``"distinct"``, ``"frequency"``,
         ``"entropy"``, ``"recursive"`` (with c) or ``"disjoint"`` (of all columns at once).
     t, distance: t-closeness of each sensitive column; the distance of its values is ``"equal"``,
-        ``"ordered"``, ``"hierarchy"`` or a file, see ``incrowd.models.distance_of``.
+        ``"ordered"``, ``"hierarchy"`` or a file, see ``incrowd.policy.models.distance_of``.
     models: further privacy models that every class has to obey: values, ``ModelSpec``, mappings of
         its names, or texts such as ``"l=3,kind=entropy,on=disease"``.
     hierarchies: column → specification (``interval:5,10``, ``prefix:1``, ``date``, ``none``), path
@@ -183,7 +183,7 @@ class Policy:
         """Read models given as text or mappings; those that ask for rows only raise k."""
         if not self.models:
             return
-        from incrowd.model_spec import ModelSpec, model_spec
+        from incrowd.policy.model_spec import ModelSpec, model_spec
 
         given = self.models
         if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
@@ -205,7 +205,7 @@ class Policy:
         ------
         InputError: no such file, no TOML, an unknown key or a wrong value; names file and key.
         """
-        from incrowd.policy_file import read_policy
+        from incrowd.policy.file import read_policy
 
         return read_policy(path)
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.model_spec import DIVERSITIES, LIKENESSES
-from incrowd.policy import ORDERS
+from incrowd.policy.base import ORDERS
+from incrowd.policy.model_spec import DIVERSITIES, LIKENESSES
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import incrowd as ic
 from incrowd.frames import from_native
-from incrowd.guess import Guess, guess
-from incrowd.policy_write import policy_text
+from incrowd.policy.guess import Guess, guess
+from incrowd.policy.write import policy_text
 from tables import names
 
 ROWS = 60

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd import policy_keys
-from incrowd.model_spec import ModelSpec
-from incrowd.policy_keys import CAP_KEYS, KEYS, MODEL_KEYS
+from incrowd.policy import keys as policy_keys
+from incrowd.policy.keys import CAP_KEYS, KEYS, MODEL_KEYS
+from incrowd.policy.model_spec import ModelSpec
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 WHOLE = """
 k = 4
 qi = ["age", "zip"]
@@ -229,7 +229,7 @@ def test_keys_are_the_fields():
     from dataclasses import fields
 
     from incrowd.cli.anonymize import anonymize
-    from incrowd.constraints.cap import NAMES
+    from incrowd.policy.cap import NAMES
 
     names = {key.name for key in KEYS}
     assert names == {field.name for field in fields(ic.Policy)}

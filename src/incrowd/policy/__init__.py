@@ -1,0 +1,14 @@
+"""Roles, models, hierarchies, weights and budget; the same names in TOML, CLI and Python.
+
+base.py        Policy, and the roles it gives to columns
+file.py        from TOML
+write.py       to TOML, from what guess.py makes of a table
+keys.py        what each key means: the schema and the reference are written from it
+cap.py         caps on the cells that a release may change
+model_spec.py  further models as text
+models.py      all that a class has to obey
+"""
+
+from incrowd.policy.base import Policy as Policy
+
+__all__ = ["Policy"]

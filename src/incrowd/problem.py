@@ -1,0 +1,33 @@
+"""What is to be solved: a table as codes, and the model its release must obey."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.instance import Instance
+from incrowd.privacy.base import Group, Model
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """An instance and the model its release must obey."""
+
+    instance: Instance
+    model: Model
+
+    @property
+    def table(self) -> Group:
+        """The whole table's sensitive values, copies written out."""
+        instance = self.instance
+        return Group(instance.sensitive_codes[instance.copies], instance.sensitive_sizes)
+
+    def group(self, copies: NDArray[np.integer]) -> Group:
+        """The sensitive values of some copies."""
+        instance = self.instance
+        return Group(instance.sensitive_codes[instance.copies[copies]], instance.sensitive_sizes)
+
+    @property
+    def smallest_class(self) -> int:
+        """A lower bound on the size of a lawful class."""
+        return self.model.smallest_class(self.table)
