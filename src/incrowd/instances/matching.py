@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, fraction, whole
@@ -115,86 +114,72 @@ class ThreeDimensionalMatching:
         return 27 * self.triples.size - 3 * len(self._kept(answer))
 
 
-def balanced(problem: Triples) -> None:
-    """Raise InputError unless the three sets are of one size."""
-    if len(set(problem.sizes)) > 1:
-        raise InputError(f"the three sets must be of one size, not {problem.sizes}")
-
-
-def closeness_rows(problem: Triples, rows: int) -> NDArray[np.int32]:
-    """int32, shape (rows, triples): 0 where the triple holds the element, else the row's number."""
-    codes = np.repeat(np.arange(1, rows + 1, dtype=np.int32)[:, None], len(problem.triples), axis=1)
-    for column, triple in enumerate(problem.triples):
-        codes[list(triple), column] = 0
-    return codes
-
-
-def make_balanced(
-    rng: np.random.Generator, planted: bool, options: Options
-) -> tuple[Triples, Chosen | None]:
-    """Draw triples without a limit on how many hold one element."""
-    side = whole(options, "side", 1)
-    count = whole(options, "triples", side if planted else 1, side**3)
-    return random_triples(rng, side, count, count, planted)
-
-
 @dataclass(frozen=True)
-class ClosenessMatching:
-    """3D matching → t-closeness, t < 1/3, three sensitive values at equal distance."""
+class Closeness:
+    """What the two closeness families share: perfect matchings as lawful classes.
+
+    Attributes
+    ----------
+    triples: over three sets of one size, any number of them with one element.
+    t: the closeness, within ``span``.
+    """
 
     triples: Triples
-    t: Fraction = Fraction(0)
+    t: Fraction
 
-    id: ClassVar[str] = "closeness-matching"
-    source: ClassVar[str] = "Liang and Yuan 2012, Theorem 6"
     problem: ClassVar[str] = "perfect matching among triples over three sets of n elements"
     file_format: ClassVar[str] = "triples"
     equation: ClassVar[str] = (
         "optimum = 3·n·m − 3·|M'| with M' the largest matching; so ≤ 3·n·(m − 1) iff it is perfect"
     )
     decision: ClassVar[bool] = False
-    options: ClassVar[tuple[Option, ...]] = (
-        SIDE,
-        TRIPLES,
-        Option("t", Fraction(0), "closeness, at least 0 and below 1/3", of_table=True),
-    )
+    span: ClassVar[tuple[Fraction, Fraction]]  # the least t, and the one that is too large
 
     def __post_init__(self) -> None:
-        balanced(self.triples)
-        if not 0 <= self.t < Fraction(1, 3):
-            raise InputError(f"t must be at least 0 and below 1/3, not {self.t}")
+        if len(set(self.triples.sizes)) > 1:
+            raise InputError(f"the three sets must be of one size, not {self.triples.sizes}")
+        least, above = self.span
+        if not least <= self.t < above:
+            raise InputError(f"t must be at least {least} and below {above}, not {self.t}")
 
     @classmethod
-    def read(cls, text: str, options: Options) -> "ClosenessMatching":
+    def read(cls, text: str, options: Options) -> Self:
         """Read triples."""
         return cls(Triples.parse(text), fraction(options, "t"))
 
     @classmethod
     def make(
         cls, rng: np.random.Generator, planted: bool, options: Options
-    ) -> "tuple[ClosenessMatching, Chosen | None]":
+    ) -> tuple[Self, Chosen | None]:
         """Draw triples, with a perfect matching if planted."""
-        triples, answer = make_balanced(rng, planted, options)
+        side = whole(options, "side", 1)
+        count = whole(options, "triples", side if planted else 1, side**3)
+        triples, answer = random_triples(rng, side, count, count, planted)
         return cls(triples, fraction(options, "t")), answer
 
     def text(self) -> str:
         """The triples."""
         return self.triples.text()
 
-    def to_table(self) -> HardTable:
-        """One row per element, one column per triple; the sensitive value is the element's set."""
-        problem = self.triples
-        side = np.array([[problem.side(e)] for e in range(problem.size)], np.int32)
+    def table(self, model: ModelSpec, values: list[int]) -> HardTable:
+        """One row per value, elements first; one column per triple, 0 for the elements it holds.
+
+        Other cells are the row's number; ``values``: the sensitive ones, 0 to 2 by element's set.
+        """
+        problem, rows = self.triples, len(values)
+        codes = np.tile(np.arange(1, rows + 1, dtype=np.int32)[:, None], len(problem.triples))
+        for column, triple in enumerate(problem.triples):
+            codes[list(triple), column] = 0
         return HardTable(
             tuple(f"e{j + 1}" for j in range(len(problem.triples))),
-            tuple(str(i) for i in range(problem.size + 1)),
-            closeness_rows(problem, problem.size),
-            ModelSpec("t-closeness", t=self.t),
-            element_meaning(problem),
+            tuple(str(i) for i in range(rows + 1)),
+            codes,
+            model,
+            element_meaning(problem) + ("new row",) * (rows - problem.size),
             threshold=problem.size * (len(problem.triples) - 1),
             sensitive_columns=("s",),
-            sensitive_alphabet=("1", "2", "3"),
-            sensitive=side,
+            sensitive_alphabet=tuple(str(v + 1) for v in range(max(values) + 1)),
+            sensitive=np.array(values, np.int32)[:, None],
         )
 
     def solve_source(self) -> Chosen:
@@ -206,7 +191,7 @@ class ClosenessMatching:
         return with_rest(self.triples, answer, self.triples.size)
 
     def solution_to_source(self, partition: Partition) -> Chosen:
-        """The triples among the classes: every other lawful class is suppressed whole."""
+        """The triples among the classes: other lawful classes of elements are suppressed whole."""
         return matched(self.triples, partition)
 
     def cost_of(self, answer: Chosen) -> int:
@@ -215,30 +200,41 @@ class ClosenessMatching:
 
 
 @dataclass(frozen=True)
-class ClosenessMatchingHalf:
+class ClosenessMatching(Closeness):
+    """3D matching → t-closeness, t < 1/3, three sensitive values at equal distance."""
+
+    t: Fraction = Fraction(0)
+
+    id: ClassVar[str] = "closeness-matching"
+    source: ClassVar[str] = "Liang and Yuan 2012, Theorem 6"
+    span: ClassVar[tuple[Fraction, Fraction]] = (Fraction(0), Fraction(1, 3))
+    options: ClassVar[tuple[Option, ...]] = (
+        SIDE,
+        TRIPLES,
+        Option("t", Fraction(0), "closeness, at least 0 and below 1/3", of_table=True),
+    )
+
+    def to_table(self) -> HardTable:
+        """One row per element, one column per triple; the sensitive value is the element's set."""
+        problem = self.triples
+        sides = [problem.side(e) for e in range(problem.size)]
+        return self.table(ModelSpec("t-closeness", t=self.t), sides)
+
+
+@dataclass(frozen=True)
+class ClosenessMatchingHalf(Closeness):
     """3D matching → t-closeness, 1/3 ≤ t < 1/2, with new rows of a fourth value halfway."""
 
-    triples: Triples
     t: Fraction = Fraction(1, 3)
 
     id: ClassVar[str] = "closeness-matching-half"
     source: ClassVar[str] = "Liang and Yuan 2012, Theorem 7"
-    problem: ClassVar[str] = "perfect matching among triples over three sets of n elements"
-    file_format: ClassVar[str] = "triples"
-    equation: ClassVar[str] = (
-        "optimum = 3·n·m − 3·|M'| with M' the largest matching; so ≤ 3·n·(m − 1) iff it is perfect"
-    )
-    decision: ClassVar[bool] = False
+    span: ClassVar[tuple[Fraction, Fraction]] = (Fraction(1, 3), Fraction(1, 2))
     options: ClassVar[tuple[Option, ...]] = (
         SIDE,
         TRIPLES,
         Option("t", Fraction(1, 3), "closeness, at least 1/3 and below 1/2", of_table=True),
     )
-
-    def __post_init__(self) -> None:
-        balanced(self.triples)
-        if not Fraction(1, 3) <= self.t < Fraction(1, 2):
-            raise InputError(f"t must be at least 1/3 and below 1/2, not {self.t}")
 
     @property
     def rows(self) -> int:
@@ -249,58 +245,19 @@ class ClosenessMatchingHalf:
         """
         return int(self.triples.size / (1 - 2 * self.t))
 
-    @classmethod
-    def read(cls, text: str, options: Options) -> "ClosenessMatchingHalf":
-        """Read triples."""
-        return cls(Triples.parse(text), fraction(options, "t"))
-
-    @classmethod
-    def make(
-        cls, rng: np.random.Generator, planted: bool, options: Options
-    ) -> "tuple[ClosenessMatchingHalf, Chosen | None]":
-        """Draw triples, with a perfect matching if planted."""
-        triples, answer = make_balanced(rng, planted, options)
-        return cls(triples, fraction(options, "t")), answer
-
-    def text(self) -> str:
-        """The triples."""
-        return self.triples.text()
-
     def to_table(self) -> HardTable:
         """The table of ``closeness-matching`` and rows unlike all others, of value 4."""
-        problem, rows = self.triples, self.rows
-        side = [problem.side(e) if e < problem.size else 3 for e in range(rows)]
+        problem = self.triples
+        sides = [problem.side(e) for e in range(problem.size)]
         half, one, none = Fraction(1, 2), Fraction(1), Fraction(0)
         distance = tuple(
             tuple(none if i == j else half if 3 in (i, j) else one for j in range(4))
             for i in range(4)
         )
-        return HardTable(
-            tuple(f"e{j + 1}" for j in range(len(problem.triples))),
-            tuple(str(i) for i in range(rows + 1)),
-            closeness_rows(problem, rows),
-            ModelSpec("t-closeness", t=self.t, distance=distance),
-            element_meaning(problem) + ("new row",) * (rows - problem.size),
-            threshold=problem.size * (len(problem.triples) - 1),
-            sensitive_columns=("s",),
-            sensitive_alphabet=("1", "2", "3", "4"),
-            sensitive=np.array(side, np.int32)[:, None],
-        )
-
-    def solve_source(self) -> Chosen:
-        """Exhaustive search."""
-        return self.triples.largest_matching()
+        model = ModelSpec("t-closeness", t=self.t, distance=distance)
+        return self.table(model, sides + [3] * (self.rows - problem.size))
 
     def source_to_solution(self, answer: Chosen) -> Partition:
         """Each triple is a class, the other elements are one more, each new row is its own."""
-        size = self.triples.size
-        alone = tuple((row,) for row in range(size, self.rows))
-        return with_rest(self.triples, answer, size) + alone
-
-    def solution_to_source(self, partition: Partition) -> Chosen:
-        """The triples among the classes: other lawful classes of old rows are suppressed whole."""
-        return matched(self.triples, partition)
-
-    def cost_of(self, answer: Chosen) -> int:
-        """3·n·m − 3·|M'|."""
-        return self.triples.size * len(self.triples.triples) - 3 * len(answer)
+        alone = tuple((row,) for row in range(self.triples.size, self.rows))
+        return super().source_to_solution(answer) + alone

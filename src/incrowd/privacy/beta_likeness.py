@@ -47,11 +47,8 @@ def least_capped(table: Counts, cap: Fraction | None) -> int:
 
 
 @dataclass(frozen=True, init=False)
-class BasicBetaLikeness(PerAttribute):
-    """No sensitive value's relative gain over the table exceeds ``beta`` ≥ 0.
-
-    Closed under union: h(v)·N ≤ (1 + β)·n·C(v) adds up over the parts, value by value.
-    """
+class BetaLikeness(PerAttribute):
+    """What the two share: every class attains at most ``beta`` ≥ 0."""
 
     beta: Fraction
     attribute: int | None = None
@@ -61,14 +58,22 @@ class BasicBetaLikeness(PerAttribute):
         object.__setattr__(self, "attribute", attribute)
         self.check_attribute()
 
+    def fits(self, counts: Counts, table: Counts) -> bool:
+        """Whether the class's gains, compared exactly, allow for beta."""
+        return self.value(counts, table) <= self.beta
+
+
+@dataclass(frozen=True, init=False)
+class BasicBetaLikeness(BetaLikeness):
+    """No sensitive value's relative gain over the table exceeds ``beta`` ≥ 0.
+
+    Closed under union: h(v)·N ≤ (1 + β)·n·C(v) adds up over the parts, value by value.
+    """
+
     @property
     def title(self) -> str:
         """Text form."""
         return f"basic {written(self.beta)}-likeness"
-
-    def fits(self, counts: Counts, table: Counts) -> bool:
-        """No gain above beta."""
-        return self.value(counts, table) <= self.beta
 
     def value(self, counts: Counts, table: Counts) -> Fraction:
         """The largest relative gain; 0 exactly when the class is distributed as the table."""
@@ -94,28 +99,16 @@ class BasicBetaLikeness(PerAttribute):
 
 
 @dataclass(frozen=True, init=False)
-class EnhancedBetaLikeness(PerAttribute):
+class EnhancedBetaLikeness(BetaLikeness):
     """No sensitive value's relative gain exceeds min(``beta``, −ln p(v)), p its share of the table.
 
     Closed under union: h(v) ≤ (1 + min(β, −ln p(v)))·p(v)·n adds up over the parts.
     """
 
-    beta: Fraction
-    attribute: int | None = None
-
-    def __init__(self, beta: Exact, attribute: int | None = None) -> None:
-        object.__setattr__(self, "beta", exact(beta, "beta", least=0))
-        object.__setattr__(self, "attribute", attribute)
-        self.check_attribute()
-
     @property
     def title(self) -> str:
         """Text form."""
         return f"enhanced {written(self.beta)}-likeness"
-
-    def fits(self, counts: Counts, table: Counts) -> bool:
-        """No gain above beta, and none above −ln p, decided exactly."""
-        return self.value(counts, table) <= self.beta
 
     def value(self, counts: Counts, table: Counts) -> Figure:
         """The least beta that the class obeys: its largest gain; infinite above a value's −ln p."""

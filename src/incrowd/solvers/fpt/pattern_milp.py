@@ -7,7 +7,7 @@ from incrowd.problem import Problem
 from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.fpt.laws import take_apart
 from incrowd.solvers.fpt.patterns import effort
-from incrowd.solvers.fpt.program import optimise
+from incrowd.solvers.fpt.program import optimise_reduced
 
 MOST_EFFORT = 4_000_000
 
@@ -54,10 +54,4 @@ class PatternMILP:
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Solve; bound = cost when HiGHS finishes, else its proven bound."""
-        reduced = presolve(problem, self.reductions)
-        laws = take_apart(problem.model, problem.table)
-        assert not isinstance(laws, str)
-        outcome = optimise(reduced.problem, laws, context)
-        if outcome.solution is None:
-            return outcome
-        return Outcome(reduced.lift(outcome.solution), outcome.bound, outcome.ended)
+        return optimise_reduced(problem, self.reductions, context)

@@ -27,11 +27,12 @@ from numpy.typing import NDArray
 
 from incrowd.highs import model_of, optimum, run_until
 from incrowd.instance import Instance
+from incrowd.presolve.chain import Level, presolve
 from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.baseline.first import first_release
-from incrowd.solvers.fpt.laws import Closeness, Laws, Recursive
+from incrowd.solvers.fpt.laws import Closeness, Laws, Recursive, take_apart
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
 from incrowd.solvers.highs import standard_output_kept_clean, why_ended
 
@@ -215,6 +216,17 @@ def add_closeness(
         program.put(balance[pattern[values == i], i], x[values == i], -1)
         program.put(balance[pattern, i], x, share[i])
     program.put(np.repeat(work, len(out)), moved, np.tile(law.distance[out, into], number))
+
+
+def optimise_reduced(problem: Problem, reductions: Level, context: Context) -> Outcome:
+    """``optimise`` for what is left of a problem, under the laws of the whole."""
+    reduced = presolve(problem, reductions)
+    laws = take_apart(problem.model, problem.table)
+    assert not isinstance(laws, str)
+    outcome = optimise(reduced.problem, laws, context)
+    if outcome.solution is None:
+        return outcome
+    return Outcome(reduced.lift(outcome.solution), outcome.bound, outcome.ended)
 
 
 def optimise(problem: Problem, laws: Laws, context: Context) -> Outcome:

@@ -1,0 +1,73 @@
+"""What the dynamic programs over sub-multisets share: all but the recurrence."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.presolve.chain import Level, presolve
+from incrowd.problem import Problem
+from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.baseline.first import first_release
+from incrowd.solvers.exact.submultisets import (
+    MOST_DISTINCT,
+    SIZE,
+    SubMultisets,
+    assign,
+    enumerate_submultisets,
+    too_big,
+)
+
+BLOCK = 1 << 12  # sub-multisets between two looks at the clock
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamicProgram:
+    """Every sub-multiset's optimum from those of smaller numbers, the whole table's last."""
+
+    reductions: Level = "all"
+
+    id: ClassVar[str]
+    source: ClassVar[str]
+    effort: ClassVar[str]  # what it does too much of where there are too many distinct rows
+    guarantee = "exact"
+    scope = Scope(models=("any",), hierarchies=True, rows=MOST_DISTINCT, size=SIZE)
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Refuse tables with too many sub-multisets."""
+        if too_big(presolve(problem, self.reductions).problem.instance):
+            many = problem.instance.distinct
+            return f"{self.effort.format(many)}; use pattern-milp or engine"
+        return None
+
+    def run(self, problem: Problem, context: Context) -> Outcome:
+        """Fill the table of optima; returns bound = cost when it finishes."""
+        reduced = presolve(problem, self.reductions)
+        context.tell("pricing subsets")
+        parts = enumerate_submultisets(reduced.problem, context.stop)
+        if parts is None:
+            return Outcome(first_release(problem), 0, context.stop.why())
+        fill, number = self.recurrence(parts), len(parts.size)
+        best = np.full(number, -1, np.int64)
+        choice = np.zeros(number, np.int64)
+        best[0] = 0
+        for first in range(0, number, BLOCK):
+            if context.stop.now():
+                return Outcome(first_release(problem), 0, context.stop.why())
+            end = min(first + BLOCK, number)
+            fill(best, choice, first, end)
+            context.tell("subsets", share=end / number)
+        if best[-1] < 0:
+            return Outcome(None)
+        solution = assign(reduced.problem, parts, self.classes(choice))
+        return Outcome(reduced.lift(solution), int(best[-1]))
+
+    def recurrence(self, parts: SubMultisets) -> Callable[..., Any]:
+        """Return what fills ``best`` and ``choice`` from a first sub-multiset to a last."""
+        raise NotImplementedError
+
+    def classes(self, choice: NDArray[np.int64]) -> list[int]:
+        """Return the classes of the whole table's optimum."""
+        raise NotImplementedError
