@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from incrowd.bounds.prices import Prices, WeightedSet
+from incrowd.bounds.prices import Prices
 from incrowd.checker.ladder import tables, validated
 from incrowd.checker.recheck import recheck
 from incrowd.hierarchy.tree import Tree
@@ -152,7 +152,6 @@ def write_honest(
     k: int,
     prices: Prices,
     order: np.ndarray | None = None,
-    odd_sets: Sequence[WeightedSet] = (),
 ) -> tuple[Path, Path, Path]:
     """Write original, release and proof; return release, original, proof."""
     solution = Solution.of(instance, np.asarray(classes))
@@ -174,7 +173,7 @@ def write_honest(
     evidence = Evidence(
         solution=solution, copy_of_row=copy, order=order, classes=numbered,
         roles=Roles(tuple(columns), keep=("note",), id=("id",)),
-        models=[{"model": "k-anonymity", "k": k}], prices=prices, price_k=k, odd_sets=odd_sets,
+        models=[{"model": "k-anonymity", "k": k}], prices=prices, price_k=k,
         csv={"delimiter": ";", "newline": "\n"},
         hierarchies=hierarchies_of(instance.trees, folder),
     )  # fmt: skip

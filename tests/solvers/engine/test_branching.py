@@ -39,7 +39,8 @@ def all_within(instance: Instance, k: int, most: int, good: bool) -> tuple[Lifte
     if good:
         lifted, _ = raised(instance, k, turns=1 + most % 9)
         prices = settled(lifted.lists, lifted, instance, k)
-        lifted, worth = exact(prices, lifted.lists, instance), prices.value(instance.counts)
+        worth = prices.total(instance.counts) / prices.quantum
+        lifted = exact(prices, lifted.lists, instance)
     classes = classes_within(lifted, instance, k, most - worth + 1e-6)
     assert classes is not None
     return lifted, classes
@@ -180,5 +181,6 @@ def test_the_settled_program_is_exact(kind: str) -> None:
         charged += len(lifted.sets)
         best = optimum(instance, KAnonymity(k))
         assert best is not None
-        assert settled(lifted.lists, lifted, instance, k).value(instance.counts) <= best + 1e-9
+        proven = settled(lifted.lists, lifted, instance, k)
+        assert proven.total(instance.counts) <= best * proven.quantum
     assert charged

@@ -13,7 +13,7 @@ from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import total_cost
 from incrowd.solvers.sensitive.crowd import Rules, debt, new_crowd
 from incrowd.solvers.sensitive.journal import new_pad
-from incrowd.solvers.sensitive.moves import NONE, one_move
+from incrowd.solvers.sensitive.moves import NONE, Mix, one_move
 from incrowd.solvers.sensitive.start import mend_root
 
 FAR = 1 << 60
@@ -26,39 +26,30 @@ def anneal_slice(
     total: int,
     heat0: float,
     heat1: float,
-    unit: int,
-    charge: float,
-    shifts: float,
-    doom: float,
-    most_breaks: int,
-    largest: int,
+    mix: Any,
     crowd: Any,
     pad: Any,
     rules: Any,
     c: Any,
     rng: Any,
     active: Any,
-    focus: float,
 ) -> int:
     """Run moves first..last−1 of ``total``; return the change of cost.
 
-    A share ``focus`` of the moves starts at a copy of the list ``active``.
+    ``active``: the copies that a share of the moves starts at.
     """
     copies = crowd.pattern.size
     change = 0
     ratio = np.log(heat1 / heat0)
     for number in range(first, last):
-        if active.size and draw(rng) < focus:
+        if active.size and draw(rng) < mix.focus:
             i = active[below(rng, active.size)]
         else:
             i = below(rng, copies)
         if c.cost[crowd.pattern[i]] == 0:
             continue
         heat = heat0 * np.exp(ratio * number / total)
-        delta = one_move(
-            i, number, heat, unit, charge, shifts, doom, most_breaks, largest, crowd, pad, rules,
-            c, rng,
-        )  # fmt: skip
+        delta = one_move(i, number, heat, mix, crowd, pad, rules, c, rng)
         if delta != NONE:
             change += delta
     return change
@@ -132,20 +123,20 @@ class LawfulAnnealing:
         cost, best, best_pattern = total_cost(crowd, c), FAR, pattern.copy()
         least = int(rules.least[0])
         hot, cold = (warmth * heat * cell * least**self.growth for heat in self.heat)
-        unit = max(1, round(cell))
-        largest = max(60, 3 * least)
         root = len(c.cost) - 1
         lenient = rules._replace(exempt=np.array([root], np.int64))
-        charge = self.toll * float(c.cost[root])
+        mix = Mix(
+            float(max(1, round(cell))), self.toll * float(c.cost[root]), self.shifts, self.doom,
+            self.breaks, max(60, 3 * least), self.focus,
+        )  # fmt: skip
         if debt(crowd, lenient) == 0:
             best = cost
         for first, last in slices(total, pace):
             above = c.cost[crowd.pattern] - price[c.row_of]
             active = np.flatnonzero(above > 1.5 * cell)
             cost += anneal_slice(
-                first, last, total, hot, cold, unit, charge, self.shifts, self.doom, self.breaks,
-                largest, crowd, pad, lenient, c, rng, active, self.focus,
-            )  # fmt: skip
+                first, last, total, hot, cold, mix, crowd, pad, lenient, c, rng, active
+            )
             if cost < best and debt(crowd, lenient) == 0:
                 best = cost
                 best_pattern[:] = crowd.pattern

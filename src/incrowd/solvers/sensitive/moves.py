@@ -4,7 +4,7 @@ A compound move is a journal of single moves, kept or rolled back as a whole.  C
 before and after; in between they may be broken, and every class touched is asked again at the end.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from incrowd.draws import below, draw, least_gain
 from incrowd.jit import lean_kernel
@@ -25,6 +25,25 @@ from incrowd.solvers.sensitive.settle import settle_sources
 
 NONE = 1 << 62
 MOST_STEPS = 200
+
+
+class Mix(NamedTuple):
+    """What the moves need to know.
+
+    unit: what suppressing one cell costs, in units of 1/scale.  charge: what one row that the
+    exempt class lacks costs.  shifts: share of shifts among the moves that open or widen.  doom:
+    share of pulls that may break one further class, and then have to dissolve or refill it.
+    breaks: further classes that a pull may break, at most.  largest: rows of a class that may be
+    broken.  focus: share of moves that start at copies which pay far above their prices.
+    """
+
+    unit: float
+    charge: float
+    shifts: float
+    doom: float
+    breaks: int
+    largest: int
+    focus: float
 
 
 @lean_kernel
@@ -55,8 +74,7 @@ def mend(
     doomed: int,
     source: int,
     breaks: int,
-    largest: int,
-    unit: float,
+    mix: Any,
     crowd: Any,
     pad: Any,
     rules: Any,
@@ -71,7 +89,7 @@ def mend(
     now = broken(p, crowd, rules)
     steps = 0
     most = MOST_STEPS + 2 * rules.least[0]
-    toll = unit * (0.2 + 1.5 * draw(rng))
+    toll = mix.unit * (0.2 + 1.5 * draw(rng))
     while now > 0:
         steps += 1
         if steps > most:
@@ -89,16 +107,16 @@ def mend(
             after = worth_of(p, r, crowd, pad, rules)
             if after >= now:
                 continue
-            score = c.cost[q] - c.cost[p] + unit * (2.0 * (now - after) / now + 0.5 * draw(rng))
+            score = c.cost[q] - c.cost[p] + mix.unit * (2.0 * (now - after) / now + 0.5 * draw(rng))
             free = q in (doomed, source)
             if free:
-                score += 0.5 * unit
+                score += 0.5 * mix.unit
             if score <= best:
                 continue
             tight = not free and broken_after(q, r, -1, crowd, rules) > 0
             if tight:
                 score -= toll
-                if breaks <= 0 or score <= best or crowd.size[q] > largest:
+                if breaks <= 0 or score <= best or crowd.size[q] > mix.largest:
                     continue
             best = score
             best_j = j
@@ -172,8 +190,7 @@ def shift(
     i: int,
     choices: int,
     heat: float,
-    unit: float,
-    largest: int,
+    mix: Any,
     crowd: Any,
     pad: Any,
     rules: Any,
@@ -192,8 +209,8 @@ def shift(
     if p < 0:
         return False
     step(i, p, crowd, pad, rules, c)
-    limit = 8.0 * heat + 3.0 * unit
-    if not settle_sources(limit, largest, unit, crowd, pad, rules, c, rng):
+    limit = 8.0 * heat + 3.0 * mix.unit
+    if not settle_sources(limit, mix, crowd, pad, rules, c, rng):
         return False
     return all_lawful(p, crowd, pad, rules)
 
@@ -203,10 +220,7 @@ def pull(
     i: int,
     choices: int,
     heat: float,
-    unit: float,
-    doom: float,
-    most_breaks: int,
-    largest: int,
+    mix: Any,
     crowd: Any,
     pad: Any,
     rules: Any,
@@ -222,17 +236,17 @@ def pull(
     step(i, p, crowd, pad, rules, c)
     list_others(p, i, pad.found.size, crowd, pad, c, rng)
     doomed = -1
-    if pad.n[FOUND] > 0 and draw(rng) < doom:
+    if pad.n[FOUND] > 0 and draw(rng) < mix.doom:
         doomed = crowd.pattern[pad.found[below(rng, pad.n[FOUND])]]
-        if crowd.size[doomed] > largest or c.cost[doomed] == 0:
+        if crowd.size[doomed] > mix.largest or c.cost[doomed] == 0:
             doomed = -1
-    source = q if crowd.size[q] <= largest else -1  # a large class must stay lawful throughout
-    breaks = below(rng, most_breaks + 1)
-    if not mend(p, doomed, source, breaks, largest, unit, crowd, pad, rules, c, rng):
+    source = q if crowd.size[q] <= mix.largest else -1  # a large class must stay lawful throughout
+    breaks = below(rng, mix.breaks + 1)
+    if not mend(p, doomed, source, breaks, mix, crowd, pad, rules, c, rng):
         return False
     take_gainers(p, doomed, source, crowd, pad, rules, c, rng)
-    limit = 8.0 * heat + 3.0 * unit
-    if not settle_sources(limit, largest, unit, crowd, pad, rules, c, rng):
+    limit = 8.0 * heat + 3.0 * mix.unit
+    if not settle_sources(limit, mix, crowd, pad, rules, c, rng):
         return False
     return all_lawful(p, crowd, pad, rules)
 
@@ -242,22 +256,14 @@ def one_move(
     i: int,
     number: int,
     heat: float,
-    unit: int,
-    charge: float,
-    shifts: float,
-    doom: float,
-    most_breaks: int,
-    largest: int,
+    mix: Any,
     crowd: Any,
     pad: Any,
     rules: Any,
     c: Any,
     rng: Any,
 ) -> int:
-    """Try a move from copy i; return the change of cost or ``NONE``.
-
-    ``charge``: what one row that the exempt class lacks costs.
-    """
+    """Try a move from copy i; return the change of cost or ``NONE``."""
     delta = relocate(i, crowd, pad, rules, c, rng)
     if delta != NONE:
         return delta
@@ -267,19 +273,17 @@ def one_move(
     aim = draw(rng)
     limit = c.cost[q] - 1
     if aim >= 0.75:
-        limit = c.cost[q] if aim < 0.96 else c.cost[q] + unit
+        limit = c.cost[q] if aim < 0.96 else c.cost[q] + int(mix.unit)
     choices = patterns_up_to(r, limit, c)
     if choices <= 0:
         return NONE
     begin_move(number, pad)
     owed = debt(crowd, rules)
-    if draw(rng) < shifts:
-        done = shift(i, choices, heat, float(unit), largest, crowd, pad, rules, c, rng)
+    if draw(rng) < mix.shifts:
+        done = shift(i, choices, heat, mix, crowd, pad, rules, c, rng)
     else:
-        done = pull(
-            i, choices, heat, float(unit), doom, most_breaks, largest, crowd, pad, rules, c, rng
-        )
-    if not done or -pad.n[DELTA] - charge * (debt(crowd, rules) - owed) / ROW < threshold:
+        done = pull(i, choices, heat, mix, crowd, pad, rules, c, rng)
+    if not done or -pad.n[DELTA] - mix.charge * (debt(crowd, rules) - owed) / ROW < threshold:
         undo(0, crowd, pad, rules, c)
         return NONE
     return pad.n[DELTA]

@@ -26,9 +26,7 @@ FAR = 1 << 60
 
 
 @lean_kernel
-def refill(
-    q: int, unit: float, largest: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
-) -> bool:
+def refill(q: int, mix: Any, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> bool:
     """Mend a broken class by copies of other classes.
 
     A copy that its class cannot spare breaks that class, which has its turn later: so a chain of
@@ -42,7 +40,7 @@ def refill(
     first = below(rng, length)
     before = pad.n[JOURNAL]
     chained = pad.n[CHAIN] < LONGEST_CHAIN
-    toll = unit * (0.5 + 2.0 * draw(rng))
+    toll = mix.unit * (0.5 + 2.0 * draw(rng))
     while now > 0:
         pad.n[TICK] += 1
         best = -1e300
@@ -60,7 +58,7 @@ def refill(
                 s = crowd.pattern[j]
                 if s == q:
                     continue
-                score = c.cost[s] - c.cost[q] + unit * 2.0 * (now - after) / now
+                score = c.cost[s] - c.cost[q] + mix.unit * 2.0 * (now - after) / now
                 if score <= best:
                     continue
                 tight = broken_after(s, r, -1, crowd, rules) > 0
@@ -70,7 +68,7 @@ def refill(
                         not chained
                         or score <= best
                         or pad.stamp[s] == pad.n[NUMBER]
-                        or crowd.size[s] > largest
+                        or crowd.size[s] > mix.largest
                     ):
                         continue
                 best = score
@@ -231,7 +229,7 @@ def scatter(q: int, at: int, crowd: Any, pad: Any, rules: Any, c: Any) -> bool:
 
 @lean_kernel
 def settle_sources(
-    limit: float, largest: int, unit: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
+    limit: float, mix: Any, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
 ) -> bool:
     """Refill or close the classes that the move has broken."""
     at = 0
@@ -244,9 +242,9 @@ def settle_sources(
             return False
         mark = pad.n[JOURNAL]
         if draw(rng) < 0.5:
-            if refill(q, unit, largest, crowd, pad, rules, c, rng):
+            if refill(q, mix, crowd, pad, rules, c, rng):
                 continue
             undo(mark, crowd, pad, rules, c)
-        if crowd.size[q] > largest or not scatter(q, at, crowd, pad, rules, c):
+        if crowd.size[q] > mix.largest or not scatter(q, at, crowd, pad, rules, c):
             return False
     return True

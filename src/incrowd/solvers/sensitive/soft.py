@@ -5,7 +5,7 @@ times in five.  Here a copy may leave first and another come later.  The energy 
 toll times the violations of all classes; the toll rises as the temperature falls.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,24 @@ from incrowd.solvers.sensitive.settle import matches
 
 FAR = 1e300
 BREACH = ROW // 2
+
+
+class SoftMix(NamedTuple):
+    """What the moves need to know.
+
+    relocations, exchanges, closures: shares of those moves; the others are pulls.  unit, doom,
+    largest, focus: as in ``incrowd.solvers.sensitive.moves.Mix``.  found: copies that a pull
+    chooses from, at most.
+    """
+
+    relocations: float
+    exchanges: float
+    closures: float
+    unit: float
+    doom: float
+    found: int
+    largest: int
+    focus: float
 
 
 @lean_kernel
@@ -230,8 +248,8 @@ def fill_soft(
 
 @lean_kernel
 def pull_soft(
-    i: int, choices: int, most: int, doom: float, threshold: float, noise: float, toll: float,
-    largest: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any,
+    i: int, choices: int, threshold: float, toll: float, mix: Any, crowd: Any, pad: Any, rules: Any,
+    c: Any, rng: Any,
 ) -> bool:  # fmt: skip
     """Open or widen a pattern for i, fill it, close the classes that this breaks if that pays."""
     q = crowd.pattern[i]
@@ -239,22 +257,27 @@ def pull_soft(
     p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
     if p == q or crowd.tally[0] < 8:
         return False
-    list_others(p, i, most, crowd, pad, c, rng)
+    list_others(p, i, mix.found, crowd, pad, c, rng)
     if crowd.size[p] + 1 + pad.n[FOUND] < rules.least[0]:
         return False
     move_copy(i, p, crowd, pad, rules, c)
     doomed = -1
-    if pad.n[FOUND] > 0 and draw(rng) < doom:
+    if pad.n[FOUND] > 0 and draw(rng) < mix.doom:
         doomed = crowd.pattern[pad.found[below(rng, pad.n[FOUND])]]
-        if crowd.size[doomed] > largest or doomed == p:
+        if crowd.size[doomed] > mix.largest or doomed == p:
             doomed = -1
-    source = q if crowd.size[q] <= largest else -1
-    fill_soft(p, doomed, source, noise, toll, crowd, pad, rules, c, rng)
+    source = q if crowd.size[q] <= mix.largest else -1
+    fill_soft(p, doomed, source, 0.5 * mix.unit, toll, crowd, pad, rules, c, rng)
     z = 0
     while z < pad.n[TOUCHED] and z < 12:
         s = pad.touched[z]
         z += 1
-        if s == p or crowd.size[s] == 0 or crowd.size[s] > largest or owed(s, crowd, rules) == 0:
+        if (
+            s == p
+            or crowd.size[s] == 0
+            or crowd.size[s] > mix.largest
+            or owed(s, crowd, rules) == 0
+        ):
             continue
         mark = pad.n[JOURNAL]
         then = pad.n[OWED]
@@ -266,22 +289,22 @@ def pull_soft(
 
 @lean_kernel
 def soft_move(
-    i: int, number: int, heat: float, toll: float, unit: int, doom: float, most: int, largest: int,
-    mix: Any, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any,
+    i: int, number: int, heat: float, toll: float, mix: Any, crowd: Any, pad: Any, rules: Any,
+    c: Any, rng: Any,
 ) -> None:  # fmt: skip
-    """Try a move from copy i; ``toll``: per 1/1024 of a row; ``mix``: shares of the moves."""
+    """Try a move from copy i; ``toll``: per 1/1024 of a row."""
     q = crowd.pattern[i]
     threshold = least_gain(heat, rng)
     begin_move(number, pad)
     pad.n[OWED] = 0
     kind = draw(rng)
-    if kind < mix[0]:
+    if kind < mix.relocations:
         done = relocate_soft(i, threshold, toll, crowd, pad, rules, c, rng)
-    elif kind < mix[0] + mix[1]:
+    elif kind < mix.relocations + mix.exchanges:
         done = swap_soft(i, threshold, toll, crowd, pad, rules, c, rng)
-    elif kind < mix[0] + mix[1] + mix[2]:
+    elif kind < mix.relocations + mix.exchanges + mix.closures:
         done = (
-            crowd.size[q] <= largest
+            crowd.size[q] <= mix.largest
             and dissolve_soft(q, toll, crowd, pad, rules, c, rng)
             and -energy(toll, pad) >= threshold
         )
@@ -289,10 +312,10 @@ def soft_move(
         aim = draw(rng)
         limit = c.cost[q] - 1
         if aim >= 0.75:
-            limit = c.cost[q] if aim < 0.96 else c.cost[q] + unit
+            limit = c.cost[q] if aim < 0.96 else c.cost[q] + int(mix.unit)
         choices = patterns_up_to(c.row_of[i], limit, c)
         done = choices > 0 and pull_soft(
-            i, choices, most, doom, threshold, 0.5 * unit, toll, largest, crowd, pad, rules, c, rng
+            i, choices, threshold, toll, mix, crowd, pad, rules, c, rng
         )
     if not done:
         undo(0, crowd, pad, rules, c)
@@ -301,13 +324,12 @@ def soft_move(
 @lean_kernel
 def soft_slice(
     first: int, last: int, total: int, hot: float, cold: float, toll0: float, toll1: float,
-    unit: int, doom: float, most: int, largest: int, mix: Any, crowd: Any, pad: Any, rules: Any,
-    c: Any, rng: Any, active: Any, focus: float,
+    mix: Any, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any, active: Any,
 ) -> None:  # fmt: skip
     """Run moves first..last−1 of ``total``."""
     copies = crowd.pattern.size
     for number in range(first, last):
-        if active.size and draw(rng) < focus:
+        if active.size and draw(rng) < mix.focus:
             i = active[below(rng, active.size)]
         else:
             i = below(rng, copies)
@@ -316,6 +338,4 @@ def soft_slice(
             continue
         heat = hot * np.exp(np.log(cold / hot) * number / total)
         toll = toll0 * np.exp(np.log(toll1 / toll0) * number / total)
-        soft_move(
-            i, number, heat, toll / ROW, unit, doom, most, largest, mix, crowd, pad, rules, c, rng,
-        )  # fmt: skip
+        soft_move(i, number, heat, toll / ROW, mix, crowd, pad, rules, c, rng)

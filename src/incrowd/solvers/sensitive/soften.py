@@ -10,7 +10,7 @@ from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.anneal import slices
 from incrowd.solvers.sensitive.crowd import Rules, new_crowd
 from incrowd.solvers.sensitive.journal import new_pad
-from incrowd.solvers.sensitive.soft import soft_slice
+from incrowd.solvers.sensitive.soft import SoftMix, soft_slice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,14 +54,15 @@ class SoftAnnealing:
         crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules, places)
         rng = np.array([(seed * 0x9E3779B9 + 4441) & 0xFFFFFFFFFFFF], np.uint64)
         total = max(1, int(moves * len(pattern)))
-        largest, unit = max(60, 3 * int(rules.least[0])), max(1, round(cell))
-        mix = np.array(self.mix)
+        mix = SoftMix(
+            *self.mix, float(max(1, round(cell))), self.doom, min(self.found, len(pad.found)),
+            max(60, 3 * int(rules.least[0])), self.focus,
+        )  # fmt: skip
         for first, last in slices(total, pace):
             active = np.flatnonzero(c.cost[crowd.pattern] - price[c.row_of] > 1.5 * cell)
             soft_slice(
-                first, last, total, *heat, toll[0] * cell, toll[1] * cell, unit, self.doom,
-                min(self.found, len(pad.found)), largest, mix, crowd, pad, rules, c, rng, active,
-                self.focus,
+                first, last, total, *heat, toll[0] * cell, toll[1] * cell, mix, crowd, pad, rules,
+                c, rng, active,
             )  # fmt: skip
             report(last / total)
             if stop():
