@@ -652,6 +652,44 @@ def test_raised_prices_are_rejected(row: int, honest: list[Path], tmp_path: Path
     assert not forger.verdict().accepted
 
 
+SMUGGLED = {
+    "a rule in a model": (
+        {"model": "alpha-k", "alpha": "1", "k": 2, "column": "ill", "rule": "distinct", "l": 99},
+        {"model": "alpha-k", "alpha": "1", "k": 2, "column": "ill", "rule": "distinct", "l": 99},
+    ),
+    "pairs of values in place of values": (
+        {"model": "distinct", "l": 2, "columns": ["ill", "one"]},
+        {"rule": "distinct", "l": 2, "column": "one"},
+    ),
+    "an order where none is asked for": (
+        {"model": "t-closeness", "t": "2", "distance": "equal", "column": "ill", "order": ["y"]},
+        {"rule": "frequency", "l": 2, "column": "ill"},
+    ),
+    "numbers for the values guarded": (
+        {"model": "alpha-k", "alpha": "1/9", "k": 2, "column": "ill", "values": [5]},
+        {"rule": "frequency", "l": 2, "column": "ill"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SMUGGLED)
+def test_models_have_no_keys_but_their_own(name: str, tmp_path: Path) -> None:
+    """Tests models that one part of the checker could read otherwise than another does."""
+    paths = [tmp_path / n for n in ("release.csv", "original.csv", "out.proof")]
+    head, *rows = HARD.split()
+    paths[1].write_text("".join(f"{line}\n" for line in (f"{head};one", *(f"{r};0" for r in rows))))
+    more = {"sensitive": ["ill", "one"], "models": [FrequencyDiversity(2, attribute=0)]}
+    release = anonymize(str(paths[1]), 2, **more, method=SensitiveEngine())
+    release.write(paths[0])
+    prove(release, paths[1], paths[0], paths[2])
+    forger = Forger(paths, tmp_path)
+    assert forger.verdict().accepted
+    model, rule = SMUGGLED[name]
+    forger.facts["models"].append(model)
+    forger.facts["pricing"] = [rule]
+    assert not forger.verdict().accepted
+
+
 def test_a_rule_must_follow_from_the_models() -> None:
     """Tests rules of other models, and of none."""
     values = pl.DataFrame({"a": ["x", "y", "z", "x"], "b": ["x", "y", "y", "y"]})

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import polars as pl
 
+from incrowd.checker.models import require_keys
 from incrowd.checker.rejection import RejectedError, require
 
 VERSION = 2
@@ -82,6 +83,7 @@ def shaped(facts: dict[str, Any]) -> tuple[dict[str, list[str]], list[dict[str, 
     require(fine, "the proof does not say each column's role")
     fine = isinstance(models, list) and bool(models) and all(isinstance(m, dict) for m in models)
     require(fine, "the proof names no privacy model")
+    require_keys(models)
     known = facts.get("hierarchies")
     fine = isinstance(known, dict) and all(isinstance(h, dict) for h in known.values())
     require(fine, "the proof does not say where its hierarchies come from")

@@ -21,6 +21,33 @@ from incrowd.checker.transport import least_work
 
 Plain = Mapping[str, Any]
 Histogram = Mapping[Any, int]
+DISTANCES = {"equal": "", "ordered": "order", "hierarchical": "order levels"}
+DISTANCES |= {"metric": "order matrix"}
+KEYS = {
+    "k-anonymity": "k",
+    "distinct": "l column",
+    "frequency": "l column",
+    "entropy": "l column",
+    "recursive": "c l column",
+    "disjoint": "l columns",
+    "alpha-k": "alpha k column",
+    "basic-beta": "beta column",
+    "enhanced-beta": "beta column",
+    "delta-disclosure": "delta column",
+}
+KEYS |= {f"t-closeness {d}": f"t distance column {more}" for d, more in DISTANCES.items()}
+
+
+def require_keys(models: Sequence[Plain]) -> None:
+    """Reject a model with other keys than its own: what one part of the checker does not look at,
+    such as a second column or an order of values, another could read a bound from."""
+    for model in models:
+        kind = model.get("model")
+        full = f"{kind} {model.get('distance')}" if kind == "t-closeness" else kind
+        require(full in KEYS, f"the checker does not know the model {full!r}")
+        wanted = {"model", *KEYS[str(full)].split()}
+        fine = set(model) - ({"values"} if kind == "alpha-k" else set()) == wanted
+        require(fine, f"the model {kind} has other keys than it needs")
 
 
 def require_lawful(
