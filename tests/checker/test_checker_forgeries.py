@@ -18,11 +18,15 @@ from proof_samples import broken_pattern, problems, write_honest
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
+from incrowd.checker.ladder import validated
+from incrowd.checker.published import require_like_file
+from incrowd.checker.rejection import RejectedError
 from incrowd.checker.verify import Verdict, check
 from incrowd.hierarchy.tree import Tree
 from incrowd.instance import from_codes
 from incrowd.patterns.prefix_tree import PrefixTree
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.proof.ladders import ladder_of
 from incrowd.proof.writing import pack, sha256_of
 from oracle import optimum
 
@@ -260,6 +264,13 @@ FORGERIES: dict[str, Callable[[Forger], Any]] = {
     "ladders: a cost that falls": ladder_rung("9", 1, "cost", 3),
     "ladders: a leaf that costs": ladder_rung("9", 0, "cost", 1),
     "ladders: two roots": ladder_rung(None, 2, "label", "all"),
+    "ladders: another root": frame(
+        "ladders.parquet", lambda t: t.with_columns(pl.col("label").replace("*", "all"))
+    ),
+    "ladders: another root, released": several(
+        frame("ladders.parquet", lambda t: t.with_columns(pl.col("label").replace("*", "all"))),
+        frame("release", lambda t: t.with_columns(pl.col("age", "sex").replace("*", "all"))),
+    ),
     "ladders: a label missing": ladder_rung("9", 1, "label", None),
     "ladders: a value missing": frame(
         "ladders.parquet", lambda t: t.filter(pl.col("leaf").ne_missing("9"))
@@ -345,6 +356,16 @@ def test_hierarchies_can_be_compared_with_their_files(honest: Path, tmp_path: Pa
     assert "hash" in str(check(*(honest / n for n in NAMES), {"age": other}).reason)
 
 
+@pytest.mark.parametrize("label", [None, "", "low"])
+def test_a_group_that_the_file_lacks(label: str | None) -> None:
+    """Tests values that would be published as missing, or as empty text, all alike."""
+    labels = (("1", "2", "3"), (label, "3"), ("*",))
+    node = np.array([[0, 1, 2], [0, 0, 1], [0, 0, 0]], np.int32)
+    ladder = ladder_of(Tree("age", labels, node, np.array([[0] * 3, [1, 1, 0], [2] * 3])))
+    with pytest.raises(RejectedError, match="differs from its file"):
+        require_like_file(validated(ladder, "age"), b"1;*\n2;*\n3;*\n", "age")
+
+
 @pytest.mark.parametrize("name", ["release", "original"])
 def test_stated_hashes_must_match(name: str, honest: Path, tmp_path: Path) -> None:
     """Tests each stated hash by itself."""
@@ -389,7 +410,7 @@ def test_names_row_and_column(honest: Path, tmp_path: Path) -> None:
 ODD_VALUES = [None, True, 0, -1, 1.5, 2**70, "", "x", [], [1], {}, {"": 1}, [None], [{}], {"a": []}]
 HARMLESS = {"csv", "spreadsheet_safe", "scale"}  # change nothing about this release
 KEYS = ["format", "version", "original", "release", "csv", "roles", "hierarchies", "models"]
-KEYS += ["scale", "quantum", "price_k", "cost", "bound", "spreadsheet_safe", "parts"]
+KEYS += ["scale", "quantum", "price_k", "cost", "bound", "spreadsheet_safe", "parts", "star"]
 
 
 @pytest.mark.parametrize("name", KEYS)

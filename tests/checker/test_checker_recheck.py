@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from incrowd.checker.ladder import validated
 from incrowd.checker.recheck import classes_of, recheck
 from incrowd.checker.rejection import RejectedError
 from incrowd.hierarchy.tree import Tree
@@ -97,7 +98,7 @@ BROKEN = {
     "leaf is not itself": (("age", 2, 0, "label", "x"), "value itself"),
     "two roots": (("age", 2, 2, "label", "x"), "root"),
     "two meanings of a label": (("age", 9, 1, "label", "2"), "two different nodes"),
-    "negative cost": (("sex", 0, 1, "cost", -1), "falls"),
+    "negative cost": (("sex", 0, 1, "cost", -1), "below 0"),
     "huge cost": (("sex", 0, 1, "cost", 2**50), "2\\^40|two costs"),
 }
 
@@ -113,6 +114,14 @@ def test_broken_ladders(name: str) -> None:
     with pytest.raises(RejectedError, match=message) as caught:
         recheck(ORIGINAL, RELEASED, LADDERS | {column: broken}, 2, COST)
     assert caught.value.column == column
+
+
+def test_a_fall_so_deep_that_the_difference_wraps() -> None:
+    """Tests a root that pays 2^63 to those who use it."""
+    tree = Tree("a", (("1", "2"), ("low",), ("*",)), np.array([[0, 1], [0, 0], [0, 0]], np.int32),
+                np.array([[0, 0], [1, 1], [-(2**63), -(2**63)]]))  # fmt: skip
+    with pytest.raises(RejectedError, match="below 0"):
+        validated(ladder_of(tree), "a")
 
 
 def enums(frame: pl.DataFrame) -> pl.DataFrame:

@@ -24,9 +24,15 @@ def require_hierarchy(proof: Proof, column: str, data: bytes) -> None:
     require_like_file(validated(ladder, column), data, column)
 
 
-def require_named(ladders: Mapping[str, pl.DataFrame], named: Mapping[str, Any]) -> None:
-    """Reject a ladder beyond suppression of a column for which no hierarchy is named."""
+def require_named(ladders: Mapping[str, pl.DataFrame], named: Mapping[str, Any], star: Any) -> None:
+    """Reject a ladder beyond suppression of a column for which no hierarchy is named.
+
+    And one whose root is not the star: hierarchies' files are compared below the root only.
+    """
     for column, ladder in ladders.items():
+        roots = ladder.filter((pl.col("level") == pl.col("level").max()) & (pl.col("level") > 0))
+        fine = isinstance(star, str) and set(roots["label"].to_list()) <= {star}
+        require(fine, "the root of its hierarchy is not the star", column=column)
         flat = int(ladder["level"].n_unique()) <= 2
         require(flat or column in named, "the proof names no hierarchy for it", column=column)
 
@@ -73,7 +79,10 @@ def require_like_file(ladder: pl.DataFrame, data: bytes, column: str) -> None:
         for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
             lines.setdefault((line or [""])[0], _groups(line))
         lines.setdefault("", [])
-        if all(_groups(path) == lines.get(leaf or "") for leaf, path in paths):
+        if all(
+            _groups(path) == lines.get(leaf or "") and {None, ""}.isdisjoint({*path} - {leaf})
+            for leaf, path in paths
+        ):
             return
     require(False, "the hierarchy differs from its file", column=column)
 

@@ -107,7 +107,7 @@ def compared(
     text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
     ladders = {c: proof.ladders.filter(pl.col("column") == c).drop("column") for c in qi}
     ladders = {c: validated(ladder, c) for c, ladder in ladders.items()}
-    require_named(ladders, facts["hierarchies"])
+    require_named(ladders, facts["hierarchies"], facts.get("star", "*"))
     aside = spent(dropped, ladders)
     sensitive = pl.DataFrame([files.as_text(before[c]).gather(origin) for c in roles["sensitive"]])
     rest: dict[str, Any] = {"origin": origin, "sensitive": sensitive, "models": models}

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 import incrowd
 from incrowd.bounds.prices import Prices
+from incrowd.hierarchy.tree import STAR
 from incrowd.policy.base import Roles
 from incrowd.proof.ladders import ladder_of
 from incrowd.solution import Solution
@@ -106,6 +107,7 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
             role: list(getattr(evidence.roles, role)) for role in ("qi", "sensitive", "id", "keep")
         },
         "hierarchies": {column: dict(known) for column, known in evidence.hierarchies.items()},
+        "star": next((tree.labels[-1][0] for tree in instance.trees), STAR),
         "models": [dict(model) for model in evidence.models],
         "scale": instance.scale,
         "quantum": evidence.prices.quantum,
