@@ -153,6 +153,42 @@ def test_spreadsheet_safe(safe: bool, tmp_path: Path) -> None:
     assert check(out, source, proof).accepted == safe
 
 
+def test_spreadsheet_safe_cells_are_all_marked(tmp_path: Path) -> None:
+    """Tests a class of which one row is published without the apostrophe, told apart by that."""
+    source, out, proof = (tmp_path / n for n in ("in.csv", "out.csv", "x.proof"))
+    source.write_text("a,ill\n=x,1\n=x,2\n=x,1\n=x,2\n")
+    release = anonymize(str(source), 2, sensitive="ill", method=Halves())
+    release.write(out)
+    for text, accepted in (("'=x", True), ("=x", False)):
+        last = out.read_text().replace("'=x", "=x").replace("=x", "'=x", 3)
+        out.write_text(last.replace("\n=x", f"\n{text}"))
+        prove(release, source, out, proof, spreadsheet_safe=True)
+        assert check(out, source, proof).accepted == accepted
+
+
+@pytest.mark.parametrize("quoted", ["1", '"1"'])
+def test_carriage_returns_within_a_line_are_part_of_the_cell(quoted: str, tmp_path: Path) -> None:
+    """Tests that rows which differ by one are not one class, but that those of line ends count."""
+    source, out, proof = (tmp_path / n for n in ("in.csv", "out.csv", "x.proof"))
+    source.write_bytes(f"a,b\nx,1\nx,2\nx,{quoted}\nx,2\n".encode())
+    release = anonymize(str(source), 2, keep="b", method=Halves())
+    release.write(out)
+    honest = out.read_bytes()
+    for changed, accepted in (
+        (honest, True),
+        (honest.replace(b"2\n", b"2\r\n"), True),
+        (honest.replace(b"x,2", b"x\r,2", 1), False),
+    ):
+        out.write_bytes(changed)
+        prove(release, source, out, proof)
+        assert check(out, source, proof).accepted == accepted
+    source.write_bytes(f"a,b\nx\r,1\nx\r,2\nx,{quoted}\nx,2\n".encode())
+    release = anonymize(str(source), 2, keep="b", method=Halves())
+    release.write(out)
+    prove(release, source, out, proof)
+    assert check(out, source, proof).accepted
+
+
 def test_statement_tells_no_secret(tmp_path: Path) -> None:
     """Tests that no cell, no seed and no plain hash of the original stands in the statement."""
     _, paths = proven(tmp_path, "csv", "csv", seed=987654321)

@@ -17,7 +17,7 @@ from incrowd.checker.rejection import RejectedError, require
 
 VERSION = 2
 MARK = "="  # before columns' names: polars has a meaning of its own for "", "*" and "^a$"
-PLAIN = r"^'+[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
+PLAIN = r"^'*[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
 NUMBERS = ("scale", "quantum", "price_k", "cost", "bound")
 PARTS = {
     "rows.parquet": ["original", "class", "price"],
@@ -139,32 +139,42 @@ def read_csv(
     data = data.decode(encoding or "utf-8").encode().removeprefix(b"\xef\xbb\xbf")
     end = newline[-1]
     if delimiter.encode() in data.partition(end.encode())[0]:  # else a blank line is a record
-        data = data.rstrip(b"\r\n") + end.encode()
-    if b'"' not in data:
+        data = without_blank_lines(data, end)
+    ends = r"\r?\n" if end == "\n" else end
+    plain = data.replace(b"\r\n", b"\n") if end == "\n" else data
+    if b'"' not in data and (end == "\r" or b"\r" not in plain):  # polars drops any field's last
         form = {"separator": delimiter, "eol_char": end, "quote_char": None}
-        table = pl.read_csv(io.BytesIO(data), infer_schema=False, **form)
-        names = data.partition(end.encode())[0].decode().removesuffix("\r")
+        table = pl.read_csv(io.BytesIO(plain), infer_schema=False, **form)
+        names = plain.partition(end.encode())[0].decode()
         table.columns = names.split(delimiter)  # an empty name would be another one
         return table
     cut = re.escape(delimiter)
     field = rf'("(?:[^"]|"")*"|(?:[^"{cut}{end}][^{cut}{end}]*)?)'
-    ends = r"\r?\n" if end == "\n" else end
     tokens = re.findall(rf"{field}({cut}|{ends}|\Z)", data.decode())
     if sum(len(text) + len(sep) for text, sep in tokens) != len(data.decode()):
         raise ValueError("stray quote")
     width = next(i for i, (_, sep) in enumerate(tokens) if sep != delimiter) + 1
     tokens = tokens[: (len(tokens) - 1) // width * width]  # the last one is the empty end
-    fields = [_unquoted(text) for text, _ in tokens]
+    fields = [_unquoted(text, sep == "\n" == end) for text, sep in tokens]
     header, columns = fields[:width], [fields[width + j :: width] for j in range(width)]
     return pl.DataFrame(
         [pl.Series(n or "", c, dtype=pl.String) for n, c in zip(header, columns, strict=True)]
     )
 
 
-def _unquoted(field: str) -> str | None:
+def without_blank_lines(data: bytes, end: str) -> bytes:
+    """Drop blank lines at the end of the file; carriage returns before the last are a cell's."""
+    body = data.rstrip(b"\r\n" if end == "\n" else b"\r")
+    kept = re.match(rb"\r*?(?=\r?\n|\Z)" if end == "\n" else b"", data[len(body) :])
+    own = kept.group() if kept else b""
+    return body + own + (b"\r\n" if own else end.encode())
+
+
+def _unquoted(field: str, last: bool) -> str | None:
+    """Return a field's text; a carriage return is part of the line's end behind the last only."""
     if field[:1] == '"':
         return field[1:-1].replace('""', '"')
-    return field.removesuffix("\r") or None
+    return (field.removesuffix("\r") if last else field) or None
 
 
 def as_text(column: pl.Series) -> pl.Series:
@@ -209,6 +219,13 @@ def times(column: pl.Series) -> list[str]:
 
 
 def undone(column: pl.Series) -> pl.Series:
-    """Take away the apostrophe that keeps spreadsheets from running a cell."""
+    """Take away the apostrophe that keeps spreadsheets from running a cell; reject one without.
+
+    With and without would be one text here, but two in the release.
+    """
+    runs = column.str.contains(r"^[=+\-@\t\r]") & ~column.str.contains(PLAIN)
+    bare = runs.fill_null(False).arg_true()
+    reason = "the cell lacks the apostrophe that the proof speaks of"
+    require(not len(bare), reason, int(bare[0]) + 1 if len(bare) else 0, column.name)
     marked = column.str.contains(r"^'+[=+\-@\t\r]") & ~column.str.contains(PLAIN)
     return column.str.slice(1).zip_with(marked.fill_null(False), column).rename(column.name)
