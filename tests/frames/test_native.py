@@ -1,6 +1,8 @@
 """Data frames of every library: codes out, an edit in, the same type back."""
 
 import datetime
+import io
+import pickle
 from decimal import Decimal
 from typing import Any
 
@@ -346,3 +348,28 @@ def test_refuses_times_that_python_cannot_tell():
     frame = pl.DataFrame({"a": pl.Series([2**62]).cast(pl.Duration("ms"))})
     with pytest.raises(InputError, match="'a' holds times that Python cannot tell"):
         from_native(frame).encode("a")
+
+
+def kept_in_memory(frame: pl.DataFrame) -> bytes:
+    """What a file of the frame holds, between its cells too."""
+    file = io.BytesIO()
+    frame.write_ipc(file)
+    return file.getvalue() + pickle.dumps(frame)
+
+
+@pytest.mark.parametrize("wrap", [from_native, lambda f: packed_table(f.columns, f.get_column)])
+def test_a_release_does_not_drag_hidden_cells_along(wrap) -> None:
+    """Tests that long texts that were replaced or left out are gone, and their order."""
+    jobs = ["a nurse of the hospital", "a doctor of the hospital", "THE ONLY PRESIDENT OF ALL"]
+    notes = ["the second of the notes", "the first of the notes", "A NOTE THAT IS LEFT OUT"]
+    listed = [[note] for note in notes]
+    frame = pl.DataFrame({"job": jobs, "note": notes, "listed": listed})
+    hide = Replacement(("*",), np.array([-1, -1, 0], np.int32))
+    whole = wrap(frame).edited(Edit(("job",), {"job": hide}, np.array([2, 1, 0])))
+    assert whole.native()["job"].to_list() == ["*", *jobs[1::-1]]
+    assert b"PRESIDENT" not in kept_in_memory(whole.native())
+    part = wrap(frame).edited(Edit(("note", "listed"), {}, np.array([1, 0]))).native()
+    assert part.equals(frame[[1, 0]].select("note", "listed"))
+    held = kept_in_memory(part)
+    assert b"LEFT OUT" not in held
+    assert held.index(b"the first") < held.index(b"the second")

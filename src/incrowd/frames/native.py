@@ -1,5 +1,6 @@
 """Data frames of any library that narwhals accepts, as tables; the same type comes back."""
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -67,6 +68,9 @@ class NativeTable:
                 frame = nw.from_native(frame.to_native().reset_index(drop=True), eager_only=True)
         if len(frame) < self.rows:
             frame = _without_unused(frame)
+        if frame.implementation.is_polars():
+            own = {c: fresh(cells.to_native()) for c, cells in frame.to_dict().items()}
+            frame = _framed_polars(own)
         return NativeTable(frame, self._back)
 
 
@@ -108,10 +112,13 @@ def _framed(columns: Mapping[str, "nw.Series[Any]"], backend: Any) -> "nw.DataFr
     """Return a frame of columns; narwhals would make Categorical of polars' Enum."""
     if not backend.is_polars():
         return nw.from_dict(columns, backend=backend)
+    return _framed_polars({name: series.to_native() for name, series in columns.items()})
+
+
+def _framed_polars(columns: Mapping[str, Any]) -> "nw.DataFrame[Any]":
     import polars as pl
 
-    cells = {name: series.to_native() for name, series in columns.items()}
-    return nw.from_native(pl.DataFrame(cells), eager_only=True)
+    return nw.from_native(pl.DataFrame(columns), eager_only=True)
 
 
 def _edited_pandas(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) -> Any:
@@ -217,6 +224,24 @@ def one_form(series: Any) -> Any:
     cells = series.alias("value")  # for a name such as "^a$" has a meaning of its own
     zero = pl.Series([0.0], dtype=series.dtype)
     return cells.zip_with(cells.ne_missing(0.0), zero).fill_nan(float("nan")).alias(series.name)
+
+
+def fresh(series: Any) -> Any:
+    """Return a polars series whose memory holds its own cells only, in their order.
+
+    Rows that are picked from longer texts share the memory of the series that they came from,
+    with the cells that were replaced or left out, and the old order; files of Arrow and pickles
+    would hold all of it.  The older form of Arrow knows no such sharing.
+    """
+    import polars as pl
+
+    if not (series.dtype in (pl.String, pl.Binary) or series.dtype.is_nested()):
+        return series
+    file = io.BytesIO()
+    frame = series.alias("value").to_frame()  # for a name such as "^a$" has a meaning of its own
+    frame.write_ipc(file, compat_level=pl.CompatLevel.oldest())
+    file.seek(0)
+    return pl.read_ipc(file).to_series().alias(series.name)
 
 
 def _encode_pandas(series: Any, column: str) -> Column:

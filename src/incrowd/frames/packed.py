@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.frames.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
-from incrowd.frames.native import encode_polars, narrower, one_form
+from incrowd.frames.native import encode_polars, fresh, narrower, one_form
 
 PIECE = 1 << 18  # rows made at a time
 FLAT = (pl.Boolean, pl.String, pl.Date, pl.Datetime, pl.Duration, pl.Time)
@@ -201,7 +201,7 @@ class EditedPacked:
 
     def _piece(self, rows: slice) -> pl.DataFrame:
         # named by the dict: polars has a meaning of its own for "", "*" and "^a$"
-        return pl.DataFrame({name: self.take(name, rows) for name in self.columns})
+        return pl.DataFrame({name: fresh(self.take(name, rows)) for name in self.columns})
 
     def native(self) -> pl.DataFrame:
         """Return a polars frame."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError
 from incrowd.frames.base import Column, Edit, Source, Table, replaced
 from incrowd.frames.csv_table import CsvTable
+from incrowd.frames.native import fresh
 from incrowd.frames.packed import PackedTable, packed_table
 
 MISSING = "__HIVE_DEFAULT_PARTITION__"
@@ -144,7 +145,7 @@ def with_levels(frame: Any, table: PartsTable | EditedParts) -> Any:
     found = cast(pl.DataFrame, frame)
     for name, column in table.levels.items():
         values = pl.Series(name, column.values, dtype=pl.String)
-        found = found.with_columns(values.gather(column.codes).alias(name))
+        found = found.with_columns(fresh(values.gather(column.codes)).alias(name))
     return found
 
 
