@@ -4,6 +4,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -90,6 +91,21 @@ def test_release_without_rows() -> None:
     wrong = release.data.with_columns(pl.lit("x").alias("a"))
     policy = Policy(k=1, **ASKED, suppress_rows=6)
     assert not verify_release(open_table(FRAME), open_table(wrong), policy).lawful
+
+
+@pytest.mark.parametrize(
+    ("order", "tells"), [("keep", True), ("shuffle", False)], ids=["keep", "shuffle"]
+)
+def test_pandas_index(order: str, tells: bool) -> None:
+    """Tests that rows which are kept keep their index too, unless their order must not be told."""
+    frame = FRAME.to_pandas().set_index(pd.Index([f"row {i}" for i in range(FRAME.height)]))
+    release = anonymize(frame, 1, **ASKED, suppress_rows=6, order=order)
+    assert release.verify() and release.suppressed_rows == 5
+    if not tells:
+        assert release.data.index.tolist() == list(range(6))
+        return
+    assert set(release.data.index) < set(frame.index)
+    assert release.data["s"].equals(frame.loc[release.data.index, "s"])
 
 
 def test_lawful_table_loses_nothing() -> None:

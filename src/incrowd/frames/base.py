@@ -86,11 +86,13 @@ class Edit:
     columns: the columns that stay, in order.
     replacements: by column; columns without one stay as they are.
     order: int64, shape (rows,): original row of each released row, or None for the same order.
+    fewer: ``order`` leaves rows out and moves none, so what tells a row's place may stay.
     """
 
     columns: tuple[str, ...]
     replacements: Mapping[str, Replacement] = field(default_factory=dict)
     order: NDArray[np.int64] | None = None
+    fewer: bool = False
 
 
 class Table(Protocol):

@@ -33,4 +33,5 @@ class FewerRows:
             ids[self.kept] = new.ids
             replacements[name] = Replacement(new.labels, ids)
         order = self.kept if edit.order is None else self.kept[edit.order]
-        return self.source.edited(Edit(edit.columns, replacements, order))
+        fewer = edit.order is None
+        return self.source.edited(Edit(edit.columns, replacements, order, fewer))

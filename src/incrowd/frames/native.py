@@ -64,7 +64,7 @@ class NativeTable:
         frame = (_edited_pandas if pandas_like else _edited)(self._frame, edit.columns, texts)
         if edit.order is not None:
             frame = frame[edit.order.tolist(), :]
-            if pandas_like:
+            if pandas_like and not edit.fewer:
                 frame = nw.from_native(frame.to_native().reset_index(drop=True), eager_only=True)
         if len(frame) < self.rows:
             frame = _without_unused(frame)
