@@ -1,7 +1,10 @@
 """Roles, and all that is asked of a release."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from incrowd import anonymize, frontier, measure
 from incrowd.errors import HierarchyError, InputError
 from incrowd.policy.base import Policy, Roles, assign_roles
 
@@ -83,3 +86,21 @@ def test_hierarchies_by_specification(tmp_path):
     assert sources["a"].build("a", ["1"]).labels[-1] == ("*",)
     with pytest.raises(HierarchyError, match="neither a rule nor a file"):
         Policy(hierarchies={"a": "intervall:5"}).sources()
+
+
+def test_whole_numbers_of_numpy():
+    """Tests that numpy's whole numbers are whole numbers, and that what is not one is refused."""
+    frame = pd.DataFrame({"a": list("xxyy"), "s": list("uvuv")})
+    asked = {"sensitive": "s", "l": np.int64(2), "seed": np.int8(1), "suppress_rows": np.int32(0)}
+    release = anonymize(frame, np.int64(2), **asked)
+    assert release.verify() and release.k == 2 and type(release.k) is int
+    assert [point.k for point in frontier(frame, np.array([2, 3]), sensitive="s").points] == [2, 3]
+    assert [point.k for point in frontier(frame, np.int64(2), sensitive="s").points] == [2]
+    assert measure(frame, "a", "s", subsets=np.int64(1), recursive=np.array([2])).k == 2
+
+
+@pytest.mark.parametrize("k", [2.0, np.float64(2), True, np.True_, "2", None, 0, np.int64(0)])
+def test_k_is_whole(k):
+    """Tests that a k which is none is the asker's mistake, not one of the re-check."""
+    with pytest.raises(InputError, match="k must be a whole number of at least 1, not"):
+        Policy(k=k)

@@ -19,6 +19,7 @@ from incrowd.policy import Policy
 from incrowd.privacy.all_of import AllOf, parts
 from incrowd.privacy.base import Model
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.numbers import whole
 from incrowd.solvers.base import Context
 from incrowd.stop import Stop
 
@@ -74,7 +75,7 @@ def frontier_of(
 ) -> Frontier:
     """Sweep over k under a policy, whose own k does not count; see ``frontier``."""
     stop = stop or Stop(policy.time_limit, policy.gap)
-    wanted = sorted({ks} if isinstance(ks, int) else set(ks))
+    wanted = sorted({whole(k, "k") for k in (ks if isinstance(ks, Iterable) else (ks,))})
     if not wanted:
         raise InputError("a frontier needs at least one k")
     if is_constrained(policy):
@@ -82,8 +83,7 @@ def frontier_of(
             "a frontier knows no fixed, linked or capped columns; leave them out, or make single "
             "releases (incrowd anonymize)"
         )
-    policies = {k: replace(policy, k=k) for k in wanted}  # complains about a wrong k
-    table = coded(source, policies[wanted[0]])
+    table = coded(source, replace(policy, k=wanted[0]))
     problem = table.problem
     sweep = Sweep(
         problem,

@@ -78,9 +78,8 @@ def measure(
     _require_apart(known, secret)
     _require_named(secret, orders=orders, metrics=metrics)
     _require_named([*known, *secret], hierarchies=hierarchies)
-    whole(subsets, "subsets", 0)
-    for l in recursive:  # noqa: E741
-        whole(l, "l")
+    subsets = whole(subsets, "subsets", 0)
+    recursive = [whole(least, "l") for least in recursive]
 
     columns = [table.encode(name) for name in known]
     codes = [(column.codes, len(column.values)) for column in columns]

@@ -152,18 +152,24 @@ class Policy:
             object.__setattr__(self, role, _names(role, getattr(self, role)))
         object.__setattr__(self, "linked", _lists("linked", self.linked))
         object.__setattr__(self, "caps", caps_of(self.caps))
-        _whole("k", self.k, 1)
+        self._take_whole("k", 1)
         self._require_owners()
         self._take_models()
-        _whole("seed", self.seed, 0)
-        _whole("threads", self.threads, 1)
-        _whole("suppress_rows", self.suppress_rows, 0)
+        self._take_whole("seed", 0)
+        self._take_whole("threads", 1)
+        self._take_whole("suppress_rows", 0)
         _number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
         _number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
         if self.order not in ORDERS:
             raise InputError(f"order is {self.order!r}{did_you_mean(str(self.order), ORDERS)}")
         if not isinstance(self.star, str) or not self.star:
             raise InputError("star, the mark of a suppressed cell, must be a text of some length")
+
+    def _take_whole(self, name: str, least: int) -> None:
+        """Store a whole number, numpy's too, as Python's own."""
+        from incrowd.privacy.numbers import whole
+
+        object.__setattr__(self, name, whole(getattr(self, name), name, least))
 
     def _require_owners(self) -> None:
         """What belongs to ``l`` or ``t`` would be asked of nobody without it."""
@@ -246,15 +252,6 @@ def _lists(name: str, given: Any) -> tuple[tuple[str, ...], ...]:
     if wrong or any(isinstance(each, str) or not isinstance(each, Iterable) for each in lists):
         raise InputError(f"{name} takes a list of lists of column names, not {given!r}")
     return tuple(tuple(each) for each in lists)
-
-
-def _whole(name: str, value: Any, least: int) -> None:
-    try:
-        fits = not isinstance(value, bool) and int(value) == value and value >= least
-    except (TypeError, ValueError):
-        fits = False
-    if not fits:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
 
 def _number(name: str, value: Any, allowed: str, fits: Any) -> None:

@@ -30,7 +30,7 @@ class DisjointDiversity(Combinable):
     compares_with_table = False
 
     def __post_init__(self) -> None:
-        whole(self.l, "l")
+        object.__setattr__(self, "l", whole(self.l, "l"))
         if self.attributes is not None and not self.attributes:
             raise InputError("disjoint diversity needs at least one sensitive attribute")
         for attribute in self.attributes or ():

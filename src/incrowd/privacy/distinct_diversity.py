@@ -26,7 +26,7 @@ class DistinctDiversity(PerAttribute):
     compares_with_table = False
 
     def __post_init__(self) -> None:
-        whole(self.l, "l")
+        object.__setattr__(self, "l", whole(self.l, "l"))
         self.check_attribute()
 
     @property

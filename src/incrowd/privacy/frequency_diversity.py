@@ -27,7 +27,7 @@ class FrequencyDiversity(PerAttribute):
     compares_with_table = False
 
     def __post_init__(self) -> None:
-        whole(self.l, "l")
+        object.__setattr__(self, "l", whole(self.l, "l"))
         self.check_attribute()
 
     @property

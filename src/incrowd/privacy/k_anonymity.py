@@ -18,7 +18,7 @@ class KAnonymity(Combinable):
     k: int
 
     def __post_init__(self) -> None:
-        whole(self.k, "k")
+        object.__setattr__(self, "k", whole(self.k, "k"))
 
     @property
     def name(self) -> str:

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import fsum, gcd, log
+from numbers import Integral
+from operator import index
+from typing import Any
 
 from incrowd.errors import InputError
 
@@ -29,6 +32,8 @@ def exact(
     try:
         if isinstance(value, bool):
             raise ValueError
+        if isinstance(value, Integral):
+            value = int(value)  # numpy's would overflow
         number = Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
         raise InputError(f"{what} must be a number such as 2, 0.2 or 1/5, not {value!r}") from None
@@ -43,11 +48,20 @@ def exact(
     return number
 
 
-def whole(value: int, what: str, least: int = 1) -> int:
-    """Return ``value`` if it is a whole number of at least ``least``, else raise InputError."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+def whole(value: Any, what: str, least: int = 1) -> int:
+    """Return ``value`` as an ``int``, if it is a whole number (numpy's too) of at least ``least``.
+
+    Raises
+    ------
+    InputError: it is none, or smaller; a fraction that happens to be whole, ``2.0``, is none.
+    """
+    try:
+        number = None if isinstance(value, bool) else index(value)
+    except TypeError:
+        number = None
+    if number is None or number < least:
         raise InputError(f"{what} must be a whole number of at least {least}, not {value!r}")
-    return value
+    return number
 
 
 def written(number: Fraction) -> str:
