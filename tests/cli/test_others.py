@@ -55,6 +55,18 @@ def test_bound(folder):
     assert incrowd("bound", "t.csv", "-k", 1).stdout.strip() == "0"
 
 
+def test_bound_of_sensitive_models(folder):
+    """Tests that models are listed and an unlawful table is explained as by ``anonymize``."""
+    (folder / "s.csv").write_text("a,illness\nx,flu\nx,cold\ny,flu\ny,cold\n")
+    asked = ("s.csv", "-k", 2, "--sensitive", "illness", "--l")
+    bound = json.loads(incrowd("bound", *asked, 2, "--json").stdout)
+    release = json.loads(incrowd("anonymize", *asked, 2, "-o", "r.csv", "--json").stdout)
+    assert bound["models"] == release["models"] == ["2-anonymity", "distinct 2-diversity"]
+    for command in (("bound",), ("frontier",), ("anonymize", "-o", "r.csv")):
+        done = incrowd(*command, *asked, 3)
+        assert done.exit_code == 1 and "for 'illness' the table attains 2" in done.stderr
+
+
 def test_methods():
     """Tests that every solver of the catalog is listed with its guarantee and source."""
     from incrowd.solvers.catalog import SOLVERS

@@ -34,7 +34,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     from incrowd.cli.progress import progress
     from incrowd.coding import coded
     from incrowd.policy import Policy
-    from incrowd.release import in_units, shown_bound
+    from incrowd.release import shown_bound
     from incrowd.solve import require_lawful_table
     from incrowd.solvers.base import Context
     from incrowd.stop import Stop
@@ -43,9 +43,10 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     source = options.opened(table, given)
     policy = Policy(**options.policy_arguments(source.columns, given))
     stop.time_limit = policy.time_limit
-    problem = coded(source, policy).problem
+    known = coded(source, policy)
+    problem = known.problem
     if problem.instance.rows:
-        require_lawful_table(problem)
+        require_lawful_table(problem, known.roles.sensitive)
     instance = problem.instance
     with (
         standard_output_kept(),
@@ -54,18 +55,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     ):
         listener = in_user_units(listener, instance.scale)
         least = price_bound(problem, Context(stop=stop, listener=listener))
-    worst = instance.worst_cost
-    record = {
-        "rows": instance.rows,
-        "columns": instance.columns,
-        "cells": instance.rows * instance.columns,
-        "k": policy.k,
-        "models": [problem.model.name],
-        "lower_bound": in_units(least, instance.scale),
-        "bound_fraction": least / worst if worst else 0.0,
-        "method": "row prices",
-        "seconds": round(stop.elapsed(), 3),
-    }
+    record = bound_record(problem, policy.k, least, stop.elapsed())
     if as_json:
         print_json(record)
         return
@@ -76,6 +66,25 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
         f"{record['bound_fraction']:.2%} of the most a release can cost",
         quiet,
     )
+
+
+def bound_record(problem: "Problem", k: int, least: int, seconds: float) -> dict[str, Any]:
+    """Return what ``--json`` prints; ``least`` is the bound in units of 1/scale."""
+    from incrowd.privacy.all_of import parts
+    from incrowd.release import in_units
+
+    instance, worst = problem.instance, problem.instance.worst_cost
+    return {
+        "rows": instance.rows,
+        "columns": instance.columns,
+        "cells": instance.rows * instance.columns,
+        "k": k,
+        "models": [model.name for model in parts(problem.model)],
+        "lower_bound": in_units(least, instance.scale),
+        "bound_fraction": least / worst if worst else 0.0,
+        "method": "row prices",
+        "seconds": round(seconds, 3),
+    }
 
 
 def price_bound(problem: "Problem", context: "Context") -> int:
