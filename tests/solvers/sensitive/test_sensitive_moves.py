@@ -19,11 +19,12 @@ from incrowd.solvers.engine.crowd import total_cost
 from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.sensitive.crowd import broken, new_crowd
 from incrowd.solvers.sensitive.journal import new_pad
-from incrowd.solvers.sensitive.moves import NONE, one_move
+from incrowd.solvers.sensitive.moves import NONE, Mix, one_move
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.settle import settle_sources
 from incrowd.solvers.sensitive.start import greedy
 
+MIX = Mix(unit=1.0, charge=2.0, shifts=0.3, doom=0.7, breaks=3, largest=60, focus=0.0)
 MODELS: list[Model] = [
     DistinctDiversity(3),
     FrequencyDiversity(3),
@@ -58,8 +59,7 @@ def test_lawful_after_every_move(model: Model, seed: int, exempt: bool) -> None:
     cost, done = total_cost(crowd, c), 0
     for number in range(300):
         i = int(rng.integers(rows))
-        args = (i, number, 1.5, 1, 2.0, 0.3, 0.7, 3, 60, crowd, pad, rules, c, state)
-        delta = one_move(*args)
+        delta = one_move(i, number, 1.5, MIX, crowd, pad, rules, c, state)
         if delta != NONE:
             cost, done = cost + delta, done + 1
         assert total_cost(crowd, c) == cost
@@ -72,7 +72,7 @@ def test_lawful_after_every_move(model: Model, seed: int, exempt: bool) -> None:
         assert lawful or model.lawful(problem.group(copies), problem.table)
         held = np.bincount(rules.places[c.row_of[copies]].ravel(), minlength=max(1, places))
         assert (crowd.hist[crowd.slot[p]] == held).all() and crowd.size[p] == len(copies)
-    assert settle_sources(1e9, 60, 1.0, crowd, pad, rules, c, state)  # nothing is broken
+    assert settle_sources(1e9, MIX, crowd, pad, rules, c, state)  # nothing is broken
 
 
 @pytest.mark.parametrize("model", [FrequencyDiversity(3), RecursiveDiversity(2, 3)])

@@ -23,7 +23,7 @@ from incrowd.solvers.sensitive.crowd import (
 from incrowd.solvers.sensitive.journal import DELTA, OWED, new_pad
 from incrowd.solvers.sensitive.rounding import trimmed
 from incrowd.solvers.sensitive.rules import rules_of
-from incrowd.solvers.sensitive.soft import owed, soft_move
+from incrowd.solvers.sensitive.soft import SoftMix, owed, soft_move
 from incrowd.solvers.sensitive.soften import SoftAnnealing
 
 MODELS: list[Model] = [TCloseness("0.3"), TCloseness("0.4") & KAnonymity(4), FrequencyDiversity(3)]
@@ -59,13 +59,11 @@ def test_moves_keep_account(model: Model, mix: tuple[float, float, float]) -> No
     )
     crowd, pad = new_crowd(c, rules, places, start), new_pad(c, rules, places)
     dice = np.array([99], np.uint64)
+    settings = SoftMix(*mix, unit=1.0, doom=0.7, found=50, largest=60, focus=0.0)
     cost, owed, changed = total_cost(crowd, c), total_owed(crowd, rules), 0
     for number in range(400):
         before = crowd.pattern.copy()
-        soft_move(
-            number % 120, number, 1.0, 2.0 / 1024, 1, 0.7, 50, 60, np.array(mix), crowd, pad, rules,
-            c, dice,
-        )  # fmt: skip
+        soft_move(number % 120, number, 1.0, 2.0 / 1024, settings, crowd, pad, rules, c, dice)
         now = total_cost(crowd, c), total_owed(crowd, rules)
         if (crowd.pattern != before).any():
             changed += 1
