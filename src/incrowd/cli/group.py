@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from incrowd import __version__
 from incrowd.cli.output import give_up_on, say
 from incrowd.errors import IncrowdError, did_you_mean
 
@@ -181,7 +182,7 @@ def one_line(text: str) -> str:
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="incrowd", message="incrowd %(version)s")
+@click.version_option(__version__, message="incrowd %(version)s")
 def cli() -> None:
     """Publish a table so that every person in it hides in a crowd of at least k.
 
