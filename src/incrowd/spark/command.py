@@ -75,13 +75,27 @@ def replaceable(target: Path) -> bool:
 
 
 def session() -> "SparkSession":
-    """Return the session that the environment names (``SPARK_REMOTE``, spark-submit, …)."""
+    """Return the session that the environment names (``SPARK_REMOTE``, spark-submit, …).
+
+    Raises
+    ------
+    InputError: there is none; says what Spark says, which knows no cell yet.
+    """
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     elsewhere = ("SPARK_REMOTE", "SPARK_HOME", "MASTER", "PYSPARK_GATEWAY_PORT")
     if not any(os.environ.get(name) for name in elsewhere):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    return SparkSession.builder.appName("incrowd").getOrCreate()
+    try:
+        return SparkSession.builder.appName("incrowd").getOrCreate()
+    except PySparkException as error:
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        raise InputError(
+            f"no Spark to work on: {said[0]} Name a server that answers "
+            "(SPARK_REMOTE=sc://HOST:PORT), or have pyspark, of which pyspark-client is a part "
+            "only, and Java on this machine"
+        ) from None
 
 
 def form_of(path: str, otherwise: str = "csv") -> str:
