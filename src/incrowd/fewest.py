@@ -113,7 +113,7 @@ def fewer(source: Source, table: Coded, policy: Policy) -> Fewer:
     instance = table.instance
     row = instance.copies[table.copy_of_row]
     group = Group(instance.sensitive_codes[row], instance.sensitive_sizes)
-    dropped = fewest_dropped(table.model, group, int(policy.suppress_rows), rarity(instance)[row])
+    dropped = fewest_dropped(table.model, group, policy.suppress_rows, rarity(instance)[row])
     if not len(dropped):
         return Fewer(source, table)
     kept = np.ones(source.rows, bool)

@@ -516,13 +516,18 @@ FORGERIES: dict[str, Callable[[Forger], Any]] = {
 }
 
 
+def require_rejected(paths: list[Path], folder: Path, forge: Callable[[Forger], Any]) -> None:
+    """Accepted as it is, rejected once forged."""
+    forger = Forger(paths, folder)
+    assert forger.verdict().accepted
+    forge(forger)
+    assert not forger.verdict().accepted
+
+
 @pytest.mark.parametrize("name", FORGERIES)
 def test_forgeries_are_rejected(name: str, honest: list[Path], tmp_path: Path) -> None:
     """Tests rules, models and figures changed by a forger, all hashes made to fit."""
-    forger = Forger(honest, tmp_path)
-    assert forger.verdict().accepted
-    FORGERIES[name](forger)
-    assert not forger.verdict().accepted
+    require_rejected(honest, tmp_path, FORGERIES[name])
 
 
 def close_table() -> str:
@@ -598,10 +603,7 @@ SIZED: dict[str, Callable[[Forger], Any]] = {
 @pytest.mark.parametrize("name", SIZED)
 def test_forged_sizes_are_rejected(name: str, close: list[Path], tmp_path: Path) -> None:
     """Tests rules by size that do not follow, and prices that they forbid."""
-    forger = Forger(close, tmp_path)
-    assert forger.verdict().accepted
-    SIZED[name](forger)
-    assert not forger.verdict().accepted
+    require_rejected(close, tmp_path, SIZED[name])
 
 
 @pytest.fixture(scope="module")
@@ -642,10 +644,7 @@ CHARGED: dict[str, Callable[[Forger], Any]] = {
 @pytest.mark.parametrize("name", CHARGED)
 def test_forged_charges_are_rejected(name: str, charged: list[Path], tmp_path: Path) -> None:
     """Tests charges that do not follow, prices that break the law without, and claims too high."""
-    forger = Forger(charged, tmp_path)
-    assert forger.verdict().accepted
-    CHARGED[name](forger)
-    assert not forger.verdict().accepted
+    require_rejected(charged, tmp_path, CHARGED[name])
 
 
 @pytest.mark.parametrize("row", range(12))

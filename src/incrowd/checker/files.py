@@ -223,9 +223,9 @@ def undone(column: pl.Series) -> pl.Series:
 
     With and without would be one text here, but two in the release.
     """
-    runs = column.str.contains(r"^[=+\-@\t\r]") & ~column.str.contains(PLAIN)
-    bare = runs.fill_null(False).arg_true()
+    runs = ~column.str.contains(PLAIN)
+    bare = (runs & column.str.contains(r"^[=+\-@\t\r]")).fill_null(False).arg_true()
     reason = "the cell lacks the apostrophe that the proof speaks of"
     require(not len(bare), reason, int(bare[0]) + 1 if len(bare) else 0, column.name)
-    marked = column.str.contains(r"^'+[=+\-@\t\r]") & ~column.str.contains(PLAIN)
+    marked = runs & column.str.contains(r"^'+[=+\-@\t\r]")
     return column.str.slice(1).zip_with(marked.fill_null(False), column).rename(column.name)

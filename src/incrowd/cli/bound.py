@@ -34,10 +34,10 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     from incrowd.cli.progress import progress
     from incrowd.coding import coded
     from incrowd.policy import Policy
-    from incrowd.release import shown_bound
     from incrowd.solve import require_lawful_table
     from incrowd.solvers.base import Context
     from incrowd.stop import Stop
+    from incrowd.units import shown_bound
 
     stop = Stop()
     source = options.opened(table, given)
@@ -71,7 +71,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
 def bound_record(problem: "Problem", k: int, least: int, seconds: float) -> dict[str, Any]:
     """Return what ``--json`` prints; ``least`` is the bound in units of 1/scale."""
     from incrowd.privacy.all_of import parts
-    from incrowd.release import in_units
+    from incrowd.units import in_units
 
     instance, worst = problem.instance, problem.instance.worst_cost
     return {

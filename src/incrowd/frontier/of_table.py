@@ -20,7 +20,6 @@ from incrowd.privacy.all_of import AllOf, parts
 from incrowd.privacy.base import Model
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.numbers import whole
-from incrowd.solve import require_lawful_table
 from incrowd.solvers.base import Context
 from incrowd.stop import Stop
 
@@ -86,13 +85,12 @@ def frontier_of(
         )
     table = coded(source, replace(policy, k=wanted[0]))
     problem = table.problem
-    if source.rows:  # here the columns' names are known
-        require_lawful_table(problem, table.roles.sensitive)
     sweep = Sweep(
         problem,
         partial(model_at, problem.model),
         configured(policy.method, policy.reductions),
         Context(policy.seed, stop, listener, policy.threads),
+        table.roles.sensitive,
     )
     with interruptible(stop):
         found = sweep.run(wanted)

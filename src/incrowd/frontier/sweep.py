@@ -45,12 +45,14 @@ class Sweep:
     problem: the table, under any k.
     model_at: the model at each k.
     method: ``"auto"``, a solver's id, or a solver.
+    sensitive: names of the sensitive columns, for messages.
     """
 
     problem: Problem
     model_at: Callable[[int], Model]
     method: str | Solver
     context: Context
+    sensitive: Sequence[str] = ()
     found: dict[int, Found] = field(default_factory=dict)
 
     def run(self, ks: Sequence[int]) -> dict[int, Found]:
@@ -66,7 +68,7 @@ class Sweep:
                 empty = solve(problem, self.method, self.context)
                 self.found[k] = Found(problem, by_id("engine"), empty.solution)
                 continue
-            require_lawful_table(problem)
+            require_lawful_table(problem, self.sensitive)
             self.found[k] = Found(problem, choose(problem, self.method))
         if not self.problem.instance.rows:
             return self.found

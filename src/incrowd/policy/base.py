@@ -148,28 +148,24 @@ class Policy:
     star: str = STAR
 
     def __post_init__(self) -> None:
+        from incrowd.privacy.numbers import take_whole
+
         for role in (*ROLES, "fixed"):
             object.__setattr__(self, role, _names(role, getattr(self, role)))
         object.__setattr__(self, "linked", _lists("linked", self.linked))
         object.__setattr__(self, "caps", caps_of(self.caps))
-        self._take_whole("k", 1)
+        take_whole(self, "k")
         self._require_owners()
         self._take_models()
-        self._take_whole("seed", 0)
-        self._take_whole("threads", 1)
-        self._take_whole("suppress_rows", 0)
+        take_whole(self, "seed", 0)
+        take_whole(self, "threads")
+        take_whole(self, "suppress_rows", 0)
         _number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
         _number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
         if self.order not in ORDERS:
             raise InputError(f"order is {self.order!r}{did_you_mean(str(self.order), ORDERS)}")
         if not isinstance(self.star, str) or not self.star:
             raise InputError("star, the mark of a suppressed cell, must be a text of some length")
-
-    def _take_whole(self, name: str, least: int) -> None:
-        """Store a whole number, numpy's too, as Python's own."""
-        from incrowd.privacy.numbers import whole
-
-        object.__setattr__(self, name, whole(getattr(self, name), name, least))
 
     def _require_owners(self) -> None:
         """What belongs to ``l`` or ``t`` would be asked of nobody without it."""

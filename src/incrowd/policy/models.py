@@ -39,7 +39,7 @@ def model_of(
     ------
     InputError: a parameter is missing or wrong; no column is sensitive.
     """
-    parts: list[Model] = [KAnonymity(int(policy.k))]
+    parts: list[Model] = [KAnonymity(policy.k)]
     if asks_of_sensitive(policy) and not sensitive:
         raise InputError(
             "l, t and other models look at sensitive columns; name them with --sensitive "

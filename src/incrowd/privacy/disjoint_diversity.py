@@ -10,7 +10,7 @@ from incrowd.privacy.all_of import Combinable
 from incrowd.privacy.attribute import chosen
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
-from incrowd.privacy.numbers import whole
+from incrowd.privacy.numbers import take_whole, whole
 
 Row = tuple[int, ...]
 
@@ -30,7 +30,7 @@ class DisjointDiversity(Combinable):
     compares_with_table = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "l", whole(self.l, "l"))
+        take_whole(self, "l")
         if self.attributes is not None and not self.attributes:
             raise InputError("disjoint diversity needs at least one sensitive attribute")
         for attribute in self.attributes or ():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from incrowd.privacy.attribute import Counts, PerAttribute
 from incrowd.privacy.classes import Histograms
-from incrowd.privacy.numbers import whole
+from incrowd.privacy.numbers import take_whole
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class DistinctDiversity(PerAttribute):
     compares_with_table = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "l", whole(self.l, "l"))
+        take_whole(self, "l")
         self.check_attribute()
 
     @property

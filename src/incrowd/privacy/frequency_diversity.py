@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.privacy.attribute import Counts, PerAttribute
 from incrowd.privacy.classes import Histograms, at_most, largest_ratio
-from incrowd.privacy.numbers import whole
+from incrowd.privacy.numbers import take_whole
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class FrequencyDiversity(PerAttribute):
     compares_with_table = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "l", whole(self.l, "l"))
+        take_whole(self, "l")
         self.check_attribute()
 
     @property

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from incrowd.privacy.all_of import Combinable
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
-from incrowd.privacy.numbers import whole
+from incrowd.privacy.numbers import take_whole
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class KAnonymity(Combinable):
     k: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", whole(self.k, "k"))
+        take_whole(self, "k")
 
     @property
     def name(self) -> str:

@@ -64,6 +64,11 @@ def whole(value: Any, what: str, least: int = 1) -> int:
     return number
 
 
+def take_whole(record: object, name: str, least: int = 1) -> None:
+    """Store a frozen value's whole number, numpy's too, as Python's own; see ``whole``."""
+    object.__setattr__(record, name, whole(getattr(record, name), name, least))
+
+
 def written(number: Fraction) -> str:
     """Return ``number`` as people write it: ``0.2``, or ``1/3`` where no short decimal is equal."""
     text = repr(float(number))

@@ -106,7 +106,7 @@ def confirmed(evidence: Evidence, original: str | Path, released: str | Path) ->
     from incrowd.checker.verify import check
 
     prices, counts = evidence.prices, evidence.solution.instance.counts
-    total = replace(prices, charge=0).total(counts)
+    total = prices.total(counts) + prices.charge
     with TemporaryDirectory() as folder:
         path = Path(folder) / "proof"
         # of charges, which the checker counts itself, nothing is claimed yet
