@@ -104,3 +104,28 @@ def test_k_is_whole(k):
     """Tests that a k which is none is the asker's mistake, not one of the re-check."""
     with pytest.raises(InputError, match="k must be a whole number of at least 1, not"):
         Policy(k=k)
+
+
+WRONG_KINDS = [
+    ({"hierarchies": ["a"]}, "hierarchies maps columns to values; list does not"),
+    ({"weights": [1]}, "weights maps columns to values; list does not"),
+    ({"hierarchies": {"a": 3}}, "hierarchy of 'a': int is no text, path or source"),
+    ({"models": 3}, "models: int is neither a text, a mapping nor a privacy model"),
+    ({"method": 3}, "method: int is neither 'auto', a method's id nor a solver"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), WRONG_KINDS)
+def test_wrong_kinds(given, message):
+    """Tests that values of a wrong kind are named with the argument that they came as."""
+    frame = pd.DataFrame({"a": list("xxyy"), "s": list("uvuv")})
+    for ask in (anonymize, frontier):
+        with pytest.raises(InputError, match=message):
+            ask(frame, 2, sensitive="s", **given)
+
+
+def test_frontier_takes_its_own_k():
+    """Tests that a k beside the values of the sweep is refused rather than ignored."""
+    frame = pd.DataFrame({"a": list("xxyy")})
+    with pytest.raises(InputError, match="frontier: k is given by ks, its second argument"):
+        frontier(frame, [2], k=3)

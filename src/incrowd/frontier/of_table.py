@@ -54,6 +54,8 @@ def frontier(
     InputError: something given is wrong.
     NoLawfulReleaseError: no release can obey the model at some k.
     """
+    if "k" in asked:
+        raise InputError("frontier: k is given by ks, its second argument; leave k out")
     if policy is None:
         try:
             policy = Policy(**asked)

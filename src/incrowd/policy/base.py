@@ -154,6 +154,7 @@ class Policy:
             object.__setattr__(self, role, _names(role, getattr(self, role)))
         object.__setattr__(self, "linked", _lists("linked", self.linked))
         object.__setattr__(self, "caps", caps_of(self.caps))
+        self._require_kinds()
         take_whole(self, "k")
         self._require_owners()
         self._take_models()
@@ -166,6 +167,20 @@ class Policy:
             raise InputError(f"order is {self.order!r}{did_you_mean(str(self.order), ORDERS)}")
         if not isinstance(self.star, str) or not self.star:
             raise InputError("star, the mark of a suppressed cell, must be a text of some length")
+
+    def _require_kinds(self) -> None:
+        """Values of a wrong kind would only fail where nobody knows which argument they were."""
+        for name in ("hierarchies", "weights"):
+            given = getattr(self, name)
+            if not isinstance(given, Mapping):
+                raise InputError(f"{name} maps columns to values; {type(given).__name__} does not")
+        for column, spec in self.hierarchies.items():
+            if not isinstance(spec, str | Path) and not hasattr(spec, "build"):
+                wrong = type(spec).__name__
+                raise InputError(f"hierarchy of {column!r}: {wrong} is no text, path or source")
+        if not isinstance(self.method, str) and not hasattr(self.method, "refuse"):
+            wrong = type(self.method).__name__
+            raise InputError(f"method: {wrong} is neither 'auto', a method's id nor a solver")
 
     def _require_owners(self) -> None:
         """What belongs to ``l`` or ``t`` would be asked of nobody without it."""

@@ -210,6 +210,9 @@ def model_spec(given: "Model | ModelSpec | Mapping[str, Any] | str") -> "Model |
     if isinstance(given, str):
         given = parsed(given)
     if not isinstance(given, Mapping):
+        if not hasattr(given, "closed_under_union"):
+            kind = type(given).__name__
+            raise InputError(f"models: {kind} is neither a text, a mapping nor a privacy model")
         return given
     known = [field.name for field in fields(ModelSpec)]
     for name in given:
