@@ -26,7 +26,9 @@ def standard_output_kept() -> Iterator[None]:
             os.dup2(nowhere.fileno(), 1)
         yield
     finally:
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).fflush(None)  # C keeps a buffer of its own
-        os.dup2(kept, 1)
-        os.close(kept)
+        try:
+            with suppress(OSError, AttributeError):
+                ctypes.CDLL(None).fflush(None)  # C keeps a buffer of its own
+        finally:  # whatever ran out meanwhile
+            os.dup2(kept, 1)
+            os.close(kept)
