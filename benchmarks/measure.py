@@ -46,7 +46,7 @@ def main() -> None:
         made = table(given.rows, given.spread, given.seed)
         made.write_csv(path)
         classes = made.select([f"q{j}" for j in range(len(SIZES))]).n_unique()
-        command = [sys.executable, "-m", "incrowd.cli", "measure", str(path)]
+        command = [sys.executable, "-m", "incrowd", "measure", str(path)]
         command += ["--sensitive", "s", "--subsets", str(given.subsets), "--json"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from incrowd.errors import InputError
 from incrowd.pandera import is_k_anonymous
 
 with warnings.catch_warnings():
@@ -54,6 +55,18 @@ def test_in_a_model(library: Any) -> None:
     People.validate(frame({"age": [1, 1], "illness": ["x", "y"]}))
     with pytest.raises(SchemaError):
         People.validate(frame({"age": [1, 2], "illness": ["x", "y"]}))
+
+
+@pytest.mark.parametrize("k", [0, 2.5, "2"])
+def test_k_is_whole(k: Any) -> None:
+    """Tests that a k which asks for nothing is no check that passes."""
+    with pytest.raises(InputError, match="k must be a whole number of at least 1"):
+        is_k_anonymous(k, "age")
+    schema = pandera.pandas.DataFrameSchema(
+        checks=pandera.pandas.Check.is_k_anonymous(k=k, qi="age")
+    )
+    with pytest.raises(SchemaError, match="k must be a whole number of at least 1"):
+        schema.validate(pd.DataFrame(ROWS))
 
 
 def test_no_rows() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from incrowd.coding import coded, edit_for, shuffled
 from incrowd.constraints.plan import is_constrained, plan_of
 from incrowd.errors import InputError
-from incrowd.events import ENCODING, RECHECK, Event, Listener, silent
+from incrowd.events import ENCODING, RECHECK, Event, Listener, listening, silent
 from incrowd.frames.base import Source
 from incrowd.frames.files import open_table
 from incrowd.policy import Policy
@@ -117,8 +117,8 @@ def anonymize(
         from incrowd.existing.of_table import extended
 
         earlier = open_table(existing)
-        return extended(open_table(data), earlier, asked, progress or silent, stop)
-    return release_of(open_table(data), asked, progress or silent, stop)
+        return extended(open_table(data), earlier, asked, listening(progress), stop)
+    return release_of(open_table(data), asked, listening(progress), stop)
 
 
 NO_POLICY = ("data", "policy", "existing", "progress")

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from incrowd.errors import InputError
+
 
 @dataclass(frozen=True)
 class Event:
@@ -40,3 +42,16 @@ Listener = Callable[[Event], None]
 
 def silent(event: Event) -> None:
     """Ignore the event."""
+
+
+def listening(progress: Listener | None) -> Listener:
+    """Return what events are told to.
+
+    Raises
+    ------
+    InputError: it cannot be called.
+    """
+    if progress is not None and not callable(progress):
+        kind = type(progress).__name__
+        raise InputError(f"progress is called with each event; {kind} cannot be called")
+    return progress or silent

@@ -18,6 +18,7 @@ from typing import Any
 
 from incrowd.errors import MissingExtraError
 from incrowd.measure import measure
+from incrowd.privacy.numbers import whole
 
 try:
     with warnings.catch_warnings():
@@ -41,14 +42,18 @@ def is_k_anonymous(k: int, qi: str | Sequence[str]) -> Check:
     ----------
     k: least number of rows alike.
     qi: quasi-identifiers.  There is no default: a column left out is one that nobody looks at.
+
+    Raises
+    ------
+    InputError: k is no whole number of at least 1.
     """
-    return Check(_holds, name=NAME, error=_said(k, qi), k=k, qi=qi)
+    return Check(_holds, name=NAME, error=_said(k, qi), k=whole(k, "k"), qi=qi)
 
 
 def _holds(data: Any, *, k: int, qi: str | Sequence[str]) -> bool:
     """Measure a frame; polars schemas hand it over in a wrapper of their own."""
     found = measure(getattr(data, "lazyframe", data), qi=qi)
-    return found.rows == 0 or found.k >= k
+    return found.rows == 0 or found.k >= whole(k, "k")
 
 
 def _said(k: int, qi: str | Sequence[str]) -> str:

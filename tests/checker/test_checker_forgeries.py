@@ -18,6 +18,7 @@ from proof_samples import broken_pattern, problems, write_honest
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
+from incrowd.checker.files import PARTS, read_table
 from incrowd.checker.ladder import validated
 from incrowd.checker.published import require_like_file
 from incrowd.checker.rejection import RejectedError
@@ -340,6 +341,24 @@ def test_damaged_files_are_rejected(file: int, how: str, honest: Path, tmp_path:
     verdict = check(*forger.paths)
     appended_to_archive = file == 2 and how == "append"  # bytes behind an archive are no part of it
     assert verdict.accepted == appended_to_archive
+
+
+def test_proofs_nested_too_deep(honest: Path, tmp_path: Path) -> None:
+    """Tests that a proof which no reader can hold is rejected as any other."""
+    forger = Forger(honest, tmp_path)
+    with zipfile.ZipFile(forger.paths[2], "w") as parts:
+        parts.writestr("proof.json", "[" * 100_000)
+        for name in PARTS:
+            parts.writestr(name, b"")
+    assert "makes no sense" in str(check(*forger.paths).reason)
+
+
+@pytest.mark.parametrize("release", ["a,b\n1,2\n1\n", '"a",b\n1,2\n1\n'])
+def test_lines_with_too_few_fields(release: str) -> None:
+    """Tests that a line cut short is no line with empty cells: readers differ on what it says."""
+    assert read_table(release.replace("\n1\n", "\n1,\n").encode(), {}).rows()[1] == ("1", None)
+    with pytest.raises(RejectedError, match="cannot be read in the form"):
+        read_table(release.encode(), {})
 
 
 def test_hierarchies_can_be_compared_with_their_files(honest: Path, tmp_path: Path) -> None:

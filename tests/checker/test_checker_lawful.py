@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from hashlib import sha256
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,7 +31,7 @@ from incrowd.checker.inequality import merged, violations
 from incrowd.checker.lawful import Lawful, cases_of, entropy_cap, implied
 from incrowd.checker.models import Histogram, lawful, least_class
 from incrowd.checker.rejection import RejectedError
-from incrowd.checker.sizes import Size, depth_of, histograms, sized_exceeds
+from incrowd.checker.sizes import Size, depth_of, histograms, sized_exceeds, within
 from incrowd.checker.verify import Verdict, check
 from incrowd.instance import Instance, from_codes
 from incrowd.privacy.alpha_k import AlphaK
@@ -276,6 +276,12 @@ def test_listed_histograms(table, t, n) -> None:
         assert sorted(map(tuple, found)) == sorted(expected)
     deepest = depth_of(t, n, np.array(table))
     assert all((np.array(counts) <= deepest).all() for counts in expected)
+
+
+def test_histograms_of_many_values() -> None:
+    """Tests that a table of more values than functions can be nested is no obstacle."""
+    found = list(islice(within(Fraction(1), 2, [1] * 3000), 4))
+    assert [np.flatnonzero(counts).tolist() for counts in found] == [[0, v] for v in (1, 2, 3, 4)]
 
 
 @settings(max_examples=150, deadline=None)

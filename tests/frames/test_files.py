@@ -86,6 +86,16 @@ def test_refuses_what_cannot_be_read(tmp_path):
         read(tmp_path / "t.csv.gz")
 
 
+@pytest.mark.parametrize("name", ["o.xlsx", "o.JSON", "o.csv.gz"])
+def test_refuses_to_write_other_formats(tmp_path, name):
+    """Tests that no CSV file comes to lie under the name of another format."""
+    (tmp_path / "t.csv").write_bytes(b"a\n1\n")
+    with pytest.raises(InputError, match=r"files are (not )?written"):
+        table = read(tmp_path / "t.csv")
+        write(table.edited(Edit(table.columns)), tmp_path / name)
+    assert listed(tmp_path) == ["t.csv"]
+
+
 def test_whole_or_not_at_all(tmp_path):
     """Tests that an exception leaves the old file, and nothing else."""
     target = tmp_path / "o.csv"

@@ -124,6 +124,22 @@ def test_wrong_kinds(given, message):
             ask(frame, 2, sensitive="s", **given)
 
 
+def test_progress_is_called():
+    """Tests that what cannot be told an event is refused before the search."""
+    frame = pd.DataFrame({"a": list("xxyy")})
+    for ask in (anonymize, frontier):
+        with pytest.raises(InputError, match="progress is called with each event; int cannot be"):
+            ask(frame, 2, progress=5)
+
+
+def test_equal_policies(tmp_path):
+    """Tests that what asks for the same is equal, however it was written."""
+    (tmp_path / "p.toml").write_text('k = 3\nqi = ["a"]\n[hierarchies]\na = "prefix:1"\n')
+    policy = Policy(k=3, qi="a", hierarchies={"a": "prefix:1"})
+    assert Policy.read(tmp_path / "p.toml") == policy
+    assert policy != Policy(k=3, qi="a")
+
+
 def test_frontier_takes_its_own_k():
     """Tests that a k beside the values of the sweep is refused rather than ignored."""
     frame = pd.DataFrame({"a": list("xxyy")})

@@ -145,8 +145,10 @@ def read_csv(
     if b'"' not in data and (end == "\r" or b"\r" not in plain):  # polars drops any field's last
         form = {"separator": delimiter, "eol_char": end, "quote_char": None}
         table = pl.read_csv(io.BytesIO(plain), infer_schema=False, **form)
-        names = plain.partition(end.encode())[0].decode()
-        table.columns = names.split(delimiter)  # an empty name would be another one
+        names = plain.partition(end.encode())[0].decode().split(delimiter)
+        if plain.count(delimiter.encode()) != (len(names) - 1) * (table.height + 1):
+            raise ValueError("a line with too few fields")  # one with too many stops polars
+        table.columns = names  # an empty name would be another one
         return table
     cut = re.escape(delimiter)
     field = rf'("(?:[^"]|"")*"|(?:[^"{cut}{end}][^{cut}{end}]*)?)'
@@ -154,7 +156,10 @@ def read_csv(
     if sum(len(text) + len(sep) for text, sep in tokens) != len(data.decode()):
         raise ValueError("stray quote")
     width = next(i for i, (_, sep) in enumerate(tokens) if sep != delimiter) + 1
-    tokens = tokens[: (len(tokens) - 1) // width * width]  # the last one is the empty end
+    tokens = tokens[:-1]  # the last one is the empty end
+    ragged = any((sep == delimiter) != (i % width > 0) for i, (_, sep) in enumerate(tokens, 1))
+    if ragged or len(tokens) % width:
+        raise ValueError("a line with too few or too many fields")
     fields = [_unquoted(text, sep == "\n" == end) for text, sep in tokens]
     header, columns = fields[:width], [fields[width + j :: width] for j in range(width)]
     return pl.DataFrame(

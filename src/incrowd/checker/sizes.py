@@ -177,17 +177,18 @@ def within(t: Fraction, n: int, table: list[int]) -> Iterator[list[int]]:
     order = sorted(range(len(table)), key=lambda v: -table[v])  # frequent ones decide soon
     due = [n * sum(table[v] for v in order[i:]) for i in range(len(order) + 1)]
 
-    def extend(i: int, left: int, spent: int) -> Iterator[list[int]]:
-        if spent + max(0, left * total - due[i]) * t.denominator > budget:
-            return
-        if i == len(order):
+    def extend(start: int, left: int, spent: int) -> Iterator[list[int]]:
+        if not left and spent <= budget:
             yield counts.copy()
-            return
-        v = order[i]
-        for h in range(min(left, table[v]) + 1):
-            counts[v] = h
-            far = max(0, h * total - n * table[v]) * t.denominator
-            yield from extend(i + 1, left - h, spent + far)
+        for i in range(start, len(order) if left else start):
+            if spent + max(0, left * total - due[i]) * t.denominator > budget:
+                return
+            v = order[i]
+            for h in range(1, min(left, table[v]) + 1):
+                counts[v] = h
+                far = max(0, h * total - n * table[v]) * t.denominator
+                yield from extend(i + 1, left - h, spent + far)
+            counts[v] = 0
 
     if total:
-        yield from (found for found in extend(0, n, 0) if sum(found) == n)
+        yield from extend(0, n, 0)

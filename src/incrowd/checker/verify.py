@@ -19,6 +19,7 @@ from incrowd.checker.recheck import recheck
 from incrowd.checker.rejection import RejectedError, require
 
 MASK = (1 << 32) - 1
+NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 Ladders = Mapping[str, pl.DataFrame]
 
 
@@ -68,7 +69,7 @@ def check(
         return Verdict(True, facts=facts)
     except RejectedError as no:
         return Verdict(False, str(no), no.row, no.column)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except NONSENSE as error:
         return Verdict(False, f"the proof makes no sense ({type(error).__name__})")
     except pl.exceptions.PolarsError as error:
         return Verdict(False, f"the tables do not fit the proof ({type(error).__name__})")

@@ -43,7 +43,8 @@ def verify(
     roles and hierarchies as for incrowd anonymize. Ends with 0 for yes and 1 for no.
 
     With --proof, everything is taken from the proof; a hierarchy file that is given all the same
-    is held against the one in the proof.
+    is held against the one in the proof. With --json as well, "cost" and "bound" are whole
+    numbers in units of 1/"scale", as the checker adds them up.
     """
     if release == "-" and original == "-":
         raise InputError("only one of RELEASE and --original can be standard input")

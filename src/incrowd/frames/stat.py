@@ -25,6 +25,10 @@ PACKAGE = {"spss": "SPSS", "stata": "Stata", "sas": "SAS"}
 SUFFIXES = {f".{form}": form for form in FAMILY}
 WRITTEN = {"spss": (".sav", ".zsav"), "stata": (".dta",), "sas": (".xpt",)}
 PACKED = (".gz", ".zip", ".zst", ".bz2", ".xz")
+FOREIGN = (
+    ".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".json", ".jsonl", ".ndjson", ".xml", ".html",
+    ".orc", ".avro", ".pkl", ".pickle", ".rds", ".rdata", ".h5", ".db", ".sqlite", ".duckdb",
+)  # fmt: skip
 SAS_MAGIC = bytes(12) + b"\xc2\xea\x81\x60"
 
 
@@ -240,21 +244,24 @@ def require_place_of(path: str | Path, table: Any, proof: bool = False) -> None:
     ------
     InputError: no such format is written, or not from such a table; names one that is.
     """
-    if proof and (isinstance(table, StatTable) or Path(path).suffix.lower() in SUFFIXES):
+    suffix = Path(path).suffix.lower()
+    if proof and (isinstance(table, StatTable) or suffix in SUFFIXES):
         raise InputError(
             "--proof: the independent checker reads CSV, Parquet and Arrow only; convert the table "
             "first, or leave out --proof (the release itself is re-checked all the same)"
         )
-    if Path(path).suffix.lower() in PACKED:
+    if suffix in PACKED:
         raise InputError(
             f"{path}: packed files are not written; write {Path(path).stem!r} and pack it"
         )
-    form = SUFFIXES.get(Path(path).suffix.lower())
+    if suffix in FOREIGN:  # CSV under such a name would be taken for what it is not
+        raise InputError(f"{path}: no {suffix} files are written; write .csv, .parquet or .arrow")
+    form = SUFFIXES.get(suffix)
     if form is None or str(path) == "-":
         return
     family = FAMILY[form]
     own = " or ".join(WRITTEN[family])
-    if Path(path).suffix.lower() not in WRITTEN[family]:
+    if suffix not in WRITTEN[family]:
         raise InputError(f"{path}: .{form} files can be read, not written; write {own}")
     found = table.family if isinstance(table, StatTable) else None
     if found != family:

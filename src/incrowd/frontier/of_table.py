@@ -10,7 +10,7 @@ from incrowd.anonymize import configured, interruptible
 from incrowd.coding import Coded, coded
 from incrowd.constraints.plan import is_constrained
 from incrowd.errors import InputError, OutOfScopeError
-from incrowd.events import Listener, silent
+from incrowd.events import Listener, listening, silent
 from incrowd.frames.base import Source
 from incrowd.frames.files import alike, open_table
 from incrowd.frontier.points import Frontier, Point
@@ -65,7 +65,7 @@ def frontier(
         raise InputError(f"policy says all; {', '.join(asked)} cannot be given beside it")
     policy = policy if isinstance(policy, Policy) else Policy.read(policy)
     stop = Stop(policy.time_limit, policy.gap)
-    return frontier_of(open_table(data), ks, policy, progress or silent, stop)
+    return frontier_of(open_table(data), ks, policy, listening(progress), stop)
 
 
 def frontier_of(

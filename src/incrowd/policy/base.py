@@ -89,7 +89,7 @@ def _without_role(left: Sequence[str]) -> str:
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
 class Policy:
     """All that is asked of one release.
 

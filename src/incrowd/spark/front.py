@@ -5,7 +5,7 @@ from secrets import randbits
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, MissingExtraError, NoLawfulReleaseError
-from incrowd.events import Event, Listener, silent
+from incrowd.events import Event, Listener, listening, silent
 from incrowd.policy.base import Policy, Roles
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.all_of import parts
@@ -73,7 +73,7 @@ def release(
         ``time_limit`` without ``scratch``: a lost task would give other classes when it runs again.
     VerificationError: the re-check in Spark refused the release.
     """
-    return release_of(df, Policy(k=k, **asked), block_rows, scratch, progress or silent)
+    return release_of(df, Policy(k=k, **asked), block_rows, scratch, listening(progress))
 
 
 def require_spark() -> None:

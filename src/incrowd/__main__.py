@@ -1,4 +1,4 @@
-"""``python -m incrowd.cli``."""
+"""``python -m incrowd``."""
 
 from incrowd.cli.group import main
 
