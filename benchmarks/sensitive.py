@@ -2,8 +2,9 @@
 
     python benchmarks/sensitive.py DATA [CASE ...]
 
-DATA is a folder with adult.csv.  The sensitive attribute is occupation, in the last case education,
-and the other eight columns are the quasi-identifiers.  Each line is one run with the default
+DATA is a folder with adult.csv.  The sensitive attribute is occupation, at last education, and the
+other eight columns are the quasi-identifiers.  The metric counts the steps between degrees, and
+five more between those without and with a graduation.  Each line is one run with the default
 schedule; every class is checked by the exact definition of its model.
 """
 
@@ -23,6 +24,7 @@ from incrowd.privacy.distance import Ordered
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.metric import Metric
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem import Problem
 from incrowd.solve import solve
@@ -52,8 +54,13 @@ EDUCATION = [  # from least to most
     "Bachelors", "Masters", "Prof-school", "Doctorate",
 ]  # fmt: skip
 ORDER = tuple(sorted(EDUCATION).index(name) for name in EDUCATION)  # codes go by the alphabet
+PLACE = np.argsort(ORDER)[:, None]
+HS_GRAD = EDUCATION.index("HS-grad")
+GRADUATE = PLACE >= HS_GRAD
+APART = Metric.of((abs(PLACE - PLACE.T) + 5 * (GRADUATE ^ GRADUATE.T)).tolist())
 BY_EDUCATION: dict[str, Model] = {
     "education-0.2": TCloseness("0.2", Ordered(ORDER)) & KAnonymity(5),
+    "education-metric-0.2": TCloseness("0.2", APART) & KAnonymity(5),
 }
 
 

@@ -11,6 +11,7 @@ from incrowd.errors import OutOfScopeError
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.carriage import carriage, scratch
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distance import Hierarchical, Ordered
@@ -22,10 +23,12 @@ from incrowd.privacy.laws import laws_of
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
+from incrowd.privacy.transport import transport
 from incrowd.privacy.violation import violation, violation_after
 
 SIZES = (4, 3)
 TREE = Hierarchical(((0, 1, 2, 3), (0, 0, 1, 1), (0, 0, 0, 0)))
+METRIC = Metric.of([[0, 1, 3, 2], [1, 0, 2, 3], [3, 2, 0, 1], [2, 3, 1, 0]])
 MODELS: list[Model] = [
     KAnonymity(3),
     DistinctDiversity(2),
@@ -48,6 +51,8 @@ MODELS: list[Model] = [
     TCloseness(0),
     TCloseness("1/3", Ordered((2, 0, 3, 1)), attribute=0),
     TCloseness("0.3", TREE, attribute=0),
+    TCloseness("0.3", METRIC, attribute=0),
+    TCloseness("1/3", METRIC, attribute=0) & TCloseness("1/5", attribute=1),
     KAnonymity(2) & FrequencyDiversity(2) & TCloseness("0.4", attribute=1),
 ]
 
@@ -82,6 +87,35 @@ def places(row: tuple[int, int]) -> np.ndarray:
     return np.array([row[0], SIZES[0] + row[1]], np.int64)
 
 
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=6),
+    st.data(),
+)
+def test_cheapest_transport(points: list[tuple[int, int]], data: st.DataObject) -> None:
+    """Tests the kernel against transport in Python, with distances of points in a plane."""
+    values = len(points)
+    apart = [[abs(a - c) + abs(b - d) for c, d in points] for a, b in points]
+    distance = np.array(apart, np.int64)
+    counts = st.lists(st.integers(0, 6), min_size=values, max_size=values)
+    part, rest = (np.array(data.draw(counts), np.int64) for _ in range(2))
+    table = part + rest
+    rows, total = int(part.sum()), int(table.sum())
+    least = transport((part * total - rows * table).tolist(), distance)
+    near, pad = np.argsort(distance, axis=1).ravel(), scratch(values)
+    other = np.roll(table, 1)
+    for budget in (-1, least - 1, least, least + 5):
+        for counts, of in ((part, table), (part, other), (table, other), (part, table)):
+            excess = (counts * of.sum() - counts.sum() * of).tolist()
+            cheapest = transport(excess, distance)
+            found = carriage(
+                counts, int(counts.sum()), int(of.sum()), of, int(distance.max()),
+                distance.ravel(), near, budget, pad,
+            )  # fmt: skip
+            assert (found > budget) == (found > 0 or budget < 0) == (cheapest > budget)
+            assert found <= cheapest
+
+
 def test_nearer_is_smaller() -> None:
     """Tests that repairing a class step by step lowers its violation step by step."""
     table = Group(np.repeat(np.arange(4), 25).astype(np.int32)[:, None], (4,))
@@ -100,6 +134,7 @@ def test_nearer_is_smaller() -> None:
 def test_large_tables() -> None:
     """Tests numbers near 64 bits: a million rows, awkward shares, the exact edge of t and of β."""
     rng = np.random.default_rng(0)
+    apart = [[abs(v - w) for w in range(14)] for v in range(14)]
     counts = rng.integers(1, 200_000, 14)
     counts[0] = 10**6 - counts[1:].sum() if counts[1:].sum() < 10**6 else 7
     table = Group(np.repeat(np.arange(14), counts).astype(np.int32)[:, None], (14,))
@@ -107,6 +142,7 @@ def test_large_tables() -> None:
         TCloseness("0.2"),
         TCloseness("0.1234"),
         TCloseness("0.05", Ordered()),
+        TCloseness("0.12", Metric.of(apart)),
         BasicBetaLikeness("0.123456"),
         EnhancedBetaLikeness("2.5"),
         DeltaDisclosure("0.9"),
@@ -125,8 +161,10 @@ def test_large_tables() -> None:
 def test_out_of_scope() -> None:
     """Tests that what has no law over histograms says so, and so do numbers that do not fit."""
     table = Group(np.repeat(np.arange(2), 10**6).astype(np.int32)[:, None], (2,))
-    for model in (DisjointDiversity(2), TCloseness(0, Metric.of([[0, 1], [1, 0]]))):
-        with pytest.raises(OutOfScopeError, match="no law over histograms"):
-            laws_of(model, table)
+    with pytest.raises(OutOfScopeError, match="no law over histograms"):
+        laws_of(DisjointDiversity(2), table)
+    fine = Metric.of([[0, 10**9 + 7, 1], [10**9 + 7, 0, 10**9 + 7], [1, 10**9 + 7, 0]])
+    with pytest.raises(OutOfScopeError, match="fewer digits"):
+        laws_of(TCloseness("0.1", fine), table)
     with pytest.raises(OutOfScopeError, match="fewer digits"):
         laws_of(TCloseness(Fraction(1, 10**9 + 7)), table)

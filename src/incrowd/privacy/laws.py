@@ -19,6 +19,7 @@ from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.carriage import scratch
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
@@ -26,11 +27,12 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.metric import Metric
 from incrowd.privacy.numbers import log_sign
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 
-SHARES, DISTINCT, EQUAL, CUMULATED, NODES, ENTROPY, RECURSIVE = range(7)
+SHARES, DISTINCT, EQUAL, CUMULATED, NODES, ENTROPY, RECURSIVE, CARRIED = range(8)
 STEP = Fraction(1, 2**60)
 LARGEST = 2**62
 
@@ -39,7 +41,8 @@ class Laws(NamedTuple):
     """Several laws in flat arrays, the form that kernels take.
 
     Law i looks at ``width[i]`` places of a class's histogram from ``place[i]``; its numbers stand
-    in ``data`` from ``first[i]``.  ``least`` (shape (1,)) is the least number of rows.
+    in ``data`` from ``first[i]``.  ``least`` (shape (1,)) is the least number of rows, ``pad`` room
+    for the kernels to calculate in: one thread at a time.
     """
 
     least: NDArray[np.int64]
@@ -48,6 +51,7 @@ class Laws(NamedTuple):
     width: NDArray[np.int64]
     first: NDArray[np.int64]
     data: NDArray[np.int64]
+    pad: NDArray[np.int64]
 
 
 def laws_of(model: Model, table: Group) -> Laws:
@@ -57,7 +61,7 @@ def laws_of(model: Model, table: Group) -> Laws:
 
     Raises
     ------
-    OutOfScopeError: disjoint diversity, a metric, or numbers too large for 64 bits.
+    OutOfScopeError: disjoint diversity, or numbers too large for 64 bits.
     """
     least, laws = 1, []
     starts = np.concatenate([[0], np.cumsum(table.sizes)]).astype(int)
@@ -81,6 +85,7 @@ def laws_of(model: Model, table: Group) -> Laws:
         np.array([width for _, _, width, _ in laws], np.int64),
         np.array(first, np.int64),
         np.array([x for *_, data in laws for x in data], np.int64),
+        scratch(max((width for kind, _, width, _ in laws if kind == CARRIED), default=0)),
     )
 
 
@@ -103,17 +108,27 @@ def closeness(part: TCloseness, table: list[int]) -> tuple[int, list[int]]:
     """Numbers of t-closeness: t's numerator (times the paths), its denominator, N, and the table.
 
     Equal: C(v) by value.  Ordered: C(v), then the values in order.  Hierarchical: the number of
-    levels, then for each its number of nodes, the node of each value, C of each node.
+    levels, then for each its number of nodes, the node of each value, C of each node.  Metric: the
+    unit U of distances, C(v), then all distances in 1/U,
+    and for each value all others, the nearest first.
     """
     values, rows, t = len(table), sum(table), part.t
     mass = t.denominator * rows * rows
-    if isinstance(part.distance, Equal):
+    metric = part.distance if isinstance(part.distance, Metric) else None
+    if isinstance(part.distance, Equal) or (metric is not None and metric.nearest == 1):
         limit(mass, part)
         return EQUAL, [t.numerator, t.denominator, rows, *table]
     if isinstance(part.distance, Ordered):
         limit(mass * values, part)
         order = np.argsort(part.distance.rank(values)).tolist()
         return CUMULATED, [t.numerator * max(values - 1, 1), t.denominator, rows, *table, *order]
+    if metric is not None:
+        unit = metric.unit
+        limit(mass * unit * 2, part)
+        units = metric.units
+        near = np.argsort(units, axis=1, kind="stable")
+        both = *units.ravel().tolist(), *near.ravel().tolist()
+        return CARRIED, [t.numerator, t.denominator, rows, unit, *table, *both]
     if not isinstance(part.distance, Hierarchical):
         raise OutOfScopeError(f"{part.name} has no law over histograms")
     levels = part.distance.below_root(values)

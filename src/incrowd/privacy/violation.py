@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.jit import lean_kernel
+from incrowd.privacy.carriage import carriage
 from incrowd.privacy.laws import (
+    CARRIED,
     CUMULATED,
     DISTINCT,
     ENTROPY,
@@ -51,6 +53,8 @@ def violation(laws: Laws, hist: NDArray[np.int64], rows: int) -> int:
             total += entropy_broken(part, rows, data)
         elif kind == RECURSIVE:
             total += recursive_broken(part, rows, data)
+        elif kind == CARRIED:
+            total += carried_broken(part, rows, data, laws.pad)
     return total
 
 
@@ -143,6 +147,20 @@ def nodes_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) ->
         at += 1 + values + nodes
     unit = data[1] * table_rows * max(levels, 1)
     return in_rows(data[1] * surplus - data[0] * rows * table_rows, unit)
+
+
+@lean_kernel
+def carried_broken(
+    part: NDArray[np.int64], rows: int, data: NDArray[np.int64], pad: NDArray[np.int64]
+) -> int:
+    """td·(cheapest transport of (h·N − n·C)⁺, distances in 1/U) − tn·n·N·U."""
+    table_rows, unit, values = data[2], data[3], len(part)
+    most = data[0] * rows * table_rows * unit
+    moved = carriage(
+        part, rows, table_rows, data[4:], unit, data[4 + values :],
+        data[4 + values * (values + 1) :], most // data[1], pad,
+    )  # fmt: skip
+    return in_rows(data[1] * moved - most, data[1] * table_rows * unit)
 
 
 @lean_kernel

@@ -59,6 +59,7 @@ class Crowd(NamedTuple):
 
 
 SPARE_SLOTS = 2048
+OPENED = 8  # slots that a move may need before it gives some back
 MOST_KNOWN = 64  # profiles
 LARGEST_KNOWN = 2**31 - 1
 
@@ -68,7 +69,7 @@ def new_crowd(c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int6
     patterns, copies = len(c.cost), len(pattern)
     least = max(1, int(rules.least[0]))
     open_now = len(np.unique(pattern[pattern >= 0]))
-    slots = min(patterns, max(copies // least, open_now) + SPARE_SLOTS)
+    slots = min(patterns + OPENED, max(copies // least, open_now) + SPARE_SLOTS)
     profiles = len(rules.sample)
     known = 2 * profiles if profiles <= MOST_KNOWN else 0
     crowd = Crowd(

@@ -10,7 +10,15 @@ from incrowd.draws import below, draw, least_gain
 from incrowd.jit import lean_kernel
 from incrowd.privacy.violation import ROW
 from incrowd.solvers.engine.crowd import patterns_up_to
-from incrowd.solvers.sensitive.crowd import broken, broken_after, cheapest_open, debt, link, unlink
+from incrowd.solvers.sensitive.crowd import (
+    OPENED,
+    broken,
+    broken_after,
+    cheapest_open,
+    debt,
+    link,
+    unlink,
+)
 from incrowd.solvers.sensitive.journal import (
     DELTA,
     FOUND,
@@ -231,7 +239,7 @@ def pull(
     q = crowd.pattern[i]
     r = c.row_of[i]
     p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
-    if p == q or crowd.tally[0] < 8:
+    if p == q or crowd.tally[0] < OPENED:
         return False
     step(i, p, crowd, pad, rules, c)
     list_others(p, i, pad.found.size, crowd, pad, c, rng)

@@ -1,19 +1,19 @@
 """The laws that the search obeys: the model's own, or stricter ones where it has none.
 
-Two models have no law over histograms; a stricter law stands in for each, so that every release is
-lawful, at a price in cost:
+A stricter law stands in, so that every release is lawful, at a price in cost, for
 
-- closeness under a metric of diameter 1: the total variation within t, since moving mass costs at
-  most 1;
 - disjoint l-diversity of s attributes: no value above 1/((l − 1)·s + 1) of a class.  Any j < l rows
   that differ everywhere rule out at most j·s values' rows, fewer than all of the class, so they
-  can be extended by one more row.  For one attribute it is distinct l-diversity itself.
+  can be extended by one more row.  For one attribute it is distinct l-diversity itself;
+- closeness under a metric whose numbers 64 bits cannot hold: the total variation within t, since
+  moving mass costs at most 1.
 """
 
 from fractions import Fraction
 
 import numpy as np
 
+from incrowd.errors import OutOfScopeError
 from incrowd.privacy.all_of import AllOf, parts
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Group, Model
@@ -39,10 +39,19 @@ def search_model(model: Model, table: Group) -> Model:
             else:
                 found += [AlphaK(share, attribute=a) for a in columns]
         elif isinstance(part, TCloseness) and isinstance(part.distance, Metric):
-            found.append(TCloseness(part.t, Equal(), part.attribute))
+            found.append(fitting(part, table))
         else:
             found.append(part)
     return found[0] if len(found) == 1 else AllOf(tuple(found))
+
+
+def fitting(part: TCloseness, table: Group) -> TCloseness:
+    """Return the model, or with equal distances where its numbers are too large."""
+    try:
+        laws_of(part, table)
+    except OutOfScopeError:
+        return TCloseness(part.t, Equal(), part.attribute)
+    return part
 
 
 def rules_of(problem: Problem) -> tuple[Rules, int]:

@@ -13,7 +13,7 @@ from incrowd.draws import below, draw, least_gain
 from incrowd.jit import lean_kernel
 from incrowd.privacy.violation import ROW
 from incrowd.solvers.engine.crowd import patterns_up_to
-from incrowd.solvers.sensitive.crowd import lacking, lacking_after
+from incrowd.solvers.sensitive.crowd import OPENED, lacking, lacking_after
 from incrowd.solvers.sensitive.journal import (
     DELTA,
     FOUND,
@@ -255,7 +255,7 @@ def pull_soft(
     q = crowd.pattern[i]
     r = c.row_of[i]
     p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
-    if p == q or crowd.tally[0] < 8:
+    if p == q or crowd.tally[0] < OPENED:
         return False
     list_others(p, i, mix.found, crowd, pad, c, rng)
     if crowd.size[p] + 1 + pad.n[FOUND] < rules.least[0]:
