@@ -120,7 +120,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         from incrowd.anonymize import anonymize
         from incrowd.learnt import learnt
-        from incrowd.release import in_units
+        from incrowd.units import in_units
 
         X = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan")
         if isinstance(self.k, numbers.Integral) and len(X) < self.k:

@@ -129,7 +129,7 @@ def numbers(text: str, option: str = "--k") -> list[int]:
 
 def as_lines(found: Any) -> str:
     """Return the points as aligned text."""
-    from incrowd.release import shown, shown_bound
+    from incrowd.units import shown, shown_bound
 
     rows = [["k", "cost", "bound", "gap", "share of the most"]]
     rows += [

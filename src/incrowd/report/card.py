@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from incrowd.release import shown, shown_bound
 from incrowd.report.html import joined, tag
+from incrowd.units import shown, shown_bound
 
 if TYPE_CHECKING:
     from incrowd.release import Release

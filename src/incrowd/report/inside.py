@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from incrowd.measure.figures import RiskFigures
 from incrowd.measure.loss import column_figures
 from incrowd.measure.risk import risk_figures
-from incrowd.release import shown, shown_bound
 from incrowd.report import plots
 from incrowd.report.counts import EDGES, share_at
 from incrowd.report.html import Html, cell_text, joined, table, tag, visible
@@ -18,6 +17,7 @@ from incrowd.report.replicate import python_call, shell_line, versions
 from incrowd.report.sections import alone_table
 from incrowd.report.spread import Spread, spreads
 from incrowd.report.view import Inside, View
+from incrowd.units import shown, shown_bound
 
 
 def risk(view: View, inside: Inside, pictures: Pictures) -> Section | None:

@@ -18,8 +18,9 @@ from incrowd.errors import OutOfScopeError
 from incrowd.frames.base import Column, Table
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy import Policy
-from incrowd.release import Number, Release
+from incrowd.release import Release
 from incrowd.report.counts import class_sizes
+from incrowd.units import Number
 
 if TYPE_CHECKING:
     from incrowd.frontier.points import Frontier
