@@ -2,6 +2,7 @@
 
 import io
 import json
+import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -359,6 +360,47 @@ def test_lines_with_too_few_fields(release: str) -> None:
     assert read_table(release.replace("\n1\n", "\n1,\n").encode(), {}).rows()[1] == ("1", None)
     with pytest.raises(RejectedError, match="cannot be read in the form"):
         read_table(release.encode(), {})
+
+
+@pytest.mark.parametrize(
+    ("honest", "forged", "encoding", "reason"),
+    [
+        ("a;b\nx;1\nx;1\n", "a;b\nx;1\n+AHg-;1\n", "utf-7", "not written as utf-7"),
+        ("a;b\nx;1\nx;1\n", "a;b\nx;1\r\nx;1\n", None, "lines end in several ways"),
+        ('a;b\n"x";1\n"x";1\n', 'a;b\n"x";1\r\n"x";1\n', None, "lines end in several ways"),
+        ('a;b\n"x";1\n"x";1\n', 'a;b\n"x";1\nx;1\n', None, "written in two ways"),
+        ('a;b\r\nx;"1"\r\nx;"1"\r\n', 'a;b\r\nx;"1"\r\nx;1\r\n', None, "written in two ways"),
+        ('a;b\rx;1\r"";1\r', 'a;b\rx;1\r"";"1"\r', None, "written in two ways"),
+    ],
+)
+def test_equal_cells_in_two_ways(honest: str, forged: str, encoding: str | None, reason: str):
+    """Tests that rows of a class cannot be marked by how a delimited file writes them."""
+    end = "\r\n" if "\r\n" in honest else honest[-1]
+    form = {"delimiter": ";", "newline": end} | ({"encoding": encoding} if encoding else {})
+    assert read_table(honest.encode(), form, released=True).height == 2
+    assert read_table(forged.encode(), form).height == 2  # an original may look as it likes
+    with pytest.raises(RejectedError, match=reason):
+        read_table(forged.encode(), form, released=True)
+
+
+@pytest.mark.parametrize("other", [-0.0, struct.unpack("<d", b"\1" + bytes(5) + b"\xf8\x7f")[0]])
+def test_equal_numbers_in_two_forms(other: float) -> None:
+    """Tests that rows of a class cannot be marked by the bits of equal numbers."""
+    plain = float("nan") if other != other else 0.0
+    for second, fine in ((plain, True), (other, False)):
+        file = io.BytesIO()
+        pl.DataFrame({"a": [plain, second, None]}).write_parquet(file)
+        if fine:
+            assert read_table(file.getvalue(), {}, released=True).height == 3
+        else:
+            with pytest.raises(RejectedError, match="written in two ways"):
+                read_table(file.getvalue(), {}, released=True)
+
+
+def test_empty_names_beside_quotes() -> None:
+    """Tests that a column without a name keeps none where the file holds quotes."""
+    table = read_table(b'a,b,\n"x",1,2\n', {})
+    assert [name.removeprefix("=") for name in table.columns] == ["a", "b", ""]
 
 
 def test_hierarchies_can_be_compared_with_their_files(honest: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from datetime import time, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
 import polars as pl
 
 from incrowd.checker.models import require_keys
@@ -18,6 +19,8 @@ from incrowd.checker.rejection import RejectedError, require
 VERSION = 2
 MARK = "="  # before columns' names: polars has a meaning of its own for "", "*" and "^a$"
 PLAIN = r"^'*[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
+TWO_WAYS = "equal cells are written in two ways, which tells rows of a class apart"
+MIXED = "its lines end in several ways, which tells rows of a class apart"
 NUMBERS = ("scale", "quantum", "price_k", "cost", "bound")
 PARTS = {
     "rows.parquet": ["original", "class", "price"],
@@ -112,10 +115,11 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def read_table(data: bytes, csv: dict[str, Any]) -> pl.DataFrame:
+def read_table(data: bytes, csv: dict[str, Any], released: bool = False) -> pl.DataFrame:
     """Read a table; delimited text by the dialect ``csv``: delimiter, newline, encoding.
 
-    ``MARK`` stands before each column's name.
+    ``MARK`` stands before each column's name.  ``released``: reject one that writes equal cells in
+    several ways: one text here, but whoever has the file tells rows of a class apart by them.
     """
     try:
         if data.startswith(b"PAR1"):
@@ -125,19 +129,37 @@ def read_table(data: bytes, csv: dict[str, Any]) -> pl.DataFrame:
         elif data.startswith(b"\xff\xff\xff\xff"):
             table = pl.read_ipc_stream(io.BytesIO(data))
         else:
-            table = read_csv(data, **csv)
+            table = read_csv(data, **csv, released=released)
         table.columns = [MARK + name for name in table.columns]
+        for column in table.get_columns() if released else ():
+            require(not has_two_forms(column), TWO_WAYS, column=column.name)
         return table
     except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
         raise RejectedError("a table cannot be read in the form that the proof states") from None
 
 
+def has_two_forms(column: pl.Series) -> bool:
+    """Whether equal numbers differ in their bits: -0.0 and 0.0, or two forms of NaN."""
+    if not column.dtype.is_float():
+        return False
+    cells = column.drop_nulls().to_numpy()
+    return len(np.unique(cells.view(f"u{cells.itemsize}"))) > column.drop_nulls().n_unique()
+
+
 def read_csv(
-    data: bytes, delimiter: str = ",", newline: str = "\n", encoding: str | None = None
+    data: bytes,
+    delimiter: str = ",",
+    newline: str = "\n",
+    encoding: str | None = None,
+    released: bool = False,
 ) -> pl.DataFrame:
     """Read delimited text: an empty field is missing, a quoted empty one is empty text."""
-    data = data.decode(encoding or "utf-8").encode().removeprefix(b"\xef\xbb\xbf")
+    text = data.decode(encoding or "utf-8")
+    same = not released or text.encode(encoding or "utf-8") == data  # UTF-7 has many forms of a
+    require(same, f"the release is not written as {encoding} writes it")
+    data = text.encode().removeprefix(b"\xef\xbb\xbf")
     end = newline[-1]
+    inner = data.rstrip(b"\r\n")
     if delimiter.encode() in data.partition(end.encode())[0]:  # else a blank line is a record
         data = without_blank_lines(data, end)
     ends = r"\r?\n" if end == "\n" else end
@@ -146,6 +168,8 @@ def read_csv(
         form = {"separator": delimiter, "eol_char": end, "quote_char": None}
         table = pl.read_csv(io.BytesIO(plain), infer_schema=False, **form)
         names = plain.partition(end.encode())[0].decode().split(delimiter)
+        mixed = end == "\n" and inner.count(b"\r\n") not in (0, inner.count(b"\n"))
+        require(not (released and mixed), MIXED)
         if plain.count(delimiter.encode()) != (len(names) - 1) * (table.height + 1):
             raise ValueError("a line with too few fields")  # one with too many stops polars
         table.columns = names  # an empty name would be another one
@@ -161,10 +185,28 @@ def read_csv(
     if ragged or len(tokens) % width:
         raise ValueError("a line with too few or too many fields")
     fields = [_unquoted(text, sep == "\n" == end) for text, sep in tokens]
+    if released:
+        require_one_spelling(tokens, fields, width)
     header, columns = fields[:width], [fields[width + j :: width] for j in range(width)]
-    return pl.DataFrame(
-        [pl.Series(n or "", c, dtype=pl.String) for n, c in zip(header, columns, strict=True)]
-    )
+    table = pl.DataFrame({str(j): pl.Series(c, dtype=pl.String) for j, c in enumerate(columns)})
+    table.columns = [name or "" for name in header]  # polars would call an empty one otherwise
+    return table
+
+
+def require_one_spelling(
+    tokens: list[tuple[str, str]], fields: list[str | None], width: int
+) -> None:
+    """Reject lines that end in several ways, and texts with and without quotes in one column."""
+    lines = {(text + sep).endswith("\r\n") for text, sep in tokens[width - 1 : -1 : width]}
+    require(len(lines) <= 1, MIXED)
+    for j in range(width):
+        cells = tokens[width + j :: width]
+        raw = {text.removesuffix("\r") if sep == "\n" else text for text, sep in cells}
+        require(
+            len(raw) == len({*fields[width + j :: width]}),
+            TWO_WAYS,
+            column=f"{MARK}{fields[j] or ''}",
+        )
 
 
 def without_blank_lines(data: bytes, end: str) -> bytes:

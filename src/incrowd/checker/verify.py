@@ -99,7 +99,7 @@ def compared(
     """Return what the tables' content proves together with the proof, or reject it."""
     facts = proof.facts
     scale, quantum, k, cost, bound = (facts[name] for name in files.NUMBERS)
-    before, after = (files.read_table(part, facts.get("csv") or {}) for part in data)
+    before, after = (files.read_table(d, facts.get("csv") or {}, d is data[1]) for d in data)
     origin = proof.rows["original"].cast(pl.Int64).to_numpy()
     before, origin, dropped = without_dropped(before, origin, facts, models)
     qi, safe = roles["qi"], facts.get("spreadsheet_safe") is True
