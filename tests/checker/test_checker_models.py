@@ -143,6 +143,7 @@ BAD = [
     {"model": "alpha-k", "alpha": "1/2", "k": "2", "column": "s"},
     {"model": "alpha-k", "alpha": "1/2", "k": 1, "values": ["a", "a"], "column": "s"},
     {"model": "alpha-k", "alpha": "1/2", "k": 1, "values": None, "column": "s"},
+    {"model": "alpha-k", "alpha": "1/2", "k": 1, "values": [], "column": "s"},
     {"model": "basic-beta", "beta": "-1", "column": "s"},
     {"model": "basic-beta", "beta": 0.5, "column": "s"},
     {"model": "basic-beta", "beta": "1", "values": ["a"], "column": "s"},

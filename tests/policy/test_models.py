@@ -62,6 +62,7 @@ BAD = [
     ({"l": 2, "l_kind": "distnct"}, "did you mean 'distinct'"),
     ({"l": "x"}, "l must be a whole number"),
     ({"l": 0}, "l must be a whole number"),
+    ({"models": {"alpha": 0.5, "values": []}}, "lists no value to guard"),
     ({"t": 2}, "t must be at most 1"),
     ({"t": 0.3, "distance": "orderd"}, "did you mean 'ordered'"),
     ({"t": 0.3, "distance": "ordered"}, "have no order that the table knows"),

@@ -4,6 +4,7 @@ import datetime
 import io
 import json
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ import pytest
 from incrowd.anonymize import anonymize
 from incrowd.checker.verify import Verdict, check
 from incrowd.errors import OutOfScopeError
+from incrowd.hierarchy import HierarchyRows, Intervals
 from incrowd.privacy.all_of import Combinable
 from incrowd.privacy.base import Group
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.problem import Problem
-from incrowd.proof.prove import prove, write_statement
+from incrowd.proof.prove import origins, prove, write_statement
+from incrowd.proof.statement import public_models
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Scope
 
@@ -188,6 +191,20 @@ def test_carriage_returns_within_a_line_are_part_of_the_cell(quoted: str, tmp_pa
     release.write(out)
     prove(release, source, out, proof)
     assert check(out, source, proof).accepted
+
+
+def test_hierarchies_in_memory_are_named_by_kind() -> None:
+    """Tests that the statement, which says where they come from, lists none of their rows."""
+    rows = HierarchyRows((("Ada", "woman", "*"), ("Ben", "man", "*")))
+    found = origins({"who": rows, "age": Intervals((Decimal(5),)), "zip": "prefix:1"})
+    told = {column: known["origin"] for column, known in found.items()}
+    assert told == {"who": "HierarchyRows", "age": "interval:5", "zip": "prefix:1"}
+
+
+def test_statement_tells_how_many_values_are_guarded() -> None:
+    """Tests that a model which guards some values only does not read like one that guards all."""
+    model = {"model": "alpha-k", "alpha": "1/5", "k": 2, "column": "d", "values": ["flu", None]}
+    assert public_models([model]) == [model | {"values": 2}]
 
 
 def test_statement_tells_no_secret(tmp_path: Path) -> None:

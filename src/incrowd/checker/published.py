@@ -45,14 +45,17 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
         raise RejectedError("the statement is no JSON") from None
     facts = proof.facts
     salt, original = bytes.fromhex(facts["salt"]), facts["original"]["sha256"].encode()
-    private = ("order", "levels", "values", "matrix")
+    private = ("order", "levels", "matrix")
     expected: dict[str, Any] = {
         "format": "incrowd-statement",
         "release_sha256": facts["release"]["sha256"],
         "original_commitment": hmac.new(salt, original, hashlib.sha256).hexdigest(),
         "proof_sha256": proof_sha256,
         "quasi_identifiers": facts["roles"]["qi"],
-        "models": [{k: v for k, v in m.items() if k not in private} for m in facts["models"]],
+        "models": [
+            {k: len(v) if k == "values" else v for k, v in m.items() if k not in private}
+            for m in facts["models"]
+        ],
         "hierarchies": facts["hierarchies"],
         "optimal": facts["cost"] == facts["bound"],
         "gap": (facts["cost"] - facts["bound"]) / facts["cost"] if facts["cost"] else 0.0,

@@ -79,6 +79,7 @@ def guarded(model: Mapping[str, Any], known: Sequence[Any]) -> list[Any]:
     named: Any = model["values"]
     fine = model.get("model") == "alpha-k" and isinstance(named, list)
     fine = fine and all(v is None or isinstance(v, str) for v in named)  # the number 1 is no "1"
+    fine = fine and bool(named)  # to guard nothing would be no model
     require(fine and all(named.count(v) == 1 for v in named), "the model guards no set of values")
     return [value for value in known if value in named]
 

@@ -60,6 +60,8 @@ class ModelSpec:
         self._fits("distance", self.t is not None, "t-closeness")
         self._fits("on", self.asks_of_sensitive, "models of sensitive columns")
         self._fits("values", self.alpha is not None, "(α, k)-anonymity (alpha)")
+        if self.values is not None and not self.values:
+            raise InputError("values lists no value to guard; leave it out to guard all of them")
         if self.t is None and self.values is None:
             self._of(0)  # its own checks
 

@@ -130,12 +130,16 @@ def dialect(release: "Release") -> dict[str, str]:
 
 
 def origins(hierarchies: Mapping[str, Any]) -> dict[str, dict[str, str | None]]:
-    """Say where each hierarchy comes from: a rule, or a file's bare name and hash."""
+    """Say where each hierarchy comes from: a rule, or a file's bare name and hash.
+
+    One given in memory is called by its kind: its text would list the table's values in public.
+    """
     known: dict[str, dict[str, str | None]] = {}
     for column, spec in hierarchies.items():
         path = Path(getattr(spec, "path", str(spec)))
         is_file = path.is_file()
-        origin = path.name if is_file else str(spec)
+        told = isinstance(spec, str) or type(spec).__str__ is not object.__str__
+        origin = path.name if is_file else str(spec) if told else type(spec).__name__
         known[column] = {"origin": origin, "sha256": sha256_of(path) if is_file else None}
     return known
 

@@ -46,6 +46,12 @@ def commitment(salt: str, sha256: str) -> str:
 
 
 def public_models(models: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The models without what they list of the table's values (an order, a matrix)."""
-    private = ("order", "levels", "values", "matrix")
-    return [{k: v for k, v in model.items() if k not in private} for model in models]
+    """The models without what they list of the table's values (an order, a matrix).
+
+    Of values that alone are guarded the number is told: a model that guards few says less.
+    """
+    private = ("order", "levels", "matrix")
+    return [
+        {k: len(v) if k == "values" else v for k, v in model.items() if k not in private}
+        for model in models
+    ]
