@@ -94,6 +94,28 @@ def test_pandas_keeps_its_index():
     assert moved["a"].tolist() == [3, 1, 2]
 
 
+def test_views_of_text_are_picked():
+    """Tests that a new order of pyarrow's views of text leaves their type and no other text."""
+    long = [f"a text longer than a view holds, {i}" for i in range(3)]
+    table = pa.table({"a": pa.array(long, pa.string_view()), "b": pa.array([b"1", b"2", None])})
+    table = table.cast(pa.schema([("a", pa.string_view()), ("b", pa.binary_view())]))
+    back = from_native(table).edited(Edit(("a", "b"), {}, np.array([2, 0]))).native()
+    assert back.schema == table.schema
+    assert back.to_pydict() == {"a": [long[2], long[0]], "b": [None, b"1"]}
+    held = b"".join(b.to_pybytes() for b in back["a"].chunk(0).buffers() if b is not None)
+    assert long[0].encode() in held
+    assert long[1].encode() not in held
+
+
+def test_pandas_notes_stay_behind():
+    """Tests that what ``attrs`` says of the original is not in the release, nor lost there."""
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    frame.attrs["people"] = ["Ada", "Ben"]
+    for order in (None, np.array([1, 0])):
+        assert from_native(frame).edited(Edit(("a", "b"), {}, order)).native().attrs == {}
+    assert frame.attrs == {"people": ["Ada", "Ben"]}
+
+
 def test_pandas_missing_values_are_one():
     """Tests that None, NaN, NA and NaT are all missing, and whole numbers stay whole."""
     frame = pd.DataFrame(

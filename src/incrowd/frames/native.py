@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.frames.base import Column, Edit, Table, replaced
+from incrowd.frames.picked import picked
 from incrowd.frames.scalars import as_texts, require_one_kind
 
 LOST = ("interval", "time with time zone")  # of duckdb: months and offsets would be lost
@@ -63,7 +64,7 @@ class NativeTable:
         pandas_like = self._frame.implementation.is_pandas_like()
         frame = (_edited_pandas if pandas_like else _edited)(self._frame, edit.columns, texts)
         if edit.order is not None:
-            frame = frame[edit.order.tolist(), :]
+            frame = picked(frame, edit.order)
             if pandas_like and not edit.fewer:
                 frame = nw.from_native(frame.to_native().reset_index(drop=True), eager_only=True)
         if len(frame) < self.rows:
@@ -124,6 +125,7 @@ def _framed_polars(columns: Mapping[str, Any]) -> "nw.DataFrame[Any]":
 def _edited_pandas(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) -> Any:
     """The same for pandas and its kin, the index kept."""
     native = frame.to_native()[list(columns)].copy(deep=False)
+    native.attrs = {}  # notes on the original, which files of a release would hold
     series = frame.implementation.to_native_namespace().Series
     for name in columns:
         if name in texts:
