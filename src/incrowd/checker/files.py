@@ -231,8 +231,7 @@ def as_text(column: pl.Series) -> pl.Series:
     kinds = column.drop_nulls().unique()
     values: list[Any] = kinds.to_list()
     if column.dtype.is_float() or column.dtype.is_decimal():
-        whole = all(math.isfinite(v) and v == int(v) for v in values)
-        texts = [str(int(v)) if whole else str(v or abs(v)) for v in values]  # -0.0 is 0.0
+        texts = [str(int(v) if math.isfinite(v) and v == int(v) else v) for v in values]
     elif column.dtype.is_temporal():
         texts = times(kinds)
     else:
@@ -250,10 +249,12 @@ def times(column: pl.Series) -> list[str]:
     if isinstance(kind, pl.Duration) and any(fine):  # as Python objects they are cut, not floored
         values = [timedelta(microseconds=step // 1000) for step in steps]
     if isinstance(kind, pl.Datetime):
-        days = kind.time_zone is None and all(v.time() == time() for v in values)
-        if days and not any(fine):
-            return [v.date().isoformat() for v in values]
-        texts = [v.isoformat(sep=" ") for v in values]
+        bare = kind.time_zone is None
+        days = [bare and v.time() == time() and not f for v, f in zip(values, fine, strict=True)]
+        texts = [
+            v.date().isoformat() if day else v.isoformat(sep=" ")
+            for v, day in zip(values, days, strict=True)
+        ]
     else:
         texts = [str(v) for v in values]
     for i, nanoseconds in enumerate(fine):

@@ -58,24 +58,33 @@ def as_texts(values: Sequence[Any], column: str, nanoseconds: Sequence[int] = ()
     """Return the text of distinct values of one column, none missing.
 
     Whole numbers stored as decimals are written without a fraction (a data frame may turn a
-    column of whole numbers into decimals because some are missing); times that all fall on
-    midnight are written as dates.  ``nanoseconds``: what Python's own times lack, of each value.
+    column of whole numbers into decimals because some are missing), midnights as dates.  Each
+    value by itself: a form that looked at all of them would tell of those that a release hides.
+    ``nanoseconds``: what Python's own times lack, of each value.
     """
     require_one_kind(values, column)
     if not values:
         return []
     first = kind(values[0])
-    if first == "decimal numbers" and all(math.isfinite(v) and v == int(v) for v in values):
-        return [str(int(v)) for v in values]
-    if first == "decimal numbers" and not isinstance(values[0], decimal.Decimal):
-        return [repr(float(v) + 0.0) for v in values]  # -0.0 is 0.0
+    if first == "decimal numbers":
+        return list(map(_number, values))
+    finer = nanoseconds or [0] * len(values)
     if first == "times":
-        if not any(nanoseconds) and all(map(_is_day, values)):
-            return [v.date().isoformat() for v in values]
-        texts = [v.isoformat(sep=" ") for v in values]
+        days = [not more and _is_day(v) for v, more in zip(values, finer, strict=True)]
+        texts = [
+            v.date().isoformat() if day else v.isoformat(sep=" ")
+            for v, day in zip(values, days, strict=True)
+        ]
     else:
         texts = [str(value) for value in values]
-    return list(map(_finer, texts, nanoseconds)) if any(nanoseconds) else texts
+    return list(map(_finer, texts, finer))
+
+
+def _number(value: Any) -> str:
+    """Return the text of a decimal number; -0.0 is 0."""
+    if math.isfinite(value) and value == int(value):
+        return str(int(value))
+    return str(value) if isinstance(value, decimal.Decimal) else repr(float(value))
 
 
 def _is_day(time: Any) -> bool:
