@@ -37,7 +37,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
       to publish a new table on its own, call ``incrowd.anonymize`` on it.
     - l and t say nothing of new rows, whose sensitive values were not known.
 
-    Nothing is said of models trained behind it: a model can tell more than the rows it saw.
+    Nothing is said of models trained behind it: a model can tell more than the rows it saw.  The
+    fitted transformer, pickled or copied, holds the fitted table itself: do not hand it out.
 
     Parameters
     ----------
