@@ -183,6 +183,18 @@ def test_text_columns(sav: Path, dta: Path) -> None:
         assert values["town"][:3] == ["somewhere in the south", "*", "Bonn"]
 
 
+@pytest.mark.parametrize(("form", "width"), [("sav", "A64"), ("dta", "%64s")])
+def test_widths_do_not_tell_of_rows_left_out(form: str, width: str, tmp_path: Path) -> None:
+    """Tests that a text which is left out leaves no room for itself behind."""
+    source, out = tmp_path / f"in.{form}", tmp_path / f"out.{form}"
+    frame = pl.DataFrame({"w": ["a", "a" * 64, "b"]})
+    getattr(pyreadstat, f"write_{form}")(frame, source, variable_format={"w": width})
+    write(read(source).edited(Edit(("w",), {}, np.array([0, 2]), fewer=True)), out)
+    read_back = getattr(pyreadstat, f"read_{form}")
+    assert "64" in read_back(source)[1].original_variable_types["w"]
+    assert "64" not in read_back(out)[1].original_variable_types["w"]
+
+
 def test_sas_transport(tmp_path: Path) -> None:
     """Tests .xpt: dates read, changed numbers become text, .sas7bdat cannot be written."""
     frame = pl.DataFrame(

@@ -100,6 +100,9 @@ class StatTable:
                 column = column.replaced(new)
             if edit.order is not None:
                 column = replace(column, codes=column.codes[edit.order])
+                if column.text and len(edit.order) < self.rows:
+                    # as wide as the longest text, which may be one that is left out
+                    column = replace(column, format=None, width=None)
             variables[name] = column
         rows = self.rows if edit.order is None else len(edit.order)
         return replace(self, rows=rows, variables=variables, _texts={})
