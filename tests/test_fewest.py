@@ -93,6 +93,21 @@ def test_release_without_rows() -> None:
     assert not verify_release(open_table(FRAME), open_table(wrong), policy).lawful
 
 
+def test_advice_that_helps() -> None:
+    """Tests that more rows are not offered for dropping where too few rows are the fault."""
+    for k, asked in ((12, {"sensitive": "s"}), (9, ASKED)):
+        with pytest.raises(NoLawfulReleaseError, match="does not help; ask for less"):
+            anonymize(FRAME, k, **asked, suppress_rows=6)
+    with pytest.raises(NoLawfulReleaseError, match="let more rows be dropped"):
+        anonymize(FRAME, 1, **ASKED, suppress_rows=4)
+
+
+def test_a_table_without_rows() -> None:
+    """Tests that what nobody is in breaks nothing, whatever may be left out of it."""
+    release = anonymize(FRAME.clear(), 5, **ASKED, suppress_rows=3)
+    assert release.verify() and (release.rows, release.suppressed_rows) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("order", "tells"), [("keep", True), ("shuffle", False)], ids=["keep", "shuffle"]
 )

@@ -149,7 +149,7 @@ def release_of(
     tell(Event(ENCODING))
     table = coded(source, policy)
     rows = units = 0
-    if policy.suppress_rows:
+    if policy.suppress_rows and source.rows:  # a table without rows breaks nothing
         from incrowd.fewest import fewer
 
         left = fewer(source, table, policy)

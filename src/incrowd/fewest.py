@@ -61,19 +61,23 @@ def fewest_dropped(model: Model, table: Group, most: int, dear: NDArray[np.float
     NoLawfulReleaseError: so many rows are not enough, or no number of them is.
     """
     kept = np.ones(table.rows, bool)
+    advice = "leaving out more does not help; ask for less"
     order = np.argsort(-dear, kind="stable")
     for dropped in range(most + 1):
         rest = Group(table.values[kept], table.sizes)
         if model.lawful(rest, rest):
             return np.flatnonzero(~kept)
         load = load_of(model, rest, table.values)
-        if dropped == most or load is None or rest.rows <= 1:
+        if load is None or rest.rows <= 1:
+            break
+        if dropped == most:
+            advice = "let more rows be dropped (--suppress-rows), or ask for less"
             break
         load[~kept] = -1
         kept[order[np.argmax(load[order])]] = False
     raise NoLawfulReleaseError(
         f"no release obeys {model.name}, even when {most} rows may be dropped: the table as one "
-        "class breaks it; let more rows be dropped (--suppress-rows), or ask for less"
+        f"class breaks it; {advice}"
     )
 
 

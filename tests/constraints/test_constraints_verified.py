@@ -148,3 +148,10 @@ def test_capped_rows_by_number() -> None:
     source = from_native(FRAME)
     limit = plan_of(source, coded(source, policy), policy).limits[0]
     assert (limit.cells, limit.most) == (16, 5)
+
+
+@pytest.mark.parametrize("held", [*KEPT, {"caps": {"age": 0}, "suppress_rows": 1}], ids=range(5))
+def test_a_table_without_rows(held: dict) -> None:
+    """Tests that constraints on nobody's cells are met."""
+    release = ic.anonymize(FRAME.clear(), **ASKED, **held)
+    assert release.verify() and (release.rows, release.status) == (0, "optimal")

@@ -47,7 +47,7 @@ def solve_capped(table: Coded, plan: Plan, method: str | Solver, context: Contex
     NoLawfulReleaseError: no lawful release meets the caps (proven), or see ``solve_plan``.
     StoppedError: no attempt met the caps; says the least share of changed cells reached.
     """
-    if not plan.limits:
+    if not plan.limits or not table.instance.rows:
         return solve_plan(table, plan, method, context)
     require_possible(table, plan)
     search = Search(table, plan, method, context)
