@@ -46,6 +46,16 @@ def test_the_pages_that_teach_are_run() -> None:
     assert {"README.md", "docs/tutorial.md"} | expected <= set(PAGES)
 
 
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/**/*.md"])
+def test_tables_are_whole(page: str) -> None:
+    """Tests that every table has a head: below a blank line its rows would show as text."""
+    for path in ROOT.glob(page):
+        for block in re.split(r"\n{2,}", path.read_text(encoding="utf-8")):
+            lines = block.split("\n")
+            if lines[0].startswith("|"):
+                assert set(lines[1]) <= set("|-: "), f"{path.name}: {lines[0]}"
+
+
 def run_console(body: str) -> None:
     for step in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
         command, expected = step.split("\n", 1)
