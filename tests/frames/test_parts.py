@@ -140,6 +140,35 @@ def test_one_file_from_many(tmp_path: Path) -> None:
     assert frame.height == len(ROWS)
 
 
+@pytest.mark.parametrize(
+    "names", [["1.csv", "2.csv"], ["y=1/1.csv", "y=2/1.csv"]], ids=["", "hive"]
+)
+def test_one_table_keeps_the_delimiter(names: list[str], tmp_path: Path) -> None:
+    """Tests that a folder of CSV goes into a file or a pipe as CSV with the files' delimiter."""
+    csv_parts(tmp_path / "in", names)
+    for name in names:
+        path = tmp_path / "in" / name
+        path.write_text(path.read_text().replace(",", ";").replace("flu", '"f;u"'))
+    assert run(tmp_path / "in", "-o", tmp_path / "out.csv").exit_code == 0
+    text = (tmp_path / "out.csv").read_text()
+    assert text.startswith("age;sex;illness")
+    assert run(tmp_path / "in", "-o", "-").stdout == text
+    found = pl.read_csv(tmp_path / "out.csv", separator=";")["illness"]
+    assert sorted(found.to_list()) == sorted(["cold", "f;u", "gout", "f;u", "f;u", "cold"])
+
+
+def test_arrow_through_a_pipe_is_arrow(tmp_path: Path) -> None:
+    """Tests that a pipe carries the input's format, of one file and of several."""
+    parquet_parts(tmp_path / "parquet", ["1.parquet", "2.parquet"])
+    (tmp_path / "arrow").mkdir()
+    for path in (tmp_path / "parquet").iterdir():
+        pl.read_parquet(path).write_ipc(tmp_path / "arrow" / f"{path.stem}.arrow")
+    for name in ("arrow", "arrow/1.arrow"):
+        assert pl.read_ipc(run(tmp_path / name, "-o", "-").stdout_bytes).width == 3
+    for name in ("parquet", "parquet/1.parquet"):
+        assert pl.read_parquet(run(tmp_path / name, "-o", "-").stdout_bytes).width == 3
+
+
 def test_python(tmp_path: Path) -> None:
     """Tests a folder as data, and write."""
     csv_parts(tmp_path / "in", ["a.csv", "b.csv", "c.csv"])

@@ -10,7 +10,7 @@ from typing import IO, Any
 from incrowd.errors import InputError
 from incrowd.frames.atomic import whole
 from incrowd.frames.base import Source, Table
-from incrowd.frames.csv_table import EditedCsv, read_csv
+from incrowd.frames.csv_table import CsvTable, EditedCsv, read_csv
 from incrowd.frames.native import NativeTable, as_polars, from_native
 from incrowd.frames.packed import EditedPacked, packed_texts, read_back, read_packed
 from incrowd.frames.stat import SUFFIXES, StatTable, read_stat, require_place_of, stat_form
@@ -138,8 +138,21 @@ def output_format(path: str | Path, table: Table) -> str:
     For ``-`` that of the input; Parquet where it was a data frame or a statistics package's file.
     """
     if str(path) == "-":
-        return "csv" if isinstance(table, EditedCsv) else "parquet"
+        return "csv" if delimiter_of(table) else getattr(whole_of(table), "form", "parquet")
     return FORMATS.get(Path(path).suffix.lower(), "csv")
+
+
+def whole_of(table: Table) -> Table:
+    """Return the table that a release is made from; of several files all of them together."""
+    from incrowd.frames.parts import EditedParts
+
+    return table.source.base if isinstance(table, EditedParts) else table
+
+
+def delimiter_of(table: Table) -> str | None:
+    """Return what stood between the fields of the input; None where it was not CSV."""
+    found = whole_of(table)
+    return found.dialect.delimiter if isinstance(found, CsvTable | EditedCsv) else None
 
 
 def write(
@@ -163,9 +176,11 @@ def write(
     from incrowd.frames.parts import EditedParts
     from incrowd.frames.parts_write import is_folder, write_parts
 
-    if isinstance(table, EditedParts) and is_folder(path):
-        write_parts(table, path, check)
-        return
+    if isinstance(table, EditedParts):
+        if is_folder(path):
+            write_parts(table, path, check)
+            return
+        table = table.in_one
     form = output_format(path, table)
     require_place_of(path, table)
     with whole(path) as file:
@@ -190,10 +205,8 @@ def _reread(data: bytes, form: str, table: Table) -> Source:
     if form in SUFFIXES.values():
         return read_stat(data, "the release", form.removeprefix("z"))
     if form == "csv":
-        dialect = table.dialect if isinstance(table, EditedCsv) else None
-        if dialect is None:
-            return read_csv(data, "the release", ",")
-        return read_csv(data, "the release", dialect.delimiter, dialect.encoding)
+        encoding = table.dialect.encoding if isinstance(table, EditedCsv) else None
+        return read_csv(data, "the release", delimiter_of(table) or ",", encoding)
     return read_back(form, data)
 
 
@@ -203,7 +216,7 @@ def _write_csv(table: Table, file: IO[bytes]) -> None:
             file.write(piece)
         return
     for number, piece in enumerate(packed_texts(table).pieces()):
-        piece.write_csv(file, include_header=number == 0)
+        piece.write_csv(file, include_header=number == 0, separator=delimiter_of(table) or ",")
 
 
 def _write_frame(table: Table, form: str, file: IO[bytes]) -> None:

@@ -104,10 +104,13 @@ class PackedTable:
     Attributes
     ----------
     columns: its column names; ``rows``: how many rows.
+    form: ``"parquet"`` or ``"arrow"``, as it came: what a release of it is where no name tells.
     """
 
-    def __init__(self, parts: Mapping[str, Packed | Plain], rows: int) -> None:
-        self._parts, self.columns, self.rows = parts, tuple(parts), rows
+    def __init__(
+        self, parts: Mapping[str, Packed | Plain], rows: int, form: str = "parquet"
+    ) -> None:
+        self._parts, self.columns, self.rows, self.form = parts, tuple(parts), rows, form
 
     def encode(self, column: str) -> Column:
         """Values of one column as text."""
@@ -134,7 +137,7 @@ class EditedPacked:
 
     def __init__(self, table: PackedTable, edit: Edit) -> None:
         self._table, self._edit = table, edit
-        self.columns = edit.columns
+        self.columns, self.form = edit.columns, table.form
         self.rows = table.rows if edit.order is None else len(edit.order)
         changes = edit.replacements.items()
         self._changes = {name: new for name, new in changes if new.changed}
@@ -222,13 +225,15 @@ class EditedPacked:
         (frames.sink_parquet if form == "parquet" else frames.sink_ipc)(file)
 
 
-def packed_table(columns: Sequence[str], column: Callable[[str], pl.Series]) -> PackedTable:
+def packed_table(
+    columns: Sequence[str], column: Callable[[str], pl.Series], form: str = "parquet"
+) -> PackedTable:
     """Return a table of columns that are fetched one at a time, so that only one is held whole."""
     parts, rows = {}, 0
     for name in columns:
         series = column(name).alias(name)
         parts[name], rows = packed(series), len(series)
-    return PackedTable(parts, rows)
+    return PackedTable(parts, rows, form)
 
 
 class OneAtATime(Mapping[str, Plain]):
@@ -252,7 +257,7 @@ class OneAtATime(Mapping[str, Plain]):
 
 def read_packed(form: str, data: bytes) -> PackedTable:
     """Read a Parquet file (``"parquet"``), an Arrow file (``"arrow"``) or stream (``"stream"``)."""
-    return packed_table(*columns_of(form, data))
+    return packed_table(*columns_of(form, data), "parquet" if form == "parquet" else "arrow")
 
 
 def read_back(form: str, data: bytes) -> PackedTable:

@@ -119,6 +119,11 @@ class EditedParts:
             self.edit.order,
         )
 
+    @property
+    def in_one(self) -> "Table | EditedParts":
+        """What is written into one file: of CSV without levels the bytes that the files have."""
+        return self if self.levels else self.within
+
     @cached_property
     def within(self) -> Table:
         """The release without the columns of the folders."""
@@ -314,4 +319,4 @@ def joined_packed(names: Sequence[str], tables: Sequence[PackedTable]) -> Packed
                 ) from None
         return whole.to_series().rechunk()
 
-    return packed_table(tables[0].columns, stacked)
+    return packed_table(tables[0].columns, stacked, tables[0].form)
