@@ -173,7 +173,7 @@ class Release(Priced, Pictured):
         # made afresh, for what was handed out may share its memory with ``table``
         promised = self.source.edited(self.written or self.edit)
         for name in (*self.roles.sensitive, *self.roles.keep):
-            if not released.encode(name).equals(promised.encode(name)):
+            if not agree(promised, released, name):
                 raise VerificationError(f"column {name!r} of the release is not the original one")
         return True
 

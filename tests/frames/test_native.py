@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import incrowd as ic
 from incrowd.checker.files import as_text
 from incrowd.errors import InputError
 from incrowd.frames import Edit, Replacement, from_native, texts
@@ -409,3 +410,35 @@ def test_a_release_does_not_drag_hidden_cells_along(wrap) -> None:
     held = kept_in_memory(part)
     assert b"LEFT OUT" not in held
     assert held.index(b"the first") < held.index(b"the second")
+
+
+NESTED = pl.DataFrame(
+    {
+        "q": [1, 1, 2, 3],
+        "list": [[1], [1], [2], None],
+        "bytes": [b"x", b"\xff", None, b""],
+        "struct": [{"x": 1}, {"x": 2}, {"x": 1}, None],
+    }
+)
+
+
+@pytest.mark.parametrize("back", [pl.DataFrame.to_pandas, pl.DataFrame.to_arrow, pl.DataFrame.lazy])
+def test_kept_columns_without_a_text_form(back, tmp_path):
+    """Tests that lists and bytes that are kept go through, to Parquet too, and are compared."""
+    release = ic.anonymize(back(NESTED), k=2, keep=["list", "bytes", "struct"])
+    assert release.verify()
+    release.write(tmp_path / "o.parquet")
+    found = pl.read_parquet(tmp_path / "o.parquet")
+    assert found["list"].to_list() == [[1], [1], [2], None]
+    with pytest.raises(ic.InputError, match="text form; make it text, or leave it out"):
+        release.write(tmp_path / "o.csv")
+    assert not (tmp_path / "o.csv").exists()
+
+
+def test_cells_that_no_file_holds(tmp_path):
+    """Tests that kept Python objects are named when a file is to hold them."""
+    frame = pd.DataFrame({"q": [1, 1], "kept": [object(), object()]})
+    release = ic.anonymize(frame, k=2, keep="kept")
+    with pytest.raises(ic.InputError, match="'kept' holds values that files"):
+        release.write(tmp_path / "o.parquet")
+    assert not list(tmp_path.iterdir())

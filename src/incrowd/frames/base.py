@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from incrowd.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -163,7 +165,14 @@ def agree(released: Table, written: Table, column: str) -> bool:
     short: Callable[[Table, str], bool] | None = getattr(released, "agrees", None)
     if short is not None and short(written, column):
         return True
-    return written.encode(column).equals(released.encode(column))
+    try:
+        return written.encode(column).equals(released.encode(column))
+    except InputError:  # no text form, as lists have none; a column that is kept needs none
+        take = [getattr(table, "take", None) for table in (released, written)]
+        if None in take:
+            raise
+        mine, theirs = (cells(column, slice(None)) for cells in cast(list[Any], take))
+        return mine.equals(theirs, null_equal=True)
 
 
 def texts(table: Table, columns: Sequence[str] | None = None) -> "pl.DataFrame":

@@ -225,5 +225,11 @@ def _write_frame(table: Table, form: str, file: IO[bytes]) -> None:
     elif isinstance(table, EditedPacked):
         table.write(form, file)
     else:
-        frame = as_polars(table)
+        try:
+            frame = as_polars(table)
+        except (NotImplementedError, TypeError, ValueError):
+            if isinstance(table, NativeTable):
+                for column in table.columns:
+                    table.take(column, slice(0))  # names the one that no file can hold
+            raise
         (frame.write_parquet if form == "parquet" else frame.write_ipc)(file)

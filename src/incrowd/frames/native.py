@@ -41,6 +41,23 @@ class NativeTable:
             return _encode_pandas(series.to_native(), column)
         return encode_polars(series.to_polars(), column)
 
+    def take(self, column: str, rows: slice) -> Any:
+        """Return some rows of one column as a polars series.
+
+        Raises
+        ------
+        InputError: polars knows no such cells.
+        """
+        from polars.exceptions import PolarsError
+
+        try:
+            return self._frame.get_column(column).to_polars()[rows]
+        except (PolarsError, NotImplementedError, TypeError, ValueError):  # pyarrow's are such
+            raise InputError(
+                f"column {column!r} holds values that files of data frames have no type for; make "
+                "it text, or leave it out"
+            ) from None
+
     def native(self) -> Any:
         """The frame, of the type that was given."""
         return self._back(self._frame.to_native())
@@ -276,7 +293,7 @@ def encode_polars(series: Any, column: str) -> Column:
     if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
         raise InputError(
             f"column {column!r} is of type {dtype}, which has no text form; make it text, or "
-            "leave it out of the quasi-identifiers"
+            "leave it out"
         )
     series = series.alias("value")  # for a name such as "^a$" has a meaning of its own
     if isinstance(dtype, pl.Categorical | pl.Enum):

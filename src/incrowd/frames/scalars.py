@@ -50,7 +50,7 @@ def require_one_kind(values: Iterable[Any], column: str) -> None:
     if kinds and kinds[0] not in KINDS:
         raise InputError(
             f"column {column!r} holds {kinds[0]}, which have no text form; make it text, or leave "
-            "it out of the quasi-identifiers"
+            "it out"
         )
 
 
