@@ -64,6 +64,12 @@ def test_another_hierarchy_file_is_noticed(made: Path) -> None:
     assert run(made, f"{VERIFY} --hierarchy age=age.csv") == 1
 
 
+@pytest.mark.parametrize(("k", "code"), [(2, 0), (3, 0), (4, 1)])
+def test_a_k_is_held_against_the_proof(made: Path, k: int, code: int) -> None:
+    """Tests that a proof of 3-anonymity is no answer to who asks for 4."""
+    assert run(made, f"{VERIFY} -k {k}") == code
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -1,6 +1,7 @@
 """``incrowd verify``: a release against its original."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +43,16 @@ def verify(
     cells are the original ones or ancestors of them; other columns are unchanged. Give the same
     roles and hierarchies as for incrowd anonymize. Ends with 0 for yes and 1 for no.
 
-    With --proof, everything is taken from the proof; a hierarchy file that is given all the same
-    is held against the one in the proof. With --json as well, "cost" and "bound" are whole
+    With --proof, everything is taken from the proof; a hierarchy file and a k that are given all
+    the same are held against those in the proof. With --json as well, "cost" and "bound" are whole
     numbers in units of 1/"scale", as the checker adds them up.
     """
     if release == "-" and original == "-":
         raise InputError("only one of RELEASE and --original can be standard input")
     if proof is not None:
         files = hierarchy_files(given["hierarchies"])
-        return with_proof(release, original, proof, statement, files, as_json, quiet)
+        k = given["k"] if options.is_typed("k") else 1
+        return with_proof(release, original, proof, statement, files, k, as_json, quiet)
     if statement is not None:
         raise InputError("--statement goes with --proof: it is held against it")
     from incrowd.policy import Policy
@@ -94,6 +96,7 @@ def with_proof(
     proof: str,
     statement: str | None,
     hierarchies: Mapping[str, str],
+    k: int,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -103,6 +106,9 @@ def with_proof(
     from incrowd.checker.verify import check
 
     verdict = check(release, original, proof, hierarchies, statement)
+    proven = max([model.get("k", 1) for model in verdict.facts.get("models", ())], default=1)
+    if verdict.accepted and k > proven:  # "yes" would be read as yes to this k
+        verdict = replace(verdict, accepted=False, reason=f"the proof is of k = {proven}, not {k}")
     if as_json:
         print_json(
             {
