@@ -82,6 +82,9 @@ WRONG = [
     (["--sensitive", "disease", "--order", "disease=nowhere"], "nowhere: cannot be read"),
     (["--original", "nowhere.csv"], "nowhere.csv: no such file"),
     (["--subsets", "-1"], "subsets"),
+    (["--qi", "zip", "--ignore", "zip"], "column 'zip' is to be measured and ignored"),
+    (["--sensitive", "disease", "--ignore", "disease"], "'disease' is to be measured and ignored"),
+    (["--l", "3"], "--l looks at sensitive columns"),
 ]
 
 

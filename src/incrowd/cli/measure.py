@@ -109,16 +109,21 @@ def arguments(table: str, given: dict[str, Any]) -> dict[str, Any]:
     orders = options.split_pairs("--order", given["orders"], columns)
     metrics = options.split_pairs("--metric", given["metrics"], columns)
     require_columns("--ignore", names["ignore"], columns)
+    qi = options.split_names(given["qi"], columns)
+    for name in names["ignore"]:
+        if name in (*qi, *names["sensitive"]):
+            raise InputError(f"column {name!r} is to be measured and ignored; give it one role")
+    recursive = whole_numbers("--l", given["recursive"])
+    if options.is_typed("recursive") and not names["sensitive"]:
+        raise InputError("--l looks at sensitive columns; name them with --sensitive")
     return {
         "frame": source,
-        "qi": options.split_names(given["qi"], columns)
-        if given["qi"]
-        else [column for column in columns if column not in unwanted],
+        "qi": qi if given["qi"] else [name for name in columns if name not in unwanted],
         "sensitive": names["sensitive"],
         "original": other("original"),
         "population": other("population"),
         "subsets": given["subsets"],
-        "recursive": whole_numbers("--l", given["recursive"]),
+        "recursive": recursive,
         "orders": {column: read_order(path) for column, path in orders.items()},
         "metrics": {column: read_metric(path) for column, path in metrics.items()},
         "hierarchies": options.split_pairs("--hierarchy", given["hierarchies"], columns),
