@@ -1,14 +1,18 @@
 """Releases against originals, in any order, without a proof."""
 
 import itertools
+from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.anonymize import release_of
+from incrowd.cli import cli
 from incrowd.frames import from_native
 from incrowd.policy import Policy
 from incrowd.verification import verify_release
@@ -150,3 +154,31 @@ def test_models_of_the_sensitive_column():
     starred = frame.with_columns(a=pl.lit("*"))
     assert verdict(frame, starred, k=2, sensitive="s", l=2, t=0).lawful
     assert not verdict(frame, frame, k=2, sensitive="s", t=0.1).lawful
+
+
+def test_rows_left_out_do_not_change_how_others_read(tmp_path: Path) -> None:
+    """Tests that a release without the only fraction and the only time of day is not refused."""
+    day = [datetime(2020, 1, i) for i in range(1, 5)]
+    frame = pl.DataFrame(
+        {
+            "q": ["a", "a", "a", "a", "b"],
+            "s": ["flu", "cold", "flu", "cold", "flu"],
+            "x": [1.0, 2.0, 3.0, 4.0, 1.5],
+            "t": [*day, datetime(2020, 1, 5, 10, 30)],
+        }
+    )
+    frame.write_parquet(tmp_path / "t.parquet")
+    rows = ("--l", "2", "--l-kind", "frequency", "--suppress-rows", "2")
+    for roles in (("--sensitive", "s", "--keep", "x,t"), ("--sensitive", "s")):
+        for name in ("o.parquet", "o.csv"):
+            files = (tmp_path / "t.parquet", tmp_path / name, tmp_path / "o.proof")
+            made = ("anonymize", files[0], "-o", files[1], "--proof", files[2])
+            assert run(*made, "-k", 1, *roles, *rows).exit_code == 0
+            check = ("verify", files[1], "--original", files[0])
+            for found in (run(*check, "-k", 1, *roles, *rows), run(*check, "--proof", files[2])):
+                assert found.exit_code == 0, found.output
+
+
+def run(*arguments: object) -> Result:
+    """Run incrowd in this process."""
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])

@@ -1,5 +1,6 @@
 """Tests of tables in several files: the same files come out, or nothing does."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,19 @@ def test_one_table_keeps_the_delimiter(names: list[str], tmp_path: Path) -> None
     assert run(tmp_path / "in", "-o", "-").stdout == text
     found = pl.read_csv(tmp_path / "out.csv", separator=";")["illness"]
     assert sorted(found.to_list()) == sorted(["cold", "f;u", "gout", "f;u", "f;u", "cold"])
+
+
+def test_decimals_and_times_of_which_one_file_has_no_fraction(tmp_path: Path) -> None:
+    """Tests that how a column reads in one file is not held against how it reads in all."""
+    (tmp_path / "in").mkdir()
+    for i, (x, hour) in enumerate([(2.0, 0), (1.5, 7)]):
+        times = [datetime(2020, 1, 1), datetime(2020, 1, 1, hour)]
+        rows = {"name": ["A", "B"], "age": ["1", "1"], "illness": ["flu", "flu"]}
+        frame = pl.DataFrame({**rows, "x": [1.0, x], "t": times, "sex": [2.0, x]})
+        frame.write_parquet(tmp_path / "in" / f"{i}.parquet")
+    done = run(tmp_path / "in", "-o", tmp_path / "out", "--keep", "x,t", "--order", "keep")
+    assert done.exit_code == 0, done.output
+    assert pl.read_parquet(tmp_path / "out" / "0.parquet")["x"].to_list() == [1.0, 2.0]
 
 
 def test_arrow_through_a_pipe_is_arrow(tmp_path: Path) -> None:

@@ -131,3 +131,14 @@ def test_t_is_a_fraction() -> None:
     (found,) = measure(frame, "q", "s").sensitive
     assert found.t_equal == Fraction(1, 6)
     assert found.frequency_l == Fraction(3, 2)
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_a_sample_without_fractions_of_a_population_with_some(library: type) -> None:
+    """Tests that 34.0 is one value in both, though a column of whole numbers alone reads 34."""
+    sample = library.DataFrame({"q": [34.0, 34.0, 36.0]})
+    everyone = library.DataFrame({"q": [34.0] * 4 + [36.0, 36.5, None]})
+    risk = measure(sample, ["q"], population=everyone).record()["risk"]
+    assert (risk["journalist_highest"], risk["uncovered_rows"]) == (1.0, 0)
+    risk = measure(sample[:2], ["q"], population=everyone).record()["risk"]
+    assert (risk["journalist_highest"], risk["uncovered_rows"]) == (0.25, 0)
