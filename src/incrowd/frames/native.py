@@ -1,6 +1,5 @@
 """Data frames of any library that narwhals accepts, as tables; the same type comes back."""
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError
 from incrowd.frames.base import Column, Edit, Table, replaced
 from incrowd.frames.picked import picked
+from incrowd.frames.released import fresh, one_form_of, used, used_words
 from incrowd.frames.scalars import as_texts, require_one_kind
 
 LOST = ("interval", "time with time zone")  # of duckdb: months and offsets would be lost
@@ -120,7 +120,9 @@ def _edited(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) ->
     """
     backend = frame.implementation
     kept = {
-        name: _series(*texts[name], backend) if name in texts else _one_form(frame.get_column(name))
+        name: _series(*texts[name], backend)
+        if name in texts
+        else one_form_of(frame.get_column(name))
         for name in columns
     }
     return _framed(kept, backend)
@@ -166,41 +168,9 @@ def _without_unused(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
         for name in named:
             native[name] = native[name].cat.remove_unused_categories()
         return nw.from_native(native, eager_only=True)
-    used = _used if backend.is_polars() else _used_words
-    kept = {c: used(cells) if c in named else cells for c, cells in frame.to_dict().items()}
+    names = used if backend.is_polars() else used_words
+    kept = {c: names(cells) if c in named else cells for c, cells in frame.to_dict().items()}
     return _framed(kept, backend)
-
-
-def _used(series: "nw.Series[Any]") -> "nw.Series[Any]":
-    """Return a polars series whose type names the categories that occur."""
-    cells = series.to_native()
-    return nw.from_native(cells.cast(narrower(cells)), series_only=True)
-
-
-def narrower(series: Any) -> Any:
-    """Return the type of a polars series; of an Enum without categories that do not occur."""
-    import polars as pl
-
-    if not isinstance(series.dtype, pl.Enum):
-        return series.dtype
-    used = set(series.alias("value").unique())
-    return pl.Enum([name for name in series.dtype.categories if name in used])
-
-
-def _used_words(series: "nw.Series[Any]") -> "nw.Series[Any]":
-    """Return a dictionary of pyarrow with the words that occur, in their order."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    known: Any = compute  # its functions are made when it is imported
-    cells = series.to_native()
-    there = set(cells.to_pylist())
-    every = cells.unify_dictionaries().chunk(0).dictionary if cells.num_chunks else pa.array([])
-    words = every.filter(pa.array([word in there for word in every.to_pylist()], pa.bool_()))
-    codes = known.index_in(cells.cast(cells.type.value_type), words).combine_chunks()
-    index = codes.cast(cells.type.index_type)
-    packed = pa.DictionaryArray.from_arrays(index, words, ordered=cells.type.ordered)
-    return nw.from_native(pa.chunked_array([packed]), series_only=True)
 
 
 def _one_form_objects(series: Any, column: str) -> NDArray[np.object_]:
@@ -220,47 +190,6 @@ def _one_form_objects(series: Any, column: str) -> NDArray[np.object_]:
     cells[:-1] = [first[text] for text in texts]
     cells[-1] = next(iter(series[series.isna()]), None)
     return cells[codes]
-
-
-def _one_form(series: "nw.Series[Any]") -> "nw.Series[Any]":
-    """Return a series of polars or pyarrow in which 0.0 and NaN look one way each."""
-    if not series.dtype.is_float():
-        return series
-    if series.implementation.is_polars():
-        return nw.from_native(one_form(series.to_native()), series_only=True)
-    import pyarrow as pa
-
-    cells = one_form(series.to_polars()).to_arrow().cast(series.to_native().type)
-    return nw.from_native(pa.chunked_array([cells]), series_only=True)
-
-
-def one_form(series: Any) -> Any:
-    """Return a polars series in which 0.0 and NaN look one way each: their bits tell rows apart."""
-    import polars as pl
-
-    if not series.dtype.is_float():
-        return series
-    cells = series.alias("value")  # for a name such as "^a$" has a meaning of its own
-    zero = pl.Series([0.0], dtype=series.dtype)
-    return cells.zip_with(cells.ne_missing(0.0), zero).fill_nan(float("nan")).alias(series.name)
-
-
-def fresh(series: Any) -> Any:
-    """Return a polars series whose memory holds its own cells only, in their order.
-
-    Rows that are picked from longer texts share the memory of the series that they came from,
-    with the cells that were replaced or left out, and the old order; files of Arrow and pickles
-    would hold all of it.  The older form of Arrow knows no such sharing.
-    """
-    import polars as pl
-
-    if not (series.dtype in (pl.String, pl.Binary) or series.dtype.is_nested()):
-        return series
-    file = io.BytesIO()
-    frame = series.alias("value").to_frame()  # for a name such as "^a$" has a meaning of its own
-    frame.write_ipc(file, compat_level=pl.CompatLevel.oldest())
-    file.seek(0)
-    return pl.read_ipc(file).to_series().alias(series.name)
 
 
 def _encode_pandas(series: Any, column: str) -> Column:

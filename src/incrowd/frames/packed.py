@@ -16,7 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.frames.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
-from incrowd.frames.native import encode_polars, fresh, narrower, one_form
+from incrowd.frames.native import encode_polars
+from incrowd.frames.released import fresh, narrower, one_form
 
 PIECE = 1 << 18  # rows made at a time
 FLAT = (pl.Boolean, pl.String, pl.Date, pl.Datetime, pl.Duration, pl.Time)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError
 from incrowd.frames.base import Column, Edit, Source, Table, replaced
 from incrowd.frames.csv_table import CsvTable
-from incrowd.frames.native import fresh
 from incrowd.frames.packed import PackedTable, packed_table
+from incrowd.frames.released import fresh
 
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".arrow", ".feather", ".ipc", "")

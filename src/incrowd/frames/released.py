@@ -1,0 +1,79 @@
+"""Series as a release shows them: no category, bit or byte in them tells more than their cells."""
+
+import io
+from typing import Any
+
+import narwhals as nw
+
+
+def narrower(series: Any) -> Any:
+    """Return the type of a polars series; of an Enum without categories that do not occur."""
+    import polars as pl
+
+    if not isinstance(series.dtype, pl.Enum):
+        return series.dtype
+    there = set(series.alias("value").unique())
+    return pl.Enum([name for name in series.dtype.categories if name in there])
+
+
+def one_form(series: Any) -> Any:
+    """Return a polars series in which 0.0 and NaN look one way each: their bits tell rows apart."""
+    import polars as pl
+
+    if not series.dtype.is_float():
+        return series
+    cells = series.alias("value")  # for a name such as "^a$" has a meaning of its own
+    zero = pl.Series([0.0], dtype=series.dtype)
+    return cells.zip_with(cells.ne_missing(0.0), zero).fill_nan(float("nan")).alias(series.name)
+
+
+def fresh(series: Any) -> Any:
+    """Return a polars series whose memory holds its own cells only, in their order.
+
+    Rows that are picked from longer texts share the memory of the series that they came from,
+    with the cells that were replaced or left out, and the old order; files of Arrow and pickles
+    would hold all of it.  The older form of Arrow knows no such sharing.
+    """
+    import polars as pl
+
+    if not (series.dtype in (pl.String, pl.Binary) or series.dtype.is_nested()):
+        return series
+    file = io.BytesIO()
+    frame = series.alias("value").to_frame()  # for a name such as "^a$" has a meaning of its own
+    frame.write_ipc(file, compat_level=pl.CompatLevel.oldest())
+    file.seek(0)
+    return pl.read_ipc(file).to_series().alias(series.name)
+
+
+def used(series: "nw.Series[Any]") -> "nw.Series[Any]":
+    """Return a polars series whose type names the categories that occur."""
+    cells = series.to_native()
+    return nw.from_native(cells.cast(narrower(cells)), series_only=True)
+
+
+def used_words(series: "nw.Series[Any]") -> "nw.Series[Any]":
+    """Return a dictionary of pyarrow with the words that occur, in their order."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    known: Any = compute  # its functions are made when it is imported
+    cells = series.to_native()
+    there = set(cells.to_pylist())
+    every = cells.unify_dictionaries().chunk(0).dictionary if cells.num_chunks else pa.array([])
+    words = every.filter(pa.array([word in there for word in every.to_pylist()], pa.bool_()))
+    codes = known.index_in(cells.cast(cells.type.value_type), words).combine_chunks()
+    index = codes.cast(cells.type.index_type)
+    packed = pa.DictionaryArray.from_arrays(index, words, ordered=cells.type.ordered)
+    return nw.from_native(pa.chunked_array([packed]), series_only=True)
+
+
+def one_form_of(series: "nw.Series[Any]") -> "nw.Series[Any]":
+    """Return a series of polars or pyarrow in which 0.0 and NaN look one way each."""
+    if not series.dtype.is_float():
+        return series
+    if series.implementation.is_polars():
+        return nw.from_native(one_form(series.to_native()), series_only=True)
+    import pyarrow as pa
+
+    cells = one_form(series.to_polars()).to_arrow().cast(series.to_native().type)
+    return nw.from_native(pa.chunked_array([cells]), series_only=True)
