@@ -29,6 +29,7 @@ from incrowd.privacy.violation import violation, violation_after
 SIZES = (4, 3)
 TREE = Hierarchical(((0, 1, 2, 3), (0, 0, 1, 1), (0, 0, 0, 0)))
 METRIC = Metric.of([[0, 1, 3, 2], [1, 0, 2, 3], [3, 2, 0, 1], [2, 3, 1, 0]])
+OTHER = Metric.of([[0, 5, 3], [5, 0, 7], [3, 7, 0]])
 MODELS: list[Model] = [
     KAnonymity(3),
     DistinctDiversity(2),
@@ -52,7 +53,7 @@ MODELS: list[Model] = [
     TCloseness("1/3", Ordered((2, 0, 3, 1)), attribute=0),
     TCloseness("0.3", TREE, attribute=0),
     TCloseness("0.3", METRIC, attribute=0),
-    TCloseness("1/3", METRIC, attribute=0) & TCloseness("1/5", attribute=1),
+    TCloseness("1/3", METRIC, attribute=0) & TCloseness("1/5", OTHER, attribute=1),
     KAnonymity(2) & FrequencyDiversity(2) & TCloseness("0.4", attribute=1),
 ]
 

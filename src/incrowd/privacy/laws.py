@@ -41,8 +41,8 @@ class Laws(NamedTuple):
     """Several laws in flat arrays, the form that kernels take.
 
     Law i looks at ``width[i]`` places of a class's histogram from ``place[i]``; its numbers stand
-    in ``data`` from ``first[i]``.  ``least`` (shape (1,)) is the least number of rows, ``pad`` room
-    for the kernels to calculate in: one thread at a time.
+    in ``data`` from ``first[i]``.  ``least`` (shape (1,)) is the least number of rows.  ``pad`` is
+    room to calculate in, for one thread at a time: law i's own from ``room[i]`` on.
     """
 
     least: NDArray[np.int64]
@@ -51,6 +51,7 @@ class Laws(NamedTuple):
     width: NDArray[np.int64]
     first: NDArray[np.int64]
     data: NDArray[np.int64]
+    room: NDArray[np.int64]
     pad: NDArray[np.int64]
 
 
@@ -78,6 +79,7 @@ def laws_of(model: Model, table: Group) -> Laws:
             limit(max(data), part)
             laws.append((kind, int(starts[a]), table.sizes[a], data))
     first = np.cumsum([0] + [len(data) for *_, data in laws])[:-1]
+    pads = [scratch(width if kind == CARRIED else 0) for kind, _, width, _ in laws]
     return Laws(
         np.array([least], np.int64),
         np.array([kind for kind, *_ in laws], np.int64),
@@ -85,7 +87,8 @@ def laws_of(model: Model, table: Group) -> Laws:
         np.array([width for _, _, width, _ in laws], np.int64),
         np.array(first, np.int64),
         np.array([x for *_, data in laws for x in data], np.int64),
-        scratch(max((width for kind, _, width, _ in laws if kind == CARRIED), default=0)),
+        np.cumsum([0] + [len(pad) for pad in pads])[:-1],
+        np.concatenate([*pads, scratch(0)]),
     )
 
 

@@ -54,7 +54,7 @@ def violation(laws: Laws, hist: NDArray[np.int64], rows: int) -> int:
         elif kind == RECURSIVE:
             total += recursive_broken(part, rows, data)
         elif kind == CARRIED:
-            total += carried_broken(part, rows, data, laws.pad)
+            total += carried_broken(part, rows, data, laws.pad[laws.room[i] :])
     return total
 
 
