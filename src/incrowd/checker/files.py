@@ -142,8 +142,9 @@ def has_two_forms(column: pl.Series) -> bool:
     """Whether equal numbers differ in their bits: -0.0 and 0.0, or two forms of NaN."""
     if not column.dtype.is_float():
         return False
-    cells = column.drop_nulls().to_numpy()
-    return len(np.unique(cells.view(f"u{cells.itemsize}"))) > column.drop_nulls().n_unique()
+    held = column.drop_nulls()
+    cells = held.to_numpy()
+    return len(np.unique(cells.view(f"u{cells.itemsize}"))) > held.n_unique()
 
 
 def read_csv(
@@ -159,7 +160,7 @@ def read_csv(
     require(same, f"the release is not written as {encoding} writes it")
     data = text.encode().removeprefix(b"\xef\xbb\xbf")
     end = newline[-1]
-    inner = data.rstrip(b"\r\n")
+    inner = data.rstrip(b"\r\n") if released else b""
     if delimiter.encode() in data.partition(end.encode())[0]:  # else a blank line is a record
         data = without_blank_lines(data, end)
     ends = r"\r?\n" if end == "\n" else end
@@ -169,7 +170,7 @@ def read_csv(
         table = pl.read_csv(io.BytesIO(plain), infer_schema=False, **form)
         names = plain.partition(end.encode())[0].decode().split(delimiter)
         mixed = end == "\n" and inner.count(b"\r\n") not in (0, inner.count(b"\n"))
-        require(not (released and mixed), MIXED)
+        require(not mixed, MIXED)
         if plain.count(delimiter.encode()) != (len(names) - 1) * (table.height + 1):
             raise ValueError("a line with too few fields")  # one with too many stops polars
         table.columns = names  # an empty name would be another one
@@ -250,10 +251,9 @@ def times(column: pl.Series) -> list[str]:
         values = [timedelta(microseconds=step // 1000) for step in steps]
     if isinstance(kind, pl.Datetime):
         bare = kind.time_zone is None
-        days = [bare and v.time() == time() and not f for v, f in zip(values, fine, strict=True)]
         texts = [
-            v.date().isoformat() if day else v.isoformat(sep=" ")
-            for v, day in zip(values, days, strict=True)
+            v.date().isoformat() if bare and v.time() == time() and not f else v.isoformat(sep=" ")
+            for v, f in zip(values, fine, strict=True)
         ]
     else:
         texts = [str(v) for v in values]

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.frames.base import Column, Edit, Table, replaced
-from incrowd.frames.picked import picked
-from incrowd.frames.released import fresh, one_form_of, used, used_words
+from incrowd.frames.released import fresh, one_form_of, picked, used, used_words
 from incrowd.frames.scalars import as_texts, require_one_kind
 
 LOST = ("interval", "time with time zone")  # of duckdb: months and offsets would be lost

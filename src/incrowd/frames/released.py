@@ -1,9 +1,11 @@
-"""Series as a release shows them: no category, bit or byte in them tells more than their cells."""
+"""Cells as a release shows them: no category, bit or byte beside them tells more than they do."""
 
 import io
 from typing import Any
 
 import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
 
 
 def narrower(series: Any) -> Any:
@@ -77,3 +79,15 @@ def one_form_of(series: "nw.Series[Any]") -> "nw.Series[Any]":
 
     cells = one_form(series.to_polars()).to_arrow().cast(series.to_native().type)
     return nw.from_native(pa.chunked_array([cells]), series_only=True)
+
+
+def picked(frame: "nw.DataFrame[Any]", rows: NDArray[np.int64]) -> "nw.DataFrame[Any]":
+    """Return some rows; pyarrow picks none of views, which would share hidden text anyway."""
+    if not frame.implementation.is_pyarrow():
+        return frame[rows.tolist(), :]
+    import pyarrow as pa
+
+    table = frame.to_native()
+    whole = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    plain = pa.schema([(each.name, whole.get(each.type, each.type)) for each in table.schema])
+    return nw.from_native(table.cast(plain).take(pa.array(rows)).cast(table.schema))

@@ -70,14 +70,13 @@ def as_texts(values: Sequence[Any], column: str, nanoseconds: Sequence[int] = ()
         return list(map(_number, values))
     finer = nanoseconds or [0] * len(values)
     if first == "times":
-        days = [not more and _is_day(v) for v, more in zip(values, finer, strict=True)]
         texts = [
-            v.date().isoformat() if day else v.isoformat(sep=" ")
-            for v, day in zip(values, days, strict=True)
+            v.date().isoformat() if not more and _is_day(v) else v.isoformat(sep=" ")
+            for v, more in zip(values, finer, strict=True)
         ]
     else:
         texts = [str(value) for value in values]
-    return list(map(_finer, texts, finer))
+    return list(map(_finer, texts, finer)) if any(nanoseconds) else texts
 
 
 def _number(value: Any) -> str:
