@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
-from incrowd.anonymize import interruptible
 from incrowd.frames import from_native, texts
-from incrowd.stop import Stop
+from incrowd.stop import Stop, interruptible
 from incrowd.summary import summary
 from tables import Sorter, csv_bytes, parsed, smallest_class, tables
 

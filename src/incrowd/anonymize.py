@@ -1,28 +1,32 @@
 """The front door: table → instance → solve → release; wiring only."""
 
-import contextlib
 import inspect
-import signal
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from incrowd.coding import coded, edit_for, shuffled
 from incrowd.constraints.plan import is_constrained, plan_of
 from incrowd.errors import InputError
-from incrowd.events import ENCODING, RECHECK, Event, Listener, listening, silent
+from incrowd.events import (
+    ENCODING,
+    RECHECK,
+    Event,
+    Listener,
+    in_user_units,
+    listening,
+    noting,
+    silent,
+)
 from incrowd.frames.base import Source
 from incrowd.frames.files import open_table
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.base import Model
-from incrowd.release import Release, in_units
+from incrowd.release import Release
 from incrowd.solve import require_lawful_table, solve
 from incrowd.solvers.base import Context, Solver
-from incrowd.stop import Stop
+from incrowd.stop import Stop, interruptible
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -202,55 +206,3 @@ def configured(method: str | Solver, reductions: str | None) -> str | Solver:
     from incrowd.solvers.catalog import with_reductions
 
     return with_reductions(method, reductions)
-
-
-def noting(bounds: dict[str, int], listener: Listener) -> Listener:
-    """Return a listener that also notes the bounds which a method reports by name."""
-
-    def listen(event: Event) -> None:
-        if event.proof is not None and event.bound is not None:
-            bounds[event.proof] = event.bound
-        listener(event)
-
-    return listen
-
-
-def in_user_units(listener: Listener, scale: int) -> Listener:
-    """Return a listener for the search's events, whose costs are in units of 1/scale."""
-    if listener is silent:
-        return silent
-
-    def listen(event: Event) -> None:
-        cost, bound = (
-            None if units is None else cast(int, in_units(units, scale))
-            for units in (event.cost, event.bound)
-        )
-        listener(replace(event, cost=cost, bound=bound))
-
-    return listen
-
-
-@contextlib.contextmanager
-def interruptible(stop: Stop) -> Iterator[None]:
-    """Let Ctrl-C end the search at its next lawful moment; a second one raises.
-
-    Only the main thread may handle signals; elsewhere nothing changes.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        if stop.interrupted:
-            raise KeyboardInterrupt
-        stop.interrupt()
-
-    before = signal.getsignal(signal.SIGINT)
-    if before is None or before == signal.SIG_IGN:  # not ours to handle
-        yield
-        return
-    signal.signal(signal.SIGINT, handle)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

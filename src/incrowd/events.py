@@ -1,9 +1,11 @@
 """What a run tells while it works."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
 from incrowd.errors import InputError
+from incrowd.units import in_units
 
 
 @dataclass(frozen=True)
@@ -55,3 +57,29 @@ def listening(progress: Listener | None) -> Listener:
         kind = type(progress).__name__
         raise InputError(f"progress is called with each event; {kind} cannot be called")
     return progress or silent
+
+
+def noting(bounds: dict[str, int], listener: Listener) -> Listener:
+    """Return a listener that also notes the bounds which a method reports by name."""
+
+    def listen(event: Event) -> None:
+        if event.proof is not None and event.bound is not None:
+            bounds[event.proof] = event.bound
+        listener(event)
+
+    return listen
+
+
+def in_user_units(listener: Listener, scale: int) -> Listener:
+    """Return a listener for the search's events, whose costs are in units of 1/scale."""
+    if listener is silent:
+        return silent
+
+    def listen(event: Event) -> None:
+        cost, bound = (
+            None if units is None else cast(int, in_units(units, scale))
+            for units in (event.cost, event.bound)
+        )
+        listener(replace(event, cost=cost, bound=bound))
+
+    return listen

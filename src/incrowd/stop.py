@@ -1,6 +1,11 @@
 """When to end a search: time, gap, an interrupt, or a release that is proven optimal."""
 
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import FrameType
 
 from incrowd import clock
 
@@ -46,3 +51,29 @@ class Stop:
     def why(self) -> str:
         """Say in words why ``now()`` is true."""
         return "interrupted" if self.interrupted else "time limit"
+
+
+@contextlib.contextmanager
+def interruptible(stop: Stop) -> Iterator[None]:
+    """Let Ctrl-C end the search at its next lawful moment; a second one raises.
+
+    Only the main thread may handle signals; elsewhere nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if stop.interrupted:
+            raise KeyboardInterrupt
+        stop.interrupt()
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is None or before == signal.SIG_IGN:  # not ours to handle
+        yield
+        return
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -13,7 +13,7 @@ def test_no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a session which cannot be had is a wrong call, with the way out."""
     from pyspark.errors import PySparkRuntimeError
 
-    from incrowd.spark.command import session
+    from incrowd.cli.spark import session
 
     class Builder:
         def appName(self, name: str) -> "Builder":  # noqa: N802 (Spark's name)

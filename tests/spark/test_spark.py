@@ -185,7 +185,7 @@ def safely(frame: Any) -> list[Any]:
 
 def test_command_line(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests --engine spark from CSV to a folder of CSV, which appears whole or not at all."""
-    monkeypatch.setattr("incrowd.spark.command.session", lambda: spark)
+    monkeypatch.setattr("incrowd.cli.spark.session", lambda: spark)
     source, target = tmp_path / "in.csv", tmp_path / "out"
     table = people(80, 6).select(["age", "a.b", "illness"])
     table.write_csv(source)
@@ -217,7 +217,7 @@ def test_driver_needs_no_numba() -> None:
     program = (
         "import sys; sys.modules['numba'] = None\n"
         "import incrowd.spark.front, incrowd.spark.columns, incrowd.spark.blocks\n"
-        "import incrowd.spark.rows, incrowd.spark.check, incrowd.spark.command, incrowd.summary\n"
+        "import incrowd.spark.rows, incrowd.spark.check, incrowd.cli.spark, incrowd.summary\n"
     )
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True)
     assert done.returncode == 0, done.stderr.decode()

@@ -77,7 +77,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     outputs = {"-o": output} | {option: given[name] for option, name in WRITTEN.items()}
     require_apart(outputs, table, given)
     if given["engine"] == "spark":
-        from incrowd.spark.command import run
+        from incrowd.cli.spark import run
 
         return run(table, output, as_json, quiet, given)
     for name in ("block_rows", "scratch"):

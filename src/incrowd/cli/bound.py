@@ -30,13 +30,13 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
 
     The bound is proven by a price for every row; no release is made.
     """
-    from incrowd.anonymize import in_user_units, interruptible
     from incrowd.cli.progress import progress
     from incrowd.coding import coded
+    from incrowd.events import in_user_units
     from incrowd.policy import Policy
     from incrowd.solve import require_lawful_table
     from incrowd.solvers.base import Context
-    from incrowd.stop import Stop
+    from incrowd.stop import Stop, interruptible
     from incrowd.units import shown_bound
 
     stop = Stop()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from incrowd.coding import Coded, coded, shuffled
 from incrowd.constraints.plan import is_constrained
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
-from incrowd.events import Listener, silent
+from incrowd.events import Listener, in_user_units, silent
 from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints, Joining, count_broken
 from incrowd.existing.union import union
@@ -22,7 +22,7 @@ from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.privacy.all_of import compares_with_table, parts
 from incrowd.privacy.base import Model
 from incrowd.release import Release
-from incrowd.stop import Stop
+from incrowd.stop import Stop, interruptible
 
 if TYPE_CHECKING:
     import polars as pl
@@ -140,8 +140,6 @@ def extended(
     OutOfScopeError: a model compares classes with the whole table, which new rows change.
     NoLawfulReleaseError: some new rows fit nowhere.
     """
-    from incrowd.anonymize import interruptible
-
     stop = stop or Stop(policy.time_limit, policy.gap)
     if is_constrained(policy):
         raise OutOfScopeError("fixed, linked and capped columns are not served with existing yet")
@@ -248,7 +246,6 @@ def classes_of_release(
 
 def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
     """Return a function that makes classes of an instance of new rows."""
-    from incrowd.anonymize import in_user_units
     from incrowd.problem import Problem
     from incrowd.solve import solve
     from incrowd.solvers.base import Context

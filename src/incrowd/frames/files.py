@@ -1,19 +1,18 @@
-"""Tables from files and pipes, releases into them; the format by its first bytes or its name."""
+"""Tables from files, folders and frames, releases into them; the format by the name."""
 
-import os
-import stat
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from incrowd.errors import InputError
 from incrowd.frames.atomic import whole
 from incrowd.frames.base import Source, Table
 from incrowd.frames.csv_table import CsvTable, EditedCsv, read_csv
 from incrowd.frames.native import NativeTable, as_polars, from_native
-from incrowd.frames.packed import EditedPacked, packed_texts, read_back, read_packed
-from incrowd.frames.stat import SUFFIXES, StatTable, read_stat, require_place_of, stat_form
+from incrowd.frames.one_file import read_file
+from incrowd.frames.packed import EditedPacked, packed_texts, read_back
+from incrowd.frames.parts import EditedParts, are_parts, read_parts
+from incrowd.frames.parts_write import is_folder, write_parts
+from incrowd.frames.stat import SUFFIXES, StatTable, read_stat, require_place_of
 
 FORMATS = {
     ".parquet": "parquet",
@@ -23,12 +22,6 @@ FORMATS = {
     ".ipc": "arrow",
     **SUFFIXES,
 }
-BINARY = {
-    b"PAR1": ("parquet", "Parquet"),
-    b"ARROW1": ("arrow", "Arrow"),
-    b"\xff\xff\xff\xff": ("stream", "Arrow"),
-}
-PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
 
 
 def read(path: str | Path, delimiter: str | None = None, encoding: str | None = None) -> Source:
@@ -40,84 +33,9 @@ def read(path: str | Path, delimiter: str | None = None, encoding: str | None = 
 
     A folder or a pattern is read as one table in several files, see ``incrowd.frames.parts``.
     """
-    from incrowd.frames.parts import are_parts, read_parts
-
     if are_parts(path):
         return read_parts(path, delimiter, encoding)
-    name = "standard input" if str(path) == "-" else str(path)
-    data = _bytes(path, name)
-    for magic, packer in PACKED.items():
-        if data.startswith(magic):
-            raise InputError(f"{name}: packed with {packer}; unpack it first")
-    for magic, (form, kind) in BINARY.items():
-        if data.startswith(magic):
-            return _parsed(form, data, name, kind)
-    form = stat_form(data)
-    if form is not None:
-        return read_stat(data, name, form, encoding)
-    return read_csv(data, name, delimiter, encoding)
-
-
-def _bytes(path: str | Path, name: str) -> bytes:
-    if str(path) == "-":
-        return sys.stdin.buffer.read()
-    if not name:
-        raise InputError("the name of the input is empty; name a file, or . for this folder")
-    try:
-        return steady_bytes(Path(path), name)
-    except FileNotFoundError:
-        raise InputError(f"{name}: no such file{_nearby(Path(path))}") from None
-    except IsADirectoryError:
-        raise InputError(f"{name}: is a folder; expected a file") from None
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read: {error.strerror}") from None
-
-
-def steady_bytes(path: Path, name: str) -> bytes:
-    """Return a file's bytes, all of one moment.
-
-    Raises
-    ------
-    InputError: size, time or the file itself changed while it was read.
-    """
-    before = path.stat()
-    data = path.read_bytes()
-    if state(before) != state(path.stat()) or (
-        stat.S_ISREG(before.st_mode) and len(data) != before.st_size
-    ):
-        raise InputError(
-            f"{name}: changed while it was read; wait until whoever writes it has finished, and "
-            "run again"
-        )
-    return data
-
-
-def state(found: os.stat_result) -> tuple[int, ...]:
-    """What changes when a file is written or replaced; nothing for pipes and devices."""
-    if not stat.S_ISREG(found.st_mode):
-        return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _nearby(path: Path) -> str:
-    """Offer a file of the same folder with nearly that name."""
-    from difflib import get_close_matches
-
-    try:
-        near = get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1)
-    except OSError:
-        return ""
-    return f"; did you mean {str(path.parent / near[0])!r}?" if near else ""
-
-
-def _parsed(form: str, data: bytes, name: str, kind: str) -> Source:
-    try:
-        return read_packed(form, data)
-    except MemoryError:
-        raise
-    except Exception:
-        # the library's own message may quote the file's content
-        raise InputError(f"{name}: starts like {kind}, but cannot be read as such") from None
+    return read_file(path, delimiter, encoding)
 
 
 def open_table(data: Any) -> Source:
@@ -144,8 +62,6 @@ def output_format(path: str | Path, table: Table) -> str:
 
 def whole_of(table: Table) -> Table:
     """Return the table that a release is made from; of several files all of them together."""
-    from incrowd.frames.parts import EditedParts
-
     return table.source.base if isinstance(table, EditedParts) else table
 
 
@@ -173,9 +89,6 @@ def write(
     ------
     InputError: the folder does not exist or cannot be written.
     """
-    from incrowd.frames.parts import EditedParts
-    from incrowd.frames.parts_write import is_folder, write_parts
-
     if isinstance(table, EditedParts):
         if is_folder(path):
             write_parts(table, path, check)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError
 from incrowd.frames.base import Column, Edit, Source, Table, replaced
 from incrowd.frames.csv_table import CsvTable
+from incrowd.frames.one_file import read_file
 from incrowd.frames.packed import PackedTable, packed_table
 from incrowd.frames.released import fresh
 
@@ -234,9 +235,7 @@ def read_parts(
 
 
 def _one(path: Path, delimiter: str | None, encoding: str | None) -> CsvTable | PackedTable:
-    from incrowd.frames.files import read
-
-    table: Source = read(path, delimiter, encoding)
+    table: Source = read_file(path, delimiter, encoding)
     if type(table) not in (CsvTable, PackedTable):
         raise InputError(f"{path}: only CSV, Parquet and Arrow files can be parts of a table")
     return cast(CsvTable | PackedTable, table)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.frames.base import Column, Edit, Source
+from incrowd.frames.base import Column, Edit, Source, texts
 from incrowd.frames.csv_table import CsvTable, recoded
 from incrowd.frames.folders import files_in, whole_folder
+from incrowd.frames.one_file import read_file
 from incrowd.frames.packed import PackedTable
 from incrowd.frames.parts import LEVEL, MISSING, TABLES, EditedParts, PartsTable, find, levels_of
 
@@ -155,11 +156,9 @@ class Rejoined:
     """A release as it lies in a folder, its rows in the order of the edit."""
 
     def __init__(self, table: EditedParts, folder: Path, places: dict[str, Rows]) -> None:
-        from incrowd.frames.files import read
-
         base = table.source.base
         csv = (base.dialect.delimiter, base.dialect.encoding) if isinstance(base, CsvTable) else ()
-        self._tables = [read(folder / name, *csv) for name in places]
+        self._tables = [read_file(folder / name, *csv) for name in places]
         self._levels = [levels_of(name) for name in places]
         self.columns = table.columns if self._same(table) else ()
         rows = np.concatenate([*places.values(), np.zeros(0, np.int64)])
@@ -188,8 +187,6 @@ class Rejoined:
 
     def native(self) -> Any:
         """Return a polars frame of text."""
-        from incrowd.frames.base import texts
-
         return texts(self)
 
     def edited(self, edit: Edit) -> Any:

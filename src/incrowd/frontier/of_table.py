@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from incrowd.anonymize import configured, interruptible
+from incrowd.anonymize import configured
 from incrowd.coding import Coded, coded
 from incrowd.constraints.plan import is_constrained
 from incrowd.errors import InputError, OutOfScopeError
@@ -21,7 +21,7 @@ from incrowd.privacy.base import Model
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.numbers import whole
 from incrowd.solvers.base import Context
-from incrowd.stop import Stop
+from incrowd.stop import Stop, interruptible
 
 
 def frontier(

@@ -7,6 +7,7 @@ keys.py        what each key means: the schema and the reference are written fro
 cap.py         caps on the cells that a release may change
 model_spec.py  further models as text
 models.py      all that a class has to obey
+distances.py   ground distances of t-closeness, by a word or from a file
 """
 
 from incrowd.policy.base import Policy as Policy

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.tree import STAR
 from incrowd.policy.cap import Cap, caps_of
+from incrowd.policy.keys import ORDERS
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
     from incrowd.policy.model_spec import ModelSpec
     from incrowd.privacy.base import Model
 
-ORDERS = ("keep", "shuffle")
 ROLES = ("qi", "sensitive", "id", "keep")
 
 
@@ -100,7 +100,7 @@ class Policy:
     l, l_kind, c: l-diversity of each sensitive column: ``"distinct"``, ``"frequency"``,
         ``"entropy"``, ``"recursive"`` (with c) or ``"disjoint"`` (of all columns at once).
     t, distance: t-closeness of each sensitive column; the distance of its values is ``"equal"``,
-        ``"ordered"``, ``"hierarchy"`` or a file, see ``incrowd.policy.models.distance_of``.
+        ``"ordered"``, ``"hierarchy"`` or a file, see ``incrowd.policy.distances.distance_of``.
     models: further privacy models that every class has to obey: values, ``ModelSpec``, mappings of
         its names, or texts such as ``"l=3,kind=entropy,on=disease"``.
     hierarchies: column → specification (``interval:5,10``, ``prefix:1``, ``date``, ``none``), path
@@ -222,9 +222,13 @@ class Policy:
         ------
         InputError: no such file, no TOML, an unknown key or a wrong value; names file and key.
         """
-        from incrowd.policy.file import read_policy
+        from incrowd.policy.file import read_keys
 
-        return read_policy(path)
+        arguments = read_keys(path)
+        try:
+            return cls(**arguments)
+        except InputError as error:
+            raise type(error)(f"{path}: {error}") from None
 
     def roles(self, columns: Sequence[str]) -> Roles:
         """Give every column of a table its role; see ``assign_roles``."""

@@ -7,21 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError, did_you_mean
-from incrowd.policy import Policy
 from incrowd.policy.keys import CAP_KEYS, KEYS, MODEL_KEYS, Key, named
-
-
-def read_policy(path: str | Path) -> Policy:
-    """Read a policy file; see ``Policy.read``."""
-    return policy_from(read_keys(path), path)
-
-
-def policy_from(arguments: Mapping[str, Any], path: str | Path) -> Policy:
-    """Make the policy; what is wrong with it is said with the file's name."""
-    try:
-        return Policy(**arguments)
-    except InputError as error:
-        raise type(error)(f"{path}: {error}") from None
 
 
 def read_keys(path: str | Path) -> dict[str, Any]:

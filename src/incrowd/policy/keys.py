@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.policy.base import ORDERS
 from incrowd.policy.model_spec import DIVERSITIES, LIKENESSES
+
+ORDERS = ("keep", "shuffle")
 
 
 @dataclass(frozen=True)

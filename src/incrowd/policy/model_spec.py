@@ -157,7 +157,7 @@ class ModelSpec:
     def _closeness(
         self, attribute: int, name: str, column: "Column", sources: Mapping[str, "Hierarchy"]
     ) -> Model:
-        from incrowd.policy.models import distance_of
+        from incrowd.policy.distances import distance_of
         from incrowd.privacy.t_closeness import TCloseness
 
         distance = distance_of(self.distance or "equal", name, column, sources)

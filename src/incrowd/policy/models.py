@@ -1,10 +1,10 @@
 """From a policy's l, t and distance to the privacy models that every class has to obey."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError, did_you_mean
+from incrowd.policy.distances import distance_of
 from incrowd.policy.model_spec import DIVERSITIES, ModelSpec, model_spec
 from incrowd.policy.model_spec import diversity as _diversity
 from incrowd.privacy.base import Model
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from incrowd.frames.base import Column
     from incrowd.hierarchy.ladder import Source as Hierarchy
     from incrowd.policy import Policy
-    from incrowd.privacy.distance import GroundDistance
-
-DISTANCES = ("equal", "ordered", "hierarchy")
 
 
 def asks_of_sensitive(policy: "Policy") -> bool:
@@ -93,54 +90,3 @@ def closeness(
         TCloseness(policy.t, distance_of(policy.distance, name, column, sources), attribute)
         for attribute, (name, column) in enumerate(sensitive.items())
     ]
-
-
-def distance_of(
-    text: str, name: str, column: "Column", sources: Mapping[str, "Hierarchy"]
-) -> "GroundDistance":
-    """Return a ground distance over a column's codes.
-
-    Parameters
-    ----------
-    text: ``equal``, ``ordered`` (numbers by size, dates by time), ``hierarchy``, or a file: of
-        lines ``value;other value;distance``, or of one value a line from least to greatest.
-    """
-    from incrowd.privacy.distance import Equal, Hierarchical, Ordered
-
-    if text == "equal":
-        return Equal()
-    if text == "ordered":
-        from incrowd.measure.orders import natural_order
-
-        order = natural_order(column.values)
-        if order is None:
-            raise InputError(
-                f"the values of {name!r} have no order that the table knows (numbers and ISO dates "
-                "have); give a file with one value a line, from least to greatest, as --distance"
-            )
-        return Ordered(order)
-    if text == "hierarchy":
-        if name not in sources:
-            raise InputError(
-                f"the distance 'hierarchy' needs a hierarchy of {name!r}: --hierarchy {name}=…"
-            )
-        from incrowd.hierarchy.build import build_trees
-
-        tree = build_trees({name: column.values}, {name: sources[name]}, "stars")[0][0]
-        return Hierarchical.of(tree, column.values)
-    if not Path(text).is_file():
-        hint = did_you_mean(text, DISTANCES)
-        raise InputError(f"distance {text!r} is neither one of ours nor a file{hint}")
-    return _from_file(Path(text), name, column)
-
-
-def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
-    """Read a metric or an order; lines with two delimiters make it a metric."""
-    from incrowd.measure.metric_file import read_metric, read_order
-    from incrowd.measure.orders import given_metric, given_order
-    from incrowd.privacy.distance import Ordered
-
-    first = path.read_text(encoding="utf-8-sig", errors="replace").partition("\n")[0]
-    if any(first.count(delimiter) >= 2 for delimiter in ";\t,"):
-        return given_metric(name, column.values, read_metric(path))
-    return Ordered(given_order(name, column.values, read_order(path)))

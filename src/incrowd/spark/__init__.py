@@ -10,7 +10,6 @@
     keeping.py    what a task found, kept so that it is not found twice
     rows.py       from classes back to rows, by joins
     check.py      the re-check of what was released        result.py  what is returned
-    command.py    the command line: files in, a folder of files out
 
 Only calls that Spark Connect serves are used.  The driver needs neither numba nor the engine; the
 workers need incrowd.

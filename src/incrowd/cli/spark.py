@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.cli import options
+from incrowd.cli.output import print_json, release_record, say
+from incrowd.cli.progress import progress
 from incrowd.errors import InputError, VerificationError
 from incrowd.policy import Policy
 from incrowd.spark.front import BLOCK_ROWS, release_of, require_spark
 from incrowd.spark.result import SparkRelease
+from incrowd.summary import summary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,11 +33,6 @@ PARQUET = (".parquet", ".pq")
 
 def run(table: str, output: str, as_json: bool, quiet: bool, given: Mapping[str, Any]) -> int:
     """Do what ``incrowd anonymize`` does, on Spark; return the exit code."""
-    from incrowd.cli import options
-    from incrowd.cli.output import print_json, release_record, say
-    from incrowd.cli.progress import progress
-    from incrowd.summary import summary
-
     require_servable(table, output, given)
     spark = session()
     frame = read(spark, table, given)
