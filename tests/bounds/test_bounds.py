@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from incrowd.bounds.ascent import Ascent, Steps
+from incrowd.bounds.ascent import Steps
+from incrowd.bounds.crowd_ascent import CrowdAscent
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices, uniqueness_prices
@@ -130,7 +131,7 @@ def test_patterns_that_cannot_be_violated_yet_need_no_asking(kind: str) -> None:
         sink = Sink(np.empty(9999, np.int64), np.zeros(10_000, np.int64), np.empty(99_999, "i4"))
         state = PrefixTree(instance).run(EMIT, k, np.zeros(instance.distinct), 1, everything, sink)
         assert state[3] == 0
-        ascent = Ascent(sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts, k)
+        ascent = CrowdAscent(sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts, k)
         cell = instance.cell
         steps = Steps(ascent, rng.uniform(0, 2 * cell, instance.distinct), 0.5 * cell)
         for turn in range(40):

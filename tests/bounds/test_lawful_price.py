@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from incrowd.bounds.ascent import rise
-from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, reductions, safe_bound
+from incrowd.bounds.lawful_ascent import reductions
+from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import SIZES, dearest, pricing_of
@@ -47,7 +47,7 @@ def test_patterns_that_cannot_be_violated_yet_need_no_asking(model: Model) -> No
         passed += int((due[:patterns] > risen).sum())
         assert np.array_equal(cuts(due, risen), cuts(np.zeros(patterns + 1), 0.0))
         after = np.maximum(u + rng.normal(0.02, 0.05, distinct), 0)
-        risen += rise(u, after)
+        risen += tree.strides.rise(u, after)
         u = after
     assert patterns and passed
 

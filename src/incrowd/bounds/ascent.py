@@ -1,19 +1,21 @@
-"""Ascent along supergradients of the price bound, within one box of prices.
+"""Ascent along supergradients of a price bound, within one box of prices.
 
-F(u) = Σ counts_r·(u_r − max over p∋r of (mean of top k − cost)⁺) is concave, and u minus that
-reduction keeps to the cost of every pattern listed; steps are scaled as Adam does.
+With μ_p(u) the mean price of the dearest class that pattern p may hold, F(u) = Σ counts_r·(u_r −
+max over p∋r of (μ_p(u) − cost_p)⁺) is concave, and u minus that reduction keeps to the cost of
+every pattern listed.  What a class may be is said by ``crowd_ascent`` (k rows) and
+``lawful_ascent`` (any sensitive model).  Steps are scaled as Adam does.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.strides import rise
+from incrowd.bounds.strides import Strides
 from incrowd.jit import lean_kernel
-from incrowd.patterns.topk import most_above, top_k, top_k_buffers
 
 
 @lean_kernel
@@ -26,48 +28,6 @@ def note_excess(
         if excess > cut[r]:
             cut[r] = excess
             cutter[r] = p
-
-
-@lean_kernel
-def reductions(
-    u: Any,
-    offset: Any,
-    rows: Any,
-    cost: Any,
-    patterns: int,
-    counts: Any,
-    k: int,
-    due: Any,
-    risen: float,
-    room: float,
-    cut: Any,
-    cutter: Any,
-    value: Any,
-    weight: Any,
-    member: Any,
-) -> None:
-    """Fill ``cut[r]``, the largest excess of a pattern over r, and ``cutter[r]``, that pattern.
-
-    A pattern is asked when prices have risen as far as its k highest lay below its cost: ``due``
-    says when, on the scale of ``risen``, by which no price has risen more since a start.  None will
-    ever rise by more than ``room``.
-    """
-    cut[:] = 0.0
-    cutter[:] = -1
-    for p in range(patterns):
-        if due[p] > risen:
-            continue
-        c = cost[p]
-        begin = offset[p]
-        end = offset[p + 1]
-        above, _ = most_above(rows, begin, end, u, counts, k, c)
-        excess = above / k
-        if excess > 0.0:
-            total, _ = top_k(rows, begin, end, u, counts, k, value, weight, member)
-            excess = total / k - c
-        due[p] = risen - min(excess, 0.0) if excess > -room else np.inf
-        if excess > 1e-12 * max(1.0, c):
-            note_excess(rows, begin, end, excess, p, cut, cutter)
 
 
 @lean_kernel
@@ -102,45 +62,6 @@ def share_out(
 
 
 @lean_kernel
-def supergradient(
-    u: Any,
-    offset: Any,
-    rows: Any,
-    counts: Any,
-    k: int,
-    cut: Any,
-    cutter: Any,
-    load: Any,
-    gradient: Any,
-    place: Any,
-    share: Any,
-    value: Any,
-    weight: Any,
-    member: Any,
-) -> float:
-    """Return F(u) and fill its supergradient; ``load`` (per pattern) must come and goes zeroed.
-
-    Unless ``share`` (per pair) is empty, add to it what each pair carries; ``place`` (per distinct
-    row) is scratch for that.
-    """
-    bound = load_cutters(u, counts, cut, cutter, load, gradient)
-    for r in range(u.size):
-        p = cutter[r]
-        if p < 0 or load[p] == 0.0:
-            continue
-        part = load[p] / k
-        load[p] = 0.0
-        begin = offset[p]
-        end = offset[p + 1]
-        _, entries = top_k(rows, begin, end, u, counts, k, value, weight, member)
-        for j in range(entries):
-            gradient[member[j]] -= part * weight[j]
-        if share.size:
-            share_out(rows, begin, end, member, weight, entries, part, place, share)
-    return bound
-
-
-@lean_kernel
 def adam_step(
     u: Any,
     gradient: Any,
@@ -166,15 +87,35 @@ def adam_step(
 
 
 @dataclass
-class Ascent:
-    """Patterns to respect, and the state of the ascent within one box."""
+class Ascent(ABC):
+    """Patterns to respect, and the ascent within one box around a centre.
 
+    Attributes
+    ----------
+    offset, rows, cost: rows of pattern p are ``rows[offset[p]:offset[p + 1]]``, its cost a row.
+    patterns: number of them; the arrays may have room for more.
+    counts: int64, shape (distinct,): copies of each row.
+    lowest: the least that a price may be.
+    """
+
+    lowest: ClassVar[float] = -np.inf
     offset: NDArray[np.int64]
     rows: NDArray[np.int32]
     cost: NDArray[np.int64]
     patterns: int
     counts: NDArray[np.int64]
-    k: int
+
+    @abstractmethod
+    def evaluate(self, steps: "Steps") -> float:
+        """Return F at ``steps.u``; leave its reductions and its supergradient behind."""
+
+    def strides(self) -> Strides:
+        """How far each row's price goes in a step."""
+        return Strides.even(len(self.counts))
+
+    def planned(self, done: int, most: int) -> int:
+        """Return how many steps there will be in all, some done and ``most`` asked for."""
+        return most
 
     def run(
         self,
@@ -186,9 +127,12 @@ class Ascent:
     ) -> tuple[float, NDArray[np.float64]]:
         """Return the best F seen and its feasible point (for the patterns at hand)."""
         steps = Steps(self, centre, half_width)
-        best, best_u = -np.inf, centre
+        best, best_u, planned = -np.inf, centre, iterations
         for i in range(iterations):
+            if i >= planned:
+                break
             bound = steps.evaluate()
+            planned = self.planned(i + 1, iterations)
             if bound > best:
                 best, best_u = bound, steps.u - steps.cut
             elif i % 25 == 24 and bound < best - 0.0005 * abs(best):
@@ -196,7 +140,7 @@ class Ascent:
                 continue
             if stop():
                 break
-            steps.advance(rate[0] * (rate[1] / rate[0]) ** (i / iterations))
+            steps.advance(rate[0] * (rate[1] / rate[0]) ** (i / planned))
         return best, best_u
 
     def shares(
@@ -206,13 +150,13 @@ class Ascent:
         iterations: int,
         rate: float,
         stop: Callable[[], bool] = lambda: False,
-    ) -> NDArray[np.float64]:
-        """Return how many copies each pair carries in a fractional release near the optimum.
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return a fractional release near the optimum, and the prices at the end.
 
-        float64, shape (pairs,).  Near the best prices the supergradient is what a fractional
-        release leaves uncovered; the mean over many small steps covers every row almost exactly
-        (Barahona and Anbil, The volume algorithm, Mathematical Programming 87, 2000).  The first
-        quarter of the steps does not count.
+        float64, shape (pairs,): how many copies each pair carries.  Near the best prices the
+        supergradient is what a fractional release leaves uncovered; the mean over many small steps
+        covers every row almost exactly (Barahona and Anbil, The volume algorithm, Mathematical
+        Programming 87, 2000).  The first quarter of the steps does not count.
         """
         steps = Steps(self, centre, half_width, int(self.offset[self.patterns]))
         counted = 0
@@ -224,46 +168,49 @@ class Ascent:
             steps.evaluate()
             steps.advance(rate)
             counted += 1
-        return steps.share / max(1, counted)
+        return steps.share / max(1, counted), steps.u
 
 
 class Steps:
-    """A point that moves along supergradients within a box, and its scratch space."""
+    """A point that moves along supergradients within a box, and its scratch space.
+
+    Attributes
+    ----------
+    u: float64, shape (distinct,): the point; cut, cutter: what each row's worst pattern exceeds its
+        cost by, and that pattern, −1 for none.
+    due: float64, shape (patterns,): where ``risen`` has to be before a pattern need be asked again;
+        ``risen``: by how much the mean price of any class can have risen since the start.
+    share: float64, shape (pairs,): copies that pairs carried, summed over the steps; may be empty.
+    """
 
     def __init__(
         self, ascent: Ascent, centre: NDArray[np.float64], half_width: float, pairs: int = 0
     ) -> None:
         distinct = len(centre)
-        self.ascent, self.u = ascent, centre.copy()
-        self.low, self.high = np.maximum(centre - half_width, 0.0), centre + half_width
+        self.ascent, self.strides, self.u = ascent, ascent.strides(), centre.copy()
+        reach = half_width * self.strides.of_row
+        self.low, self.high = np.maximum(centre - reach, ascent.lowest), centre + reach
         self.cut, self.cutter = np.zeros(distinct), np.zeros(distinct, np.int64)
         self.gradient, self.load = np.zeros(distinct), np.zeros(ascent.patterns + 1)
         self.mean, self.square = np.zeros(distinct), np.zeros(distinct)
-        self.stride = np.ones(distinct)
         self.place, self.share = np.zeros(distinct, np.int64), np.zeros(pairs)
         self.due, self.risen, self.seen = np.zeros(ascent.patterns), 0.0, self.u.copy()
-        self.buffers = top_k_buffers(ascent.k, np.float64)
 
     def evaluate(self) -> float:
         """Return F here; leave its reductions and its supergradient behind."""
-        a = self.ascent
-        lists = a.offset, a.rows
-        found = self.cut, self.cutter
-        self.risen += rise(self.seen, self.u)
+        self.risen += self.strides.rise(self.seen, self.u)
         self.seen[:] = self.u
-        when = self.due, self.risen, rise(self.u, self.high)
-        problem = self.u, *lists, a.cost, a.patterns, a.counts, a.k
-        reductions(*problem, *when, *found, *self.buffers)
-        carried = self.load, self.gradient, self.place, self.share
-        return float(supergradient(self.u, *lists, a.counts, a.k, *found, *carried, *self.buffers))
+        return self.ascent.evaluate(self)
+
+    def room(self) -> float:
+        """By how much the mean price of a class can still rise within the box."""
+        return self.strides.rise(self.u, self.high)
 
     def advance(self, rate: float) -> None:
         """Step along the supergradient."""
-        moments = self.mean, self.square
-        counts = self.ascent.counts
-        adam_step(
-            self.u, self.gradient, counts, *moments, rate, self.stride, 1e-2, self.low, self.high
-        )
+        moments, stride = (self.mean, self.square), self.strides.of_row
+        counts, box = self.ascent.counts, (self.low, self.high)
+        adam_step(self.u, self.gradient, counts, *moments, rate, stride, 1e-2, *box)
 
     def restart(self, u: NDArray[np.float64]) -> None:
         """Go on from another point."""

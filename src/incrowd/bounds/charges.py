@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import adam_step
 from incrowd.bounds.dearest_class import most_worth
-from incrowd.bounds.lawful_price import FEWEST_STEPS, emit_box, highest_term, rounded_down
+from incrowd.bounds.lawful_ascent import FEWEST_STEPS
+from incrowd.bounds.lawful_price import emit_box, highest_term, rounded_down
 from incrowd.bounds.lawful_tree import EMIT, LawfulTree
 from incrowd.bounds.price import fade
 from incrowd.bounds.prices import Prices

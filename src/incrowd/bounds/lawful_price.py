@@ -16,183 +16,17 @@ every excess raised by more than floating-point sums can lose.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.ascent import adam_step, load_cutters, note_excess, share_out
+from incrowd.bounds.lawful_ascent import WORK, LawfulAscent
 from incrowd.bounds.lawful_tree import EMIT, MEASURE, SUPPORT, LawfulTree
 from incrowd.bounds.price import fade
 from incrowd.bounds.prices import Prices
-from incrowd.bounds.pricing import Pricing, answer, dearest
-from incrowd.bounds.strides import Strides
-from incrowd.bounds.tops import LOOKS, Pad
+from incrowd.bounds.tops import LOOKS
 from incrowd.instance import Instance
-from incrowd.jit import lean_kernel
 from incrowd.patterns.prefix_tree import OVERFLOW, UNLIMITED, Sink, new_sink
-
-WORK = 5_000_000_000  # copies that pricing may look at: some 4 ns each where classes are large
-FEWEST_STEPS = 10  # of an ascent, whatever they take
-
-
-@lean_kernel
-def reductions(
-    u: Any,
-    offset: Any,
-    rows: Any,
-    cost: Any,
-    patterns: int,
-    counts: Any,
-    pr: Any,
-    pad: Any,
-    cut: Any,
-    cutter: Any,
-    problem: Any,
-    due: Any,
-    risen: float,
-) -> None:
-    """Fill ``cut[r]``, the largest excess of a pattern over r, and ``cutter[r]``, that pattern.
-
-    ``problem[p]`` is the pricing problem that decided pattern p.  ``risen`` is by how much any
-    price can have risen since the start, step by step: no mean rises by more, so a pattern that
-    was within its cost by some margin need not be asked before that is used up, at ``due[p]``.
-    """
-    cut[:] = 0.0
-    cutter[:] = -1
-    for p in range(patterns):
-        if risen < due[p]:
-            continue
-        c = float(cost[p])
-        begin = offset[p]
-        end = offset[p + 1]
-        highest = -1e300
-        for i in range(begin, end):
-            highest = max(highest, u[rows[i]])
-            if highest > c:
-                break
-        if highest <= c:
-            due[p] = risen + (c - highest)
-            continue
-        mean, which = dearest(rows, begin, end, u, counts, c, pr, pad)
-        excess = mean - c
-        due[p] = risen - excess
-        if excess <= 1e-12 * max(1.0, c):
-            continue
-        problem[p] = which
-        note_excess(rows, begin, end, excess, p, cut, cutter)
-
-
-@lean_kernel
-def supergradient(
-    u: Any,
-    offset: Any,
-    rows: Any,
-    cost: Any,
-    counts: Any,
-    pr: Any,
-    pad: Any,
-    cut: Any,
-    cutter: Any,
-    problem: Any,
-    load: Any,
-    gradient: Any,
-    place: Any,
-    share: Any,
-) -> float:
-    """Return F(u) and fill its supergradient; ``load`` (per pattern) must come and goes zeroed.
-
-    Unless ``share`` (per pair) is empty, add to it what each pair carries; ``place`` (per distinct
-    row) is scratch for that.
-    """
-    bound = load_cutters(u, counts, cut, cutter, load, gradient)
-    for r in range(u.size):
-        p = cutter[r]
-        if p < 0 or load[p] == 0.0:
-            continue
-        begin = offset[p]
-        end = offset[p + 1]
-        amount = load[p]
-        load[p] = 0.0
-        enough = float(cost[p])  # as in ``reductions``, which found the answer to be above it
-        _, out = answer(problem[p], rows, begin, end, u, counts, enough, pr, pad)
-        for j in range(out):
-            gradient[pad.out_row[j]] -= amount * pad.out_weight[j]
-        if share.size:
-            members = pad.out_row, pad.out_weight
-            share_out(rows, begin, end, *members, out, amount, place, share)
-    return bound
-
-
-@dataclass
-class LawfulAscent:
-    """Patterns to respect, and the ascent within one box around a centre."""
-
-    offset: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    cost: NDArray[np.int64]
-    patterns: int
-    counts: NDArray[np.int64]
-    pricing: Pricing
-    pad: Pad
-    strides: Strides
-
-    def run(
-        self,
-        centre: NDArray[np.float64],
-        half_width: float,
-        iterations: int,
-        rate: tuple[float, float],
-        stop: Callable[[], bool],
-        work: int = WORK,
-    ) -> tuple[float, NDArray[np.float64]]:
-        """Return the best F seen and its feasible point (for the patterns at hand).
-
-        ``work``: copies that pricing may look at, in as many steps as there is work for if all that
-        follow look at as many as the last; by the count, not by the clock, so that a run can be
-        repeated.
-        """
-        distinct = len(centre)
-        cut, cutter = np.zeros(distinct), np.zeros(distinct, np.int64)
-        gradient, load = np.zeros(distinct), np.zeros(self.patterns + 1)
-        problem = np.zeros(self.patterns + 1, np.int64)
-        mean, square = np.zeros(distinct), np.zeros(distinct)
-        stride = self.strides.of_row
-        low, high = centre - half_width * stride, centre + half_width * stride
-        u, best, best_u = centre.copy(), -np.inf, centre
-        lists = (self.offset, self.rows)
-        no_place, no_share = np.zeros(0, np.int64), np.zeros(0)
-        due, risen = np.zeros(self.patterns + 1), 0.0
-        i, most, looked = 0, iterations, int(self.pad.state[LOOKS])
-        while i < iterations:
-            reductions(
-                u, *lists, self.cost, self.patterns, self.counts, self.pricing, self.pad, cut,
-                cutter, problem, due, risen,
-            )  # fmt: skip
-            bound = supergradient(
-                u, *lists, self.cost, self.counts, self.pricing, self.pad, cut, cutter, problem,
-                load, gradient, no_place, no_share,
-            )  # fmt: skip
-            # the first step asks all patterns, later ones only those that are due: plan anew
-            step_looks = int(self.pad.state[LOOKS]) - looked
-            looked, work = looked + step_looks, max(0, work - step_looks)
-            iterations = min(most, max(FEWEST_STEPS, i + 1 + work // max(1, step_looks)))
-            if bound > best:
-                best, best_u = bound, u - cut
-            elif i % 25 == 24 and bound < best - 0.0005 * abs(best):
-                risen += self.strides.rise(u, best_u)
-                u = best_u.copy()
-                mean[:] = 0
-                i += 1
-                continue
-            if stop():
-                break
-            step = rate[0] * (rate[1] / rate[0]) ** (i / iterations)
-            before = u.copy()
-            adam_step(u, gradient, self.counts, mean, square, step, stride, 1e-2, low, high)
-            risen += self.strides.rise(before, u)
-            i += 1
-        return best, best_u
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,14 +102,12 @@ class LawfulPriceBound:
             mean = max(float(u @ instance.counts) / instance.rows, 1e-9)
             planned = fade(self.margin, n / max(1, self.rounds - 1)) * mean
             width, state = emit_within(tree, u, min(width, planned), sink)
-            ascent = LawfulAscent(
-                sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts,
-                tree.pricing, tree.pad, tree.strides,
-            )  # fmt: skip
             first = min(fade(self.rate, n / self.rounds) * mean, width / 4)
             last = min(fade(self.rate, (n + 1) / self.rounds) * mean, width / 8)
             work = max(0, self.work - (int(tree.pad.state[LOOKS]) - begun)) // (self.rounds - n)
-            bound, u = ascent.run(u, width, self.iterations, (first, last), stop, work)
+            lists = sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts
+            ascent = LawfulAscent(*lists, tree, work)
+            bound, u = ascent.run(u, width, self.iterations, (first, last), stop)
             report(bound, (n + 1) / self.rounds)
         return u
 

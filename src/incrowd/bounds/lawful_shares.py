@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.ascent import adam_step
-from incrowd.bounds.lawful_price import emit_within, reductions, supergradient
+from incrowd.bounds.lawful_ascent import LawfulAscent
+from incrowd.bounds.lawful_price import emit_within
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.patterns.prefix_tree import Emission, new_sink
 
@@ -63,29 +63,7 @@ class LawfulShares:
         ``counts`` (int64, distinct, ≥ 1): copies to be covered of each row; rows that no pattern of
         the emission lists do not count.
         """
-        distinct, patterns = len(centre), len(emission.cost)
-        lists = emission.offset, emission.rows
-        cut, gradient, first, second = (np.zeros(distinct) for _ in range(4))
-        cutter, place = np.zeros(distinct, np.int64), np.zeros(distinct, np.int64)
-        problem, load = np.zeros(patterns + 1, np.int64), np.zeros(patterns + 1)
-        share, u, used = np.zeros(len(emission.rows)), centre.copy(), 0
+        lists = emission.offset, emission.rows, emission.cost, len(emission.cost)
         mean = max(float(np.abs(centre) @ counts) / float(counts.sum()), 1e-9)
         step = min(self.rate * mean, width / 4)
-        stride = tree.strides.of_row
-        low, high = centre - width * stride, centre + width * stride
-        rules = counts, tree.pricing, tree.pad
-        due, risen = np.zeros(patterns + 1), 0.0
-        for i in range(self.iterations):
-            if stop():
-                break
-            if i == self.iterations // 4:
-                share[:], used = 0.0, 0
-            used += 1
-            reductions(u, *lists, emission.cost, patterns, *rules, cut, cutter, problem, due, risen)
-            supergradient(
-                u, *lists, emission.cost, *rules, cut, cutter, problem, load, gradient, place, share
-            )
-            before = u.copy()
-            adam_step(u, gradient, counts, first, second, step, stride, 1e-2, low, high)
-            risen += tree.strides.rise(before, u)
-        return share / max(used, 1), u
+        return LawfulAscent(*lists, counts, tree).shares(centre, width, self.iterations, step, stop)

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.ascent import Ascent
+from incrowd.bounds.crowd_ascent import CrowdAscent
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance
@@ -103,7 +103,8 @@ class PriceBound:
             if emitted is None:
                 break
             width, state = emitted
-            ascent = Ascent(sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts, k)
+            lists = sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts
+            ascent = CrowdAscent(*lists, k)
             first = min(fade(self.rate, n / self.rounds) * cell, width / 4)
             last = min(fade(self.rate, (n + 1) / self.rounds) * cell, width / 8)
             bound, u = ascent.run(u, width, self.iterations, (first, last), stop)

@@ -14,11 +14,6 @@ from numpy.typing import NDArray
 WEIGHT = 0.2  # what a step of a rare value's rows may add to a mean, against a step of all rows
 
 
-def rise(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
-    """Return by how much the price that rose most has risen, with something for rounding."""
-    return with_rounding(float((after - before).max()))
-
-
 def with_rounding(amount: float) -> float:
     """Return a little more than an amount, at least 0."""
     return max(amount, 0.0) * (1 + 1e-9) + 1e-9

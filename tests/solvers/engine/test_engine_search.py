@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from incrowd.bounds.ascent import Ascent
+from incrowd.bounds.crowd_ascent import CrowdAscent
 from incrowd.bounds.price import PriceBound
 from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance
@@ -313,8 +313,8 @@ def test_shares_are_a_fractional_release(kind: str) -> None:
         price = PriceBound(rounds=8, iterations=150).ascend(tree, k, start)
         emission = all_candidates(instance, k, price)
         cost, offset = emission.cost, emission.offset
-        ascent = Ascent(offset, emission.rows, cost, len(cost), instance.counts, k)
-        share = ascent.shares(price, 0.05 * instance.cell, 4000, 0.002 * instance.cell)
+        ascent = CrowdAscent(offset, emission.rows, cost, len(cost), instance.counts, k)
+        share, _ = ascent.shares(price, 0.05 * instance.cell, 4000, 0.002 * instance.cell)
         assert (share >= 0).all()
         covered = np.bincount(emission.rows, weights=share, minlength=instance.distinct)
         paying = price > 0.01 * instance.cell
