@@ -55,6 +55,19 @@ def test_bound(folder):
     assert incrowd("bound", "t.csv", "-k", 1).stdout.strip() == "0"
 
 
+def test_an_interrupted_bound(folder, monkeypatch):
+    """Tests that the bound known by then is told, and that there might have been more."""
+
+    def interrupted(problem, context):
+        context.stop.interrupt()
+        return 1
+
+    monkeypatch.setattr("incrowd.cli.bound.price_bound", interrupted)
+    done = incrowd("bound", "t.csv", "-k", 2, "--json")
+    assert (done.exit_code, json.loads(done.stdout)["lower_bound"]) == (130, 1)
+    assert done.stderr == "interrupted; more time may prove more\n"
+
+
 def test_bound_of_sensitive_models(folder):
     """Tests that models are listed and an unlawful table is explained as by ``anonymize``."""
     (folder / "s.csv").write_text("a,illness\nx,flu\nx,cold\ny,flu\ny,cold\n")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options.reading_options
 @options.json_option
 @options.quiet_option
-def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
+def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     """Say what every lawful release of IN costs at least.
 
     The bound is proven by a price for every row; no release is made.
@@ -37,7 +37,6 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     from incrowd.solve import require_lawful_table
     from incrowd.solvers.base import Context
     from incrowd.stop import Stop
-    from incrowd.units import shown_bound
 
     stop = Stop()
     source = options.opened(table, given)
@@ -58,14 +57,12 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     record = bound_record(problem, policy.k, least, stop.elapsed())
     if as_json:
         print_json(record)
-        return
-    click.echo(record["lower_bound"])
-    say(
-        f"no lawful release ({problem.model.name}) costs less than "
-        f"{shown_bound(record['lower_bound'])}, "
-        f"{record['bound_fraction']:.2%} of the most a release can cost",
-        quiet,
-    )
+    else:
+        click.echo(record["lower_bound"])
+        say(in_words(record, problem.model.name), quiet)
+    if stop.interrupted:
+        say("interrupted; more time may prove more", quiet)
+    return 130 if stop.interrupted else 0
 
 
 def bound_record(problem: "Problem", k: int, least: int, seconds: float) -> dict[str, Any]:
@@ -85,6 +82,16 @@ def bound_record(problem: "Problem", k: int, least: int, seconds: float) -> dict
         "method": "row prices",
         "seconds": round(seconds, 3),
     }
+
+
+def in_words(record: dict[str, Any], model: str) -> str:
+    """Return what is said beside the bound."""
+    from incrowd.units import shown_bound
+
+    return (
+        f"no lawful release ({model}) costs less than {shown_bound(record['lower_bound'])}, "
+        f"{record['bound_fraction']:.2%} of the most a release can cost"
+    )
 
 
 def price_bound(problem: "Problem", context: "Context") -> int:
