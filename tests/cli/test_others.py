@@ -75,6 +75,11 @@ def test_bound_of_sensitive_models(folder):
     bound = json.loads(incrowd("bound", *asked, 2, "--json").stdout)
     release = json.loads(incrowd("anonymize", *asked, 2, "-o", "r.csv", "--json").stdout)
     assert bound["models"] == release["models"] == ["2-anonymity", "distinct 2-diversity"]
+    near = [*asked[:-1], "--t", "0.5"]
+    bound = json.loads(incrowd("bound", *near, "--json").stdout)
+    points = json.loads(incrowd("frontier", *near, "--json", "-q").stdout)
+    closeness = "0.5-closeness (equal distance) of 'illness'"
+    assert bound["models"] == points["models"] == ["2-anonymity", closeness]
     for command in (("bound",), ("frontier",), ("anonymize", "-o", "r.csv")):
         done = incrowd(*command, *asked, 3)
         assert done.exit_code == 1 and "for 'illness' the table attains 2" in done.stderr
