@@ -41,6 +41,16 @@ def test_verify(folder):
     assert incrowd("verify", "t.csv", "--original", "t.csv", "-k", 2).exit_code == 1
 
 
+def test_verify_against_a_shorter_original(folder):
+    """Tests that rows too many are called so, and not rows left out, fewer than none."""
+    asked = ("anonymize", "t.csv", "-o", "o.csv", "-k", 2, "--proof", "o.proof")
+    assert incrowd(*asked).exit_code == 0
+    (folder / "t.csv").write_bytes(b"a,b\n1,x\n")
+    no = incrowd("verify", "o.csv", "--original", "t.csv", "--proof", "o.proof")
+    assert no.exit_code == 1
+    assert no.stderr.startswith("incrowd: no: the release has 3 more rows than the original")
+
+
 def test_bound(folder):
     """Tests that the bound is proven: at most the optimum, which is 2 here."""
     done = incrowd("bound", "t.csv", "-k", 2, "--json")
