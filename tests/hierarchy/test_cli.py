@@ -62,6 +62,19 @@ def test_a_table_in_another_encoding(run: Run) -> None:
     assert Path("h.csv").read_text(encoding="utf-8") == "bär;bä*;*\n"
 
 
+def test_a_line_for_missing_values(run: Run) -> None:
+    """Tests that it counts as used, is shown as what it is, and is taken over."""
+    Path("gaps.csv").write_text("id,job\n1,spy\n2,\n")
+    Path("h.csv").write_text("spy;secret;*\n;unknown;*\n")
+    column = ("--column", "job")
+    checked = run("check", "h.csv", "--table", "gaps.csv", *column)
+    assert (checked.exit_code, "do not occur" in checked.stdout) == (0, False)
+    assert "(missing)" in run("show", "h.csv").stdout
+    assert run("make", "gaps.csv", *column, "--from", "h.csv", "-o", "new.csv").exit_code == 0
+    assert Path("new.csv").read_text() == Path("h.csv").read_text()
+    assert run("make", "gaps.csv", *column, "--prefix", "1", "-o", "-").stdout == "spy;sp*;*\n"
+
+
 def test_make_from_a_file(run: Run) -> None:
     """Tests that another file's lines are taken for the column's values, and straightened out."""
     Path("arx.csv").write_bytes(

@@ -149,7 +149,7 @@ def show(
     source = parse(hierarchy)
     values = _wanted(source, table, column, reading)
     if values is None and isinstance(source, HierarchyFile):
-        values = list(source.tidy().grid.columns[0])
+        values = [leaf or None for leaf in source.tidy().grid.columns[0]]
     ladder = source.build(column or hierarchy, values or [])
     branch = outline(ladder, None if everything else lines)
     if svg is not None:
