@@ -12,6 +12,7 @@ frequent leaves the histogram that all others majorize.  So the first d at which
 fewest.  With several attributes to mend, the rows are chosen greedily, and may not be the fewest.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ from incrowd.frames.base import Source
 from incrowd.frames.fewer import FewerRows
 from incrowd.instance import Instance
 from incrowd.policy import Policy
-from incrowd.privacy.all_of import parts
+from incrowd.privacy.all_of import names_of, parts
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group, Model
@@ -48,13 +49,20 @@ class Fewer:
     units: int = 0
 
 
-def fewest_dropped(model: Model, table: Group, most: int, dear: NDArray[np.float64]) -> Ints:
+def fewest_dropped(
+    model: Model,
+    table: Group,
+    most: int,
+    dear: NDArray[np.float64],
+    names: Sequence[str] = (),
+) -> Ints:
     """Return the numbers of the rows (int64, rising) to drop so that the rest is lawful.
 
     Parameters
     ----------
     most: rows that may be dropped.
     dear: float64, shape (rows,): of rows that serve alike the dearest one is dropped.
+    names: of the sensitive columns, for messages.
 
     Raises
     ------
@@ -76,8 +84,8 @@ def fewest_dropped(model: Model, table: Group, most: int, dear: NDArray[np.float
         load[~kept] = -1
         kept[order[np.argmax(load[order])]] = False
     raise NoLawfulReleaseError(
-        f"no release obeys {model.name}, even when {most} rows may be dropped: the table as one "
-        f"class breaks it; {advice}"
+        f"no release obeys {' and '.join(names_of(model, names))}, even when {most} rows may be "
+        f"dropped: the table as one class breaks it; {advice}"
     )
 
 
@@ -117,7 +125,8 @@ def fewer(source: Source, table: Coded, policy: Policy) -> Fewer:
     instance = table.instance
     row = instance.copies[table.copy_of_row]
     group = Group(instance.sensitive_codes[row], instance.sensitive_sizes)
-    dropped = fewest_dropped(table.model, group, policy.suppress_rows, rarity(instance)[row])
+    names, dear = table.roles.sensitive, rarity(instance)[row]
+    dropped = fewest_dropped(table.model, group, policy.suppress_rows, dear, names)
     if not len(dropped):
         return Fewer(source, table)
     kept = np.ones(source.rows, bool)

@@ -92,9 +92,9 @@ class Release(Priced, Pictured):
     @property
     def models(self) -> tuple[str, ...]:
         """Names of the privacy models that every class obeys."""
-        from incrowd.privacy.all_of import parts
+        from incrowd.privacy.all_of import names_of
 
-        return tuple(model.name for model in parts(self.model))
+        return names_of(self.model, self.roles.sensitive)
 
     @property
     def rows(self) -> int:

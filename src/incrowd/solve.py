@@ -10,7 +10,7 @@ from incrowd.bounds.prices import Prices
 from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
 from incrowd.memory import within_memory
 from incrowd.presolve.base import Reduced
-from incrowd.privacy.all_of import lawful_classes, parts
+from incrowd.privacy.all_of import lawful_classes, names_of, parts
 from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.classes import Classes
@@ -184,8 +184,8 @@ def require_lawful_table(problem: Problem, names: Sequence[str] = ()) -> None:
         )
     if model.closed_under_union and not model.lawful(problem.table, problem.table):
         raise NoLawfulReleaseError(
-            f"no release obeys {model.name}: even the whole table as one class breaks it"
-            + how_broken(model, problem.table, names)
+            f"no release obeys {' and '.join(names_of(model, names))}: even the whole table as one "
+            "class breaks it" + how_broken(model, problem.table, names)
         )
 
 

@@ -22,7 +22,7 @@ from incrowd.hierarchy.labels import places_of
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive
-from incrowd.privacy.all_of import lawful_classes
+from incrowd.privacy.all_of import lawful_classes, names_of
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 
@@ -117,7 +117,8 @@ def _models_broken(
     group = Group(np.column_stack(secret), table.instance.sensitive_sizes)
     broken = ~lawful_classes(table.model, Classes(member.ravel(), group))
     if broken.any():
-        yield f"{int(broken.sum())} of {len(broken)} classes break {table.model.name}"
+        models = " and ".join(names_of(table.model, table.roles.sensitive))
+        yield f"{int(broken.sum())} of {len(broken)} classes break {models}"
 
 
 def _rows_differ(

@@ -41,6 +41,16 @@ def test_verify(folder):
     assert incrowd("verify", "t.csv", "--original", "t.csv", "-k", 2).exit_code == 1
 
 
+def test_verify_against_a_shorter_original(folder):
+    """Tests that rows too many are called so, and not rows left out, fewer than none."""
+    asked = ("anonymize", "t.csv", "-o", "o.csv", "-k", 2, "--proof", "o.proof")
+    assert incrowd(*asked).exit_code == 0
+    (folder / "t.csv").write_bytes(b"a,b\n1,x\n")
+    no = incrowd("verify", "o.csv", "--original", "t.csv", "--proof", "o.proof")
+    assert no.exit_code == 1
+    assert no.stderr.startswith("incrowd: no: the release has 3 more rows than the original")
+
+
 def test_bound(folder):
     """Tests that the bound is proven: at most the optimum, which is 2 here."""
     done = incrowd("bound", "t.csv", "-k", 2, "--json")
@@ -55,6 +65,19 @@ def test_bound(folder):
     assert incrowd("bound", "t.csv", "-k", 1).stdout.strip() == "0"
 
 
+def test_an_interrupted_bound(folder, monkeypatch):
+    """Tests that the bound known by then is told, and that there might have been more."""
+
+    def interrupted(problem, context):
+        context.stop.interrupt()
+        return 1
+
+    monkeypatch.setattr("incrowd.cli.bound.price_bound", interrupted)
+    done = incrowd("bound", "t.csv", "-k", 2, "--json")
+    assert (done.exit_code, json.loads(done.stdout)["lower_bound"]) == (130, 1)
+    assert done.stderr == "interrupted; more time may prove more\n"
+
+
 def test_bound_of_sensitive_models(folder):
     """Tests that models are listed and an unlawful table is explained as by ``anonymize``."""
     (folder / "s.csv").write_text("a,illness\nx,flu\nx,cold\ny,flu\ny,cold\n")
@@ -62,6 +85,11 @@ def test_bound_of_sensitive_models(folder):
     bound = json.loads(incrowd("bound", *asked, 2, "--json").stdout)
     release = json.loads(incrowd("anonymize", *asked, 2, "-o", "r.csv", "--json").stdout)
     assert bound["models"] == release["models"] == ["2-anonymity", "distinct 2-diversity"]
+    near = [*asked[:-1], "--t", "0.5"]
+    bound = json.loads(incrowd("bound", *near, "--json").stdout)
+    points = json.loads(incrowd("frontier", *near, "--json", "-q").stdout)
+    closeness = "0.5-closeness (equal distance) of 'illness'"
+    assert bound["models"] == points["models"] == ["2-anonymity", closeness]
     for command in (("bound",), ("frontier",), ("anonymize", "-o", "r.csv")):
         done = incrowd(*command, *asked, 3)
         assert done.exit_code == 1 and "for 'illness' the table attains 2" in done.stderr

@@ -127,8 +127,8 @@ def test_models_with_their_own_parameters(folder):
     asked = (*asked, "--model", "l=3,on=diagnosis", "--model", "l=2,kind=frequency,on=sex")
     record, _ = released(folder, *asked, "--proof", "o.proof")
     assert record["models"][1:] == [
-        "distinct 3-diversity of sensitive attribute 2",
-        "frequency 2-diversity of sensitive attribute 1",
+        "distinct 3-diversity of 'diagnosis'",
+        "frequency 2-diversity of 'sex'",
     ]
     done = incrowd("verify", "o.csv", "--original", "in.csv", "--proof", "o.proof")
     assert done.exit_code == 0, done.stderr

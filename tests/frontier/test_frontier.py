@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
 
@@ -141,7 +142,7 @@ def test_no_time():
 
 
 def test_interrupted():
-    """Tests that an interrupt leaves a point at each k."""
+    """Tests that an interrupt leaves a point at each k, with a bound at 2 too, not the engine's."""
     problem = Problem(
         from_codes(np.random.default_rng(0).integers(0, 5, (80, 4)))[0], KAnonymity(2)
     )
@@ -149,6 +150,8 @@ def test_interrupted():
     stop.interrupt()
     sweep = Sweep(problem, KAnonymity, "auto", Context(stop=stop))
     assert list(sweep.run([9, 4, 6])) == [4, 6, 9]
+    found = replace(sweep, found={}).run([2, 4])
+    assert 0 < found[2].bound <= found[4].bound
 
 
 def test_what_cannot_be():

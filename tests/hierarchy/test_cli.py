@@ -47,6 +47,34 @@ def test_make_then_check(run: Run, options: tuple[str, ...], line: str) -> None:
     assert {p.name for p in Path().iterdir()} == {"people.csv", "h.csv"}
 
 
+def test_a_table_in_another_encoding(run: Run) -> None:
+    """Tests that each command reads it when told how, as the message without that advises."""
+    Path("old.csv").write_bytes("job\nbär\nbär\n".encode("latin-1"))
+    column = ("--column", "job")
+    for words in (
+        ("make", "old.csv", *column, "--prefix", "1", "-o", "h.csv"),
+        ("check", "prefix:1", "--table", "old.csv", *column),
+        ("show", "prefix:1", "--table", "old.csv", *column),
+    ):
+        refused = run(*words)
+        assert (refused.exit_code, "--encoding latin-1" in refused.stderr) == (2, True)
+        assert run(*words, "--encoding", "latin-1").exit_code == 0
+    assert Path("h.csv").read_text(encoding="utf-8") == "bär;bä*;*\n"
+
+
+def test_a_line_for_missing_values(run: Run) -> None:
+    """Tests that it counts as used, is shown as what it is, and is taken over."""
+    Path("gaps.csv").write_text("id,job\n1,spy\n2,\n")
+    Path("h.csv").write_text("spy;secret;*\n;unknown;*\n")
+    column = ("--column", "job")
+    checked = run("check", "h.csv", "--table", "gaps.csv", *column)
+    assert (checked.exit_code, "do not occur" in checked.stdout) == (0, False)
+    assert "(missing)" in run("show", "h.csv").stdout
+    assert run("make", "gaps.csv", *column, "--from", "h.csv", "-o", "new.csv").exit_code == 0
+    assert Path("new.csv").read_text() == Path("h.csv").read_text()
+    assert run("make", "gaps.csv", *column, "--prefix", "1", "-o", "-").stdout == "spy;sp*;*\n"
+
+
 def test_make_from_a_file(run: Run) -> None:
     """Tests that another file's lines are taken for the column's values, and straightened out."""
     Path("arx.csv").write_bytes(

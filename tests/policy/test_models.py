@@ -22,7 +22,7 @@ ASKED = [
     ({"l": 1.5, "l_kind": "entropy"}, "entropy 1.5-diversity"),
     ({"l": 2, "l_kind": "recursive", "c": 2}, "recursive (2, 2)-diversity"),
     ({"l": 3, "l_kind": "disjoint"}, "disjoint 3-diversity"),
-    ({"t": "0.4"}, "0.4-closeness (equal distance) of sensitive attribute 1"),
+    ({"t": "0.4"}, "0.4-closeness (equal distance) of 's'"),
 ]
 
 

@@ -155,9 +155,9 @@ k = 3
     assert release.k == 3
     assert release.models == (
         "3-anonymity",
-        "distinct 3-diversity of sensitive attribute 1",
-        "0.5-closeness (ordered distance) of sensitive attribute 2",
-        "(0.5, 2)-anonymity of sensitive attribute 2",
+        "distinct 3-diversity of 'ill'",
+        "0.5-closeness (ordered distance) of 'pay'",
+        "(0.5, 2)-anonymity of 'pay'",
     )
     texts = ["l=3,on=ill", "t=0.5,distance=ordered,on=pay", "alpha=1/2,k=2,on=pay,values=3", "k=3"]
     again = ic.anonymize(FRAME, 2, sensitive=["ill", "pay"], models=texts)
@@ -166,15 +166,15 @@ k = 3
 
 MODELS = [
     ("l=2", ("distinct 2-diversity",)),
-    ("l=2,kind=frequency,on=pay", ("frequency 2-diversity of sensitive attribute 2",)),
+    ("l=2,kind=frequency,on=pay", ("frequency 2-diversity of 'pay'",)),
     ("l=2,kind=recursive,c=2", ("recursive (2, 2)-diversity",)),
     ("l=1.5,kind=entropy", ("entropy 1.5-diversity",)),
-    ("l=2,kind=disjoint,on=ill,on=pay", ("disjoint 2-diversity of sensitive attributes 1, 2",)),
-    ("beta=9,kind=basic,on=ill", ("basic 9-likeness of sensitive attribute 1",)),
+    ("l=2,kind=disjoint,on=ill,on=pay", ("disjoint 2-diversity of 'ill', 'pay'",)),
+    ("beta=9,kind=basic,on=ill", ("basic 9-likeness of 'ill'",)),
     ("beta=9,kind=enhanced", ("enhanced 9-likeness",)),
     ("delta=9", ("9-disclosure",)),
     ("alpha=0.9", ("(0.9, 1)-anonymity",)),
-    ('"on=ill", t=1', ("1-closeness (equal distance) of sensitive attribute 1",)),
+    ('"on=ill", t=1', ("1-closeness (equal distance) of 'ill'",)),
     ("k=1", ()),
 ]
 

@@ -19,7 +19,9 @@ def test_exact(value: object) -> None:
     assert exact(value, "t") == F(1, 5)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("value", ["x", "", None, True, float("nan"), float("inf"), "1/0", [1]])
+@pytest.mark.parametrize(
+    "value", ["x", "", None, True, float("nan"), float("inf"), "1/0", [1], "1e400"]
+)
 def test_no_number(value: object) -> None:
     """Tests that anything else is refused with the parameter's name."""
     with pytest.raises(InputError, match="t must be a number"):

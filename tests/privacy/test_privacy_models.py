@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import InputError
-from incrowd.privacy.all_of import AllOf, compares_with_table, lawful_classes
+from incrowd.privacy.all_of import AllOf, compares_with_table, lawful_classes, names_of
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
@@ -318,6 +318,24 @@ def test_values_and_names() -> None:
         "1/3-closeness (equal distance) of sensitive attribute 1"
     )
     assert isinstance(both, Model)
+
+
+def test_names_with_columns() -> None:
+    """Tests that a model says which column it looks at, where that is known."""
+    disjoint = DisjointDiversity(2, (0, 1))
+    model = KAnonymity(2) & DistinctDiversity(3) & FrequencyDiversity(2, attribute=1) & disjoint
+    every = ("2-anonymity", "distinct 3-diversity")
+    assert names_of(model, ("ill", "pay")) == (
+        *every,
+        "frequency 2-diversity of 'pay'",
+        "disjoint 2-diversity of 'ill', 'pay'",
+    )
+    assert names_of(model, ("ill",)) == (
+        *every,
+        "frequency 2-diversity of sensitive attribute 2",
+        "disjoint 2-diversity of sensitive attributes 1, 2",
+    )
+    assert " and ".join(names_of(model, ())) == model.name
 
 
 def test_an_empty_group_is_no_class() -> None:

@@ -169,9 +169,18 @@ def test_same_release_same_page():
     assert strip.sub("", first) == strip.sub("", second)
 
 
-def test_the_call_makes_it_again():
-    """Tests that the Python call in the page gives the same release."""
-    release = release_of(id="job", weights={"sex": 2}, l=2)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"id": "job", "weights": {"sex": 2}, "l": 2},
+        {"models": ["l=2,kind=frequency,on=ill", "k=2"], "linked": [["sex", "job"]]},
+        {"id": "job", "caps": [{"column": "sex", "share": 1}], "hierarchies": {"age": "none"}},
+    ],
+    ids=["l", "models", "caps"],
+)
+def test_the_call_makes_it_again(asked):
+    """Tests that the Python call in the page gives the same release, without further imports."""
+    release = release_of(**asked)
     call = python_call(release, None)
     again = eval(call, {"incrowd": ic, "frame": pl.DataFrame(PEOPLE)})
     assert texts(again.table).equals(texts(release.table))

@@ -1,5 +1,6 @@
 """Tests of every method on the same small tables: optimal, within its ratio, always lawful."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,10 @@ import pytest
 from incrowd.errors import InputError, OutOfScopeError
 from incrowd.instance import Instance, from_codes
 from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.entropy_diversity import EntropyDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem import Problem
 from incrowd.solve import solve
 from incrowd.solvers.approx.factor_1_2 import Factor12
@@ -92,6 +96,26 @@ def ratio(solver: Solver, problem: Problem) -> float:
     if isinstance(solver, MApproximation) and plain:
         return instance.columns
     return float("inf")
+
+
+def test_refusals_name_a_method_that_serves() -> None:
+    """Tests that who follows a refusal's advice gets on, on small tables as on larger ones."""
+    t = TCloseness("0.4", attribute=0)
+    others = (DistinctDiversity(2), FrequencyDiversity(3), EntropyDiversity(2), t)
+    everything = (KAnonymity(2), KAnonymity(3), *others, KAnonymity(2) & t)
+    for rows in (9, 60):
+        rng = np.random.default_rng(rows)
+        codes, secret = rng.integers(0, rows, (rows, 3)), rng.integers(0, 3, rows)
+        instance, _ = from_codes(codes, sensitive=secret)
+        for model in everything:
+            problem = Problem(instance, model)
+            for solver in SOLVERS:
+                reason = solver.refuse(problem)
+                if reason is None:
+                    continue
+                words = re.findall(r"[\w-]+", reason.partition("; use ")[2])
+                named = [other for other in SOLVERS if other.id in words]
+                assert any(other.refuse(problem) is None for other in named), (solver, reason)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -1,6 +1,7 @@
 """``incrowd bound``: what every lawful release costs at least, without searching for one."""
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 @options.reading_options
 @options.json_option
 @options.quiet_option
-def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
+def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     """Say what every lawful release of IN costs at least.
 
     The bound is proven by a price for every row; no release is made.
@@ -34,10 +35,10 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     from incrowd.coding import coded
     from incrowd.events import in_user_units
     from incrowd.policy import Policy
+    from incrowd.privacy.all_of import names_of
     from incrowd.solve import require_lawful_table
     from incrowd.solvers.base import Context
     from incrowd.stop import Stop, interruptible
-    from incrowd.units import shown_bound
 
     stop = Stop()
     source = options.opened(table, given)
@@ -55,22 +56,22 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> None:
     ):
         listener = in_user_units(listener, instance.scale)
         least = price_bound(problem, Context(stop=stop, listener=listener))
-    record = bound_record(problem, policy.k, least, stop.elapsed())
+    models = names_of(problem.model, known.roles.sensitive)
+    record = bound_record(problem, policy.k, models, least, stop.elapsed())
     if as_json:
         print_json(record)
-        return
-    click.echo(record["lower_bound"])
-    say(
-        f"no lawful release ({problem.model.name}) costs less than "
-        f"{shown_bound(record['lower_bound'])}, "
-        f"{record['bound_fraction']:.2%} of the most a release can cost",
-        quiet,
-    )
+    else:
+        click.echo(record["lower_bound"])
+        say(in_words(record), quiet)
+    if stop.interrupted:
+        say("interrupted; more time may prove more", quiet)
+    return 130 if stop.interrupted else 0
 
 
-def bound_record(problem: "Problem", k: int, least: int, seconds: float) -> dict[str, Any]:
+def bound_record(
+    problem: "Problem", k: int, models: Sequence[str], least: int, seconds: float
+) -> dict[str, Any]:
     """Return what ``--json`` prints; ``least`` is the bound in units of 1/scale."""
-    from incrowd.privacy.all_of import parts
     from incrowd.units import in_units
 
     instance, worst = problem.instance, problem.instance.worst_cost
@@ -79,12 +80,23 @@ def bound_record(problem: "Problem", k: int, least: int, seconds: float) -> dict
         "columns": instance.columns,
         "cells": instance.rows * instance.columns,
         "k": k,
-        "models": [model.name for model in parts(problem.model)],
+        "models": list(models),
         "lower_bound": in_units(least, instance.scale),
         "bound_fraction": least / worst if worst else 0.0,
         "method": "row prices",
         "seconds": round(seconds, 3),
     }
+
+
+def in_words(record: dict[str, Any]) -> str:
+    """Return what is said beside the bound."""
+    from incrowd.units import shown_bound
+
+    return (
+        f"no lawful release ({' and '.join(record['models'])}) costs less than "
+        f"{shown_bound(record['lower_bound'])}, "
+        f"{record['bound_fraction']:.2%} of the most a release can cost"
+    )
 
 
 def price_bound(problem: "Problem", context: "Context") -> int:

@@ -1,9 +1,11 @@
 """``incrowd hierarchy make|check|show``."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
+from incrowd.cli.options import opened, together
 from incrowd.cli.output import say
 from incrowd.cli.places import require_apart
 
@@ -15,8 +17,11 @@ group = click.Group(
 )
 
 column_option = click.option("--column", metavar="COL", help="Column of the table.")
-delimiter_option = click.option(
-    "--delimiter", metavar="C", help="Delimiter of the table; sniffed when not given."
+reading_options = together(
+    click.option("--delimiter", metavar="C", help="Of a CSV table; guessed when not given."),
+    click.option(
+        "--encoding", metavar="NAME", help="Of a CSV table, e.g. latin-1. Default: UTF-8."
+    ),
 )
 table_option = click.option("--table", metavar="IN", help="Table, of any format; - = stdin.")
 
@@ -31,7 +36,7 @@ table_option = click.option("--table", metavar="IN", help="Table, of any format;
 @click.option("--frequency", metavar="N,…", help="Join the values of fewer than N rows.")
 @click.option("--from", "given", metavar="FILE", help="Lines of another hierarchy file (ARX's, …).")
 @click.option("-o", "--output", metavar="OUT", required=True, help="Hierarchy file; - = stdout.")
-@delimiter_option
+@reading_options
 def make(
     table: str,
     column: str,
@@ -42,7 +47,7 @@ def make(
     frequency: str | None,
     given: str | None,
     output: str,
-    delimiter: str | None,
+    **reading: str | None,
 ) -> None:
     """Make a hierarchy file from a column of IN, in one of six ways.
 
@@ -66,7 +71,7 @@ def make(
         found = " and ".join(f"--{way}" for way in chosen) or "none"
         raise click.UsageError(f"choose one of {options}; found {found}")
     require_apart({"-o": output}, table, {"given": given})
-    values, counts = _values(table, column, delimiter)
+    values, counts = _values(table, column, reading)
     ladder = _made(chosen[0], ways[chosen[0]] or "", column, values, counts)
     with whole(output) as file:
         file.write(file_text(ladder).encode())
@@ -84,14 +89,14 @@ def make(
     "--cost", default="level", show_default=True, help="level, ncp, stars, or a file label;cost."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-@delimiter_option
+@reading_options
 def check(
     hierarchy: str,
     table: str | None,
     column: str | None,
     cost: str,
     as_json: bool,
-    delimiter: str | None,
+    **reading: str | None,
 ) -> int:
     """Say all that is wrong with HIERARCHY (a file, or a rule with a table); exit 1 if anything.
 
@@ -104,7 +109,7 @@ def check(
     from incrowd.hierarchy.spec import parse
 
     source = parse(hierarchy)
-    values = _wanted(source, table, column, delimiter)
+    values = _wanted(source, table, column, reading)
     found = check_hierarchy(source, column or hierarchy, values, parse_cost(cost))
     if as_json:
         answer = {"sound": found.sound, "faults": found.faults, "notes": found.notes}
@@ -125,7 +130,7 @@ def check(
 @click.option("--svg", metavar="OUT", help="Write a picture instead; - = stdout.")
 @click.option("--lines", default=60, show_default=True, help="About how many lines to fill.")
 @click.option("--all", "everything", is_flag=True, help="Every value, however many lines.")
-@delimiter_option
+@reading_options
 def show(
     hierarchy: str,
     table: str | None,
@@ -133,7 +138,7 @@ def show(
     svg: str | None,
     lines: int,
     everything: bool,
-    delimiter: str | None,
+    **reading: str | None,
 ) -> None:
     """Show HIERARCHY (a file, or a rule with a table) as a tree, or draw it with --svg."""
     from incrowd.hierarchy.file import HierarchyFile
@@ -142,9 +147,9 @@ def show(
 
     require_apart({"--svg": svg}, table, {"hierarchy": hierarchy})
     source = parse(hierarchy)
-    values = _wanted(source, table, column, delimiter)
+    values = _wanted(source, table, column, reading)
     if values is None and isinstance(source, HierarchyFile):
-        values = list(source.tidy().grid.columns[0])
+        values = [leaf or None for leaf in source.tidy().grid.columns[0]]
     ladder = source.build(column or hierarchy, values or [])
     branch = outline(ladder, None if everything else lines)
     if svg is not None:
@@ -159,15 +164,14 @@ def show(
 
 
 def _values(
-    table: str, column: str, delimiter: str | None
+    table: str, column: str, reading: Mapping[str, str | None]
 ) -> tuple[tuple[str | None, ...], list[int]]:
     """Read a column's distinct values and how many rows have each."""
     import numpy as np
 
     from incrowd.errors import InputError, did_you_mean
-    from incrowd.frames.files import read
 
-    frame = read(table, delimiter)
+    frame = opened(table, reading)
     if column not in frame.columns:
         raise InputError(f"{table} has no column {column!r}{did_you_mean(column, frame.columns)}")
     encoded = frame.encode(column)
@@ -175,7 +179,7 @@ def _values(
 
 
 def _wanted(
-    source: object, table: str | None, column: str | None, delimiter: str | None
+    source: object, table: str | None, column: str | None, reading: Mapping[str, str | None]
 ) -> tuple[str | None, ...] | list[str] | None:
     """Read the values that a hierarchy is to serve, when a table is given."""
     from incrowd.hierarchy.file import HierarchyFile
@@ -184,7 +188,7 @@ def _wanted(
         raise click.UsageError("--table and --column go together")
     if table is None and not isinstance(source, HierarchyFile):
         raise click.UsageError(f"the rule {source} needs values: give --table and --column")
-    return None if table is None or column is None else _values(table, column, delimiter)[0]
+    return None if table is None or column is None else _values(table, column, reading)[0]
 
 
 def _made(

@@ -77,7 +77,7 @@ def counted(
         return int(changed[inside[column.codes]].sum())
     if not in_order(original, table, columns):
         raise InputError(
-            f"caps: the rows of {limit.cap.name} cannot be told in a release whose rows stand in "
+            f"caps: {limit.cap.name} cannot be told in a release whose rows stand in "
             "another order than the original's; release with --order keep to have this checked"
         )
     return limit.count(changed)

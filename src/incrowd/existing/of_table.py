@@ -19,7 +19,7 @@ from incrowd.hierarchy.labels import labels_by_level, places_of
 from incrowd.instance import Instance, from_codes
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
-from incrowd.privacy.all_of import compares_with_table, parts
+from incrowd.privacy.all_of import compares_with_table, names_of, parts
 from incrowd.privacy.base import Model
 from incrowd.release import Release
 from incrowd.stop import Stop, interruptible
@@ -201,10 +201,10 @@ def sensitive_of(
         codes = np.concatenate([both[0].codes, both[1].codes + len(both[0].values)])
         columns[name] = Column.of([*both[0].values, *both[1].values], codes)
     model = model_of(policy, columns, policy.sources())
-    for part in parts(model):
+    for part, name in zip(parts(model), names_of(model, tuple(columns)), strict=True):
         if compares_with_table(part):
             raise OutOfScopeError(
-                f"{part.name} compares every class with the whole table, which new rows change: "
+                f"{name} compares every class with the whole table, which new rows change: "
                 "published classes could become unlawful untouched; publish the whole table anew"
             )
     codes = np.column_stack([column.codes for column in columns.values()]).astype(np.int32)

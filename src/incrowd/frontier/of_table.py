@@ -16,7 +16,7 @@ from incrowd.frames.files import alike, open_table
 from incrowd.frontier.points import Frontier, Point
 from incrowd.frontier.sweep import Found, Sweep
 from incrowd.policy import Policy
-from incrowd.privacy.all_of import AllOf, parts
+from incrowd.privacy.all_of import AllOf, names_of, parts
 from incrowd.privacy.base import Model
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.numbers import whole
@@ -98,7 +98,7 @@ def frontier_of(
         found = sweep.run(wanted)
     return Frontier(
         points=tuple(point(k, at, table) for k, at in found.items()),
-        models=tuple(model.name for model in parts(problem.model)),
+        models=names_of(problem.model, table.roles.sensitive),
         rows=source.rows,
         columns=len(table.roles.qi),
         seconds=stop.elapsed(),

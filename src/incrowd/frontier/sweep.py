@@ -18,6 +18,7 @@ from incrowd.solvers.catalog import by_id
 from incrowd.solvers.portfolio import Share
 
 PRICES = 0.4  # share of a time limit that the bounds may take
+BRIEF = 1_000_000  # visits at ten columns when time is up: about a second
 
 
 @dataclass(eq=False)
@@ -75,6 +76,7 @@ class Sweep:
         engines = [k for k, at in self.found.items() if self.method == "auto" and is_engine(at)]
         self.raise_bounds(engines)
         self.find_releases(engines)
+        self.bound_anyhow()
         self.pass_on()
         return {k: at.checked() for k, at in self.found.items()}
 
@@ -122,6 +124,19 @@ class Sweep:
             return
         solved = solve(at.problem, self.method, context)
         at.solution, at.bound = solved.solution, solved.bound
+
+    def bound_anyhow(self) -> None:
+        """Bound the smallest k where time ended before a method could, and so all larger ones."""
+        from incrowd.frontier.warm import raised_prices
+        from incrowd.patterns.prefix_tree import PrefixTree
+
+        instance = self.problem.instance
+        at = next((at for at in self.found.values() if at.problem.smallest_class > 1), None)
+        if at is not None and not at.bound and self.method == "auto" and self.context.stop.now():
+            visits = BRIEF * 10 // max(10, instance.columns)
+            least = at.problem.smallest_class
+            prices = raised_prices(PrefixTree(instance), least, None, visits, lambda: True)
+            at.bound = prices.bound(instance.counts)
 
     def pass_on(self) -> None:
         """Let each bound count for all larger k (costs were passed down on the way)."""

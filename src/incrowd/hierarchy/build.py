@@ -82,7 +82,8 @@ def _weight(column: str, weight: Number) -> Fraction:
     try:
         value = exact(weight)
     except ValueError as error:
-        raise InputError(f"weight of column {column!r}: {error}; write it like 2 or 0.5") from None
+        hint = "write a number above 0, like 2 or 0.5"
+        raise InputError(f"weight of column {column!r}: {error}; {hint}") from None
     if value == 0:
         raise InputError(
             f"weight of column {column!r}: 0; weights are positive (keep a column that may be "

@@ -91,12 +91,13 @@ def _check_rows(
         found.faults.append(
             f"column {column!r}: {len(absent) - MOST} more values are not in {grid.origin}"
         )
-    unused = len(set(leaves).difference(known))
+    missing = [""] if len(known) < len(values) else []  # an empty leaf is for missing values
+    unused = len(set(leaves).difference(known, missing))
     if unused:
         found.notes.append(
             f"{unused} of {len(leaves)} values of the file do not occur in the table"
         )
-    if len(known) < len(values) and "" not in leaves:
+    if missing and "" not in leaves:
         found.notes.append("the column has missing values; they can only stay or become '*'")
 
 

@@ -108,16 +108,20 @@ def frequency_ladder(
 
 
 def file_rows(ladder: Ladder) -> Iterator[list[str]]:
-    """Return the lines of a hierarchy file: each known value's labels, from leaf to ``*``."""
-    for leaf, value in enumerate(ladder.leaves):
-        if value is not None:
-            yield [str(label) for label in ladder.path(leaf)]
+    """Return the lines of a hierarchy file: each value's labels, from leaf to ``*``.
+
+    A missing value, an empty leaf, has a line where it has a group of its own below ``*``.
+    """
+    for leaf in range(len(ladder.leaves)):
+        path = ladder.path(leaf)
+        if any(label is not None for label in path[:-1]):
+            yield ["" if label is None else label for label in path]
 
 
 def file_text(ladder: Ladder) -> str:
     """Return a hierarchy file: ``leaf;level1;…;*``, one line per value, fields quoted if need be.
 
-    Missing values are left out: ``*`` is their only generalization with or without a line.
+    Missing values of which only ``*`` is known are left out: so they are read without a line.
 
     Raises
     ------

@@ -1,5 +1,6 @@
 """Several models at once: ``KAnonymity(5) & DistinctDiversity(3)``."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import cast
@@ -22,6 +23,17 @@ class Combinable:
 def parts(model: Model) -> tuple[Model, ...]:
     """Return the models that ``model`` is made of: its parts, or itself alone."""
     return model.models if isinstance(model, AllOf) else (model,)
+
+
+def names_of(model: Model, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of a model's parts, each with the column it looks at.
+
+    Parameters
+    ----------
+    columns: the sensitive columns, in the order of the attributes.
+    """
+    named = [(part, getattr(part, "called", None)) for part in parts(model)]
+    return tuple(part.name if called is None else called(columns) for part, called in named)
 
 
 @dataclass(frozen=True)

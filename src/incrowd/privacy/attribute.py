@@ -1,6 +1,7 @@
 """What the models have in common that look at one sensitive attribute's histogram at a time."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -54,8 +55,14 @@ class PerAttribute(Combinable, ABC):
     @property
     def name(self) -> str:
         """Text form."""
+        return self.called(())
+
+    def called(self, columns: Sequence[str]) -> str:
+        """Text form with the column looked at, where ``columns`` says what the attributes are."""
         if self.attribute is None:
             return self.title
+        if self.attribute < len(columns):
+            return f"{self.title} of {columns[self.attribute]!r}"
         return f"{self.title} of sensitive attribute {self.attribute + 1}"
 
     def smallest_class(self, table: Group) -> int:

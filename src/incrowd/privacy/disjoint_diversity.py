@@ -1,5 +1,6 @@
 """Disjoint l-diversity over several sensitive attributes (Blocki and Williams 2010, Def. 1)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,9 +40,15 @@ class DisjointDiversity(Combinable):
     @property
     def name(self) -> str:
         """Text form."""
+        return self.called(())
+
+    def called(self, columns: Sequence[str]) -> str:
+        """Text form with the columns looked at, where ``columns`` says what the attributes are."""
         title = f"disjoint {self.l}-diversity"
         if self.attributes is None:
             return title
+        if max(self.attributes) < len(columns):
+            return f"{title} of {', '.join(repr(columns[a]) for a in self.attributes)}"
         listed = ", ".join(str(a + 1) for a in self.attributes)
         return f"{title} of sensitive attributes {listed}"
 

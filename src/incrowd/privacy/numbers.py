@@ -35,6 +35,7 @@ def exact(
         if isinstance(value, Integral):
             value = int(value)  # numpy's would overflow
         number = Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
+        float(number)  # it is written, and compared with logarithms, as one
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
         raise InputError(f"{what} must be a number such as 2, 0.2 or 1/5, not {value!r}") from None
     limits = [

@@ -2,12 +2,15 @@
 
 import platform
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from incrowd.policy import Policy
+from incrowd.policy.cap import Cap
+from incrowd.policy.model_spec import ModelSpec
 from incrowd.release import Release
 from incrowd.report.html import JOINERS
 
@@ -50,9 +53,21 @@ def python_call(release: Release, file: tuple[str, str] | None) -> str:
                 continue
         elif field.name not in ("k", "seed") and same(value, defaults.get(field.name, MISSING)):
             continue
-        lines.append(f"    {field.name}={ascii_of(value)},")
+        lines.append(f"    {field.name}={ascii_of(plain(value))},")
     data = "frame" if file is None else ascii_of(file[0])
     return "\n".join(["incrowd.anonymize(", f"    {data},", *lines, ")"])
+
+
+def plain(value: Any) -> Any:
+    """Return a value without names that the call does not import: caps and models as mappings."""
+    if isinstance(value, Cap | ModelSpec):
+        given = {field.name: (getattr(value, field.name), field.default) for field in fields(value)}
+        return {name: plain(held) for name, (held, default) in given.items() if held != default}
+    if isinstance(value, Mapping):
+        return {name: plain(held) for name, held in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(held) for held in value]
+    return str(value) if isinstance(value, Path) else value
 
 
 def default_values() -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 from incrowd.bounds.prices import Prices
 from incrowd.errors import OutOfScopeError
 from incrowd.events import Event, Listener, silent
+from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.stop import Stop
@@ -91,6 +92,18 @@ class Solver(Protocol):
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Solve; obey ``context.stop``; never claim more than was proved."""
         ...
+
+
+def search_for(problem: Problem) -> str:
+    """Name the method that serves the problem's model whatever the size of the table."""
+    return "engine" if isinstance(problem.model, KAnonymity) else "sensitive-engine"
+
+
+def refuse_other_models(problem: Problem, served: str = "k-anonymity") -> str | None:
+    """Say no to all models but k-anonymity, for the methods that know no other."""
+    if isinstance(problem.model, KAnonymity):
+        return None
+    return f"it serves {served}, not {problem.model.name}; use sensitive-engine or mondrian"
 
 
 def insist(solver: Solver, problem: Problem) -> None:

@@ -8,7 +8,7 @@ from incrowd.errors import InputError, MissingExtraError, NoLawfulReleaseError
 from incrowd.events import Event, Listener, listening, silent
 from incrowd.policy.base import Policy, Roles
 from incrowd.policy.models import asks_of_sensitive
-from incrowd.privacy.all_of import parts
+from incrowd.privacy.all_of import names_of
 from incrowd.spark.result import SparkRelease
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def finished(
         data=data.select(*shown).toDF(*published),
         policy=policy,
         roles=roles,
-        models=tuple(model.name for model in parts(task.model)),
+        models=names_of(task.model, roles.sensitive),
         rows=facts.rows,
         classes=facts.classes,
         smallest_class=facts.smallest,

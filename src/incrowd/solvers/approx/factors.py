@@ -9,6 +9,7 @@ from incrowd.instance import Instance
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem import Problem
 from incrowd.solution import Solution
+from incrowd.solvers.base import refuse_other_models
 
 MOST_ROWS = 1_500
 SIZE = f"{MOST_ROWS:,} rows, copies counted, after the reductions"
@@ -16,9 +17,11 @@ SIZE = f"{MOST_ROWS:,} rows, copies counted, after the reductions"
 
 def refuse_factor(problem: Problem, rows: int, k: int, instead: str) -> str | None:
     """Say why a factor method does not serve the problem; ``rows`` are those after presolve."""
-    model = problem.model
-    if not isinstance(model, KAnonymity) or model.k != k:
-        return f"it serves {k}-anonymity, not {model.name}; use {instead}"
+    other = refuse_other_models(problem, f"{k}-anonymity")
+    if other is not None:
+        return other
+    if problem.model != KAnonymity(k):
+        return f"it serves {k}-anonymity, not {problem.model.name}; use forest or engine"
     if rows > MOST_ROWS:
         return f"it weighs all pairs of {rows:,} rows, {MOST_ROWS:,} at most; use {instead}"
     return None

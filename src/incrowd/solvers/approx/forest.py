@@ -12,7 +12,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.solvers.approx.deletion import delete_outliers
-from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
 from incrowd.solvers.baseline.first import first_release
 
 Ints = NDArray[np.int64]
@@ -58,8 +58,9 @@ class Forest:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models, and tables with too many pairs of distinct rows."""
-        if not isinstance(problem.model, KAnonymity):
-            return f"it serves k-anonymity, not {problem.model.name}; use mondrian or engine"
+        other = refuse_other_models(problem)
+        if other is not None:
+            return other
         if problem.instance.distinct > MOST_DISTINCT:
             return (
                 f"it compares all pairs of {problem.instance.distinct:,} distinct rows; "

@@ -10,7 +10,7 @@ from incrowd.presolve.merge import MergeDuplicates
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
 
 Ints = NDArray[np.int64]
 
@@ -38,9 +38,7 @@ class MApproximation:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models."""
-        if not isinstance(problem.model, KAnonymity):
-            return f"it serves k-anonymity, not {problem.model.name}; use mondrian or engine"
-        return None
+        return refuse_other_models(problem)
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Return the release and the bound of its case."""

@@ -9,7 +9,7 @@ from incrowd.presolve.merge import MergeDuplicates
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
 
 MOST_DISTINCT = 100_000
 
@@ -28,8 +28,9 @@ class KMember:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models and large tables."""
-        if not isinstance(problem.model, KAnonymity):
-            return f"it serves k-anonymity, not {problem.model.name}; use mondrian or engine"
+        other = refuse_other_models(problem)
+        if other is not None:
+            return other
         if problem.instance.distinct > MOST_DISTINCT:
             return (
                 f"its time grows with the square of the {problem.instance.distinct:,} distinct "

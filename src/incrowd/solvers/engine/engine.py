@@ -27,7 +27,7 @@ from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, S
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.greedy import greedy
@@ -85,9 +85,7 @@ class Engine:
 
     def refuse(self, problem: Problem) -> str | None:
         """Say no to models other than k-anonymity."""
-        if isinstance(problem.model, KAnonymity):
-            return None
-        return f"it serves k-anonymity, not {problem.model.name}; see `incrowd methods`"
+        return refuse_other_models(problem)
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Run all stages within the budget."""

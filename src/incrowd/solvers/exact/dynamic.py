@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.presolve.chain import Level, presolve
+from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem import Problem
-from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.base import Context, Outcome, Scope, search_for
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.exact.submultisets import (
     MOST_DISTINCT,
@@ -39,7 +40,8 @@ class DynamicProgram:
         """Refuse tables with too many sub-multisets."""
         if too_big(presolve(problem, self.reductions).problem.instance):
             many = problem.instance.distinct
-            return f"{self.effort.format(many)}; use pattern-milp or engine"
+            exact = "pattern-milp or " if isinstance(problem.model, KAnonymity) else ""
+            return f"{self.effort.format(many)}; use {exact}{search_for(problem)}"
         return None
 
     def run(self, problem: Problem, context: Context) -> Outcome:

@@ -41,7 +41,7 @@ class ClosenessMILP:
         """Refuse models that are not linear, and too large programs."""
         laws = take_apart(problem.model, problem.table)
         if isinstance(laws, str):
-            return f"{laws} is not linear in the rows of a class; use subset-dp or engine"
+            return f"{laws} is not linear in the rows of a class; use subset-dp or sensitive-engine"
         if not laws.closeness:
             return "the model has no t-closeness; use pattern-milp"
         sizes = problem.table.sizes
@@ -52,7 +52,7 @@ class ClosenessMILP:
         if size > MOST_EFFORT:
             return (
                 f"level combinations × distinct rows × transports = {size:,}, more than "
-                f"{MOST_EFFORT:,}; use engine, or fewer columns, levels, rows or values"
+                f"{MOST_EFFORT:,}; use sensitive-engine, or fewer columns, levels, rows or values"
             )
         return None
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from incrowd.presolve.chain import Level, presolve
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem import Problem
-from incrowd.solvers.base import Context, Outcome, Scope, Solver
+from incrowd.solvers.base import Context, Outcome, Scope, Solver, refuse_other_models
 from incrowd.solvers.exact.split_recursion import SplitRecursion
 from incrowd.solvers.exact.submultisets import too_big
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
@@ -39,8 +38,9 @@ class Kernel:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models, and kernels that neither exact method can do."""
-        if not isinstance(problem.model, KAnonymity):
-            return f"it serves k-anonymity, not {problem.model.name}; use pattern-milp or engine"
+        other = refuse_other_models(problem)
+        if other is not None:
+            return other
         kernel = presolve(problem, self.reductions).problem
         return self.inner(kernel).refuse(kernel)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from incrowd.presolve.chain import Level, presolve
 from incrowd.problem import Problem
-from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.base import Context, Outcome, Scope, search_for
 from incrowd.solvers.fpt.laws import take_apart
 from incrowd.solvers.fpt.patterns import effort
 from incrowd.solvers.fpt.program import optimise_reduced
@@ -41,14 +41,14 @@ class PatternMILP:
         """Refuse models that are not linear, and too many patterns."""
         laws = take_apart(problem.model, problem.table)
         if isinstance(laws, str):
-            return f"{laws} is not linear in the rows of a class; use subset-dp or engine"
+            return f"{laws} is not linear in the rows of a class; use subset-dp or sensitive-engine"
         if laws.closeness:
             return "t-closeness needs transport variables; use closeness-milp"
         size = effort(presolve(problem, self.reductions).problem.instance)
         if size > MOST_EFFORT:
             return (
                 f"level combinations × distinct rows = {size:,}, more than {MOST_EFFORT:,}; "
-                "use engine, or fewer columns, levels or rows"
+                f"use {search_for(problem)}, or fewer columns, levels or rows"
             )
         return None
 

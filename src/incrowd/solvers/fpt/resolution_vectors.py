@@ -10,7 +10,7 @@ from incrowd.presolve.chain import Level, presolve
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem import Problem
 from incrowd.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns, effort
 
@@ -47,7 +47,7 @@ class ResolutionVectors:
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models and too many candidate patterns."""
         if not isinstance(problem.model, KAnonymity):
-            return f"it serves k-anonymity, not {problem.model.name}; use pattern-milp or engine"
+            return refuse_other_models(problem)
         instance = presolve(problem, self.reductions).problem.instance
         if effort(instance) <= 100_000:
             number = len(closed_patterns(instance, problem.model.k).cost)
@@ -55,7 +55,7 @@ class ResolutionVectors:
                 return None
         return (
             f"it tries sets of patterns, and can do so with up to {MOST_CANDIDATES} patterns that "
-            "k rows match; use pattern-milp"
+            "k rows match; use pattern-milp or engine"
         )
 
     def run(self, problem: Problem, context: Context) -> Outcome:

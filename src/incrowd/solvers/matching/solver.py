@@ -10,7 +10,7 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem import Problem
-from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.base import Context, Outcome, Scope, search_for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,10 @@ class SimplexMatching:
     def refuse(self, problem: Problem) -> str | None:
         """Refuse every model but 2-anonymity."""
         if problem.model != KAnonymity(2):
-            return "it serves 2-anonymity alone; use engine, or subset-dp for small tables"
+            return (
+                f"it serves 2-anonymity alone; use {search_for(problem)}, or subset-dp for small "
+                "tables"
+            )
         return None
 
     def run(self, problem: Problem, context: Context) -> Outcome:
@@ -89,7 +92,7 @@ class TwoDiversity:
             return f"{model.name} is NP-hard, so only small tables are solved exactly: {reason}"
         return (
             "it serves frequency 2-diversity of one sensitive attribute, and disjoint or distinct "
-            "2-diversity of small tables; use engine"
+            f"2-diversity of small tables; use {search_for(problem)}"
         )
 
     def run(self, problem: Problem, context: Context) -> Outcome:
