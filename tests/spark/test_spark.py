@@ -105,6 +105,17 @@ def test_typed_columns(spark: Any, scratch: str | None) -> None:
     assert found.cost == here.cost
 
 
+def test_equal_numbers_are_one_cell(spark: Any, scratch: str | None) -> None:
+    """Tests that −0.0, which is equal to 0.0, does not tell a row of an unchanged column apart."""
+    cells = [0.0, -0.0, 0.0, 1.5, 1.5, 1.5, None, None, None] + [float("nan")] * 3
+    frame = spark.createDataFrame([(x, x) for x in cells], "a double, b float")
+    found = incrowd.spark.release(frame, 3, scratch=scratch)
+    assert found.cost == 0
+    assert dict(found.data.dtypes) == {"a": "double", "b": "float"}
+    shown = Counter((repr(row["a"]), repr(row["b"])) for row in found.data.collect())
+    assert shown == dict.fromkeys([(x, x) for x in ("0.0", "1.5", "nan", "None")], 3)
+
+
 def test_blocks_are_lawful_and_bounded(spark: Any, scratch: str | None) -> None:
     """Tests many small blocks: lawful, no row lost, the bound below the best release known."""
     table = people(400, 3)

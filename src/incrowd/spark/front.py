@@ -99,6 +99,7 @@ def release_of(
     from incrowd.spark.columns import task_of
     from incrowd.spark.keeping import Keeper
     from incrowd.spark.plan import CODED, on_batches, workers_errors
+    from incrowd.spark.rows import one_form
 
     started = time.monotonic()
     require_servable(df, policy, block_rows, scratch)
@@ -108,7 +109,7 @@ def release_of(
     keys = [inner[name] for name in (*roles.qi, *secret)]
     published = roles.published(df.columns)
     whole = df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns)))
-    rows = whole.select(*(inner[name] for name in published))
+    rows = one_form(whole.select(*(inner[name] for name in published)))
     listener(Event("distinct rows"))
     keeper = Keeper(scratch)
     distinct = rows.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
