@@ -169,6 +169,8 @@ def test_refusals(spark: Any, scratch: str | None) -> None:
         incrowd.spark.anonymize(frame, 2, qi="age")
     empty = incrowd.spark.release(frame.limit(0), 2, **ROLES)
     assert (empty.rows, empty.data.count()) == (0, 0)
+    empty = incrowd.spark.release(frame.limit(0), 2, l=2, scratch=scratch, **ROLES)
+    assert (empty.rows, empty.data.columns) == (0, [*QI, "illness"])
 
 
 def test_a_row_that_came_later_is_not_lost_silently(spark: Any, tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ class Keeper:
         self._folder = self._folder or f"{self.scratch.rstrip('/')}/incrowd-{uuid.uuid4().hex}"
         path = f"{self._folder}/{name}"
         frame.write.parquet(path)
-        return frame.sparkSession.read.parquet(path)
+        # Sail writes no file for no row: what the columns are stands nowhere then
+        return frame.sparkSession.read.schema(frame.schema).parquet(path)
 
     def forget(self) -> None:
         """Free the cache, and remove the folder where it is a local one."""
