@@ -173,6 +173,18 @@ def test_refusals(spark: Any, scratch: str | None) -> None:
     assert (empty.rows, empty.data.columns) == (0, [*QI, "illness"])
 
 
+def test_what_failed_leaves_nothing_in_scratch(spark: Any, tmp_path: Path) -> None:
+    """Tests that distinct rows, which are private, do not stay when there is no release."""
+    folder = tmp_path / "scratch"
+    frame = plain(spark, people(40))
+    for asked in ({"l": 4}, {"k": 41}, {"star": "x"}):
+        with pytest.raises(ic.IncrowdError):
+            incrowd.spark.release(frame, scratch=str(folder), **(ROLES | {"k": 2} | asked))
+        assert not list(folder.iterdir())
+    _ = incrowd.spark.release(frame.limit(0), 2, scratch=str(folder), **ROLES)
+    assert not list(folder.iterdir())
+
+
 def test_a_row_that_came_later_is_not_lost_silently(spark: Any, tmp_path: Path) -> None:
     """Tests that a table that grew after the release was made is an error, not a leak or a loss."""
     table = people(60, 5).select("a.b", "illness").rename({"a.b": "a"})
@@ -214,6 +226,7 @@ def test_command_line(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert written.group_by("age", "a.b").len()["len"].min() >= 3  # type: ignore[operator]
     assert sorted(written["illness"]) == sorted(table["illness"])
     assert not list(tmp_path.glob(".*"))
+    assert not list((tmp_path / "scratch").iterdir())
     (target / "_SUCCESS").unlink(missing_ok=True)
     again = CliRunner().invoke(cli, ["anonymize", str(source), "-o", str(target), *roles])
     assert again.exit_code == 2

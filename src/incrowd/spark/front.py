@@ -111,18 +111,14 @@ def release_of(
     whole = df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns)))
     rows = one_form(whole.select(*(inner[name] for name in published)))
     listener(Event("distinct rows"))
-    keeper = Keeper(scratch)
-    distinct = rows.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
-    distinct = keeper.keep(distinct, "distinct")
-    count, total = (int(x or 0) for x in distinct.agg(sf.count("n"), sf.sum("n")).collect()[0])
-    if not total:
-        return nothing(df, policy, roles, time.monotonic() - started)
-    if total < policy.k:
-        raise NoLawfulReleaseError(
-            f"k = {policy.k} is larger than the table, which has {total} rows: nobody in it can "
-            f"hide among {policy.k}; use k ≤ {total} or more rows"
-        )
-    with workers_errors():
+    with Keeper(scratch) as keeper, workers_errors():
+        distinct = rows.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
+        distinct = keeper.keep(distinct, "distinct")
+        count, total = (int(x or 0) for x in distinct.agg(sf.count("n"), sf.sum("n")).collect()[0])
+        if not total:
+            keeper.forget()
+            return nothing(df, policy, roles, time.monotonic() - started)
+        require_enough(total, policy.k)
         task = task_of(distinct, inner, roles, policy, bool(secret))
         coded = distinct.select(*keys, "n").mapInArrow(on_batches("encode", task), CODED)
         made = made_of(coded, task, count, block_rows, keeper, listener)
@@ -139,6 +135,15 @@ def release_of(
             keeper,
             started,
             listener,
+        )
+
+
+def require_enough(rows: int, k: int) -> None:
+    """Raise NoLawfulReleaseError for a table of fewer than k rows."""
+    if rows < k:
+        raise NoLawfulReleaseError(
+            f"k = {k} is larger than the table, which has {rows} rows: nobody in it can hide among "
+            f"{k}; use k ≤ {rows} or more rows"
         )
 
 
