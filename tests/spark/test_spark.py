@@ -165,6 +165,12 @@ def test_refusals(spark: Any, scratch: str | None) -> None:
         incrowd.spark.anonymize(frame, 2, l=4, scratch=scratch, **ROLES)
     with pytest.raises(ic.InputError, match="time limit needs a folder"):
         incrowd.spark.anonymize(frame, 2, time_limit=5, **ROLES)
+    with pytest.raises(ic.InputError, match="leaving rows out"):
+        incrowd.spark.anonymize(frame, 2, suppress_rows=3, **ROLES)
+    with pytest.raises(ic.InputError, match="expected a Spark frame, not DataFrame"):
+        incrowd.spark.anonymize(people(10), 2, **ROLES)  # type: ignore[arg-type]
+    with pytest.raises(ic.InputError, match="block_rows must be a whole number"):
+        incrowd.spark.anonymize(frame, 2, block_rows=2.5, **ROLES)  # type: ignore[arg-type]
     with pytest.raises(ic.InputError, match="no role"):
         incrowd.spark.anonymize(frame, 2, qi="age")
     empty = incrowd.spark.release(frame.limit(0), 2, **ROLES)
@@ -177,9 +183,10 @@ def test_what_failed_leaves_nothing_in_scratch(spark: Any, tmp_path: Path) -> No
     """Tests that distinct rows, which are private, do not stay when there is no release."""
     folder = tmp_path / "scratch"
     frame = plain(spark, people(40))
-    for asked in ({"l": 4}, {"k": 41}, {"star": "x"}):
+    failures: tuple[dict[str, Any], ...] = ({"l": 4}, {"k": 41}, {"star": "x"})
+    for asked in failures:
         with pytest.raises(ic.IncrowdError):
-            incrowd.spark.release(frame, scratch=str(folder), **(ROLES | {"k": 2} | asked))
+            incrowd.spark.release(frame, scratch=str(folder), **{**ROLES, "k": 2, **asked})
         assert not list(folder.iterdir())
     _ = incrowd.spark.release(frame.limit(0), 2, scratch=str(folder), **ROLES)
     assert not list(folder.iterdir())
