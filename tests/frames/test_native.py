@@ -377,6 +377,10 @@ UNREADABLE = {
         {"a": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}
     ),
     "run_end_encoded": lambda: pa.table({"a": pa.RunEndEncodedArray.from_arrays([1], ["x"])}),
+    "sparse_union": lambda: pa.table(
+        {"a": pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])}
+    ),
+    "UNION": lambda: duckdb.sql("SELECT union_value(x := 1) a"),
     "INTERVAL": lambda: duckdb.sql("SELECT INTERVAL 1 MONTH a"),
     "TIME WITH TIME ZONE": lambda: duckdb.sql("SELECT '10:00:00+02'::TIMETZ a"),
 }

@@ -12,7 +12,7 @@ from incrowd.frames.base import Column, Edit, Table, replaced
 from incrowd.frames.released import fresh, one_form_of, picked, used, used_words
 from incrowd.frames.scalars import as_texts, require_one_kind
 
-LOST = ("interval", "time with time zone")  # of duckdb: months and offsets would be lost
+LOST = ("interval", "time with time zone", "union")  # of duckdb: months, offsets, tags
 EAGER = "pandas, polars, pyarrow, modin or cuDF"
 
 
@@ -311,7 +311,7 @@ def require_readable(frame: Any) -> None:
     elif frame.implementation.is_pyarrow():
         from pyarrow import types
 
-        beyond = (types.is_decimal256, types.is_interval, types.is_run_end_encoded)
+        beyond = (types.is_decimal256, types.is_interval, types.is_run_end_encoded, types.is_union)
         kinds = [(str(k), any(refused(k) for refused in beyond)) for k in native.schema.types]
     else:
         return
