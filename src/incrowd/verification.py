@@ -20,6 +20,7 @@ from incrowd.frames.base import Column, Source
 from incrowd.frames.spreadsheet import undone
 from incrowd.hierarchy.labels import places_of
 from incrowd.hierarchy.tree import Tree
+from incrowd.instance import places_in
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.all_of import lawful_classes, names_of
@@ -236,11 +237,7 @@ def _edges(originals: Nodes, keys: Ints, right: Ints) -> tuple[Ints, Ints]:
         members = order[begin:end]
         above = np.column_stack([keys, originals.at(levels.tolist(), everyone)])
         below = np.column_stack([right[members, 0], right[members, 1 + width :]])
-        _, number = np.unique(np.vstack([below, above]), axis=0, return_inverse=True)
-        number = number.ravel()
-        release_of = np.full(number.max() + 1, -1)
-        release_of[number[: len(members)]] = members
-        hit = release_of[number[len(members) :]]
-        tails.append(everyone[hit >= 0])
-        heads.append(hit[hit >= 0])
+        at = places_in(below, above)
+        tails.append(everyone[at >= 0])
+        heads.append(members[at[at >= 0]])
     return np.concatenate(tails), np.concatenate(heads)

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,19 @@ import incrowd.cli
 """
     done = subprocess.run(command(program=program), capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (130, b"")
+
+
+def test_an_interrupt_within_exec_ends_with_its_code(tmp_path):
+    """Tests Ctrl-C while a dataclass is made: after -m Python would end by the signal instead."""
+    (tmp_path / "interrupted.py").write_text(
+        "import incrowd.cli.group as group\n"
+        "group.LazyGroup.invoke = lambda *_: exec('raise KeyboardInterrupt')\n"
+        "group.main()\n"
+    )
+    whole = [sys.executable, "-m", "interrupted", "version"]
+    done = subprocess.run(whole, cwd=tmp_path, capture_output=True, timeout=120)
+    said = b"\nincrowd: interrupted; nothing was written\n"
+    assert (done.returncode, done.stderr.replace(b"\r", b"")) == (130, said)
 
 
 def test_a_file_that_is_not_there(table):

@@ -198,6 +198,14 @@ def test_refuses_nested_columns(values):
         from_native(pl.DataFrame({"a": values})).encode("a")
 
 
+@pytest.mark.parametrize("cells", [pa.array([[1]]), pa.array([{"a": 1}])], ids=["list", "struct"])
+def test_refuses_nested_columns_of_pandas(cells):
+    """Tests types of pyarrow in pandas, which numbers no such values."""
+    frame = pd.DataFrame({"a": pd.Series(cells, dtype=pd.ArrowDtype(cells.type))})
+    with pytest.raises(InputError, match="'a' holds values that cannot be compared; make it text"):
+        from_native(frame).encode("a")
+
+
 NO_FRAMES = [
     ([1, 2], "expected a data frame"),
     (pd.Series([1]), "expected a data frame"),
@@ -368,6 +376,11 @@ UNREADABLE = {
     "month_day_nano_interval": lambda: pa.table(
         {"a": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}
     ),
+    "run_end_encoded": lambda: pa.table({"a": pa.RunEndEncodedArray.from_arrays([1], ["x"])}),
+    "sparse_union": lambda: pa.table(
+        {"a": pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])}
+    ),
+    "UNION": lambda: duckdb.sql("SELECT union_value(x := 1) a"),
     "INTERVAL": lambda: duckdb.sql("SELECT INTERVAL 1 MONTH a"),
     "TIME WITH TIME ZONE": lambda: duckdb.sql("SELECT '10:00:00+02'::TIMETZ a"),
 }
@@ -433,6 +446,29 @@ def test_kept_columns_without_a_text_form(back, tmp_path):
     with pytest.raises(ic.InputError, match="text form; make it text, or leave it out"):
         release.write(tmp_path / "o.csv")
     assert not (tmp_path / "o.csv").exists()
+
+
+def test_kept_columns_of_pandas_without_a_text_form(tmp_path):
+    """Tests lists and structs of pyarrow in pandas, which numbers no such values."""
+    table = NESTED.to_arrow()
+    frame = pd.DataFrame(
+        {
+            name: pd.Series(table[name].combine_chunks(), dtype=pd.ArrowDtype(table[name].type))
+            for name in table.column_names
+        }
+    )
+    release = ic.anonymize(frame, k=2, keep=["list", "bytes", "struct"])
+    assert release.verify()
+    release.write(tmp_path / "o.parquet")
+    assert pl.read_parquet(tmp_path / "o.parquet")["list"].to_list() == [[1], [1], [2], None]
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_cells_that_are_not_compared(library):
+    """Tests that kept Python objects are named, not taken for others."""
+    frame = library.DataFrame({"q": [1, 1], "kept": [object(), object()]})
+    with pytest.raises(ic.InputError, match="'kept' holds values that files"):
+        ic.anonymize(frame, k=2, keep="kept").verify()
 
 
 def test_cells_that_no_file_holds(tmp_path):

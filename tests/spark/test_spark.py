@@ -105,6 +105,17 @@ def test_typed_columns(spark: Any, scratch: str | None) -> None:
     assert found.cost == here.cost
 
 
+def test_equal_numbers_are_one_cell(spark: Any, scratch: str | None) -> None:
+    """Tests that −0.0, which is equal to 0.0, does not tell a row of an unchanged column apart."""
+    cells = [0.0, -0.0, 0.0, 1.5, 1.5, 1.5, None, None, None] + [float("nan")] * 3
+    frame = spark.createDataFrame([(x, x) for x in cells], "a double, b float")
+    found = incrowd.spark.release(frame, 3, scratch=scratch)
+    assert found.cost == 0
+    assert dict(found.data.dtypes) == {"a": "double", "b": "float"}
+    shown = Counter((repr(row["a"]), repr(row["b"])) for row in found.data.collect())
+    assert shown == dict.fromkeys([(x, x) for x in ("0.0", "1.5", "nan", "None")], 3)
+
+
 def test_blocks_are_lawful_and_bounded(spark: Any, scratch: str | None) -> None:
     """Tests many small blocks: lawful, no row lost, the bound below the best release known."""
     table = people(400, 3)
@@ -154,10 +165,31 @@ def test_refusals(spark: Any, scratch: str | None) -> None:
         incrowd.spark.anonymize(frame, 2, l=4, scratch=scratch, **ROLES)
     with pytest.raises(ic.InputError, match="time limit needs a folder"):
         incrowd.spark.anonymize(frame, 2, time_limit=5, **ROLES)
+    with pytest.raises(ic.InputError, match="leaving rows out"):
+        incrowd.spark.anonymize(frame, 2, suppress_rows=3, **ROLES)
+    with pytest.raises(ic.InputError, match="expected a Spark frame, not DataFrame"):
+        incrowd.spark.anonymize(people(10), 2, **ROLES)  # type: ignore[arg-type]
+    with pytest.raises(ic.InputError, match="block_rows must be a whole number"):
+        incrowd.spark.anonymize(frame, 2, block_rows=2.5, **ROLES)  # type: ignore[arg-type]
     with pytest.raises(ic.InputError, match="no role"):
         incrowd.spark.anonymize(frame, 2, qi="age")
     empty = incrowd.spark.release(frame.limit(0), 2, **ROLES)
     assert (empty.rows, empty.data.count()) == (0, 0)
+    empty = incrowd.spark.release(frame.limit(0), 2, l=2, scratch=scratch, **ROLES)
+    assert (empty.rows, empty.data.columns) == (0, [*QI, "illness"])
+
+
+def test_what_failed_leaves_nothing_in_scratch(spark: Any, tmp_path: Path) -> None:
+    """Tests that distinct rows, which are private, do not stay when there is no release."""
+    folder = tmp_path / "scratch"
+    frame = plain(spark, people(40))
+    failures: tuple[dict[str, Any], ...] = ({"l": 4}, {"k": 41}, {"star": "x"})
+    for asked in failures:
+        with pytest.raises(ic.IncrowdError):
+            incrowd.spark.release(frame, scratch=str(folder), **{**ROLES, "k": 2, **asked})
+        assert not list(folder.iterdir())
+    _ = incrowd.spark.release(frame.limit(0), 2, scratch=str(folder), **ROLES)
+    assert not list(folder.iterdir())
 
 
 def test_a_row_that_came_later_is_not_lost_silently(spark: Any, tmp_path: Path) -> None:
@@ -201,6 +233,7 @@ def test_command_line(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert written.group_by("age", "a.b").len()["len"].min() >= 3  # type: ignore[operator]
     assert sorted(written["illness"]) == sorted(table["illness"])
     assert not list(tmp_path.glob(".*"))
+    assert not list((tmp_path / "scratch").iterdir())
     (target / "_SUCCESS").unlink(missing_ok=True)
     again = CliRunner().invoke(cli, ["anonymize", str(source), "-o", str(target), *roles])
     assert again.exit_code == 2

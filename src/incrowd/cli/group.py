@@ -202,8 +202,10 @@ def main() -> None:
         cli()
     except SystemExit as end:
         # all is written and tidied up; what Python does at its end could crash a solver that still
-        # runs in a thread of its own
-        if any(thread.name == "HiGHS" for thread in threading.enumerate()):
+        # runs in a thread of its own, and after -m it ends by the signal, not with this code, where
+        # the interrupt fell into an exec, of which imports are full
+        running = any(thread.name == "HiGHS" for thread in threading.enumerate())
+        if running or end.code == INTERRUPTED:
             for stream in (sys.stdout, sys.stderr):
                 with contextlib.suppress(OSError):
                     stream.flush()

@@ -40,8 +40,10 @@ def run(table: str, output: str, as_json: bool, quiet: bool, given: Mapping[str,
     rows = BLOCK_ROWS if given["block_rows"] is None else given["block_rows"]
     with progress(quiet, None) as listener:
         release = release_of(frame, policy, rows, given["scratch"], listener)
-        write(spark, release, output, form_of(output, form_of(table)), given)
-    release.unpersist()
+        try:
+            write(spark, release, output, form_of(output, form_of(table)), given)
+        finally:
+            release.unpersist()
     if as_json:
         record: Any = release
         print_json(release_record(record, output, None))

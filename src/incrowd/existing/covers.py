@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.tree import Tree
+from incrowd.instance import places_in
 
 Ints = NDArray[np.int64]
 FAR = np.iinfo(np.int64).max // 4
@@ -57,12 +58,8 @@ def covers(
         columns = list(zip(trees, shape.tolist(), codes.T, strict=True))
         above = np.column_stack([tree.node[level][code] for tree, level, code in columns])
         price = sum(tree.cost[level][code] for tree, level, code in columns)
-        both = np.vstack([nodes[members], above]).astype(np.int64)
-        _, number = np.unique(both, axis=0, return_inverse=True)
-        number = number.ravel()
-        class_of = np.full(number.max() + 1, -1)
-        class_of[number[: len(members)]] = members
-        found = class_of[number[len(members) :]]
+        at = places_in(nodes[members], above)
+        found = np.where(at >= 0, members[at], -1)
         cost[:, -1] = np.where(found >= 0, price, FAR)
         place[:, -1] = found
         order = np.argsort(cost, axis=1, kind="stable")

@@ -12,7 +12,7 @@ from incrowd.frames.base import Column, Edit, Table, replaced
 from incrowd.frames.released import fresh, one_form_of, picked, used, used_words
 from incrowd.frames.scalars import as_texts, require_one_kind
 
-LOST = ("interval", "time with time zone")  # of duckdb: months and offsets would be lost
+LOST = ("interval", "time with time zone", "union")  # of duckdb: months, offsets, tags
 EAGER = "pandas, polars, pyarrow, modin or cuDF"
 
 
@@ -47,15 +47,18 @@ class NativeTable:
         ------
         InputError: polars knows no such cells.
         """
-        from polars.exceptions import PolarsError
+        import polars as pl
 
         try:
-            return self._frame.get_column(column).to_polars()[rows]
-        except (PolarsError, NotImplementedError, TypeError, ValueError):  # pyarrow's are such
+            cells = self._frame.get_column(column).to_polars()[rows]
+        except (pl.exceptions.PolarsError, NotImplementedError, TypeError, ValueError):
+            cells = None  # pyarrow's errors are such, too
+        if cells is None or cells.dtype == pl.Object:
             raise InputError(
                 f"column {column!r} holds values that files of data frames have no type for; make "
                 "it text, or leave it out"
-            ) from None
+            )
+        return cells
 
     def native(self) -> Any:
         """The frame, of the type that was given."""
@@ -206,9 +209,9 @@ def _numbered(series: Any, column: str) -> tuple[NDArray[np.integer], list[Any],
         require_one_kind(series[series.notna()], column)
     try:
         codes, distinct = series.factorize()
-    except TypeError:
+    except (TypeError, NotImplementedError):  # the latter of pyarrow, for lists and structs
         raise InputError(
-            f"column {column!r} holds values that cannot be compared; make it text"
+            f"column {column!r} holds values that cannot be compared; make it text, or leave it out"
         ) from None
     return codes, list(distinct), as_texts(list(distinct), column)
 
@@ -308,9 +311,8 @@ def require_readable(frame: Any) -> None:
     elif frame.implementation.is_pyarrow():
         from pyarrow import types
 
-        kinds = [
-            (str(k), types.is_decimal256(k) or types.is_interval(k)) for k in native.schema.types
-        ]
+        beyond = (types.is_decimal256, types.is_interval, types.is_run_end_encoded, types.is_union)
+        kinds = [(str(k), any(refused(k) for refused in beyond)) for k in native.schema.types]
     else:
         return
     for column, (kind, refused) in zip(frame.columns, kinds, strict=True):

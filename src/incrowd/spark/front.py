@@ -9,6 +9,7 @@ from incrowd.events import Event, Listener, listening, silent
 from incrowd.policy.base import Policy, Roles
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.all_of import names_of
+from incrowd.privacy.numbers import whole
 from incrowd.spark.result import SparkRelease
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def release_of(
     from incrowd.spark.columns import task_of
     from incrowd.spark.keeping import Keeper
     from incrowd.spark.plan import CODED, on_batches, workers_errors
+    from incrowd.spark.rows import one_form
 
     started = time.monotonic()
     require_servable(df, policy, block_rows, scratch)
@@ -107,21 +109,17 @@ def release_of(
     secret = roles.sensitive if asks_of_sensitive(policy) else ()
     keys = [inner[name] for name in (*roles.qi, *secret)]
     published = roles.published(df.columns)
-    whole = df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns)))
-    rows = whole.select(*(inner[name] for name in published))
+    named = df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns)))
+    rows = one_form(named.select(*(inner[name] for name in published)))
     listener(Event("distinct rows"))
-    keeper = Keeper(scratch)
-    distinct = rows.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
-    distinct = keeper.keep(distinct, "distinct")
-    count, total = (int(x or 0) for x in distinct.agg(sf.count("n"), sf.sum("n")).collect()[0])
-    if not total:
-        return nothing(df, policy, roles, time.monotonic() - started)
-    if total < policy.k:
-        raise NoLawfulReleaseError(
-            f"k = {policy.k} is larger than the table, which has {total} rows: nobody in it can "
-            f"hide among {policy.k}; use k ≤ {total} or more rows"
-        )
-    with workers_errors():
+    with Keeper(scratch) as keeper, workers_errors():
+        distinct = rows.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
+        distinct = keeper.keep(distinct, "distinct")
+        count, total = (int(x or 0) for x in distinct.agg(sf.count("n"), sf.sum("n")).collect()[0])
+        if not total:
+            keeper.forget()
+            return nothing(df, policy, roles, time.monotonic() - started)
+        require_enough(total, policy.k)
         task = task_of(distinct, inner, roles, policy, bool(secret))
         coded = distinct.select(*keys, "n").mapInArrow(on_batches("encode", task), CODED)
         made = made_of(coded, task, count, block_rows, keeper, listener)
@@ -138,6 +136,15 @@ def release_of(
             keeper,
             started,
             listener,
+        )
+
+
+def require_enough(rows: int, k: int) -> None:
+    """Raise NoLawfulReleaseError for a table of fewer than k rows."""
+    if rows < k:
+        raise NoLawfulReleaseError(
+            f"k = {k} is larger than the table, which has {rows} rows: nobody in it can hide among "
+            f"{k}; use k ≤ {rows} or more rows"
         )
 
 
@@ -250,8 +257,12 @@ def require_servable(
     df: "DataFrame", policy: Policy, block_rows: int, scratch: str | None = None
 ) -> None:
     """Raise InputError for what Spark or this engine on it cannot do."""
-    if block_rows < 1:
-        raise InputError(f"block_rows is {block_rows}; expected at least 1 distinct row a task")
+    if not callable(getattr(df, "toDF", None)):
+        raise InputError(
+            f"expected a Spark frame, not {type(df).__name__}: spark.createDataFrame makes one; "
+            "incrowd.anonymize takes other frames as they are"
+        )
+    whole(block_rows, "block_rows")
     names = list(df.columns)
     if len(set(names)) < len(names):
         raise InputError("the frame has a column name more than once; rename the columns")
@@ -261,6 +272,11 @@ def require_servable(
         raise InputError(
             "fixed, linked and capped columns are not served on Spark yet; leave them out, or make "
             "the release on one machine"
+        )
+    if policy.suppress_rows:
+        raise InputError(
+            "leaving rows out (suppress_rows) is not served on Spark; make the release on one "
+            "machine, or take the rows out before"
         )
     if policy.time_limit is not None and scratch is None:
         raise InputError(

@@ -1,9 +1,11 @@
 """Keeping what a task found, so that it is not found twice."""
 
+import contextlib
 import shutil
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
 class Keeper:
     """Keeps frames in Spark's cache or, with ``scratch``, as Parquet in a folder of its own there.
 
-    A cached part that is lost with its worker is found again, the same; a file is not lost.
+    A cached part that is lost with its worker is found again, the same; a file is not lost.  As a
+    context: whatever the block raises (an interrupt too) forgets all, which is as private as the
+    table.
 
     Attributes
     ----------
@@ -25,6 +29,19 @@ class Keeper:
     _frames: list["DataFrame"] = field(default_factory=list)
     _folder: str = ""
 
+    def __enter__(self) -> "Keeper":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            with contextlib.suppress(Exception):  # a Spark that is gone: what it raised first tells
+                self.forget()
+
     def keep(self, frame: "DataFrame", name: str) -> "DataFrame":
         """Return the frame, kept."""
         if self.scratch is None:
@@ -34,7 +51,8 @@ class Keeper:
         self._folder = self._folder or f"{self.scratch.rstrip('/')}/incrowd-{uuid.uuid4().hex}"
         path = f"{self._folder}/{name}"
         frame.write.parquet(path)
-        return frame.sparkSession.read.parquet(path)
+        # Sail writes no file for no row: what the columns are stands nowhere then
+        return frame.sparkSession.read.schema(frame.schema).parquet(path)
 
     def forget(self) -> None:
         """Free the cache, and remove the folder where it is a local one."""

@@ -12,6 +12,22 @@ if TYPE_CHECKING:
 CHANGED = "the table changed since it was anonymized (incrowd); anonymize it again"
 
 
+def one_form(rows: "DataFrame") -> "DataFrame":
+    """Return rows in which 0.0 and NaN look one way each, as a release of one machine shows them.
+
+    Spark groups by them as equal, but a −0.0 that stayed would tell its row apart.
+    """
+    nan = sf.lit(float("nan"))
+    return rows.select(
+        *(
+            sf.nanvl(sf.col(name) + sf.lit(0.0), nan).cast(kind).alias(name)
+            if kind in ("float", "double")
+            else sf.col(name)
+            for name, kind in rows.dtypes
+        )
+    )
+
+
 def ranges(decoded: "DataFrame", keys: Sequence[str], texts: Sequence[str]) -> "DataFrame":
     """Merge equal releases of equal rows, and number their copies.
 

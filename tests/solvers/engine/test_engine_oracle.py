@@ -18,6 +18,7 @@ from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.engine.prove import prove
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
 from incrowd.solvers.exact.subset_dp import SubsetDP
+from incrowd.stop import Stop
 from oracle import join_cost, optimum
 from solvers.engine.engine_samples import (
     KINDS,
@@ -163,3 +164,15 @@ def test_sorted_classes_are_lawful(kind: str) -> None:
         assert lawful(solution, k)
         if (instance.counts >= k).all():
             assert solution.cost == 0
+
+
+def test_windows_end_when_time_is_up() -> None:
+    """Tests that one order is always there, as without a limit, and no other once time is up."""
+    for instance, _ in random_tables(39, 20, KINDS[0], (6, 41), (2, 5)):
+        late = window_emission(instance, 3, 4, 5, Stop(time_limit=0))
+        one = window_emission(instance, 3, 1, 5)
+        assert late.rows.tolist() == one.rows.tolist()
+        assert late.cost.tolist() == one.cost.tolist()
+        soon = window_emission(instance, 3, 4, 5, Stop(time_limit=1000))
+        assert soon.rows.tolist() == window_emission(instance, 3, 4, 5).rows.tolist()
+        assert len(soon.cost) > len(one.cost)

@@ -199,7 +199,7 @@ class Run(LiftedRun):
     def list_candidates(self) -> Emission:
         """List the candidate pairs under the prices at hand."""
         if self.wide:
-            return window_emission(self.instance, self.k, 6, self.context.seed)
+            return window_emission(self.instance, self.k, 6, self.context.seed, self.stop)
         share = self.slack() * self.instance.cell / self.k
         pairs = self.engine.pairs
         sink = new_sink(pairs // 3, pairs)
@@ -212,7 +212,7 @@ class Run(LiftedRun):
                 break
             share *= 0.7 if state[3] == OVERFLOW else 0.2
         else:
-            return window_emission(self.instance, self.k, 6, self.context.seed)
+            return window_emission(self.instance, self.k, 6, self.context.seed, self.stop)
         p, z = int(state[0]), int(state[1])
         return Emission(sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy())
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance
+from incrowd.instance import Instance, row_order
 from incrowd.jit import kernel
 from incrowd.patterns.prefix_tree import Emission
+from incrowd.stop import Stop
 
 
 @kernel
@@ -85,8 +86,10 @@ def scan_windows(
     return patterns, pairs
 
 
-def window_emission(instance: Instance, k: int, orders: int, seed: int) -> Emission:
-    """Return patterns from windows over ``orders`` random column orders."""
+def window_emission(
+    instance: Instance, k: int, orders: int, seed: int, stop: Stop | None = None
+) -> Emission:
+    """Return patterns from windows over ``orders`` random column orders; fewer when time is up."""
     rng = np.random.default_rng([seed, 11])
     stride = max(1, k // 2)
     reach = 2 * k
@@ -95,9 +98,11 @@ def window_emission(instance: Instance, k: int, orders: int, seed: int) -> Emiss
     offset = np.zeros(room + 3, np.int64)
     rows = np.empty(room * (k + 2 * reach) + 2 * reach + k, np.int32)
     patterns = pairs = 0
-    for _ in range(orders):
+    for turn in range(orders):
+        if turn and stop is not None and stop.now():  # of millions of rows each takes seconds
+            break
         columns = rng.permutation(instance.columns)
-        order = np.lexsort(instance.codes[:, columns].T).astype(np.int64)
+        order = row_order(instance.codes[:, columns[::-1]])
         patterns, pairs = scan_windows(
             order,
             stride,

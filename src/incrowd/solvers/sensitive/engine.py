@@ -150,7 +150,7 @@ class Run(StagedRun):
         """Sweep over windows of the sorted table; the table as one class is there already."""
         self.tell("first release")
         if self.searchable and not self.stop.now():
-            self.sweep(window_emission(self.instance, self.k, 2, self.context.seed))
+            self.sweep(window_emission(self.instance, self.k, 2, self.context.seed, self.stop))
 
     def sweep(self, emission: Emission) -> None:
         """Offer the greedy release over these candidates."""
@@ -258,7 +258,7 @@ class Run(StagedRun):
             return
         self.tell("candidates")
         if self.wide:
-            emission = window_emission(self.instance, self.k, 6, self.context.seed)
+            emission = window_emission(self.instance, self.k, 6, self.context.seed, self.stop)
             self.sweep(emission)
             self.anneal_again(emission, 1.0, 1.0)
         else:
