@@ -1,14 +1,15 @@
-"""Tests of the kernel cache's housekeeping, and that no time limit counts compiling."""
+"""Tests of how kernels are compiled: once for all callers, and out of every time limit."""
 
 import os
 import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from incrowd import clock
-from incrowd.jit import drop_stale_caches, kernel, lean_kernel
+from incrowd.jit import drop_stale_caches, inner_kernel, kernel, lean_kernel
 from incrowd.stop import Stop
 
 
@@ -32,6 +33,34 @@ def test_compiling_takes_none_of_a_time_limit(decorate: Any) -> None:
     assert elapsed <= time.monotonic() - begin - compiling
     outer(2)  # compiled before
     assert clock.left_out() == before + compiling
+
+
+@inner_kernel
+def added(x: Any, by: Any) -> Any:
+    """An inner kernel."""
+    return x + by
+
+
+@pytest.mark.parametrize("decorate", [kernel, lean_kernel])
+def test_callers_share_one_version(decorate: Any) -> None:
+    """Tests literals and narrow numbers as arguments: they are passed as 64 bits."""
+
+    @decorate
+    def outer(numbers: Any) -> Any:
+        return added(numbers[0], 1) + added(added(-1, numbers.size), numbers[1])
+
+    most = np.iinfo(np.int32).max
+    assert outer(np.array([most, most], np.int32)) == 2 * most + 2
+    assert outer(np.array([7, 5], np.int64)) == 14
+    versions: Any = added
+    assert [str(kind) for kind in versions.signatures[0]] == ["int64", "int64"]
+    assert len(versions.signatures) == 1
+
+
+def test_inner_kernels_are_not_for_python() -> None:
+    """Tests that a call from Python, where such a kernel has no entry, does not crash."""
+    with pytest.raises(TypeError, match="added can be called by kernels alone"):
+        added(1, 2)
 
 
 def test_caches_older_than_a_source_are_dropped(tmp_path: Path) -> None:

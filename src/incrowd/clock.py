@@ -1,6 +1,6 @@
 """The clock of time limits: wall seconds, less those in which kernels were compiled.
 
-A kernel is compiled when it first runs after an installation, which takes about a minute for all of
+A kernel is compiled when it first runs after an installation, which takes up to a minute for all of
 an engine.  A time limit is the search's, so that its first run is as good as later ones.
 """
 

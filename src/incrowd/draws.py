@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel
 
 
-@lean_kernel
+@inner_kernel
 def draw(rng: Any) -> float:
     """Uniform in [0, 1)."""
     rng[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -18,13 +18,13 @@ def draw(rng: Any) -> float:
     return (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@lean_kernel
+@inner_kernel
 def below(rng: Any, n: int) -> int:
     """Uniform in 0..n−1."""
     return min(int(draw(rng) * n), n - 1)
 
 
-@lean_kernel
+@inner_kernel
 def least_gain(heat: float, rng: Any) -> float:
     """Draw the gain from which on Metropolis' rule takes a move: a loss with chance e^(−loss/heat).
 

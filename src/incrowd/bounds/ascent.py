@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.strides import Strides
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 
 
-@lean_kernel
+@inner_kernel
 def note_excess(
     rows: Any, begin: int, end: int, excess: float, p: int, cut: Any, cutter: Any
 ) -> None:
@@ -30,7 +30,7 @@ def note_excess(
             cutter[r] = p
 
 
-@lean_kernel
+@inner_kernel
 def load_cutters(u: Any, counts: Any, cut: Any, cutter: Any, load: Any, gradient: Any) -> float:
     """Return F(u); begin its supergradient, and load each pattern with the copies that it cuts."""
     bound = 0.0
@@ -42,7 +42,7 @@ def load_cutters(u: Any, counts: Any, cut: Any, cutter: Any, load: Any, gradient
     return bound
 
 
-@lean_kernel
+@inner_kernel
 def share_out(
     rows: Any,
     begin: int,

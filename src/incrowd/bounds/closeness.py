@@ -23,12 +23,12 @@ from typing import Any
 
 from incrowd.bounds.diversity import IMPOSSIBLE
 from incrowd.bounds.tops import fill_tops, sort_pieces
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel
 
 SLOPES = 9  # slopes tried for one size of class, at most
 
 
-@lean_kernel
+@inner_kernel
 def list_quota(k: float, t: float, quota: Any, start: Any, pad: Any) -> Any:
     """Fill the two lists for classes of ≥ k rows; return (in quota, beyond, lacking)."""
     inside = 0
@@ -55,7 +55,7 @@ def list_quota(k: float, t: float, quota: Any, start: Any, pad: Any) -> Any:
     return inside, beyond, max(lacking, 0.0)
 
 
-@lean_kernel
+@inner_kernel
 def relaxed_mean(k: float, t: float, quota: Any, start: Any, pad: Any) -> Any:
     """Return (dearest mean of classes of ≥ k rows, number of weights, price of more distance)."""
     inside, beyond, lacking = list_quota(k, t, quota, start, pad)
@@ -104,7 +104,7 @@ def relaxed_mean(k: float, t: float, quota: Any, start: Any, pad: Any) -> Any:
     return total / k, out, slope
 
 
-@lean_kernel
+@inner_kernel
 def sized_line(size: int, slope: float, t: float, quota: Any, start: Any, pad: Any) -> Any:
     """Return (dearest mean of a class of this size at this slope, its distance beyond t).
 
@@ -142,7 +142,7 @@ def sized_line(size: int, slope: float, t: float, quota: Any, start: Any, pad: A
     return total / size + slope * t, spent / size - t
 
 
-@lean_kernel
+@inner_kernel
 def sized_mean(
     size: int, first: float, floor: float, t: float, quota: Any, start: Any, pad: Any
 ) -> Any:
@@ -186,7 +186,7 @@ def sized_mean(
     return best, best_slope
 
 
-@lean_kernel
+@inner_kernel
 def fill_sums(start: Any, pad: Any) -> None:
     """Sum up the dearest 0, 1, 2, … copies of every value, from ``start[v] + v`` on."""
     for v in range(start.size - 1):
@@ -198,7 +198,7 @@ def fill_sums(start: Any, pad: Any) -> None:
             pad.sum[at + z + 1] = total
 
 
-@lean_kernel
+@inner_kernel
 def counted_mean(size: int, first: int, number: int, data: Any, start: Any, pad: Any) -> Any:
     """Return (dearest mean of a class with one of the histograms listed, its place in ``data``)."""
     values = start.size - 1
@@ -222,7 +222,7 @@ def counted_mean(size: int, first: int, number: int, data: Any, start: Any, pad:
     return best / size, where
 
 
-@lean_kernel
+@inner_kernel
 def list_counted(where: int, size: int, data: Any, start: Any, pad: Any) -> None:
     """Fill the answer with the dearest class that has the histogram at ``where``."""
     out = 0
@@ -233,7 +233,7 @@ def list_counted(where: int, size: int, data: Any, start: Any, pad: Any) -> None
             out += 1
 
 
-@lean_kernel
+@inner_kernel
 def best_size(
     mean: float, slope: float, enough: float, data: Any, quota: Any, start: Any, pad: Any
 ) -> Any:
@@ -271,7 +271,7 @@ def best_size(
     return best, size_then, slope_then, where_then
 
 
-@lean_kernel
+@inner_kernel
 def variation(
     rows: Any,
     begin: int,

@@ -19,7 +19,7 @@ Theorems and proofs: docs/explanation/sensitive-bounds.md, "Once per pattern".
 from typing import Any
 
 from incrowd.bounds.stacks import NOTHING, keep, line, pile
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 
 PROBES = 24  # sizes tried on the way to the one where classes are worth most, at most
 QUIET = 12  # sizes passed over in a row, at most
@@ -28,7 +28,7 @@ NODES = 3000  # choices of values beyond quota, begun for one size, at most
 ROUNDING = 1e-9
 
 
-@lean_kernel
+@inner_kernel
 def bounded(size: int, first: float, enough: float, law: Any, s: Any) -> Any:
     """Return (bound on classes of this size, the slope and the last key that prove it).
 
@@ -66,7 +66,7 @@ def bounded(size: int, first: float, enough: float, law: Any, s: Any) -> Any:
     return best, best_slope, best_last
 
 
-@lean_kernel
+@inner_kernel
 def weigh(size: int, slope: float, last: float, law: Any, s: Any) -> None:
     """Tell what each value loses at these multipliers within its quota, and beyond; list values.
 
@@ -96,7 +96,7 @@ def weigh(size: int, slope: float, last: float, law: Any, s: Any) -> None:
         s.order[x] = v
 
 
-@lean_kernel
+@inner_kernel
 def filled(size: int, slope: float, room: float, law: Any, s: Any) -> float:
     """Return the worth of the dearest class with exactly the values of ``side`` beyond quota.
 
@@ -139,7 +139,7 @@ def filled(size: int, slope: float, room: float, law: Any, s: Any) -> float:
     return total
 
 
-@lean_kernel
+@inner_kernel
 def searched(
     size: int, bound: float, slope: float, last: float, best: float, law: Any, s: Any
 ) -> Any:
@@ -178,7 +178,7 @@ def searched(
     return best, False
 
 
-@lean_kernel
+@inner_kernel
 def count_above(slope: float, last: float, law: Any, s: Any) -> None:
     """Count each value's copies above the last key: of all, and of those wholly beyond quota."""
     for v in range(law.quota.size):
@@ -193,7 +193,7 @@ def count_above(slope: float, last: float, law: Any, s: Any) -> None:
             found[v] = low
 
 
-@lean_kernel
+@inner_kernel
 def level(size: int, slope: float, last: float, law: Any, s: Any) -> float:
     """Return what these multipliers prove of classes of another size, after ``count_above``."""
     total = size * (last + slope * law.t)
@@ -207,7 +207,7 @@ def level(size: int, slope: float, last: float, law: Any, s: Any) -> float:
     return total
 
 
-@lean_kernel
+@inner_kernel
 def tangent(size: int, slope: float, last: float, law: Any, s: Any) -> Any:
     """Return (A, B): classes of n rows are worth at most A + B·(n − size).
 
@@ -229,7 +229,7 @@ def tangent(size: int, slope: float, last: float, law: Any, s: Any) -> Any:
     return total + rise * size, rise
 
 
-@lean_kernel
+@inner_kernel
 def peak(held: int, law: Any, s: Any) -> Any:
     """Return the size about which classes are worth most, and the slope there.
 
@@ -255,7 +255,7 @@ def peak(held: int, law: Any, s: Any) -> Any:
     return size, slope
 
 
-@lean_kernel
+@inner_kernel
 def scan(size: int, step: int, held: int, slope: float, best: float, law: Any, s: Any) -> float:
     """Go through sizes upwards or downwards; return the worth of the best class, at least ``best``.
 

@@ -22,12 +22,12 @@ from math import floor
 from typing import Any
 
 from incrowd.bounds.tops import LOOKS, fill_tops
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel
 
 IMPOSSIBLE = -1e300
 
 
-@lean_kernel
+@inner_kernel
 def capped_of_size(size: float, caps: Any, lows: Any, must: int, start: Any, pad: Any) -> Any:
     """Return (sum of the dearest ``size`` copies within the caps, number of weights).
 
@@ -68,7 +68,7 @@ def capped_of_size(size: float, caps: Any, lows: Any, must: int, start: Any, pad
     return total, out
 
 
-@lean_kernel
+@inner_kernel
 def dearest_next(caps: Any, pad: Any) -> int:
     """Return which of the values present has the dearest copy left within its cap, or −1."""
     best = -1
@@ -82,7 +82,7 @@ def dearest_next(caps: Any, pad: Any) -> int:
     return best
 
 
-@lean_kernel
+@inner_kernel
 def take(
     x: int, at: int, begin: float, end: float, total: float, size: float, out: int, pad: Any
 ) -> Any:
@@ -106,7 +106,7 @@ def take(
     return total, out
 
 
-@lean_kernel
+@inner_kernel
 def capped_from(at: int, start: Any, data: Any, pad: Any) -> Any:
     """Return (dearest mean, number of weights) for the size, caps and lows at ``data[at]``."""
     values = start.size - 1
@@ -116,7 +116,7 @@ def capped_from(at: int, start: Any, data: Any, pad: Any) -> Any:
     return (IMPOSSIBLE if total == IMPOSSIBLE else total / data[at]), out
 
 
-@lean_kernel
+@inner_kernel
 def capped(
     rows: Any,
     begin: int,
@@ -158,7 +158,7 @@ def capped(
     return best, out
 
 
-@lean_kernel
+@inner_kernel
 def distinct(
     rows: Any,
     begin: int,
@@ -209,7 +209,7 @@ def distinct(
     return mean, out
 
 
-@lean_kernel
+@inner_kernel
 def keep_dearest(price: Any, row: Any, held: int, most: int, p: float, r: int) -> int:
     """Insert a copy into a falling list of at most ``most``; return the list's length."""
     if held >= most and p <= price[held - 1]:
@@ -224,7 +224,7 @@ def keep_dearest(price: Any, row: Any, held: int, most: int, p: float, r: int) -
     return held + 1 if held < most else held
 
 
-@lean_kernel
+@inner_kernel
 def rise(
     rows: Any, begin: int, end: int, u: Any, counts: Any, total: float, n: int, pad: Any
 ) -> Any:
@@ -246,7 +246,7 @@ def rise(
     return mean
 
 
-@lean_kernel
+@inner_kernel
 def write_distinct(
     rows: Any,
     begin: int,

@@ -15,7 +15,7 @@ from incrowd.bounds.pricing import Pricing, dearest, shares_of
 from incrowd.bounds.strides import Strides
 from incrowd.bounds.tops import Pad
 from incrowd.instance import Instance
-from incrowd.jit import kernel, lean_kernel
+from incrowd.jit import inner_kernel, kernel
 from incrowd.patterns.cursor import copies_of, enter_root, enter_run, is_closed, next_run
 from incrowd.patterns.prefix_tree import (
     NO_SINK,
@@ -29,7 +29,7 @@ from incrowd.patterns.prefix_tree import (
 SUPPORT, EMIT, MEASURE = 0, 1, 2
 
 
-@lean_kernel
+@inner_kernel
 def judge(
     mode: int,
     rows: Any,
@@ -59,7 +59,7 @@ def judge(
     return IMPOSSIBLE if mean <= enough else mean - cost
 
 
-@lean_kernel
+@inner_kernel
 def emit(
     rows: Any, begin: int, end: int, cost: int, reach: float, u: Any, sink: Any, state: Any
 ) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 
 from incrowd.bounds.diversity import IMPOSSIBLE, keep_dearest
 from incrowd.bounds.tops import fill_tops
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel
 
 
-@lean_kernel
+@inner_kernel
 def potential_value(slope: float, quota: Any, distance: Any, values: int, pad: Any, at: int) -> Any:
     """Fill the plan at ``at``: the best value j for each i; return (q·g, cost of the plan)."""
     worth = 0.0
@@ -40,7 +40,7 @@ def potential_value(slope: float, quota: Any, distance: Any, values: int, pad: A
     return worth, cost
 
 
-@lean_kernel
+@inner_kernel
 def best_slope(t: float, quota: Any, distance: Any, values: int, pad: Any) -> float:
     """Return the λ ≥ 0 that minimises q·g + λt, or −1 when no class comes within t."""
     worth0, cost0 = potential_value(0.0, quota, distance, values, pad, 0)
@@ -72,7 +72,7 @@ def best_slope(t: float, quota: Any, distance: Any, values: int, pad: Any) -> fl
     return slope
 
 
-@lean_kernel
+@inner_kernel
 def potential(
     rows: Any,
     begin: int,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.tops import sort_pieces
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel
 
 NOTHING = -1e300
 
@@ -73,14 +73,14 @@ def new_stacks(rows: int, distinct: int, values: int) -> Stacks:
     return Stacks(**scratch)
 
 
-@lean_kernel
+@inner_kernel
 def keep(histogram: Any, target: Any) -> None:
     """Copy a histogram."""
     for v in range(target.size):
         target[v] = histogram[v]
 
 
-@lean_kernel
+@inner_kernel
 def pile(
     rows: Any, begin: int, end: int, u: Any, counts: Any, cost: float, law: Any, s: Any
 ) -> int:
@@ -120,13 +120,13 @@ def pile(
     return total
 
 
-@lean_kernel
+@inner_kernel
 def key(v: int, x: int, size: int, slope: float, law: Any, s: Any) -> float:
     """Return e − slope·c of the copy of v before which there are x, in classes of this size."""
     return s.excess[law.start[v] + x] - slope * min(1.0, max(0.0, x + 1 - size * law.quota[v]))
 
 
-@lean_kernel
+@inner_kernel
 def ends(size: int, slope: float, law: Any, s: Any) -> Any:
     """Return the highest key of a copy not taken and its value, and the lowest of one taken."""
     high, to, low, from_ = NOTHING, -1, -NOTHING, -1
@@ -143,7 +143,7 @@ def ends(size: int, slope: float, law: Any, s: Any) -> Any:
     return high, to, low, from_
 
 
-@lean_kernel
+@inner_kernel
 def line(size: int, slope: float, law: Any, s: Any) -> Any:
     """Return (sum of the ``size`` highest e − slope·c, how far they lie beyond, the last of them).
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel
 
 LOOKS = 1  # where ``Pad.state`` counts the copies looked at, which is what pricing takes time for
 DEEP = 16  # copies kept of a value, above which a heap collects them
@@ -74,7 +74,7 @@ def new_pad(distinct: int, values: int, depth: int, least: int) -> Pad:
     )
 
 
-@lean_kernel
+@inner_kernel
 def fill_tops(
     rows: Any, begin: int, end: int, u: Any, counts: Any, value: Any, start: Any, pad: Any
 ) -> None:
@@ -109,7 +109,7 @@ def fill_tops(
             sort_heap(start[v], pad.filled[v], pad)
 
 
-@lean_kernel
+@inner_kernel
 def insert(at: int, depth: int, held: int, p: float, r: int, copies: int, pad: Any) -> int:
     """Insert copies into a falling list of at most ``depth``; return the list's length."""
     j = held
@@ -126,7 +126,7 @@ def insert(at: int, depth: int, held: int, p: float, r: int, copies: int, pad: A
     return size
 
 
-@lean_kernel
+@inner_kernel
 def push(at: int, depth: int, held: int, p: float, r: int, copies: int, pad: Any) -> int:
     """Add copies to a heap of at most ``depth``, the cheapest on top; return the heap's size.
 
@@ -150,7 +150,7 @@ def push(at: int, depth: int, held: int, p: float, r: int, copies: int, pad: Any
     return held
 
 
-@lean_kernel
+@inner_kernel
 def sift_down(at: int, held: int, p: float, r: int, pad: Any) -> None:
     """Put a copy in place of the one on top of a heap."""
     j = 0
@@ -168,7 +168,7 @@ def sift_down(at: int, held: int, p: float, r: int, pad: Any) -> None:
     pad.top_row[at + j] = r
 
 
-@lean_kernel
+@inner_kernel
 def sort_heap(at: int, held: int, pad: Any) -> None:
     """Turn a heap into a falling list."""
     for last in range(held - 1, 0, -1):
@@ -178,7 +178,7 @@ def sort_heap(at: int, held: int, pad: Any) -> None:
         sift_down(at, last, p, r, pad)
 
 
-@lean_kernel
+@inner_kernel
 def sort_pieces(price: Any, amount: Any, row: Any, n: int, rising: bool) -> None:
     """Sort ``n`` pieces by price, falling unless ``rising``."""
     sign = 1.0 if rising else -1.0

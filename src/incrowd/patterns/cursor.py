@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.instance import NodeTables
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 
 FEW = 24  # rows sorted by insertion
 DIGIT_BITS = 8
@@ -76,7 +76,7 @@ def sort_rows(rows: Any, n: int, code: Any, buffers: Any) -> None:
         count_rows(rows, n, code, low, shift, (1 << step) - 1, buffers)
 
 
-@lean_kernel
+@inner_kernel
 def insert_rows(rows: Any, n: int, code: Any, key: Any) -> None:
     """Sort by insertion."""
     for i in range(n):
@@ -93,7 +93,7 @@ def insert_rows(rows: Any, n: int, code: Any, key: Any) -> None:
         key[j + 1] = k
 
 
-@lean_kernel
+@inner_kernel
 def count_rows(rows: Any, n: int, code: Any, low: int, shift: int, mask: int, buffers: Any) -> None:
     """Sort by the digit ``(code − low) >> shift & mask``, counting how often each occurs."""
     tally = buffers.tally
@@ -112,7 +112,7 @@ def count_rows(rows: Any, n: int, code: Any, low: int, shift: int, mask: int, bu
         rows[i] = spare[i]
 
 
-@lean_kernel
+@inner_kernel
 def enter(depth: int, n: int, cost: int, grid: Any, buffers: Any) -> None:
     """Start on the next column with the rows ``buffers.rows[depth][:n]``, which pay ``cost``."""
     level, place, size, paid, levels = buffers.depth
@@ -124,7 +124,7 @@ def enter(depth: int, n: int, cost: int, grid: Any, buffers: Any) -> None:
     sort_rows(buffers.rows[depth], n, grid.codes[depth], buffers)
 
 
-@lean_kernel
+@inner_kernel
 def enter_root(grid: Any, buffers: Any) -> None:
     """Start the walk with all rows."""
     distinct = grid.codes.shape[1]
@@ -133,7 +133,7 @@ def enter_root(grid: Any, buffers: Any) -> None:
     enter(0, distinct, 0, grid, buffers)
 
 
-@lean_kernel
+@inner_kernel
 def enter_run(depth: int, begin: int, end: int, cost: int, grid: Any, buffers: Any) -> None:
     """Start on the column ``depth`` with a run of the one before."""
     rows = buffers.rows[depth - 1]
@@ -143,7 +143,7 @@ def enter_run(depth: int, begin: int, end: int, cost: int, grid: Any, buffers: A
     enter(depth, end - begin, cost, grid, buffers)
 
 
-@lean_kernel
+@inner_kernel
 def next_run(depth: int, unit: int, grid: Any, buffers: Any) -> tuple[int, int, int, int]:
     """Step to the next run, here or further up; return (depth, begin, end, cost).
 
@@ -178,7 +178,7 @@ def next_run(depth: int, unit: int, grid: Any, buffers: Any) -> tuple[int, int, 
     return -1, 0, 0, 0
 
 
-@lean_kernel
+@inner_kernel
 def copies_of(rows: Any, begin: int, end: int, counts: Any) -> int:
     """Count the copies of ``rows[begin:end]``."""
     total = 0
@@ -187,7 +187,7 @@ def copies_of(rows: Any, begin: int, end: int, counts: Any) -> int:
     return total
 
 
-@lean_kernel
+@inner_kernel
 def is_closed(rows: Any, begin: int, end: int, depth: int, grid: Any, buffers: Any) -> bool:
     """Whether the rows reach into two children of every chosen inner node of earlier columns."""
     tables = grid.tables

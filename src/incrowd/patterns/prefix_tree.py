@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.instance import Instance, NodeTables
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 from incrowd.patterns.cursor import (
     Grid,
     copies_of,
@@ -88,7 +88,7 @@ class Task(NamedTuple):
     visits: int
 
 
-@lean_kernel
+@inner_kernel
 def exceeds(
     task: Any, rows: Any, begin: int, end: int, counts: Any, cost: Any, known: Any, pad: Any
 ) -> tuple[bool, Any]:
@@ -103,7 +103,7 @@ def exceeds(
     return total > task.k * cost, total
 
 
-@lean_kernel
+@inner_kernel
 def profitable(
     task: Any, rows: Any, begin: int, end: int, counts: Any, cost: int, known: Any, pad: Any
 ) -> tuple[bool, Any]:
@@ -122,7 +122,7 @@ def profitable(
     return exceeds(task, rows, begin, end, counts, least, known, pad)
 
 
-@lean_kernel
+@inner_kernel
 def within_reach(task: Any, reach: Any, cost: int) -> bool:
     """Whether a pattern of this cost can matter, whatever its rows."""
     if task.mode == EMIT:
@@ -130,7 +130,7 @@ def within_reach(task: Any, reach: Any, cost: int) -> bool:
     return reach > task.k * cost
 
 
-@lean_kernel
+@inner_kernel
 def leave_out(task: Any, depth: int, reach: Any, least: Any, buffers: Any) -> None:
     """Leave out the levels of this column all of whose nodes cost too much."""
     _, _, _, paid, levels = buffers.depth
@@ -140,7 +140,7 @@ def leave_out(task: Any, depth: int, reach: Any, least: Any, buffers: Any) -> No
         levels[depth] -= 1
 
 
-@lean_kernel
+@inner_kernel
 def emit(task: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -> None:
     """Append one pattern to the sink; ``state`` = (patterns, pairs, visits, trouble)."""
     k, price, slack, sink = task.k, task.price, task.slack, task.sink
@@ -166,7 +166,7 @@ def emit(task: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -> 
     state[1] = z
 
 
-@lean_kernel
+@inner_kernel
 def repair(task: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -> None:
     """Lower integer prices until the k highest sum to at most k·cost (here cost has their unit)."""
     k, price = task.k, task.price
@@ -192,7 +192,7 @@ def repair(task: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -
         excess = total - k * cost
 
 
-@lean_kernel
+@inner_kernel
 def act(task: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -> None:
     """Do what the mode does with a complete pattern."""
     if task.mode == SUPPORT:

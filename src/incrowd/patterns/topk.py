@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 
 
 @lean_kernel
@@ -88,7 +88,7 @@ def most_above(
     return gain + (k - copies) * rest, False
 
 
-@lean_kernel
+@inner_kernel
 def may_exceed(rows: Any, begin: int, end: int, price: Any, counts: Any, k: int, cost: Any) -> bool:
     """Whether the mean of the k highest prices might exceed ``cost``."""
     above, _ = most_above(rows, begin, end, price, counts, k, cost)

@@ -9,7 +9,7 @@ Rubinstein).  In between the cheapest transport decides, and leaves its own pote
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 
 FAR = 2**62
 KEPT = 32  # potentials
@@ -83,7 +83,7 @@ def carriage(
     return moved
 
 
-@lean_kernel
+@inner_kernel
 def foreseen(excess: NDArray[np.int64], kept: NDArray[np.int64]) -> int:
     """Return the most that the potentials kept promise a transport to cost."""
     values = len(excess)
@@ -96,7 +96,7 @@ def foreseen(excess: NDArray[np.int64], kept: NDArray[np.int64]) -> int:
     return most
 
 
-@lean_kernel
+@inner_kernel
 def by_turns(
     excess: NDArray[np.int64],
     distance: NDArray[np.int64],
@@ -122,7 +122,7 @@ def by_turns(
     return bool(spare >= 0)
 
 
-@lean_kernel
+@inner_kernel
 def keep(
     price: NDArray[np.int64],
     gives: NDArray[np.int64],
@@ -138,7 +138,7 @@ def keep(
                 potential[v] = min(potential[v], price[w] + distance[w * values + v])
 
 
-@lean_kernel
+@inner_kernel
 def reach(
     excess: NDArray[np.int64],
     gives: NDArray[np.int64],
@@ -186,7 +186,7 @@ def reach(
     return node
 
 
-@lean_kernel
+@inner_kernel
 def carry(
     end: int,
     excess: NDArray[np.int64],

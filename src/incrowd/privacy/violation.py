@@ -8,7 +8,7 @@ threshold is lawful only as l or more equal shares: no double admits an unlawful
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 from incrowd.privacy.carriage import carriage
 from incrowd.privacy.laws import (
     CARRIED,
@@ -74,7 +74,7 @@ def violation_after(
     return found
 
 
-@lean_kernel
+@inner_kernel
 def in_rows(surplus: int, unit: int) -> int:
     """surplus/unit in 1/1024 of a row, at least 1 for any surplus above 0."""
     if surplus <= 0:
@@ -85,7 +85,7 @@ def in_rows(surplus: int, unit: int) -> int:
     return max(1, whole * ROW + share)
 
 
-@lean_kernel
+@inner_kernel
 def shares_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
     """max (D·h − x·n)⁺ + Σ (y·n − D·h)⁺: a row of another value brings every excess down."""
     unit, values = data[0], len(part)
@@ -97,7 +97,7 @@ def shares_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -
     return in_rows(excess + lacking, unit)
 
 
-@lean_kernel
+@inner_kernel
 def distinct_broken(part: NDArray[np.int64], data: NDArray[np.int64]) -> int:
     """Values that are lacking."""
     held = 0
@@ -107,7 +107,7 @@ def distinct_broken(part: NDArray[np.int64], data: NDArray[np.int64]) -> int:
     return max(0, data[0] - held) * ROW
 
 
-@lean_kernel
+@inner_kernel
 def equal_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
     """td·Σ(h·N − n·C)⁺ − tn·n·N."""
     table_rows = data[2]
@@ -117,7 +117,7 @@ def equal_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) ->
     return in_rows(data[1] * surplus - data[0] * rows * table_rows, data[1] * table_rows)
 
 
-@lean_kernel
+@inner_kernel
 def cumulated_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
     """td·Σ|cumulated (h·N − n·C)| − tn·(V − 1)·n·N."""
     table_rows, values = data[2], len(part)
@@ -130,7 +130,7 @@ def cumulated_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]
     return in_rows(data[1] * moved - data[0] * rows * table_rows, unit)
 
 
-@lean_kernel
+@inner_kernel
 def nodes_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
     """td·Σ over levels and nodes of (h·N − n·C)⁺ − tn·levels·n·N."""
     table_rows, levels, values = data[2], data[3], len(part)
@@ -149,7 +149,7 @@ def nodes_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) ->
     return in_rows(data[1] * surplus - data[0] * rows * table_rows, unit)
 
 
-@lean_kernel
+@inner_kernel
 def carried_broken(
     part: NDArray[np.int64], rows: int, data: NDArray[np.int64], pad: NDArray[np.int64]
 ) -> int:
@@ -163,7 +163,7 @@ def carried_broken(
     return in_rows(data[1] * moved - most, data[1] * table_rows * unit)
 
 
-@lean_kernel
+@inner_kernel
 def entropy_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
     """n·(ln l − entropy), by doubles; within 10⁻⁹ a row lawful only as l equal shares."""
     total = 0.0
@@ -181,7 +181,7 @@ def entropy_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) 
     return max(1, int(surplus * ROW))
 
 
-@lean_kernel
+@inner_kernel
 def recursive_broken(part: NDArray[np.int64], rows: int, data: NDArray[np.int64]) -> int:
     """cd·r₁ − cn·(r_l + r_{l+1} + …), which must be below 0, and values lacking to l."""
     largest = 0

@@ -11,7 +11,7 @@ certificates, on integers: nothing is rounded.
 
 from typing import Any
 
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 
 TOO_FEW = 1 << 60
 SHRINKING, SHRINKINGS = 0.6, 15  # of the slack of a pattern with too many classes
@@ -41,7 +41,7 @@ def line_up(p: int, pr: Any) -> int:
     return n
 
 
-@lean_kernel
+@inner_kernel
 def most_to_come(i: int, n: int, size: int, k: int, pad: Any) -> Any:
     """Bound what copies from position i on can add to a class of ``size``; −2⁶⁰ for too few."""
     least = max(1, k - size)
@@ -53,7 +53,7 @@ def most_to_come(i: int, n: int, size: int, k: int, pad: Any) -> Any:
     return pad.ahead[end] - pad.ahead[i]
 
 
-@lean_kernel
+@inner_kernel
 def enter(i: int, size: int, tolls: Any, pad: Any) -> None:
     """Add the copy at position i to the class at hand."""
     r = pad.item[i]
@@ -68,7 +68,7 @@ def enter(i: int, size: int, tolls: Any, pad: Any) -> None:
     pad.value[size + 1] = pad.value[size] + gain
 
 
-@lean_kernel
+@inner_kernel
 def leave(size: int, tolls: Any, pad: Any) -> int:
     """Take the last copy out of a class of ``size``; return its position."""
     r = pad.row[size - 1]
@@ -77,7 +77,7 @@ def leave(size: int, tolls: Any, pad: Any) -> int:
     return pad.place[size - 1]
 
 
-@lean_kernel
+@inner_kernel
 def beyond(i: int, n: int, tolls: Any, pad: Any) -> int:
     """Return the next position that may be in a dearest class without the copy at position i.
 
@@ -128,7 +128,7 @@ def dearest(n: int, floor: Any, pr: Any) -> Any:
             return best, -1
 
 
-@lean_kernel
+@inner_kernel
 def dearest_mean(n: int, pr: Any) -> Any:
     """Return (worth per row, rows) of the class with the highest mean worth, (0, 0) if none.
 
@@ -150,7 +150,7 @@ def dearest_mean(n: int, pr: Any) -> Any:
             pad.ahead[i + 1] = pad.ahead[i] + pad.worth[i]
 
 
-@lean_kernel
+@inner_kernel
 def classes_of(p: int, pr: Any, slack: float, found: Any, first: int, last: int) -> Any:
     """List every class of pattern p worth at least −``slack``.
 

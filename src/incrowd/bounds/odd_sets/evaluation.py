@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.classes import classes_of, dearest_mean, line_up
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 from incrowd.patterns.topk import may_exceed, top_k
 
 MOST_LISTED = 10  # classes of one pattern listed because of tolls
@@ -41,7 +41,7 @@ class Found(NamedTuple):
         return cls(np.zeros(patterns, np.int64), rows, np.zeros(patterns))
 
 
-@lean_kernel
+@inner_kernel
 def toll_of(member: Any, weight: Any, entries: int, tolls: Any) -> float:
     """What a class of ``weight`` copies of each ``member`` pays."""
     toll = 0.0
@@ -59,7 +59,7 @@ def toll_of(member: Any, weight: Any, entries: int, tolls: Any) -> float:
     return toll
 
 
-@lean_kernel
+@inner_kernel
 def excess(p: int, pr: Any, best: Any, found: Any) -> float:
     """Return the highest mean worth of a class of pattern p, at least 0, and note that class.
 
@@ -100,7 +100,7 @@ def excesses(pr: Any, best: Any, found: Any) -> None:
         found.mean[p] = excess(p, pr, best, found)
 
 
-@lean_kernel
+@inner_kernel
 def lower(p: int, pr: Any, best: Any, found: Any) -> None:
     """Lower prices until no class of pattern p is worth more than nothing.
 
@@ -135,7 +135,7 @@ def lower_all(pr: Any, best: Any, found: Any, spare: Any) -> None:
             lower(p, pr, best, spare)
 
 
-@lean_kernel
+@inner_kernel
 def outsider(p: int, pr: Any, size: int, rows: Any, after: Any) -> int:
     """Return the dearest row of p with a copy outside the class and ``after`` those before it.
 

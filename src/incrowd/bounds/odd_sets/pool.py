@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.pricing import Tolls
 from incrowd.bounds.odd_sets.separation import Fractional
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 
 LEAST = 0.01  # share of a class that matters in a fractional release
 
@@ -52,7 +52,7 @@ def fill_entries(rows: Any, tolls: Any, distinct: int, start: Any, middle: Any, 
         forget(j, rows, tolls)
 
 
-@lean_kernel
+@inner_kernel
 def forget(j: int, rows: Any, tolls: Any) -> None:
     """Set to zero what class j has counted."""
     for z in range(rows.shape[1]):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel, lean_kernel
+from incrowd.jit import inner_kernel, kernel
 
 CHECK = 20  # steps between two looks at the errors
 LONGEST = 0.36  # share of all steps after which an average has become too old
@@ -60,7 +60,7 @@ def scaled(
     return Sparse(start, middle, row, cost, least, top, *scales)
 
 
-@lean_kernel
+@inner_kernel
 def fill_ky(p: Any, point: Any) -> None:
     """Compute Kᵀ·y."""
     for j in range(p.cost.size):
@@ -72,7 +72,7 @@ def fill_ky(p: Any, point: Any) -> None:
         point.ky[j] = total
 
 
-@lean_kernel
+@inner_kernel
 def fill_kx(p: Any, point: Any) -> None:
     """Compute K·x; most of x is zero."""
     point.kx[:] = 0.0
@@ -85,7 +85,7 @@ def fill_kx(p: Any, point: Any) -> None:
                 point.kx[p.row[z]] -= x
 
 
-@lean_kernel
+@inner_kernel
 def error(p: Any, point: Any, balance: float) -> float:
     """Return what is wrong with a point: primal and dual violations and the gap, in one figure."""
     short = 0.0
@@ -106,7 +106,7 @@ def error(p: Any, point: Any, balance: float) -> float:
     return np.sqrt(balance * balance * short + over / (balance * balance) + gap * gap)
 
 
-@lean_kernel
+@inner_kernel
 def move(p: Any, here: Any, there: Any, step: float, balance: float) -> float:
     """Fill ``there`` with one step from ``here``; return the longest step that is sound."""
     for j in range(p.cost.size):
@@ -131,7 +131,7 @@ def move(p: Any, here: Any, there: Any, step: float, balance: float) -> float:
     return 0.5 * apart / abs(product)
 
 
-@lean_kernel
+@inner_kernel
 def distance(a: Any, b: Any, scale: Any) -> float:
     """Return the scaled distance between two vectors."""
     total = 0.0
@@ -140,7 +140,7 @@ def distance(a: Any, b: Any, scale: Any) -> float:
     return np.sqrt(total)
 
 
-@lean_kernel
+@inner_kernel
 def copy(source: Any, target: Any) -> None:
     """Copy a point."""
     for j in range(source.x.size):
@@ -151,7 +151,7 @@ def copy(source: Any, target: Any) -> None:
         target.kx[i] = source.kx[i]
 
 
-@lean_kernel
+@inner_kernel
 def add(total: Any, point: Any, weight: float) -> None:
     """Add a weighted point to a sum; K·x and Kᵀ·y are linear."""
     for j in range(point.x.size):
@@ -162,7 +162,7 @@ def add(total: Any, point: Any, weight: float) -> None:
         total.kx[i] += weight * point.kx[i]
 
 
-@lean_kernel
+@inner_kernel
 def clear(total: Any) -> None:
     """Set a point to zero."""
     total.x[:] = 0.0
@@ -171,7 +171,7 @@ def clear(total: Any) -> None:
     total.ky[:] = 0.0
 
 
-@lean_kernel
+@inner_kernel
 def rebalanced(p: Any, here: Any, origin: Any, balance: float) -> float:
     """Return the balance of dual to primal steps that the way from ``origin`` suggests."""
     primal = distance(here.x, origin.x, p.column_scale)
@@ -181,7 +181,7 @@ def rebalanced(p: Any, here: Any, origin: Any, balance: float) -> float:
     return np.sqrt(dual / primal * balance)
 
 
-@lean_kernel
+@inner_kernel
 def restart(p: Any, here: Any, total: Any, origin: Any, pace: Any) -> None:
     """Begin anew from ``here``."""
     pace[1] = rebalanced(p, here, origin, pace[1])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.pricing import OddSet
 from incrowd.draws import below
-from incrowd.jit import kernel, lean_kernel
+from incrowd.jit import inner_kernel, kernel
 
 SIZES = {2: (2, 3, 4, 5, 7), 3: (2, 3, 4, 5, 8), 5: (3, 5, 6, 7, 9)}  # modulus: distinct rows
 BROKEN = 0.02  # by how much
@@ -94,13 +94,13 @@ def graph_of(
     return Graph(offset, flat, times, share, *by_row, *scratch, stamp), known
 
 
-@lean_kernel
+@inner_kernel
 def fills(held: int, more: int, graph: Any) -> bool:
     """Whether the rests of two numbers of copies make up another group."""
     return held % graph.modulus + more % graph.modulus >= graph.modulus
 
 
-@lean_kernel
+@inner_kernel
 def enter(r: int, graph: Any) -> float:
     """Add row r to the set; return what that adds to Σ_C x_C·⌊|C∩S|/q⌋ − |S|/q."""
     graph.usable[r] = False
@@ -113,7 +113,7 @@ def enter(r: int, graph: Any) -> float:
     return added
 
 
-@lean_kernel
+@inner_kernel
 def leave(r: int, graph: Any) -> float:
     """Take row r out of the set; return what that takes from the sum."""
     graph.usable[r] = True
@@ -126,7 +126,7 @@ def leave(r: int, graph: Any) -> float:
     return taken
 
 
-@lean_kernel
+@inner_kernel
 def best_exchange(member: Any, skip: int, number: int, graph: Any) -> Any:
     """Return (row to put in the place of the entry ``skip``, what it adds to the sum), −1 if none.
 
@@ -163,7 +163,7 @@ def best_exchange(member: Any, skip: int, number: int, graph: Any) -> Any:
     return best, most
 
 
-@lean_kernel
+@inner_kernel
 def draw_set(member: Any, dice: Any, graph: Any) -> Any:
     """Enter random rows of classes that hold rows of the set; return (how many, the sum)."""
     n = 0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from incrowd import clock
 from incrowd.draws import below, draw
 from incrowd.instance import Instance
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import Crowd, new_crowd, new_pad, total_cost
 from incrowd.solvers.engine.moves import NONE, Mix, regroup, relocate, shift
@@ -20,7 +20,7 @@ from incrowd.solvers.engine.swap import MOST_CLOSED, swap
 MODERATE = 40_000  # rows
 
 
-@lean_kernel
+@inner_kernel
 def one_move(
     i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any
 ) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.instance import Instance, NodeTables
-from incrowd.jit import kernel, lean_kernel
+from incrowd.jit import inner_kernel, kernel, lean_kernel
 from incrowd.patterns.prefix_tree import Emission
 
 
@@ -63,7 +63,7 @@ def supports(offset: Any, rows: Any, counts: Any, support: Any) -> None:
         support[p] = total
 
 
-@lean_kernel
+@inner_kernel
 def join_key(members: Any, n: int, codes: Any, tables: Any) -> Any:
     """Hash the join of ``members[:n]`` (distinct rows)."""
     key = np.uint64(14695981039346656037)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
 
 MOST_TOUCHED = 4096
@@ -129,7 +129,7 @@ def link(crowd: Any, i: int, p: int) -> None:
     crowd.size[p] += 1
 
 
-@lean_kernel
+@inner_kernel
 def move(crowd: Any, i: int, p: int, k: int, c: Any) -> None:
     """Move copy i to pattern p."""
     unlink(crowd, i)
@@ -138,7 +138,7 @@ def move(crowd: Any, i: int, p: int, k: int, c: Any) -> None:
         note_opening(crowd, p, c)
 
 
-@lean_kernel
+@inner_kernel
 def note_opening(crowd: Any, p: int, c: Any) -> None:
     """Enter p, just opened, among the two cheapest open patterns of its rows.
 
@@ -153,7 +153,7 @@ def note_opening(crowd: Any, p: int, c: Any) -> None:
             crowd.second[r] = p
 
 
-@lean_kernel
+@inner_kernel
 def look_up_open(row: int, k: int, crowd: Any, c: Any) -> None:
     """Find the row's two cheapest open patterns; patterns are numbered by rising cost."""
     crowd.first[row] = NOWHERE
@@ -167,7 +167,7 @@ def look_up_open(row: int, k: int, crowd: Any, c: Any) -> None:
             crowd.first[row] = p
 
 
-@lean_kernel
+@inner_kernel
 def is_closed(p: int, k: int, crowd: Any) -> bool:
     """Whether p is not what ``first`` or ``second`` should say (any more)."""
     return p < 0 or (p != NOWHERE and crowd.size[p] < k)
@@ -202,7 +202,7 @@ def cheapest_open(row: int, besides: int, k: int, crowd: Any, pad: Any, c: Any) 
     return -1
 
 
-@lean_kernel
+@inner_kernel
 def patterns_up_to(row: int, limit: int, c: Any) -> int:
     """Count the row's patterns that cost at most ``limit``."""
     low = c.row_offset[row]

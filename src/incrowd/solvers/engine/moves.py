@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from incrowd.draws import below, draw, least_gain
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel
 from incrowd.solvers.engine.candidates import find_join
 from incrowd.solvers.engine.crowd import cheapest_open, move, patterns_up_to
 
@@ -37,13 +37,13 @@ class Mix(NamedTuple):
     focus: float
 
 
-@lean_kernel
+@inner_kernel
 def accepts(gain: float, heat: float, rng: Any) -> bool:
     """Metropolis' rule; what gains needs no draw."""
     return gain >= 0 or gain >= least_gain(heat, rng)
 
 
-@lean_kernel
+@inner_kernel
 def relocate(i: int, k: int, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
     """Move a surplus copy to its cheapest open pattern (sideways now and then)."""
     q = crowd.pattern[i]
@@ -56,7 +56,7 @@ def relocate(i: int, k: int, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
     return NONE
 
 
-@lean_kernel
+@inner_kernel
 def refill_for(q: int, p: int, i: int, k: int, crowd: Any, c: Any, rng: Any) -> int:
     """Find the dearest surplus copy (or one on p) that could take i's place on q, or −1."""
     begin = c.offset[q]
@@ -79,7 +79,7 @@ def refill_for(q: int, p: int, i: int, k: int, crowd: Any, c: Any, rng: Any) -> 
     return best
 
 
-@lean_kernel
+@inner_kernel
 def shift(i: int, k: int, heat: float, crowd: Any, c: Any, rng: Any) -> int:
     """Move i to an open cheaper pattern, and refill its class with a copy that is surplus."""
     q = crowd.pattern[i]
@@ -108,7 +108,7 @@ def shift(i: int, k: int, heat: float, crowd: Any, c: Any, rng: Any) -> int:
     return -gain
 
 
-@lean_kernel
+@inner_kernel
 def may_come(
     p: int, q: int, broken: bool, number: int, classes: int, mix: Any, crowd: Any, pad: Any, c: Any
 ) -> bool:
@@ -127,7 +127,7 @@ def may_come(
     return classes < MOST_GROUPS
 
 
-@lean_kernel
+@inner_kernel
 def collect(j: int, got: int, classes: int, number: int, crowd: Any, pad: Any) -> int:
     """Note copy j as the ``got``-th that comes; return the number of classes that they leave."""
     q = crowd.pattern[j]
@@ -143,7 +143,7 @@ def collect(j: int, got: int, classes: int, number: int, crowd: Any, pad: Any) -
     return classes
 
 
-@lean_kernel
+@inner_kernel
 def gather_for_regroup(
     i: int,
     p: int,
@@ -185,7 +185,7 @@ def gather_for_regroup(
     return got, classes
 
 
-@lean_kernel
+@inner_kernel
 def send_left_to_open(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
     """Find each leftover's cheapest open pattern, into ``pad.left_to``; return the loss."""
     loss = np.int64(0)
@@ -197,7 +197,7 @@ def send_left_to_open(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -
     return loss
 
 
-@lean_kernel
+@inner_kernel
 def found_class(p: int, left: int, k: int, open_to_all: bool, crowd: Any, pad: Any, c: Any) -> Any:
     """Make the leftovers a class of their own; those better off elsewhere leave while k stay.
 
@@ -232,7 +232,7 @@ def found_class(p: int, left: int, k: int, open_to_all: bool, crowd: Any, pad: A
     return loss, own
 
 
-@lean_kernel
+@inner_kernel
 def place_left(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
     """Choose where the copies of broken classes go; ``pad.left_to`` receives the targets."""
     loss = send_left_to_open(p, left, k, crowd, pad, c)
@@ -247,7 +247,7 @@ def place_left(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
     return together
 
 
-@lean_kernel
+@inner_kernel
 def list_broken(classes: int, number: int, k: int, crowd: Any, pad: Any) -> int:
     """Mark classes that fall below k as dying; list the copies left in them, return how many."""
     left = 0
@@ -264,7 +264,7 @@ def list_broken(classes: int, number: int, k: int, crowd: Any, pad: Any) -> int:
     return left
 
 
-@lean_kernel
+@inner_kernel
 def regroup(
     i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any
 ) -> int:

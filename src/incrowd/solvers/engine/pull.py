@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from incrowd.draws import below, draw, least_gain
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel
 from incrowd.solvers.engine.crowd import MOST_TOUCHED, cheapest_open, move, patterns_up_to
 from incrowd.solvers.engine.moves import NONE, collect
 
 
-@lean_kernel
+@inner_kernel
 def list_matching(p: int, number: int, crowd: Any, pad: Any, c: Any) -> Any:
     """Collect the copies that match p and their classes; return (copies, classes), −1 if many."""
     copies = 0
@@ -33,7 +33,7 @@ def list_matching(p: int, number: int, crowd: Any, pad: Any, c: Any) -> Any:
     return copies, classes
 
 
-@lean_kernel
+@inner_kernel
 def promising(p: int, classes: int, k: int, threshold: float, crowd: Any, pad: Any, c: Any) -> bool:
     """Whether the gain could reach the threshold if dissolving classes cost nothing.
 
@@ -64,7 +64,7 @@ def promising(p: int, classes: int, k: int, threshold: float, crowd: Any, pad: A
     return bool(gain >= threshold)
 
 
-@lean_kernel
+@inner_kernel
 def price_dissolving(t: int, number: int, k: int, crowd: Any, pad: Any, c: Any) -> None:
     """Set whether class t can be dissolved and what its copies outside p would pay more."""
     q = pad.touched[t]
@@ -81,7 +81,7 @@ def price_dissolving(t: int, number: int, k: int, crowd: Any, pad: Any, c: Any) 
     pad.dissolve_cost[t] = cost
 
 
-@lean_kernel
+@inner_kernel
 def choose_gainers(p: int, classes: int, number: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
     """Give every class its best option; return (copies pulled, gain)."""
     pulled = 0
@@ -110,7 +110,7 @@ def choose_gainers(p: int, classes: int, number: int, k: int, crowd: Any, pad: A
     return pulled, gain
 
 
-@lean_kernel
+@inner_kernel
 def fill(
     p: int,
     classes: int,
@@ -161,7 +161,7 @@ def fill(
     return pulled, gain
 
 
-@lean_kernel
+@inner_kernel
 def carry_out(p: int, copies: int, classes: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
     """Do the chosen moves, writing a journal; return (change of cost, journal length, failed)."""
     journal = 0
@@ -202,7 +202,7 @@ def carry_out(p: int, copies: int, classes: int, k: int, crowd: Any, pad: Any, c
     return change, journal, failed
 
 
-@lean_kernel
+@inner_kernel
 def pull(i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
     """Pull copies into a random pattern of copy i; return the change of cost or ``NONE``."""
     k = mix.k

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.draws import below, least_gain
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel
 from incrowd.solvers.engine.crowd import cheapest_open, move, patterns_up_to
 from incrowd.solvers.engine.moves import NONE
 from incrowd.solvers.engine.pull import list_matching
@@ -20,7 +20,7 @@ MOST_CLOSED = 3  # times k copies: larger classes are not closed
 OUT, BARRED, IN = -1, -2, -3  # where a copy of the closed class goes, if not to replace another
 
 
-@lean_kernel
+@inner_kernel
 def clear(q: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
     """List the copies of q and where else they would go; return (copies or −1, gain)."""
     left = 0
@@ -39,7 +39,7 @@ def clear(q: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
     return left, gain
 
 
-@lean_kernel
+@inner_kernel
 def could_pay(p: int, q: int, left: int, classes: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
     """Set what classes can spare; return (most copies that may come to p, most that they gain)."""
     copies = left
@@ -55,7 +55,7 @@ def could_pay(p: int, q: int, left: int, classes: int, k: int, crowd: Any, pad: 
     return copies, gain
 
 
-@lean_kernel
+@inner_kernel
 def dearest_left(left: int, pad: Any, c: Any) -> int:
     """Return which copy of the closed class would pay most elsewhere and may still come, or −1."""
     best = -1
@@ -65,19 +65,19 @@ def dearest_left(left: int, pad: Any, c: Any) -> int:
     return best
 
 
-@lean_kernel
+@inner_kernel
 def can_give(t: int, pad: Any) -> bool:
     """Whether class t has a copy that matches the pattern and does not go there yet."""
     return pad.take[t] < pad.within[t]
 
 
-@lean_kernel
+@inner_kernel
 def can_spare(t: int, pad: Any) -> bool:
     """Whether it has one that nothing need replace."""
     return pad.spare[t] > 0 and can_give(t, pad)
 
 
-@lean_kernel
+@inner_kernel
 def dearest_spare(classes: int, pad: Any, c: Any) -> int:
     """Return the dearest class that can spare one more matching copy, or −1."""
     best = -1
@@ -87,7 +87,7 @@ def dearest_spare(classes: int, pad: Any, c: Any) -> int:
     return best
 
 
-@lean_kernel
+@inner_kernel
 def bring_in(z: int, q: int, number: int, pad: Any, c: Any) -> bool:
     """Let the z-th copy of the closed class come, or replace one that does; False if it cannot."""
     pad.core[z] = IN
@@ -105,7 +105,7 @@ def bring_in(z: int, q: int, number: int, pad: Any, c: Any) -> bool:
     return False
 
 
-@lean_kernel
+@inner_kernel
 def gather_dearest(
     p: int,
     q: int,
@@ -147,7 +147,7 @@ def gather_dearest(
     return come, gain
 
 
-@lean_kernel
+@inner_kernel
 def exchange(
     p: int, left: int, copies: int, number: int, k: int, crowd: Any, pad: Any, c: Any
 ) -> None:
@@ -164,7 +164,7 @@ def exchange(
             move(crowd, j, p, k, c)
 
 
-@lean_kernel
+@inner_kernel
 def swap(i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
     """Close the class of copy i for a random pattern of it; return the change or ``NONE``.
 

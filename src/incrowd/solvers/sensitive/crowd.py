@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 from incrowd.privacy.laws import Laws
 from incrowd.privacy.violation import violation, violation_after
 from incrowd.solvers.engine.candidates import Candidates
@@ -88,14 +88,14 @@ def new_crowd(c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int6
     return crowd
 
 
-@lean_kernel
+@inner_kernel
 def forget(s: int, crowd: Any) -> None:
     """The class in slot s has changed."""
     for x in range(crowd.known.shape[1]):
         crowd.known[s, x] = -1
 
 
-@lean_kernel
+@inner_kernel
 def unlink(i: int, crowd: Any, rules: Any, c: Any) -> None:
     """Take copy i out of its class."""
     p = crowd.pattern[i]
@@ -112,7 +112,7 @@ def unlink(i: int, crowd: Any, rules: Any, c: Any) -> None:
         crowd.tally[0] += 1
 
 
-@lean_kernel
+@inner_kernel
 def link(i: int, p: int, crowd: Any, rules: Any, c: Any) -> None:
     """Put copy i into the class of pattern p; there must be a free slot."""
     if crowd.size[p] == 0:
@@ -174,13 +174,13 @@ def debt(crowd: Any, rules: Any) -> int:
     return 0 if p < 0 else lacking(p, crowd, rules)
 
 
-@lean_kernel
+@inner_kernel
 def broken_after(p: int, r: int, change: int, crowd: Any, rules: Any) -> int:
     """``broken`` after one copy of row r more (+1) or less (−1)."""
     return 0 if p == rules.exempt[0] else lacking_after(p, r, change, crowd, rules)
 
 
-@lean_kernel
+@inner_kernel
 def cheapest_open(
     r: int, besides: int, limit: int, crowd: Any, dying: Any, rules: Any, c: Any
 ) -> int:

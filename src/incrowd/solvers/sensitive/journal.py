@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.crowd import Rules, broken_after, link, unlink
 
@@ -55,7 +55,7 @@ def new_pad(c: Candidates, rules: Rules, places: int) -> Pad:
     )
 
 
-@lean_kernel
+@inner_kernel
 def touch(q: int, pad: Any) -> None:
     """Remember that q has lost a copy."""
     if pad.stamp[q] != pad.n[NUMBER]:
@@ -64,7 +64,7 @@ def touch(q: int, pad: Any) -> None:
         pad.n[TOUCHED] += 1
 
 
-@lean_kernel
+@inner_kernel
 def step(i: int, p: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
     """Move copy i to p and note it in the journal."""
     q = crowd.pattern[i]
@@ -77,7 +77,7 @@ def step(i: int, p: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
     link(i, p, crowd, rules, c)
 
 
-@lean_kernel
+@inner_kernel
 def undo(mark: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
     """Undo the journal down to this length."""
     for z in range(pad.n[JOURNAL] - 1, mark - 1, -1):
@@ -88,7 +88,7 @@ def undo(mark: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
     pad.n[JOURNAL] = mark
 
 
-@lean_kernel
+@inner_kernel
 def worth_of(p: int, r: int, crowd: Any, pad: Any, rules: Any) -> int:
     """``broken_after(p, r, +1)``, remembered by profile until ``n[TICK]`` moves on."""
     f = rules.profile[r]
@@ -98,7 +98,7 @@ def worth_of(p: int, r: int, crowd: Any, pad: Any, rules: Any) -> int:
     return pad.worth[f]
 
 
-@lean_kernel
+@inner_kernel
 def begin_move(number: int, pad: Any) -> None:
     """Clear the journal."""
     pad.n[JOURNAL] = 0

@@ -7,7 +7,7 @@ before and after; in between they may be broken, and every class touched is aske
 from typing import Any, NamedTuple
 
 from incrowd.draws import below, draw, least_gain
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 from incrowd.privacy.violation import ROW
 from incrowd.solvers.engine.crowd import patterns_up_to
 from incrowd.solvers.sensitive.crowd import (
@@ -54,7 +54,7 @@ class Mix(NamedTuple):
     focus: float
 
 
-@lean_kernel
+@inner_kernel
 def list_others(p: int, besides: int, most: int, crowd: Any, pad: Any, c: Any, rng: Any) -> None:
     """Collect copies below p that sit elsewhere, from a random place on, at most ``most``."""
     begin = c.offset[p]
@@ -76,7 +76,7 @@ def list_others(p: int, besides: int, most: int, crowd: Any, pad: Any, c: Any, r
                 pad.n[FOUND] += 1
 
 
-@lean_kernel
+@inner_kernel
 def mend(
     p: int,
     doomed: int,
@@ -138,7 +138,7 @@ def mend(
     return True
 
 
-@lean_kernel
+@inner_kernel
 def take_gainers(
     p: int, doomed: int, source: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
 ) -> None:
@@ -165,7 +165,7 @@ def take_gainers(
         pad.n[TICK] += 1
 
 
-@lean_kernel
+@inner_kernel
 def all_lawful(p: int, crowd: Any, pad: Any, rules: Any) -> bool:
     """Whether p and every class that lost a copy is lawful."""
     if broken(p, crowd, rules) > 0:
@@ -177,7 +177,7 @@ def all_lawful(p: int, crowd: Any, pad: Any, rules: Any) -> bool:
     return True
 
 
-@lean_kernel
+@inner_kernel
 def relocate(i: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
     """Move a copy that its class can spare to its cheapest open pattern, sideways now and then."""
     q = crowd.pattern[i]
@@ -193,7 +193,7 @@ def relocate(i: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
     return c.cost[p] - c.cost[q]
 
 
-@lean_kernel
+@inner_kernel
 def shift(
     i: int,
     choices: int,
@@ -223,7 +223,7 @@ def shift(
     return all_lawful(p, crowd, pad, rules)
 
 
-@lean_kernel
+@inner_kernel
 def pull(
     i: int,
     choices: int,

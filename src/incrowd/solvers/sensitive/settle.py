@@ -3,7 +3,7 @@
 from typing import Any
 
 from incrowd.draws import below, draw
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 from incrowd.privacy.violation import violation
 from incrowd.solvers.engine.candidates import find_join
 from incrowd.solvers.sensitive.crowd import broken, broken_after, cheapest_open
@@ -25,7 +25,7 @@ MOST_TARGETS = 25
 FAR = 1 << 60
 
 
-@lean_kernel
+@inner_kernel
 def refill(q: int, mix: Any, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> bool:
     """Mend a broken class by copies of other classes.
 
@@ -84,7 +84,7 @@ def refill(q: int, mix: Any, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any)
     return True
 
 
-@lean_kernel
+@inner_kernel
 def dissolve(q: int, crowd: Any, pad: Any, rules: Any, c: Any) -> bool:
     """Send every copy of q to its cheapest open pattern that can take it."""
     pad.dying[q] = True
@@ -101,7 +101,7 @@ def dissolve(q: int, crowd: Any, pad: Any, rules: Any, c: Any) -> bool:
     return whole
 
 
-@lean_kernel
+@inner_kernel
 def matches(r: int, p: int, c: Any) -> bool:
     """Whether (r, p) is a candidate pair: rows list their patterns by number."""
     low = c.row_offset[r]
@@ -115,7 +115,7 @@ def matches(r: int, p: int, c: Any) -> bool:
     return low < c.row_offset[r + 1] and c.row_patterns[low] == p
 
 
-@lean_kernel
+@inner_kernel
 def holds_class(p: int, q: int, crowd: Any, c: Any) -> bool:
     """Whether every copy of q may go to p."""
     j = crowd.head[q]
@@ -126,7 +126,7 @@ def holds_class(p: int, q: int, crowd: Any, c: Any) -> bool:
     return True
 
 
-@lean_kernel
+@inner_kernel
 def lawful_together(p: int, q: int, crowd: Any, pad: Any, rules: Any) -> bool:
     """Whether the classes of p and q are lawful as one."""
     a = crowd.hist[crowd.slot[p]]
@@ -136,7 +136,7 @@ def lawful_together(p: int, q: int, crowd: Any, pad: Any, rules: Any) -> bool:
     return violation(rules.laws, pad.sum, crowd.size[p] + crowd.size[q]) == 0
 
 
-@lean_kernel
+@inner_kernel
 def host_of(q: int, crowd: Any, pad: Any, rules: Any, c: Any) -> int:
     """Return the cheapest open pattern that can take the whole class of q, or −1."""
     first = c.row_of[crowd.head[q]]
@@ -155,7 +155,7 @@ def host_of(q: int, crowd: Any, pad: Any, rules: Any, c: Any) -> int:
     return -1
 
 
-@lean_kernel
+@inner_kernel
 def list_rows(q: int, n: int, crowd: Any, pad: Any, c: Any) -> int:
     """Append the rows of q to ``pad.member``; return how many there are, −1 for too many."""
     j = crowd.head[q]
@@ -168,7 +168,7 @@ def list_rows(q: int, n: int, crowd: Any, pad: Any, c: Any) -> int:
     return n
 
 
-@lean_kernel
+@inner_kernel
 def partner_of(q: int, at: int, crowd: Any, pad: Any, rules: Any, c: Any) -> Any:
     """Find a broken class that makes a lawful one with q; return (class, pattern, extra cost)."""
     best = FAR
@@ -194,14 +194,14 @@ def partner_of(q: int, at: int, crowd: Any, pad: Any, rules: Any, c: Any) -> Any
     return best_s, best_p, best
 
 
-@lean_kernel
+@inner_kernel
 def pour(q: int, p: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
     """Move the whole class of q to p."""
     while crowd.head[q] >= 0:
         step(crowd.head[q], p, crowd, pad, rules, c)
 
 
-@lean_kernel
+@inner_kernel
 def scatter(q: int, at: int, crowd: Any, pad: Any, rules: Any, c: Any) -> bool:
     """Close q in the cheapest of three ways: copy by copy, as a whole, with another broken class.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from incrowd.draws import below, draw, least_gain
-from incrowd.jit import lean_kernel
+from incrowd.jit import inner_kernel, lean_kernel
 from incrowd.privacy.violation import ROW
 from incrowd.solvers.engine.crowd import patterns_up_to
 from incrowd.solvers.sensitive.crowd import OPENED, lacking, lacking_after
@@ -57,14 +57,14 @@ def owed(p: int, crowd: Any, rules: Any) -> int:
     return found + BREACH if found > 0 else 0
 
 
-@lean_kernel
+@inner_kernel
 def owed_after(p: int, r: int, change: int, crowd: Any, rules: Any) -> int:
     """``owed`` after one copy of row r more (+1) or less (−1)."""
     found = lacking_after(p, r, change, crowd, rules)
     return found + BREACH if found > 0 else 0
 
 
-@lean_kernel
+@inner_kernel
 def move_copy(i: int, p: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
     """Move copy i to p, note it in the journal, and what it changes in violations."""
     q = crowd.pattern[i]
@@ -73,20 +73,20 @@ def move_copy(i: int, p: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
     pad.n[OWED] += owed(p, crowd, rules) + owed(q, crowd, rules) - before
 
 
-@lean_kernel
+@inner_kernel
 def energy(toll: float, pad: Any) -> float:
     """Change of energy since the move began."""
     return pad.n[DELTA] + toll * pad.n[OWED]
 
 
-@lean_kernel
+@inner_kernel
 def undo_to(mark: int, owed_then: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
     """Undo the journal down to a length, and the violations with it."""
     undo(mark, crowd, pad, rules, c)
     pad.n[OWED] = owed_then
 
 
-@lean_kernel
+@inner_kernel
 def best_home(
     i: int, besides: int, most: int, toll: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
 ) -> Any:
@@ -118,7 +118,7 @@ def best_home(
     return best_p, best
 
 
-@lean_kernel
+@inner_kernel
 def relocate_soft(
     i: int, threshold: float, toll: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
 ) -> int:
@@ -155,7 +155,7 @@ def relocate_soft(
     return -energy(toll, pad) >= threshold
 
 
-@lean_kernel
+@inner_kernel
 def swap_soft(
     i: int, threshold: float, toll: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
 ) -> int:
@@ -195,7 +195,7 @@ def swap_soft(
     return -energy(toll, pad) >= threshold
 
 
-@lean_kernel
+@inner_kernel
 def dissolve_soft(q: int, toll: float, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> bool:
     """Send every copy of q where it costs least."""
     pad.dying[q] = True
@@ -211,7 +211,7 @@ def dissolve_soft(q: int, toll: float, crowd: Any, pad: Any, rules: Any, c: Any,
     return whole
 
 
-@lean_kernel
+@inner_kernel
 def fill_soft(
     p: int, doomed: int, source: int, noise: float, toll: float, crowd: Any, pad: Any, rules: Any,
     c: Any, rng: Any,
@@ -246,7 +246,7 @@ def fill_soft(
         now = owed(p, crowd, rules)
 
 
-@lean_kernel
+@inner_kernel
 def pull_soft(
     i: int, choices: int, threshold: float, toll: float, mix: Any, crowd: Any, pad: Any, rules: Any,
     c: Any, rng: Any,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.draws import below
-from incrowd.jit import kernel, lean_kernel
+from incrowd.jit import inner_kernel, kernel, lean_kernel
 from incrowd.privacy.violation import violation, violation_after
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.crowd import (
@@ -25,7 +25,7 @@ MOST_TRIM_WORK = 2_000_000
 USUAL = 60  # rows of the root's class while it is mended, at the least, by which a value is rare
 
 
-@lean_kernel
+@inner_kernel
 def count_copy(r: int, profiles: int, rules: Any, hist: Any, held: Any, met: Any) -> int:
     """Count a copy of row r into ``hist`` and ``held``; return how many profiles are met so far."""
     for a in range(rules.places.shape[1]):
@@ -38,7 +38,7 @@ def count_copy(r: int, profiles: int, rules: Any, hist: Any, held: Any, met: Any
     return profiles + 1
 
 
-@lean_kernel
+@inner_kernel
 def count_free(p: int, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met: Any) -> Any:
     """Count the unplaced copies below p: into ``hist``, ``held`` by profile; (copies, profiles)."""
     hist[:] = 0
@@ -127,7 +127,7 @@ def filled(
     return crowd.pattern.astype(np.int64)
 
 
-@lean_kernel
+@inner_kernel
 def smallest_met(p: int, root: int, crowd: Any, rng: Any) -> int:
     """Return the smallest of p's class and those of some copies drawn, the root's aside."""
     for _ in range(60):
