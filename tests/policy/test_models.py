@@ -79,6 +79,24 @@ def test_refuses(asked, message):
         ic.anonymize(FRAME.drop("n"), k=2, **{"sensitive": "s", **asked})
 
 
+FAULTY = [
+    ("x;y;1\nx;z;1\ny;z;5\n", "the metric of 's': .* from 'y' to 'z' is farther .* way of 'x'"),
+    ("x;y;1\nx;z;1\n", "the metric of 's' lacks the distance of 1 pair"),
+    ("x;y;1\nx;z;-1\ny;z;1\n", "line 2: a distance must be at least 0, not '-1'"),
+    ("x;y;1\nx;z;1\ny;z;1\nz;z;1\n", "line 4: a value is at distance 0 from itself"),
+    ("x\ny\n", "the order of 's' lacks 1 of"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), FAULTY, ids=range(len(FAULTY)))
+def test_files_of_distances_are_named(tmp_path, text, message):
+    """Tests that a fault in a file of distances names the file, and values as it writes them."""
+    file = tmp_path / "far.csv"
+    file.write_text(text)
+    with pytest.raises(ic.InputError, match=f"far.csv(: |, ){message}"):
+        ic.anonymize(FRAME.drop("n"), k=2, sensitive="s", t=0.3, distance=str(file))
+
+
 def test_no_release_at_all():
     """Tests that a table which breaks the model as a whole is refused."""
     with pytest.raises(ic.NoLawfulReleaseError, match="distinct 5-diversity"):

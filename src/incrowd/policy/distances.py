@@ -60,6 +60,11 @@ def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
     from incrowd.privacy.distance import Ordered
 
     first = path.read_text(encoding="utf-8-sig", errors="replace").partition("\n")[0]
-    if any(first.count(delimiter) >= 2 for delimiter in ";\t,"):
-        return given_metric(name, column.values, read_metric(path))
-    return Ordered(given_order(name, column.values, read_order(path)))
+    is_metric = any(first.count(delimiter) >= 2 for delimiter in ";\t,")
+    given = read_metric(path) if is_metric else read_order(path)
+    try:
+        if isinstance(given, dict):
+            return given_metric(name, column.values, given)
+        return Ordered(given_order(name, column.values, given))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
