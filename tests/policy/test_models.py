@@ -97,6 +97,18 @@ def test_files_of_distances_are_named(tmp_path, text, message):
         ic.anonymize(FRAME.drop("n"), k=2, sensitive="s", t=0.3, distance=str(file))
 
 
+@pytest.mark.parametrize("values", [[1, 2, None, 4, 5, 6], ["2020-01-01", None] * 3])
+def test_missing_values_have_no_place_in_an_order(tmp_path, values):
+    """Tests that the missing value is named as the reason, and that the advice works."""
+    frame = FRAME.select("a").with_columns(pl.Series("s", values))
+    asked = {"sensitive": "s", "t": 0.5}
+    with pytest.raises(ic.InputError, match=r"'s' has missing values.* an empty line"):
+        ic.anonymize(frame, k=2, distance="ordered", **asked)
+    file = tmp_path / "order"
+    file.write_text("\n".join(["", *sorted({str(v) for v in values if v is not None})]) + "\n")
+    assert ic.anonymize(frame, k=2, distance=str(file), **asked).verify()
+
+
 def test_no_release_at_all():
     """Tests that a table which breaks the model as a whole is refused."""
     with pytest.raises(ic.NoLawfulReleaseError, match="distinct 5-diversity"):

@@ -33,10 +33,7 @@ def distance_of(
 
         order = natural_order(column.values)
         if order is None:
-            raise InputError(
-                f"the values of {name!r} have no order that the table knows (numbers and ISO dates "
-                "have); give a file with one value a line, from least to greatest, as --distance"
-            )
+            raise InputError(_unordered(name, column))
         return Ordered(order)
     if text == "hierarchy":
         if name not in sources:
@@ -51,6 +48,22 @@ def distance_of(
         hint = did_you_mean(text, DISTANCES)
         raise InputError(f"distance {text!r} is neither one of ours nor a file{hint}")
     return _from_file(Path(text), name, column)
+
+
+def _unordered(name: str, column: "Column") -> str:
+    """Return why a column has no order of its own, and what to do."""
+    from incrowd.measure.orders import natural_order
+
+    file = "give a file with one value a line, from least to greatest, as --distance"
+    if None in column.values and natural_order([v for v in column.values if v is not None]):
+        return (
+            f"{name!r} has missing values, and the table does not know their place in the order "
+            f"of the others; {file}, an empty line standing for the missing ones"
+        )
+    return (
+        f"the values of {name!r} have no order that the table knows (numbers and ISO dates have); "
+        f"{file}"
+    )
 
 
 def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
