@@ -141,6 +141,17 @@ def test_check_says_no(run: Run) -> None:
     assert (found.exit_code, "falls towards the root" in found.stdout) == (1, True)
 
 
+@pytest.mark.parametrize(("text", "fault"), [("", "is empty"), ('"a;b\n', "line 1: not a table")])
+def test_check_finds_a_file_without_a_table(run: Run, text: str, fault: str) -> None:
+    """Tests that it is a finding like others; only a file that cannot be read is a wrong call."""
+    Path("h.csv").write_text(text)
+    found = run("check", "h.csv", "--json")
+    answer = json.loads(found.stdout)
+    assert (found.exit_code, answer["sound"], len(answer["faults"])) == (1, False, 1)
+    assert fault in answer["faults"][0]
+    assert run("check", "nowhere.csv", "--json").exit_code == 2
+
+
 def test_rules_need_values(run: Run) -> None:
     """Tests a rule with and without a table, and half of a table's options."""
     assert run("check", "interval:5", "--table", "people.csv", "--column", "age").exit_code == 0

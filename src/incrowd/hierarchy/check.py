@@ -9,6 +9,7 @@ from incrowd.hierarchy.file import HierarchyFile, HierarchyRows, Tidy, lacking, 
 from incrowd.hierarchy.ladder import Ladder, Source
 from incrowd.hierarchy.paths import faults as shape_faults
 from incrowd.hierarchy.paths import number
+from incrowd.hierarchy.text import NoTableError
 
 MOST = 20
 """Values named one by one; the rest is counted."""
@@ -47,7 +48,11 @@ def check(source: Source, column: str, values: Sequence[str | None] | None, cost
     """
     found = Findings()
     if isinstance(source, HierarchyFile | HierarchyRows):
-        tidied = source.tidy()
+        try:
+            tidied = source.tidy()
+        except NoTableError as error:
+            found.faults.append(str(error))
+            return found
         _check_rows(tidied, column, values, found)
         if found.faults:
             return found
