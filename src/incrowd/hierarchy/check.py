@@ -1,7 +1,7 @@
 """Everything that is wrong with a hierarchy, not only the first thing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from incrowd.errors import HierarchyError
 from incrowd.hierarchy.costs import Cost, Explicit
@@ -47,6 +47,7 @@ def check(source: Source, column: str, values: Sequence[str | None] | None, cost
     HierarchyError: a file that cannot be read at all.
     """
     found = Findings()
+    by_itself = values is None
     if isinstance(source, HierarchyFile | HierarchyRows):
         try:
             tidied = source.tidy()
@@ -58,7 +59,7 @@ def check(source: Source, column: str, values: Sequence[str | None] | None, cost
             return found
         values = list(tidied.grid.columns[0]) if values is None else values
     try:
-        ladder = source.build(column, values or [])
+        ladder = replace(source.build(column, values or []), by_itself=by_itself)
         _describe(ladder, found)
         cost.charge(ladder)
     except HierarchyError as error:
