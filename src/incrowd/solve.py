@@ -74,9 +74,8 @@ def solve(
     context = context or Context()
     if problem.instance.rows == 0:
         empty = Solution(problem.instance, np.zeros(0, np.int64))
-        return Solved(
-            empty, 0, 0, "optimal", "auto" if isinstance(method, str) else method.id, "finished"
-        )
+        asked = "auto" if method == "auto" else choose(problem, method).id
+        return Solved(empty, 0, 0, "optimal", asked, "finished")
     require_lawful_table(problem)
     solver = choose(problem, method)
     insist(solver, problem)

@@ -175,8 +175,11 @@ def test_refusals(spark: Any, scratch: str | None) -> None:
         incrowd.spark.anonymize(frame, 2, qi="age")
     empty = incrowd.spark.release(frame.limit(0), 2, **ROLES)
     assert (empty.rows, empty.data.count()) == (0, 0)
-    empty = incrowd.spark.release(frame.limit(0), 2, l=2, scratch=scratch, **ROLES)
+    asked = {"l": 2, "t": 0.5, "method": "engine"}
+    empty = incrowd.spark.release(frame.limit(0), 2, scratch=scratch, **asked, **ROLES)
     assert (empty.rows, empty.data.columns) == (0, [*QI, "illness"])
+    assert (empty.method, len(empty.models)) == ("engine", 3)
+    assert empty.models[-1] == "0.5-closeness (equal distance) of 'illness'"
 
 
 def test_what_failed_leaves_nothing_in_scratch(spark: Any, tmp_path: Path) -> None:

@@ -87,6 +87,8 @@ def given_metric(
             f"the metric of {name!r} lacks the distance of {lacking // 2} pairs of values; give "
             "every pair once"
         )
+    if not matrix:  # of a table without rows
+        return Metric(())
     try:
         return Metric.of(matrix, [value or "" for value in values])
     except InputError as error:

@@ -31,7 +31,7 @@ def distance_of(
     if text == "ordered":
         from incrowd.measure.orders import natural_order
 
-        order = natural_order(column.values)
+        order = natural_order(column.values) if column.values else ()  # of a table without rows
         if order is None:
             raise InputError(_unordered(name, column))
         return Ordered(order)
