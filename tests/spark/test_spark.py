@@ -195,6 +195,18 @@ def test_what_failed_leaves_nothing_in_scratch(spark: Any, tmp_path: Path) -> No
     assert not list(folder.iterdir())
 
 
+def test_scratch_that_cannot_be_written(spark: Any, tmp_path: Path) -> None:
+    """Tests that the folder is named, and that a local one is left as it was."""
+    (tmp_path / "file").write_text("here")
+    with pytest.raises(
+        ic.InputError, match=r"--scratch, scratch=\), .*/file/below, cannot be written"
+    ):
+        incrowd.spark.anonymize(
+            plain(spark, people(30)), 2, scratch=f"{tmp_path}/file/below", **ROLES
+        )
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
 def test_a_row_that_came_later_is_not_lost_silently(spark: Any, tmp_path: Path) -> None:
     """Tests that a table that grew after the release was made is an error, not a leak or a loss."""
     table = people(60, 5).select("a.b", "illness").rename({"a.b": "a"})
