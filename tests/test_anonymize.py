@@ -132,6 +132,21 @@ def test_no_rows():
     assert "no rows" in summary(release)
 
 
+@pytest.mark.parametrize("distance", ["equal", "ordered", "apart"])
+def test_no_rows_tell_what_was_asked(tmp_path, monkeypatch, distance):
+    """Tests method and models of a table without rows, which has no values to be apart."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "apart").write_text("x;y;1\n")
+    frame = pl.DataFrame(schema={"a": pl.String, "s": pl.String})
+    asked = {"qi": "a", "sensitive": "s", "t": 0.2, "distance": distance}
+    release = ic.anonymize(frame, k=2, method="sensitive-engine", **asked)
+    assert (release.method, len(release.models)) == ("sensitive-engine", 2)
+    assert release.verify()
+    assert ic.anonymize(frame, k=2, **asked).method == "auto"
+    with pytest.raises(ic.InputError, match="no method is called 'engin'"):
+        ic.anonymize(frame, k=2, method="engin", **asked)
+
+
 def test_k_larger_than_the_table():
     """Tests that the reason is told."""
     with pytest.raises(ic.NoLawfulReleaseError, match="k = 7 is larger than the table"):

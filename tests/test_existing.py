@@ -170,6 +170,17 @@ def test_models_hold_for_grown_classes() -> None:
             extend(new, earlier, 2, sensitive="s", **method)
 
 
+def test_models_name_the_column_they_look_at() -> None:
+    """Tests the refusals of new rows and of an unlawful release, with two sensitive columns."""
+    roles = {"sensitive": ["s", "u"], "models": "l=2,kind=frequency,on=u"}
+    earlier = pl.DataFrame({"a": ["x"] * 2, "s": ["1"] * 2, "u": ["1", "2"]})
+    lone = pl.DataFrame({"a": ["x"], "s": ["1"], "u": ["1"]})
+    with pytest.raises(ic.NoLawfulReleaseError, match=r"frequency 2-diversity of 'u'.* hold them"):
+        extend(lone, earlier, 2, **roles)
+    with pytest.raises(ic.InputError, match=r"not lawful itself: .* frequency 2-diversity of 'u'"):
+        extend(lone, earlier.with_columns(u=pl.lit("1")), 2, **roles)
+
+
 def test_refusals() -> None:
     """Tests an earlier release that is none, other columns, and rows that fit nowhere."""
     new = pl.DataFrame({"a": ["x"], "b": ["y"]})

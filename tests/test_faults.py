@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ import incrowd as ic
 release = {name: ic.anonymize(name, 2, method="mondrian") for name in ("in.csv", "in")}
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500))
-for name in ("out.csv", "out.parquet", "out.arrow", "out"):
+for name in ("out.csv", "out.parquet", "out.arrow", "out", "-"):
     try:
         release["in" if name == "out" else "in.csv"].write(name)
     except ic.InputError as error:
@@ -68,7 +69,8 @@ def test_disk_full(tmp_path: Path) -> None:
         capture_output=True, text=True, timeout=120, cwd=tmp_path,
     )  # fmt: skip
     told = done.stdout.splitlines()
-    assert len(told) == 4, done.stderr
+    assert len(told) == 5, done.stderr
+    assert told[-1].startswith(f"the folder for temporary files, {tempfile.gettempdir()} (TMPDIR ")
     for line in told:
         assert "nothing was written, and what stood there before is untouched" in line
     assert {path.read_text() for path in earlier} == {"earlier"}

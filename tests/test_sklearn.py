@@ -148,6 +148,13 @@ def test_sensitive_target() -> None:
         clone(made).fit(PEOPLE)
 
 
+def test_a_feature_may_be_called_as_the_target_is_inside() -> None:
+    """Tests that no feature's name is in the way of the sensitive attribute."""
+    frame = pd.DataFrame({"sensitive value": [1, 1, 2, 2], "sensitive value_": [1, 1, 1, 1]})
+    made = Anonymizer(k=2, l=2).fit(frame, ["a", "b", "a", "b"])
+    assert (made.cost_, made.transform(frame).tolist()) == (0, frame.to_numpy().tolist())
+
+
 def test_refusals() -> None:
     """Tests that what incrowd says of bad input comes as ValueError."""
     with pytest.raises(ValueError, match="k = 5 is larger than the table: n_samples = 2"):

@@ -24,6 +24,25 @@ def verdict(original, released, **given):
     return verify_release(from_native(original), from_native(released), Policy(**given))
 
 
+@pytest.mark.parametrize(
+    ("cells", "other"),
+    [([[1], [2], [], None], [3]), ([{"x": 1}, {"x": 2}, {"x": 2}, None], {"x": 3}),
+     ([b"1", b"2", b"", None], b"3")],
+)  # fmt: skip
+def test_kept_columns_without_a_text_form(cells, other):
+    """Tests lists, structs and bytes in another order, changed, and of another type."""
+    frame = pl.DataFrame({"a": ["1", "2", "1", "2"], "kept": cells})
+    given = {"k": 2, "qi": "a", "keep": "kept"}
+    assert verdict(frame, frame[[3, 0, 2, 1]], **given).lawful
+    swapped = frame.with_columns(pl.Series("a", ["2", "1", "1", "2"]))
+    assert "no released row of their own" in verdict(frame, swapped, **given).reasons[0]
+    for changed in (pl.Series("kept", [other, *cells[1:]]), pl.Series("kept", list("abcd"))):
+        found = verdict(frame, frame.with_columns(changed), **given)
+        assert "'kept' are not the original ones" in found.reasons[0]
+    frame = frame.with_columns(pl.Series("kept", [cells[0], cells[0], cells[1], None]))
+    assert verdict(frame, frame, **given).lawful
+
+
 def lawful_by_force(original, released, ladder, qi):
     """Whether some order of the released rows makes every cell lawful."""
     for order in itertools.permutations(range(len(released))):

@@ -159,8 +159,8 @@ def release_of(
         left = fewer(source, table, policy)
         source, table, rows, units = left.source, left.table, left.rows, left.units
     problem = table.problem
-    if source.rows and asks_of_sensitive(policy):  # here the columns' names are known
-        require_lawful_table(problem, table.roles.sensitive)
+    if source.rows and asks_of_sensitive(policy):  # before it is taken apart
+        require_lawful_table(problem)
     further: dict[str, int] = {}
     listener = noting(further, in_user_units(listener, table.instance.scale))
     context = Context(policy.seed, stop, listener, policy.threads)

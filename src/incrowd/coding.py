@@ -45,7 +45,7 @@ class Coded:
     @property
     def problem(self) -> Problem:
         """What a solver is asked."""
-        return Problem(self.instance, self.model)
+        return Problem(self.instance, self.model, self.roles.sensitive)
 
 
 def coded(source: Source, policy: Policy) -> Coded:

@@ -99,7 +99,7 @@ class Instance:
     @cached_property
     def sensitive_sizes(self) -> tuple[int, ...]:
         """Number of values of each sensitive attribute."""
-        return tuple(int(column.max()) + 1 for column in self.sensitive_codes.T)
+        return tuple(int(column.max(initial=-1)) + 1 for column in self.sensitive_codes.T)
 
     @cached_property
     def worst_cost(self) -> int:

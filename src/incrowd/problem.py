@@ -6,15 +6,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.instance import Instance
+from incrowd.privacy.all_of import names_of
 from incrowd.privacy.base import Group, Model
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """An instance and the model its release must obey."""
+    """An instance and the model its release must obey.
+
+    Attributes
+    ----------
+    sensitive: names of the sensitive columns, for messages; none where they are not known.
+    """
 
     instance: Instance
     model: Model
+    sensitive: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> str:
+        """The model in words, with the columns that it looks at."""
+        return " and ".join(names_of(self.model, self.sensitive))
 
     @property
     def table(self) -> Group:

@@ -134,7 +134,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.l is not None or self.t is not None:
             if y is None:
                 raise ValueError("requires y to be passed, but the target y is None")
-            columns[SENSITIVE], secret = texts_of(column_or_1d(y)), (SENSITIVE,)
+            name = free_name(SENSITIVE, names)
+            columns[name], secret = texts_of(column_or_1d(y)), (name,)
         hierarchies = dict(self.hierarchies or {})
         self._numeric = [
             name not in hierarchies and is_numeric(X[:, j]) for j, name in enumerate(names)
@@ -203,6 +204,13 @@ PASSED_ON = (
     *("cost", "l", "l_kind", "c", "t", "distance"),
     *("method", "time_limit", "gap", "seed", "star"),
 )
+
+
+def free_name(name: str, taken: Sequence[str]) -> str:
+    """Return the name, lengthened until it is none of those that are taken."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def is_numeric(values: Any) -> bool:

@@ -10,7 +10,7 @@ from incrowd.bounds.prices import Prices
 from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
 from incrowd.memory import within_memory
 from incrowd.presolve.base import Reduced
-from incrowd.privacy.all_of import lawful_classes, names_of, parts
+from incrowd.privacy.all_of import lawful_classes, parts
 from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.classes import Classes
@@ -74,9 +74,8 @@ def solve(
     context = context or Context()
     if problem.instance.rows == 0:
         empty = Solution(problem.instance, np.zeros(0, np.int64))
-        return Solved(
-            empty, 0, 0, "optimal", "auto" if isinstance(method, str) else method.id, "finished"
-        )
+        asked = "auto" if method == "auto" else choose(problem, method).id
+        return Solved(empty, 0, 0, "optimal", asked, "finished")
     require_lawful_table(problem)
     solver = choose(problem, method)
     insist(solver, problem)
@@ -170,7 +169,7 @@ def fewer_copies(problem: Problem) -> Reduced:
     return without(problem, removed)
 
 
-def require_lawful_table(problem: Problem, names: Sequence[str] = ()) -> None:
+def require_lawful_table(problem: Problem) -> None:
     """Raise when no release can obey the model.
 
     All models here are closed under union or have the whole table as their loosest class, so a
@@ -184,8 +183,8 @@ def require_lawful_table(problem: Problem, names: Sequence[str] = ()) -> None:
         )
     if model.closed_under_union and not model.lawful(problem.table, problem.table):
         raise NoLawfulReleaseError(
-            f"no release obeys {' and '.join(names_of(model, names))}: even the whole table as one "
-            "class breaks it" + how_broken(model, problem.table, names)
+            f"no release obeys {problem.asked}: even the whole table as one "
+            "class breaks it" + how_broken(model, problem.table, problem.sensitive)
         )
 
 
@@ -212,7 +211,9 @@ def recheck(problem: Problem, solver: Solver, outcome: Outcome) -> Solved:
     require_same_table(problem, solver, solution)
     model = problem.model
     if not lawful_classes(model, Classes(solution.classes, problem.table)).all():
-        raise VerificationError(f"method {solver.id!r} returned a class that breaks {model.name}")
+        raise VerificationError(
+            f"method {solver.id!r} returned a class that breaks {problem.asked}"
+        )
     cost = solution.cost
     if outcome.bound > cost:
         raise VerificationError(

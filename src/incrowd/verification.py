@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from incrowd.coding import Coded, coded
 from incrowd.constraints.plan import is_constrained, require_columns
 from incrowd.constraints.published import constraints_broken
-from incrowd.frames.base import Column, Source
+from incrowd.frames.base import Column, Source, encoded_alike
 from incrowd.frames.spreadsheet import undone
 from incrowd.hierarchy.labels import places_of
 from incrowd.hierarchy.tree import Tree
@@ -71,9 +71,10 @@ def verify_release(
     reasons = list(_columns_differ(published, released.columns))
     if reasons:
         return Verdict(tuple(reasons), released.rows, 0, 0)
-    columns = {name: released.encode(name) for name in published}
-    if spreadsheet_safe:
-        columns = {name: undone(column) for name, column in columns.items()}
+    unchanged = (*table.roles.sensitive, *table.roles.keep, *policy.fixed)
+    pairs = {name: encoded_alike(original, released, name) for name in unchanged}
+    columns = {n: pairs[n][1] if n in pairs else released.encode(n) for n in published}
+    columns = {n: undone(column) if spreadsheet_safe else column for n, column in columns.items()}
     pattern = np.column_stack([columns[name].codes for name in table.roles.qi])
     _, sizes = np.unique(pattern, axis=0, return_counts=True)
     smallest = int(sizes.min(initial=released.rows))
@@ -85,7 +86,7 @@ def verify_release(
     if not 0 <= original.rows - released.rows <= policy.suppress_rows:
         reasons.append(f"the release has {released.rows} rows, the original {original.rows}")
     else:
-        reasons += _rows_differ(original, table, columns, policy.fixed)
+        reasons += _rows_differ({name: known for name, (known, _) in pairs.items()}, table, columns)
     if not reasons and released.rows and is_constrained(policy):
         reasons += constraints_broken(original, table, columns, policy)
     if not reasons and released.rows and asks_of_sensitive(policy):
@@ -123,9 +124,9 @@ def _models_broken(
 
 
 def _rows_differ(
-    original: Source, table: Coded, columns: dict[str, Column], fixed: Sequence[str]
+    unchanged: dict[str, Column], table: Coded, columns: dict[str, Column]
 ) -> Iterator[str]:
-    """Yield why the released rows are not the original ones, generalized."""
+    """Yield why the released rows are not the original ones, generalized or ``unchanged``."""
     rows_left = len(next(iter(columns.values())).codes)
     nodes = np.empty((rows_left, len(table.instance.trees)), np.int64)
     levels = np.empty_like(nodes)
@@ -142,13 +143,12 @@ def _rows_differ(
             return
         both = np.array(known)[column.codes].reshape(-1, 2)
         levels[:, j], nodes[:, j] = both[:, 0], both[:, 1]
-    others = [*table.roles.sensitive, *table.roles.keep, *fixed]
-    before, after = _common_keys(
-        [(original.encode(n), columns[n]) for n in others], original.rows, rows_left
-    )
-    left_out = original.rows - rows_left
+    count = len(table.leaves)
+    pairs = [(column, columns[name]) for name, column in unchanged.items()]
+    before, after = _common_keys(pairs, count, rows_left)
+    left_out = count - rows_left
     if not left_out and not np.array_equal(np.sort(before), np.sort(after)):
-        yield f"the columns {', '.join(map(repr, others))} are not the original ones"
+        yield f"the columns {', '.join(map(repr, unchanged))} are not the original ones"
         return
     at_level = Nodes(table.instance.trees, table.leaves.astype(np.int64))
     if not left_out and np.array_equal(before, after) and at_level.fit(levels, nodes):

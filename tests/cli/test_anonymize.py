@@ -1,6 +1,7 @@
 """``incrowd anonymize``."""
 
 import json
+import re
 import sys
 from collections import Counter
 from importlib import import_module
@@ -50,6 +51,35 @@ def test_the_main_job(folder):
     for part in ("4 in 2 classes", "2 of 8 cells", "zip", "written  o.csv", "optimal"):
         assert part in done.stderr
     assert incrowd("anonymize", "in.csv", "-o", "o.csv", "-k", 2, "--quiet").stderr == ""
+
+
+UNHELD = [
+    ("in.parquet", "o.csv", "", "o.csv: column 'kept' is of type List.*; or write .parquet or"),
+    ("parts", "o", "", "o: column 'kept' is of type List.*; or write one file, .parquet or"),
+    *(
+        ("in.arrow", "o.arrow", option, f"{option.split()[0]}: column 'kept' is of type List")
+        for option in ("--spreadsheet-safe", "--report r.html", "--metadata m.json")
+    ),
+]
+
+
+@pytest.mark.parametrize(("table", "output", "option", "message"), UNHELD)
+def test_what_no_output_holds_is_refused_before_the_search(
+    folder, monkeypatch, table, output, option, message
+):
+    """Tests kept lists where text is needed; other outputs hold them."""
+    frame = pl.DataFrame({"a": ["1", "2"] * 2, "kept": [[1], [2], [], None]})
+    (folder / "parts").mkdir()
+    for name in ("in.parquet", "parts/1.parquet", "parts/2.parquet"):
+        frame.write_parquet(name)
+    frame.write_ipc("in.arrow")
+    asked = ("anonymize", table, "-k", 2, "--keep", "kept", "--order", "keep", "-q")
+    assert incrowd(*asked, "-o", "held.parquet").exit_code == 0
+    held = pl.read_parquet("held.parquet")
+    assert held.equals(pl.concat([frame] * (2 if table == "parts" else 1)))
+    monkeypatch.setattr(import_module("incrowd.anonymize"), "release_of", None)  # would fail
+    done = incrowd(*asked, "-o", output, *option.split())
+    assert (done.exit_code, bool(re.match(f"incrowd: {message}", done.stderr))) == (2, True)
 
 
 def test_k_of_one_protects_nobody(folder):

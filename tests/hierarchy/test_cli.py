@@ -141,6 +141,35 @@ def test_check_says_no(run: Run) -> None:
     assert (found.exit_code, "falls towards the root" in found.stdout) == (1, True)
 
 
+def test_check_of_a_file_by_itself_speaks_of_no_column(run: Run) -> None:
+    """Tests each fault that a cost may have, without ``--column``: nothing is called a column."""
+    Path("h.csv").write_text("nurse;health;*\nspy;secret;*\n")
+    Path("ragged.csv").write_text("nurse;health;*\nspy;*\n")
+    for costs in (
+        "health;1\n*;2\n",
+        "nurse;1\nhealth;1\nsecret;2\n*;2\n",
+        "health;2\nsecret;2\n*;1\n",
+    ):
+        Path("costs.csv").write_text(costs)
+        (fault,) = json.loads(run("check", "h.csv", "--cost", "costs.csv", "--json").stdout)[
+            "faults"
+        ]
+        assert "column" not in fault
+        assert "h.csv" in fault
+    assert "wrong: ragged.csv: leaves at unequal depth" in run("check", "ragged.csv").stdout
+
+
+@pytest.mark.parametrize(("text", "fault"), [("", "is empty"), ('"a;b\n', "line 1: not a table")])
+def test_check_finds_a_file_without_a_table(run: Run, text: str, fault: str) -> None:
+    """Tests that it is a finding like others; only a file that cannot be read is a wrong call."""
+    Path("h.csv").write_text(text)
+    found = run("check", "h.csv", "--json")
+    answer = json.loads(found.stdout)
+    assert (found.exit_code, answer["sound"], len(answer["faults"])) == (1, False, 1)
+    assert fault in answer["faults"][0]
+    assert run("check", "nowhere.csv", "--json").exit_code == 2
+
+
 def test_rules_need_values(run: Run) -> None:
     """Tests a rule with and without a table, and half of a table's options."""
     assert run("check", "interval:5", "--table", "people.csv", "--column", "age").exit_code == 0

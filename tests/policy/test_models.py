@@ -66,6 +66,8 @@ BAD = [
     ({"t": 2}, "t must be at most 1"),
     ({"t": 0.3, "distance": "orderd"}, "did you mean 'ordered'"),
     ({"t": 0.3, "distance": "ordered"}, "have no order that the table knows"),
+    ({"t": 0.3, "method": "forest"}, r"not 2-anonymity and 0.3-closeness \(equal .* of 's'; use"),
+    ({"models": "delta=9,on=s", "method": "pattern-milp"}, "of 's' is not linear in the rows"),
     ({"t": 0.3, "distance": "hierarchy"}, "needs a hierarchy of 's'"),
     ({"t": 0.3, "hierarchies": {"s": "prefix:1"}}, "'s', which is sensitive and published unch"),
     ({"hierarchies": {"s": "prefix:1"}}, "only t-closeness with --distance hierarchy looks at it"),
@@ -77,6 +79,36 @@ def test_refuses(asked, message):
     """Tests that a wrong or lacking parameter is named."""
     with pytest.raises(ic.InputError, match=message):
         ic.anonymize(FRAME.drop("n"), k=2, **{"sensitive": "s", **asked})
+
+
+FAULTY = [
+    ("x;y;1\nx;z;1\ny;z;5\n", "the metric of 's': .* from 'y' to 'z' is farther .* way of 'x'"),
+    ("x;y;1\nx;z;1\n", "the metric of 's' lacks the distance of 1 pair"),
+    ("x;y;1\nx;z;-1\ny;z;1\n", "line 2: a distance must be at least 0, not '-1'"),
+    ("x;y;1\nx;z;1\ny;z;1\nz;z;1\n", "line 4: a value is at distance 0 from itself"),
+    ("x\ny\n", "the order of 's' lacks 1 of"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), FAULTY, ids=range(len(FAULTY)))
+def test_files_of_distances_are_named(tmp_path, text, message):
+    """Tests that a fault in a file of distances names the file, and values as it writes them."""
+    file = tmp_path / "far.csv"
+    file.write_text(text)
+    with pytest.raises(ic.InputError, match=f"far.csv(: |, ){message}"):
+        ic.anonymize(FRAME.drop("n"), k=2, sensitive="s", t=0.3, distance=str(file))
+
+
+@pytest.mark.parametrize("values", [[1, 2, None, 4, 5, 6], ["2020-01-01", None] * 3])
+def test_missing_values_have_no_place_in_an_order(tmp_path, values):
+    """Tests that the missing value is named as the reason, and that the advice works."""
+    frame = FRAME.select("a").with_columns(pl.Series("s", values))
+    asked = {"sensitive": "s", "t": 0.5}
+    with pytest.raises(ic.InputError, match=r"'s' has missing values.* an empty line"):
+        ic.anonymize(frame, k=2, distance="ordered", **asked)
+    file = tmp_path / "order"
+    file.write_text("\n".join(["", *sorted({str(v) for v in values if v is not None})]) + "\n")
+    assert ic.anonymize(frame, k=2, distance=str(file), **asked).verify()
 
 
 def test_no_release_at_all():

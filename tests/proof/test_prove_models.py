@@ -98,6 +98,17 @@ def test_every_model_can_be_proven(name: str, files: Path, tmp_path: Path) -> No
     assert facts["price_k"] >= 2 and facts["bound"] >= alone["bound"] >= 0
 
 
+@pytest.mark.parametrize("name", ["l=2", "t=0.3", *(m for m in MODELS if "{folder}" in m)])
+def test_no_rows(name: str, files: Path, tmp_path: Path) -> None:
+    """Tests a table without rows, and so without sensitive values."""
+    source, out, proof = (tmp_path / n for n in ("in.csv", "out.csv", "out.proof"))
+    source.write_text("a,ill\n")
+    release = anonymize(str(source), 2, sensitive="ill", models=name.format(folder=files))
+    release.write(out)
+    prove(release, source, out, proof)
+    assert check(out, source, proof).accepted
+
+
 def forged(files: Path, out: Path, models: list[Any]) -> Path:
     """The proof of the 2-anonymous release, as one of other models; all prices 0, hashes right."""
     with zipfile.ZipFile(files / "plain.proof") as archive:

@@ -152,8 +152,8 @@ def test_diversity(spark: Any, scratch: str | None) -> None:
     for row in found.data.collect():
         held.setdefault(tuple(row[:-1]), set()).add(row["illness"])
     assert min(map(len, held.values())) >= 2
-    with pytest.raises(ic.OutOfScopeError, match="block_rows"):
-        incrowd.spark.release(frame, 3, l=2, block_rows=20, scratch=scratch, **ROLES)
+    with pytest.raises(ic.OutOfScopeError, match=r"of 'illness' looks at the whole .* block_rows"):
+        incrowd.spark.release(frame, 3, t=0.9, block_rows=20, scratch=scratch, **ROLES)
 
 
 def test_refusals(spark: Any, scratch: str | None) -> None:
@@ -161,7 +161,7 @@ def test_refusals(spark: Any, scratch: str | None) -> None:
     frame = plain(spark, people(10))
     with pytest.raises(ic.NoLawfulReleaseError, match="larger than the table"):
         incrowd.spark.anonymize(frame, 11, **ROLES)
-    with pytest.raises(ic.NoLawfulReleaseError, match="even the whole table"):
+    with pytest.raises(ic.NoLawfulReleaseError, match=r"even the whole table .* for 'illness' the"):
         incrowd.spark.anonymize(frame, 2, l=4, scratch=scratch, **ROLES)
     with pytest.raises(ic.InputError, match="time limit needs a folder"):
         incrowd.spark.anonymize(frame, 2, time_limit=5, **ROLES)
@@ -175,8 +175,11 @@ def test_refusals(spark: Any, scratch: str | None) -> None:
         incrowd.spark.anonymize(frame, 2, qi="age")
     empty = incrowd.spark.release(frame.limit(0), 2, **ROLES)
     assert (empty.rows, empty.data.count()) == (0, 0)
-    empty = incrowd.spark.release(frame.limit(0), 2, l=2, scratch=scratch, **ROLES)
+    asked = {"l": 2, "t": 0.5, "method": "engine"}
+    empty = incrowd.spark.release(frame.limit(0), 2, scratch=scratch, **asked, **ROLES)
     assert (empty.rows, empty.data.columns) == (0, [*QI, "illness"])
+    assert (empty.method, len(empty.models)) == ("engine", 3)
+    assert empty.models[-1] == "0.5-closeness (equal distance) of 'illness'"
 
 
 def test_what_failed_leaves_nothing_in_scratch(spark: Any, tmp_path: Path) -> None:
@@ -190,6 +193,18 @@ def test_what_failed_leaves_nothing_in_scratch(spark: Any, tmp_path: Path) -> No
         assert not list(folder.iterdir())
     _ = incrowd.spark.release(frame.limit(0), 2, scratch=str(folder), **ROLES)
     assert not list(folder.iterdir())
+
+
+def test_scratch_that_cannot_be_written(spark: Any, tmp_path: Path) -> None:
+    """Tests that the folder is named, and that a local one is left as it was."""
+    (tmp_path / "file").write_text("here")
+    with pytest.raises(
+        ic.InputError, match=r"--scratch, scratch=\), .*/file/below, cannot be written"
+    ):
+        incrowd.spark.anonymize(
+            plain(spark, people(30)), 2, scratch=f"{tmp_path}/file/below", **ROLES
+        )
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_row_that_came_later_is_not_lost_silently(spark: Any, tmp_path: Path) -> None:

@@ -98,6 +98,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         source = options.opened(table, given)
         require_place_of(output, source, given["proof"] is not None)
         policy = Policy(**options.policy_arguments(source.columns, given))
+        require_texts(source, policy, output, given)
         stop.time_limit, stop.gap = policy.time_limit, policy.gap
         try:
             with standard_output_kept():
@@ -186,6 +187,16 @@ def require_outputs(
         require_place(name)
     if as_json and output == "-":
         raise InputError("-o - and --json both want standard output; write the release to a file")
+
+
+def require_texts(source: "Source", policy: "Policy", output: str, given: dict[str, Any]) -> None:
+    """Raise InputError for columns that the outputs cannot hold, such as lists in CSV."""
+    from incrowd.frames.files import require_texts
+
+    roles = policy.roles(source.columns)
+    names = ("spreadsheet_safe", "report", "report_internal", "metadata")
+    readers = [f"--{name.replace('_', '-')}" for name in names if given[name]]
+    require_texts(source, (*roles.sensitive, *roles.keep), output, readers)
 
 
 def spreadsheet_safe(release: "Release", quiet: bool) -> "Release":

@@ -47,7 +47,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     known = coded(source, policy)
     problem = known.problem
     if problem.instance.rows:
-        require_lawful_table(problem, known.roles.sensitive)
+        require_lawful_table(problem)
     instance = problem.instance
     with (
         standard_output_kept(),

@@ -110,7 +110,7 @@ def check(
 
     source = parse(hierarchy)
     values = _wanted(source, table, column, reading)
-    found = check_hierarchy(source, column or hierarchy, values, parse_cost(cost))
+    found = check_hierarchy(source, column or "", values, parse_cost(cost))
     if as_json:
         answer = {"sound": found.sound, "faults": found.faults, "notes": found.notes}
         click.echo(json.dumps(answer, ensure_ascii=False))

@@ -150,8 +150,9 @@ def _part(table: Coded, plan: Plan, trees: Sequence[Tree], rows: Ints, whole: Gr
         np.column_stack(codes), tuple(columns), secret, table.instance.scale
     )
     if plan.fixed:
-        return Part(rows, PartProblem(instance, table.model, whole), copy_of_row)
-    return Part(rows, Problem(instance, table.model), copy_of_row)
+        problem = PartProblem(instance, table.model, table.roles.sensitive, whole)
+        return Part(rows, problem, copy_of_row)
+    return Part(rows, Problem(instance, table.model, table.roles.sensitive), copy_of_row)
 
 
 def restricted(tree: Tree, leaves: NDArray[np.int32]) -> tuple[NDArray[np.int32], Tree]:

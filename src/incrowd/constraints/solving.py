@@ -13,7 +13,7 @@ from incrowd.errors import OutOfScopeError, StoppedError
 from incrowd.events import Event
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.all_of import compares_with_table
-from incrowd.privacy.base import Model
+from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.solve import Solved, solve
 from incrowd.solvers.base import Context, Solver
@@ -44,7 +44,7 @@ def solve_with(
     costs of ``trees``.
     """
     parts = parts_of(table, plan, trees)
-    solved = solve_parts(parts, chosen(table.model, plan, method), context)
+    solved = solve_parts(parts, chosen(table.problem, plan, method), context)
     classes = np.empty(len(table.leaves), np.int64)
     start = 0
     for part, found in zip(parts, solved, strict=True):
@@ -67,20 +67,20 @@ def solve_with(
     return result, bound
 
 
-def chosen(model: Model, plan: Plan, method: str | Solver) -> str | Solver:
+def chosen(problem: Problem, plan: Plan, method: str | Solver) -> str | Solver:
     """Return the method for the parts.
 
     Where a model compares classes with the table, a part must be compared with the whole table,
     which few methods do.
     """
-    if not plan.fixed or not compares_with_table(model):
+    if not plan.fixed or not compares_with_table(problem.model):
         return method
     name = method if isinstance(method, str) else method.id
     if name == "auto":
         return COMPARING[0]
     if name not in COMPARING:
         raise OutOfScopeError(
-            f"method {name!r} does not serve fixed columns together with {model.name}, which "
+            f"method {name!r} does not serve fixed columns together with {problem.asked}, which "
             f"compares each class with the whole table; use {' or '.join(COMPARING)}"
         )
     return method

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.existing.covers import FAR, Published, covers
 from incrowd.instance import Instance, from_codes
-from incrowd.privacy.all_of import lawful_classes
+from incrowd.privacy.all_of import lawful_classes, names_of
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -52,12 +52,14 @@ class Joining:
     instance: the new rows; model: what classes of the union obey.
     published: the classes of the earlier release.
     solve: makes classes of some of the rows by themselves.
+    sensitive: names of the sensitive columns, for messages.
     """
 
     instance: Instance
     model: Model
     published: Published
     solve: Solve
+    sensitive: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.k = self.model.smallest_class(self._table)
@@ -200,9 +202,10 @@ class Joining:
                 place[group] = len(self.published.levels)
                 return place
             count += 1
+        models = " and ".join(names_of(self.model, self.sensitive))
         raise NoLawfulReleaseError(
             f"{len(lost)} of the {self.instance.rows} new rows fit no published class, and cannot "
-            f"form a lawful one ({self.model.name}) even with all the others: hold them back until "
+            f"form a lawful one ({models}) even with all the others: hold them back until "
             "more rows come, or publish the whole table anew"
         )
 

@@ -159,7 +159,13 @@ def extended(
     secret = new if new.shape[1] else None
     trees, scale = table.instance.trees, table.instance.scale
     instance, copy_of_row = from_codes(table.leaves, trees, secret, scale)
-    joining = Joining(instance, model, published, solver(policy, model, listener, stop))
+    joining = Joining(
+        instance,
+        model,
+        published,
+        solver(policy, model, listener, stop),
+        table.roles.sensitive,
+    )
     with interruptible(stop):
         of_copy = joining.best()
     cost = joining.cost(of_copy)
@@ -226,9 +232,10 @@ def classes_of_release(
     member = member.ravel().astype(np.int64)
     broken = count_broken(model, member, secret, sizes)
     if broken:
+        models = " and ".join(names_of(model, table.roles.sensitive))
         raise InputError(
             f"the earlier release is not lawful itself: {broken} of its {len(kinds)} classes break "
-            f"{model.name}; give the policy it was made with"
+            f"{models}; give the policy it was made with"
         )
     levels = np.zeros(kinds.shape, np.int64)
     nodes = np.zeros(kinds.shape, np.int64)

@@ -26,7 +26,7 @@ def whole(path: str | Path) -> Iterator[IO[bytes]]:
     InputError: the folder is not there or cannot be written, or the disk is full.
     """
     if is_stream(path):
-        with tempfile.NamedTemporaryFile() as spool:
+        with _spool() as spool:
             yield spool
             _pour(spool, path)
         return
@@ -47,6 +47,18 @@ def whole(path: str | Path) -> Iterator[IO[bytes]]:
         raise_plainly(error, str(path))
         raise
     sync_folder(target.parent)
+
+
+@contextlib.contextmanager
+def _spool() -> Iterator[IO[bytes]]:
+    """Open a temporary file in the system's folder for them, which nobody thinks of when full."""
+    try:
+        with tempfile.NamedTemporaryFile() as spool:
+            yield spool
+    except Exception as error:
+        folder = f"the folder for temporary files, {tempfile.gettempdir()}"
+        raise_plainly(error, f"{folder} (TMPDIR names another)")
+        raise
 
 
 def is_stream(path: str | Path) -> bool:

@@ -175,6 +175,41 @@ def agree(released: Table, written: Table, column: str) -> bool:
         return mine.equals(theirs, null_equal=True)
 
 
+def encoded_alike(original: Table, released: Table, column: str) -> tuple[Column, Column]:
+    """Return a column of two tables, equal cells having equal values.
+
+    The values are texts or, of a column without a text form that both tables hold, such as lists,
+    numbers of the different cells.
+
+    Raises
+    ------
+    InputError: it has no text form, and one of the tables cannot hold its cells.
+    """
+    try:
+        return original.encode(column), released.encode(column)
+    except InputError:
+        take = [getattr(table, "take", None) for table in (original, released)]
+        if None in take:
+            raise
+    mine, theirs = (cells(column, slice(None)) for cells in cast(list[Any], take))
+    if mine.dtype != theirs.dtype:  # no cell of one is a cell of the other
+        ends = (("original",), len(mine)), (("released",), len(theirs))
+        first, second = (Column(values, np.zeros(rows, np.int32)) for values, rows in ends)
+        return first, second
+    return _numbered_alike(mine, theirs)
+
+
+def _numbered_alike(mine: "pl.Series", theirs: "pl.Series") -> tuple[Column, Column]:
+    """Return two series of one type as numbers of their different cells."""
+    import polars as pl
+
+    cells = pl.concat([mine.alias("cell"), theirs.alias("cell")]).to_frame().with_row_index("row")
+    first = cells.select(pl.col("row").first().over("cell"))["row"].to_numpy()
+    found, codes = np.unique(first, return_inverse=True)
+    values, codes = tuple(map(str, found.tolist())), codes.astype(np.int32)
+    return Column(values, codes[: len(mine)]), Column(values, codes[len(mine) :])
+
+
 def texts(table: Table, columns: Sequence[str] | None = None) -> "pl.DataFrame":
     """Return columns of a table as a polars frame of text (null = missing)."""
     import polars as pl

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from incrowd.errors import InputError
 from incrowd.frames.atomic import whole
 from incrowd.frames.base import Source, Table
 from incrowd.frames.csv_table import CsvTable, EditedCsv, read_csv
-from incrowd.frames.native import NativeTable, as_polars, from_native
+from incrowd.frames.native import NativeTable, as_polars, encode_polars, from_native
 from incrowd.frames.one_file import read_file
-from incrowd.frames.packed import EditedPacked, packed_texts, read_back
-from incrowd.frames.parts import EditedParts, are_parts, read_parts
+from incrowd.frames.packed import EditedPacked, PackedTable, packed_texts, read_back
+from incrowd.frames.parts import EditedParts, PartsTable, are_parts, read_parts
 from incrowd.frames.parts_write import is_folder, write_parts
 from incrowd.frames.stat import SUFFIXES, StatTable, read_stat, require_place_of
 
@@ -58,6 +59,33 @@ def output_format(path: str | Path, table: Table) -> str:
     if str(path) == "-":
         return "csv" if delimiter_of(table) else getattr(whole_of(table), "form", "parquet")
     return FORMATS.get(Path(path).suffix.lower(), "csv")
+
+
+def require_texts(table: Source, columns: Sequence[str], path: str, readers: Sequence[str]) -> None:
+    """Raise for a column that has no text form where it needs one, before a long search.
+
+    Parameters
+    ----------
+    columns: that are published as they are.
+    readers: options that read them as text whatever the output's format is.
+
+    Raises
+    ------
+    InputError: lists, structs or bytes, and an output that holds text or is a folder of files.
+    """
+    whole = table.base if isinstance(table, PartsTable) else table
+    if not isinstance(whole, PackedTable):
+        return
+    several = isinstance(table, PartsTable) and is_folder(path)
+    text = several or output_format(path, whole) == "csv"
+    for name in columns if text or readers else ():
+        if name in whole.columns:
+            try:
+                encode_polars(whole.take(name, slice(0)), name)
+            except InputError as error:
+                one = "one file, " if several else ""
+                way = f"; or write {one}.parquet or .arrow" if text else ""
+                raise InputError(f"{path if text else readers[0]}: {error}{way}") from None
 
 
 def whole_of(table: Table) -> Table:

@@ -16,7 +16,7 @@ from incrowd.errors import InputError
 from incrowd.frames.base import Column, Edit, Source, Table, replaced
 from incrowd.frames.csv_table import CsvTable
 from incrowd.frames.one_file import read_file
-from incrowd.frames.packed import PackedTable, packed_table
+from incrowd.frames.packed import EditedPacked, PackedTable, Rows, packed_table
 from incrowd.frames.released import fresh
 
 MISSING = "__HIVE_DEFAULT_PARTITION__"
@@ -133,6 +133,10 @@ class EditedParts:
     def encode(self, column: str) -> Column:
         """Values of one column of the release."""
         return self.levels[column] if column in self.levels else self.within.encode(column)
+
+    def take(self, column: str, rows: Rows) -> Any:
+        """Return some rows of a column without a text form, which a file alone can hold, typed."""
+        return cast(EditedPacked, self.within).take(column, rows)
 
     def native(self) -> Any:
         """Return a polars frame of the release."""

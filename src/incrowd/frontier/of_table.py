@@ -92,7 +92,6 @@ def frontier_of(
         partial(model_at, problem.model),
         configured(policy.method, policy.reductions),
         Context(policy.seed, stop, listener, policy.threads),
-        table.roles.sensitive,
     )
     with interruptible(stop):
         found = sweep.run(wanted)

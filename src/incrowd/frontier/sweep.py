@@ -46,14 +46,12 @@ class Sweep:
     problem: the table, under any k.
     model_at: the model at each k.
     method: ``"auto"``, a solver's id, or a solver.
-    sensitive: names of the sensitive columns, for messages.
     """
 
     problem: Problem
     model_at: Callable[[int], Model]
     method: str | Solver
     context: Context
-    sensitive: Sequence[str] = ()
     found: dict[int, Found] = field(default_factory=dict)
 
     def run(self, ks: Sequence[int]) -> dict[int, Found]:
@@ -64,12 +62,12 @@ class Sweep:
         NoLawfulReleaseError: no release can obey the model at some k.
         """
         for k in sorted(set(ks)):
-            problem = Problem(self.problem.instance, self.model_at(k))
+            problem = replace(self.problem, model=self.model_at(k))
             if not problem.instance.rows:
                 empty = solve(problem, self.method, self.context)
                 self.found[k] = Found(problem, by_id("engine"), empty.solution)
                 continue
-            require_lawful_table(problem, self.sensitive)
+            require_lawful_table(problem)
             self.found[k] = Found(problem, choose(problem, self.method))
         if not self.problem.instance.rows:
             return self.found

@@ -1,7 +1,7 @@
 """Everything that is wrong with a hierarchy, not only the first thing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from incrowd.errors import HierarchyError
 from incrowd.hierarchy.costs import Cost, Explicit
@@ -9,6 +9,7 @@ from incrowd.hierarchy.file import HierarchyFile, HierarchyRows, Tidy, lacking, 
 from incrowd.hierarchy.ladder import Ladder, Source
 from incrowd.hierarchy.paths import faults as shape_faults
 from incrowd.hierarchy.paths import number
+from incrowd.hierarchy.text import NoTableError
 
 MOST = 20
 """Values named one by one; the rest is counted."""
@@ -46,14 +47,19 @@ def check(source: Source, column: str, values: Sequence[str | None] | None, cost
     HierarchyError: a file that cannot be read at all.
     """
     found = Findings()
+    by_itself = values is None
     if isinstance(source, HierarchyFile | HierarchyRows):
-        tidied = source.tidy()
+        try:
+            tidied = source.tidy()
+        except NoTableError as error:
+            found.faults.append(str(error))
+            return found
         _check_rows(tidied, column, values, found)
         if found.faults:
             return found
         values = list(tidied.grid.columns[0]) if values is None else values
     try:
-        ladder = source.build(column, values or [])
+        ladder = replace(source.build(column, values or []), by_itself=by_itself)
         _describe(ladder, found)
         cost.charge(ladder)
     except HierarchyError as error:

@@ -55,7 +55,7 @@ class Level:
         """Return the levels, in units of 1/height; refuses leaves at unequal depth."""
         if ladder.uneven:
             raise HierarchyError(
-                f"column {ladder.column!r}: leaves at unequal depth, so a level has no cost: "
+                f"{ladder.subject}: leaves at unequal depth, so a level has no cost: "
                 f"{ladder.uneven}; make the lines equally long, or use the cost 'ncp'"
             )
         return ladder.level.astype(np.int64), ladder.levels - 1
@@ -165,7 +165,7 @@ class Explicit:
     def _find(self, listed: Mapping[str, Fraction], ladder: Ladder, label: str | None) -> Fraction:
         if label is None or label not in listed:
             raise HierarchyError(
-                f"column {ladder.column!r}: {self.origin} lacks a cost for the label {label!r} of "
+                f"{ladder.subject}: {self.origin} lacks a cost for the label {label!r} of "
                 f"{ladder.origin}{did_you_mean(str(label), listed)}"
             )
         return listed[label]
@@ -174,7 +174,7 @@ class Explicit:
         for value in ladder.leaves:
             if value is not None and listed.get(value, 0) != 0:
                 raise HierarchyError(
-                    f"{self._place(value)}: {value!r} is a value of column {ladder.column!r} and "
+                    f"{self._place(value)}: {value!r} is a value of {ladder.subject} and "
                     f"costs {float(listed[value]):g}; a value kept as it is costs 0"
                 )
 
@@ -190,7 +190,7 @@ class Explicit:
         raise HierarchyError(
             f"{self._place(high)}: a cost falls towards the root: {high!r} costs "
             f"{float(listed[str(high)]):g}, less than {low!r} below it "
-            f"({float(listed[str(low)]):g}; column {ladder.column!r})"
+            f"({float(listed[str(low)]):g}; {ladder.subject})"
         )
 
 

@@ -34,6 +34,7 @@ class Ladder:
     domain: number of leaves of the domain; a missing value that the source does not know is one.
     uneven: why levels cannot serve as costs (leaves at unequal depth), or None when they can.
     origin: the file or rule, for messages.
+    by_itself: it is of no column: a file looked at without a table.
     """
 
     column: str
@@ -44,6 +45,12 @@ class Ladder:
     domain: int
     uneven: str | None
     origin: str
+    by_itself: bool = False
+
+    @property
+    def subject(self) -> str:
+        """What it is the hierarchy of, for messages."""
+        return self.origin if self.by_itself else f"column {self.column!r}"
 
     @property
     def levels(self) -> int:

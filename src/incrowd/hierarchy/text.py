@@ -17,6 +17,10 @@ JAVA = b"\xac\xed\x00\x05"
 """How a serialized Java object begins, such as ARX's .ahs files."""
 
 
+class NoTableError(HierarchyError):
+    """A file can be read, but what it holds is no table of labels."""
+
+
 @dataclass(frozen=True, eq=False)
 class Lines:
     """A delimited file's text.
@@ -37,7 +41,7 @@ class Lines:
         try:
             return [row for row in reader if not _blank(row)]
         except csv.Error as error:
-            raise HierarchyError(
+            raise NoTableError(
                 f"{self.name}, line {reader.line_num}: not a table with {self.delimiter!r} between "
                 f"its fields ({error})"
             ) from None
@@ -88,14 +92,15 @@ def read_lines(path: str | Path, delimiter: str | None = None) -> Lines:
 
     Raises
     ------
-    HierarchyError: no such file, not UTF-8, or nothing in it.
+    NoTableError: nothing in it.
+    HierarchyError: no such file, or not UTF-8.
     """
     path = Path(path)
     name = str(path)
     text = _decode(path)
     delimiter = delimiter or sniff(text)
     if not text.strip(f" \r\n{delimiter}"):
-        raise HierarchyError(
+        raise NoTableError(
             f"{name} is empty; a hierarchy file has one line per value: leaf;level1;…;*"
         )
     return Lines(name, text, delimiter)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from incrowd.errors import InputError
+from incrowd.privacy.numbers import exact
 
 
 def read_order(path: str | Path) -> list[str]:
@@ -20,13 +21,17 @@ def read_metric(path: str | Path) -> dict[tuple[str, str], str]:
 
     Raises
     ------
-    InputError: a line has not three fields, or a pair has two distances; names the line.
+    InputError: a line has not three fields, a distance is no number of 0 or more, a value is apart
+        from itself, or a pair has two distances; names the line.
     """
     found: dict[tuple[str, str], str] = {}
     for line, fields in _records(path):
         if len(fields) != 3:
             raise InputError(f"{path}, line {line}: expected value;other value;distance")
         one, other, distance = fields[0], fields[1], fields[2].strip()
+        apart = exact(distance, f"{path}, line {line}: a distance", least=0)
+        if one == other and apart:
+            raise InputError(f"{path}, line {line}: a value is at distance 0 from itself")
         if found.get((other, one), found.get((one, other), distance)) != distance:
             raise InputError(f"{path}, line {line}: this pair has another distance further up")
         found[one, other] = distance

@@ -68,7 +68,8 @@ def given_metric(
 
     Raises
     ------
-    InputError: a pair of values has no distance.
+    InputError: a pair of values has no distance, or it is no metric; then names values, which the
+        metric lists.
     """
     if isinstance(given, Metric):
         return given
@@ -86,4 +87,9 @@ def given_metric(
             f"the metric of {name!r} lacks the distance of {lacking // 2} pairs of values; give "
             "every pair once"
         )
-    return Metric.of(matrix)
+    if not matrix:  # of a table without rows
+        return Metric(())
+    try:
+        return Metric.of(matrix, [value or "" for value in values])
+    except InputError as error:
+        raise InputError(f"the metric of {name!r}: {error}") from None

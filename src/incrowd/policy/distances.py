@@ -31,12 +31,9 @@ def distance_of(
     if text == "ordered":
         from incrowd.measure.orders import natural_order
 
-        order = natural_order(column.values)
+        order = natural_order(column.values) if column.values else ()  # of a table without rows
         if order is None:
-            raise InputError(
-                f"the values of {name!r} have no order that the table knows (numbers and ISO dates "
-                "have); give a file with one value a line, from least to greatest, as --distance"
-            )
+            raise InputError(_unordered(name, column))
         return Ordered(order)
     if text == "hierarchy":
         if name not in sources:
@@ -53,6 +50,22 @@ def distance_of(
     return _from_file(Path(text), name, column)
 
 
+def _unordered(name: str, column: "Column") -> str:
+    """Return why a column has no order of its own, and what to do."""
+    from incrowd.measure.orders import natural_order
+
+    file = "give a file with one value a line, from least to greatest, as --distance"
+    if None in column.values and natural_order([v for v in column.values if v is not None]):
+        return (
+            f"{name!r} has missing values, and the table does not know their place in the order "
+            f"of the others; {file}, an empty line standing for the missing ones"
+        )
+    return (
+        f"the values of {name!r} have no order that the table knows (numbers and ISO dates have); "
+        f"{file}"
+    )
+
+
 def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
     """Read a metric or an order; lines with two delimiters make it a metric."""
     from incrowd.measure.metric_file import read_metric, read_order
@@ -60,6 +73,11 @@ def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
     from incrowd.privacy.distance import Ordered
 
     first = path.read_text(encoding="utf-8-sig", errors="replace").partition("\n")[0]
-    if any(first.count(delimiter) >= 2 for delimiter in ";\t,"):
-        return given_metric(name, column.values, read_metric(path))
-    return Ordered(given_order(name, column.values, read_order(path)))
+    is_metric = any(first.count(delimiter) >= 2 for delimiter in ";\t,")
+    given = read_metric(path) if is_metric else read_order(path)
+    try:
+        if isinstance(given, dict):
+            return given_metric(name, column.values, given)
+        return Ordered(given_order(name, column.values, given))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None

@@ -26,13 +26,17 @@ class Metric:
     name = "metric"
 
     @classmethod
-    def of(cls, matrix: Sequence[Sequence[Exact]]) -> "Metric":
+    def of(cls, matrix: Sequence[Sequence[Exact]], names: Sequence[str] = ()) -> "Metric":
         """Check a matrix and scale it to diameter 1.
+
+        Parameters
+        ----------
+        names: of the values, for messages; without them a value is its place, counted from 1.
 
         Raises
         ------
         InputError: not square, a negative entry or a nonzero diagonal, not symmetric, or against
-            the triangle inequality; names the places (counted from 1).
+            the triangle inequality; names the values.
         """
         rows = tuple(tuple(exact(x, "a distance", least=0) for x in row) for row in matrix)
         if not rows or any(len(row) != len(rows) for row in rows):
@@ -41,7 +45,7 @@ class Metric:
         if diameter:
             rows = tuple(tuple(x / diameter for x in row) for row in rows)
         metric = cls(rows)
-        metric.check()
+        metric.check(names)
         return metric
 
     @cached_property
@@ -65,24 +69,24 @@ class Metric:
         """The least distance between two different values; 1 for a single value."""
         return min((x for i, row in enumerate(self.matrix) for x in row[:i]), default=Fraction(1))
 
-    def check(self) -> None:
+    def check(self, names: Sequence[str] = ()) -> None:
         """Raise InputError unless the diagonal is 0, the matrix symmetric, the triangle kept."""
         units = self.units
-        if np.diagonal(units).any():
-            at = int(np.flatnonzero(np.diagonal(units))[0]) + 1
-            raise InputError(f"distances: value {at} is not at distance 0 from itself")
+        of = [repr(name) for name in names] or [str(i + 1) for i in range(len(units))]
+        for at in np.flatnonzero(np.diagonal(units))[:1]:
+            raise InputError(f"distances: value {of[at]} is not at distance 0 from itself")
         for i, j in np.argwhere(units != units.T)[:1]:
             raise InputError(
-                f"distances are not symmetric: row {i + 1}, column {j + 1} says "
-                f"{self.matrix[i][j]}, row {j + 1}, column {i + 1} says {self.matrix[j][i]} "
+                f"distances are not symmetric: row {of[i]}, column {of[j]} says "
+                f"{self.matrix[i][j]}, row {of[j]}, column {of[i]} says {self.matrix[j][i]} "
                 "(of the largest distance)"
             )
         for via in range(len(units)):
             over = units > units[:, via, None] + units[None, via, :]
             for i, j in np.argwhere(over)[:1]:
                 raise InputError(
-                    f"distances break the triangle inequality: from {i + 1} to {j + 1} is farther "
-                    f"than by way of {via + 1}"
+                    f"distances break the triangle inequality: from {of[i]} to {of[j]} is "
+                    f"farther than by way of {of[via]}"
                 )
 
     def work(self, counts: Counts, table: Counts) -> Fraction:

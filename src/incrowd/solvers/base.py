@@ -103,7 +103,7 @@ def refuse_other_models(problem: Problem, served: str = "k-anonymity") -> str | 
     """Say no to all models but k-anonymity, for the methods that know no other."""
     if isinstance(problem.model, KAnonymity):
         return None
-    return f"it serves {served}, not {problem.model.name}; use sensitive-engine or mondrian"
+    return f"it serves {served}, not {problem.asked}; use sensitive-engine or mondrian"
 
 
 def insist(solver: Solver, problem: Problem) -> None:

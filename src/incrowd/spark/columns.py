@@ -63,6 +63,7 @@ def task_of(
         trees=tuple(with_star(tree, policy.star) for tree in trees),
         scale=scale,
         model=model_of(policy, columns, sources),
+        names=roles.sensitive,
         method=policy.method,
         reductions=policy.reductions,
         time_limit=policy.time_limit,

@@ -4,10 +4,13 @@ import time
 from secrets import randbits
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from incrowd.errors import InputError, MissingExtraError, NoLawfulReleaseError
 from incrowd.events import Event, Listener, listening, silent
+from incrowd.frames.base import Column
 from incrowd.policy.base import Policy, Roles
-from incrowd.policy.models import asks_of_sensitive
+from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.privacy.all_of import names_of
 from incrowd.privacy.numbers import whole
 from incrowd.spark.result import SparkRelease
@@ -288,11 +291,14 @@ def require_servable(
 
 def nothing(df: "DataFrame", policy: Policy, roles: Roles, seconds: float) -> SparkRelease:
     """Return the release of a table without rows."""
+    secret = {name: Column((), np.zeros(0, np.int32)) for name in roles.sensitive}
+    models = names_of(model_of(policy, secret, policy.sources()), roles.sensitive)
+    method = policy.method if isinstance(policy.method, str) else policy.method.id
     data = df.toDF(*(f"a{i}" for i in range(len(df.columns))))
     places = [i for i, name in enumerate(df.columns) if name not in roles.id]
     names = [df.columns[i] for i in places]
     return SparkRelease(
         data.select(*(f"a{i}" for i in places)).toDF(*names), policy, roles,
-        (f"{policy.k}-anonymity",), 0, 0, 0, dict.fromkeys(roles.qi, 0),
-        1, 0, 0, 0, "auto", "finished", seconds, False,
+        models, 0, 0, 0, dict.fromkeys(roles.qi, 0),
+        1, 0, 0, 0, method, "finished", seconds, False,
     )  # fmt: skip

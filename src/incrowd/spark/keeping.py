@@ -8,6 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from incrowd.errors import InputError
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -43,16 +45,37 @@ class Keeper:
                 self.forget()
 
     def keep(self, frame: "DataFrame", name: str) -> "DataFrame":
-        """Return the frame, kept."""
+        """Return the frame, kept.
+
+        Raises
+        ------
+        InputError: nothing can be written in ``scratch``.
+        """
         if self.scratch is None:
             frame = frame.persist()
             self._frames.append(frame)
             return frame
-        self._folder = self._folder or f"{self.scratch.rstrip('/')}/incrowd-{uuid.uuid4().hex}"
+        if not self._folder:
+            self._folder = f"{self.scratch.rstrip('/')}/incrowd-{uuid.uuid4().hex}"
+            self._try(frame)
         path = f"{self._folder}/{name}"
         frame.write.parquet(path)
         # Sail writes no file for no row: what the columns are stands nowhere then
         return frame.sparkSession.read.schema(frame.schema).parquet(path)
+
+    def _try(self, frame: "DataFrame") -> None:
+        """Write one row of no table first: what fails later may be the work, and not the folder.
+
+        By Spark, for the driver need not see the folder.
+        """
+        try:
+            frame.sparkSession.range(1).write.parquet(f"{self._folder}/trial")
+        except Exception as error:
+            said = str(error).strip().splitlines() or [type(error).__name__]
+            raise InputError(
+                f"the folder for what the tasks find (--scratch, scratch=), {self.scratch}, cannot "
+                f"be written: {said[0]}; name one that all workers can write and read"
+            ) from None
 
     def forget(self) -> None:
         """Free the cache, and remove the folder where it is a local one."""

@@ -68,6 +68,7 @@ class Task:
     Attributes
     ----------
     qi, sensitive: the columns' codes; ``sensitive`` is empty when no model looks at them.
+    names: of the sensitive columns, for messages.
     trees, scale: hierarchies, and the unit of costs.
     model, method, reductions, time_limit, gap, seed, threads: as in ``Policy``.
     """
@@ -77,6 +78,7 @@ class Task:
     trees: tuple[Tree, ...]
     scale: int
     model: Model
+    names: tuple[str, ...]
     method: Any
     reductions: str | None
     time_limit: float | None

@@ -90,7 +90,7 @@ def solve(task: Task, table: pa.Table) -> pa.Table:
     instance, _ = of_table(task, table)
     context = Context(task.seed, Stop(task.time_limit, task.gap), threads=task.threads)
     method = configured(task.method, task.reductions)
-    solved = solved_by(Problem(instance, task.model), method, context)
+    solved = solved_by(Problem(instance, task.model, task.names), method, context)
     price = np.zeros(instance.distinct)
     if solved.prices is not None:
         price = solved.prices.price / solved.prices.quantum

@@ -21,7 +21,7 @@ def refuse_factor(problem: Problem, rows: int, k: int, instead: str) -> str | No
     if other is not None:
         return other
     if problem.model != KAnonymity(k):
-        return f"it serves {k}-anonymity, not {problem.model.name}; use forest or engine"
+        return f"it serves {k}-anonymity, not {problem.asked}; use forest or engine"
     if rows > MOST_ROWS:
         return f"it weighs all pairs of {rows:,} rows, {MOST_ROWS:,} at most; use {instead}"
     return None

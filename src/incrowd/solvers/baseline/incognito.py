@@ -42,11 +42,11 @@ class Incognito:
         """Refuse what the search's pruning does not carry over to, and huge lattices."""
         model = problem.model
         if not model.closed_under_union:
-            return f"{model.name} is not closed under union; use subset-dp"
+            return f"{problem.asked} is not closed under union; use subset-dp"
         if self.suppression > 0 and not isinstance(model, KAnonymity):
             return (
-                f"with suppressed rows its pruning holds for k-anonymity only, not {model.name}; "
-                "use suppression 0, or datafly"
+                "with suppressed rows its pruning holds for k-anonymity only, not "
+                f"{problem.asked}; use suppression 0, or datafly"
             )
         nodes = prod(tree.levels + 1 for tree in problem.instance.trees)
         if nodes > MOST_NODES:

@@ -31,7 +31,7 @@ class Mondrian:
     def refuse(self, problem: Problem) -> str | None:
         """Refuse models under which the whole table need not be a lawful class."""
         if not problem.model.closed_under_union:
-            return f"{problem.model.name} is not closed under union; use subset-dp"
+            return f"{problem.asked} is not closed under union; use subset-dp"
         return None
 
     def run(self, problem: Problem, context: Context) -> Outcome:

@@ -39,7 +39,7 @@ class ClosenessMILP:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse models that are not linear, and too large programs."""
-        laws = take_apart(problem.model, problem.table)
+        laws = take_apart(problem.model, problem.table, problem.sensitive)
         if isinstance(laws, str):
             return f"{laws} is not linear in the rows of a class; use subset-dp or sensitive-engine"
         if not laws.closeness:

@@ -1,12 +1,13 @@
 """Which models are linear in the number of rows of each kind in a class, and in which form."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.privacy.all_of import parts
+from incrowd.privacy.all_of import names_of, parts
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
@@ -53,8 +54,13 @@ class Laws:
         return len({*looked, *(law.attribute for law in self.closeness + self.recursive)})
 
 
-def take_apart(model: Model, table: Group) -> Laws | str:
-    """Return the laws of ``model``, or the name of a part that is not linear."""
+def take_apart(model: Model, table: Group, columns: Sequence[str] = ()) -> Laws | str:
+    """Return the laws of ``model``, or the name of a part that is not linear.
+
+    Parameters
+    ----------
+    columns: names of the sensitive columns, for that name.
+    """
     k, distinct, frequency, closeness, recursive = 1, [], [], [], []
     for part in parts(model):
         if isinstance(part, KAnonymity):
@@ -71,10 +77,10 @@ def take_apart(model: Model, table: Group) -> Laws | str:
             for a in part.attributes(table):
                 matrix = ground_matrix(part.distance, table.sizes[a])
                 if isinstance(matrix, str):
-                    return part.name
+                    return names_of(part, columns)[0]
                 closeness.append(Closeness(float(part.t), a, matrix))
         else:
-            return part.name
+            return names_of(part, columns)[0]
     return Laws(k, tuple(distinct), tuple(frequency), tuple(closeness), tuple(recursive))
 
 

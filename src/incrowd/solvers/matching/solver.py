@@ -89,7 +89,7 @@ class TwoDiversity:
             reason = SubsetDP().refuse(problem)
             if reason is None:
                 return None
-            return f"{model.name} is NP-hard, so only small tables are solved exactly: {reason}"
+            return f"{problem.asked} is NP-hard, so only small tables are solved exactly: {reason}"
         return (
             "it serves frequency 2-diversity of one sensitive attribute, and disjoint or distinct "
             f"2-diversity of small tables; use {search_for(problem)}"
