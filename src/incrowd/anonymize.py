@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.coding import coded, edit_for, shuffled
+from incrowd.coding import Coded, coded, edit_for, shuffled
 from incrowd.constraints.plan import is_constrained, plan_of
 from incrowd.errors import InputError
 from incrowd.events import (
@@ -24,7 +24,7 @@ from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.base import Model
 from incrowd.release import Release
-from incrowd.solve import require_lawful_table, solve
+from incrowd.solve import Solved, require_lawful_table, solve
 from incrowd.solvers.base import Context, Solver
 from incrowd.stop import Stop, interruptible
 
@@ -158,20 +158,13 @@ def release_of(
 
         left = fewer(source, table, policy)
         source, table, rows, units = left.source, left.table, left.rows, left.units
-    problem = table.problem
     if source.rows and asks_of_sensitive(policy):  # before it is taken apart
-        require_lawful_table(problem)
+        require_lawful_table(table.problem)
     further: dict[str, int] = {}
     listener = noting(further, in_user_units(listener, table.instance.scale))
     context = Context(policy.seed, stop, listener, policy.threads)
     with interruptible(stop):
-        method = configured(policy.method, policy.reductions)
-        if is_constrained(policy):
-            from incrowd.constraints.capped import solve_capped
-
-            solved = solve_capped(table, plan_of(source, table, policy), method, context)
-        else:
-            solved = solve(problem, method, context)
+        solved = searched(source, table, policy, context)
     tell(Event(RECHECK))
     published = table.roles.published(source.columns)
     order = shuffled(table, policy.order, policy.seed)
@@ -197,6 +190,16 @@ def release_of(
     )
     _ = release.class_of_row  # the independent re-check: raises unless all is as claimed
     return release
+
+
+def searched(source: Source, table: Coded, policy: Policy, context: Context) -> Solved:
+    """Search for a release, under the policy's constraints if it has any."""
+    method = configured(policy.method, policy.reductions)
+    if not is_constrained(policy):
+        return solve(table.problem, method, context)
+    from incrowd.constraints.capped import solve_capped
+
+    return solve_capped(table, plan_of(source, table, policy), method, context)
 
 
 def configured(method: str | Solver, reductions: str | None) -> str | Solver:

@@ -80,12 +80,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         from incrowd.cli.spark import run
 
         return run(table, output, as_json, quiet, given)
-    for name in ("block_rows", "scratch"):
-        if given[name] is not None:
-            raise InputError(f"--{name.replace('_', '-')} goes with --engine spark")
-    others = (given[name] for name in ("proof", "statement", "existing", "metadata"))
-    require_outputs(table, output, as_json, *others)
-    require_reports(output, given)
+    require_servable(table, output, as_json, given)
     from incrowd.cli.progress import progress
     from incrowd.frames.stat import require_place_of
     from incrowd.policy import Policy
@@ -115,11 +110,18 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     if as_json:
         print_json(release_record(release, output, given["proof"]) | proof_bound(release, facts))
     say(f"{summary(release)}\nwritten  {output}{also_written(given)}", quiet)
-    for bound in proof_bound(release, facts).values():
-        higher = bound > release.lower_bound
-        own = "more than the method's own" if higher else "that above is the method's own"
-        say(f"proof    certifies the bound {shown_bound(bound)}; {own}", quiet)
+    say_proof_bound(release, facts, quiet)
     return 130 if release.ended == "interrupted" else 0
+
+
+def require_servable(table: str, output: str, as_json: bool, given: dict[str, Any]) -> None:
+    """Raise InputError for options that do not go together on one machine."""
+    for name in ("block_rows", "scratch"):
+        if given[name] is not None:
+            raise InputError(f"--{name.replace('_', '-')} goes with --engine spark")
+    others = (given[name] for name in ("proof", "statement", "existing", "metadata"))
+    require_outputs(table, output, as_json, *others)
+    require_reports(output, given)
 
 
 def made(
@@ -245,3 +247,11 @@ def proof_bound(release: "Release", facts: dict[str, Any]) -> dict[str, Any]:
     if not facts or facts["bound"] - facts["cost"] == release.bound_units - release.cost_units:
         return {}
     return {"proof_bound": in_units(facts["bound"], facts["scale"])}
+
+
+def say_proof_bound(release: "Release", facts: dict[str, Any], quiet: bool) -> None:
+    """Say what the proof certifies, where that is another bound than the release's."""
+    for bound in proof_bound(release, facts).values():
+        higher = bound > release.lower_bound
+        own = "more than the method's own" if higher else "that above is the method's own"
+        say(f"proof    certifies the bound {shown_bound(bound)}; {own}", quiet)

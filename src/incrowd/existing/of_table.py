@@ -1,5 +1,6 @@
 """Adding rows to an earlier release: it stays as it is, and the union is lawful."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -141,17 +142,10 @@ def extended(
     NoLawfulReleaseError: some new rows fit nowhere.
     """
     stop = stop or Stop(policy.time_limit, policy.gap)
-    if is_constrained(policy):
-        raise OutOfScopeError("fixed, linked and capped columns are not served with existing yet")
-    if policy.method != "auto" or policy.reductions is not None:
-        raise InputError("method and reductions are not served with existing, a method of its own")
+    require_servable(policy)
     table = coded(source, policy)
     columns = table.roles.published(source.columns)
-    if sorted(existing.columns) != sorted(columns):
-        raise InputError(
-            "the earlier release has other columns than the new rows would be published with: "
-            f"{', '.join(map(repr, existing.columns))} against {', '.join(map(repr, columns))}"
-        )
+    require_columns(existing.columns, columns)
     model, old, new, sizes = sensitive_of(source, existing, table, policy)
     published = classes_of_release(existing, table, model, old, sizes)
     if not source.rows:
@@ -159,13 +153,8 @@ def extended(
     secret = new if new.shape[1] else None
     trees, scale = table.instance.trees, table.instance.scale
     instance, copy_of_row = from_codes(table.leaves, trees, secret, scale)
-    joining = Joining(
-        instance,
-        model,
-        published,
-        solver(policy, model, listener, stop),
-        table.roles.sensitive,
-    )
+    solve = solver(policy, model, listener, stop)
+    joining = Joining(instance, model, published, solve, table.roles.sensitive)
     with interruptible(stop):
         of_copy = joining.best()
     cost = joining.cost(of_copy)
@@ -192,6 +181,23 @@ def extended(
     )
     _ = release.class_of_row  # the independent re-check
     return release
+
+
+def require_servable(policy: Policy) -> None:
+    """Raise for what adding rows does not serve."""
+    if is_constrained(policy):
+        raise OutOfScopeError("fixed, linked and capped columns are not served with existing yet")
+    if policy.method != "auto" or policy.reductions is not None:
+        raise InputError("method and reductions are not served with existing, a method of its own")
+
+
+def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:
+    """Raise InputError unless an earlier release has the columns of the new rows, in any order."""
+    if sorted(found) != sorted(columns):
+        raise InputError(
+            "the earlier release has other columns than the new rows would be published with: "
+            f"{', '.join(map(repr, found))} against {', '.join(map(repr, columns))}"
+        )
 
 
 def sensitive_of(

@@ -1,6 +1,7 @@
 """The front door on Spark: Spark frame → distinct rows → tasks → Spark frame; wiring only."""
 
 import time
+from dataclasses import dataclass
 from secrets import randbits
 from typing import TYPE_CHECKING, Any
 
@@ -110,10 +111,10 @@ def release_of(
     roles = policy.roles(df.columns)
     inner = inner_names(roles)
     secret = roles.sensitive if asks_of_sensitive(policy) else ()
+    asked = Asked(policy, roles, roles.published(df.columns), inner, secret)
     keys = [inner[name] for name in (*roles.qi, *secret)]
-    published = roles.published(df.columns)
     named = df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns)))
-    rows = one_form(named.select(*(inner[name] for name in published)))
+    rows = one_form(named.select(*(inner[name] for name in asked.published)))
     listener(Event("distinct rows"))
     with Keeper(scratch) as keeper, workers_errors():
         distinct = rows.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
@@ -126,20 +127,31 @@ def release_of(
         task = task_of(distinct, inner, roles, policy, bool(secret))
         coded = distinct.select(*keys, "n").mapInArrow(on_batches("encode", task), CODED)
         made = made_of(coded, task, count, block_rows, keeper, listener)
-        return finished(
-            rows,
-            made,
-            task,
-            policy,
-            roles,
-            published,
-            inner,
-            secret,
-            total,
-            keeper,
-            started,
-            listener,
-        )
+        listener(Event("re-check"))
+        return finished(asked, rows, total, task, made, keeper, started)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a table, and what its columns are called.
+
+    Attributes
+    ----------
+    published: columns of the release, in order.
+    inner: published column → its plain name; any name is allowed outside.
+    secret: sensitive columns that a model looks at.
+    """
+
+    policy: Policy
+    roles: Roles
+    published: tuple[str, ...]
+    inner: dict[str, str]
+    secret: tuple[str, ...]
+
+    @property
+    def hidden(self) -> list[str]:
+        """Plain names of the sensitive columns that a model looks at."""
+        return [self.inner[name] for name in self.secret]
 
 
 def require_enough(rows: int, k: int) -> None:
@@ -188,49 +200,35 @@ def made_of(
 
 
 def finished(
+    asked: Asked,
     rows: "DataFrame",
-    made: Made,
-    task: "Task",
-    policy: Policy,
-    roles: Roles,
-    published: tuple[str, ...],
-    inner: dict[str, str],
-    secret: tuple[str, ...],
     total: int,
+    task: "Task",
+    made: Made,
     keeper: "Keeper",
     started: float,
-    listener: Listener,
 ) -> SparkRelease:
-    """Rewrite the rows, re-check them, and put the release together."""
+    """Rewrite the rows, ``total`` of them, re-check them, and put the release together."""
     from pyspark.sql import functions as sf
 
     from incrowd.spark.check import checked
-    from incrowd.spark.plan import on_batches
     from incrowd.spark.rows import ranges, rewritten
 
-    width = len(roles.qi)
-    before = [f"c{j}" for j in range(width)]
-    after = [f"r{j}" for j in range(width)]
-    hidden = [inner[name] for name in secret]
-    types = dict(rows.dtypes)
-    schema = [f"{c} {types[c]}" for c in before]
-    schema += [f"s{j} {types[c]}" for j, c in enumerate(hidden)]
-    schema += [f"{r} string" for r in after] + ["n bigint"]
-    decoded = made.records.mapInArrow(on_batches("decode", task), ", ".join(schema))
-    decoded = decoded.toDF(*before, *hidden, *after, "n")
-    assigned = keeper.keep(ranges(decoded, [*before, *hidden], after), "assigned")
-    released = rewritten(rows, assigned, [*before, *hidden], after, policy.seed)
-    listener(Event("re-check"))
-    facts = checked(released, task, roles.qi, hidden, total, policy.k, keeper)
+    policy, roles = asked.policy, asked.roles
+    keys = [*(f"c{j}" for j in range(len(roles.qi))), *asked.hidden]
+    after = [f"r{j}" for j in range(len(roles.qi))]
+    decoded = decoded_of(asked, made, task, dict(rows.dtypes)).toDF(*keys, *after, "n")
+    assigned = keeper.keep(ranges(decoded, keys, after), "assigned")
+    data = rewritten(rows, assigned, keys, after, policy.seed)
+    facts = checked(data, task, roles.qi, asked.hidden, total, policy.k, keeper)
     changed = dict(zip(roles.qi, facts.changed, strict=True))
-    data = released
     if policy.order == "shuffle":
         # not from the seed, which is mostly 0: who guesses it would undo the shuffle
         data = data.orderBy(sf.rand(randbits(62)))
-    number = {name: j for j, name in enumerate(roles.qi)}
-    shown = [f"r{number[n]}" if changed.get(n) else inner[n] for n in published]
+    new = dict(zip(roles.qi, after, strict=True))
+    shown = [new[n] if changed.get(n) else asked.inner[n] for n in asked.published]
     return SparkRelease(
-        data=data.select(*shown).toDF(*published),
+        data=data.select(*shown).toDF(*asked.published),
         policy=policy,
         roles=roles,
         models=names_of(task.model, roles.sensitive),
@@ -248,6 +246,17 @@ def finished(
         blocks=made.blocks,
         keeper=keeper,
     )
+
+
+def decoded_of(asked: Asked, made: Made, task: "Task", types: dict[str, str]) -> "DataFrame":
+    """Return the records as cells before and after, and how many rows each is for."""
+    from incrowd.spark.plan import on_batches
+
+    before = [f"c{j}" for j in range(len(asked.roles.qi))]
+    schema = [f"{c} {types[c]}" for c in before]
+    schema += [f"s{j} {types[c]}" for j, c in enumerate(asked.hidden)]
+    schema += [f"r{j} string" for j in range(len(before))] + ["n bigint"]
+    return made.records.mapInArrow(on_batches("decode", task), ", ".join(schema))
 
 
 def inner_names(roles: Roles) -> dict[str, str]:
