@@ -24,7 +24,7 @@ from incrowd.frames.base import Source
 from incrowd.frames.fewer import FewerRows
 from incrowd.instance import Instance
 from incrowd.policy import Policy
-from incrowd.privacy.all_of import names_of, parts
+from incrowd.privacy.all_of import in_words, parts
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group, Model
@@ -84,7 +84,7 @@ def fewest_dropped(
         load[~kept] = -1
         kept[order[np.argmax(load[order])]] = False
     raise NoLawfulReleaseError(
-        f"no release obeys {' and '.join(names_of(model, names))}, even when {most} rows may be "
+        f"no release obeys {in_words(model, names)}, even when {most} rows may be "
         f"dropped: the table as one class breaks it; {advice}"
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.instance import Instance
-from incrowd.privacy.all_of import names_of
+from incrowd.privacy.all_of import in_words
 from incrowd.privacy.base import Group, Model
 
 
@@ -26,7 +26,7 @@ class Problem:
     @property
     def asked(self) -> str:
         """The model in words, with the columns that it looks at."""
-        return " and ".join(names_of(self.model, self.sensitive))
+        return in_words(self.model, self.sensitive)
 
     @property
     def table(self) -> Group:

@@ -23,7 +23,7 @@ from incrowd.hierarchy.tree import Tree
 from incrowd.instance import places_in
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive
-from incrowd.privacy.all_of import lawful_classes, names_of
+from incrowd.privacy.all_of import in_words, lawful_classes
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 
@@ -119,7 +119,7 @@ def _models_broken(
     group = Group(np.column_stack(secret), table.instance.sensitive_sizes)
     broken = ~lawful_classes(table.model, Classes(member.ravel(), group))
     if broken.any():
-        models = " and ".join(names_of(table.model, table.roles.sensitive))
+        models = in_words(table.model, table.roles.sensitive)
         yield f"{int(broken.sum())} of {len(broken)} classes break {models}"
 
 

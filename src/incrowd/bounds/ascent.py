@@ -43,7 +43,7 @@ def load_cutters(u: Any, counts: Any, cut: Any, cutter: Any, load: Any, gradient
 
 
 @inner_kernel
-def share_out(
+def take_part(
     rows: Any,
     begin: int,
     end: int,
@@ -51,10 +51,18 @@ def share_out(
     weight: Any,
     entries: int,
     part: float,
+    gradient: Any,
     place: Any,
     share: Any,
 ) -> None:
-    """Add to the pairs begin..end−1, those of a pattern, ``part`` times their members' weights."""
+    """Take ``part`` times the members' weights of a pattern's dearest class from the gradient.
+
+    Unless ``share`` is empty, add as much to the pairs begin..end−1, those of the pattern.
+    """
+    for j in range(entries):
+        gradient[member[j]] -= part * weight[j]
+    if share.size == 0:
+        return
     for i in range(begin, end):
         place[rows[i]] = i
     for j in range(entries):

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from incrowd.bounds.ascent import Ascent, Steps, load_cutters, note_excess, share_out
+from incrowd.bounds.ascent import Ascent, Steps, load_cutters, note_excess, take_part
 from incrowd.jit import lean_kernel
 from incrowd.patterns.topk import most_above, top_k, top_k_buffers
 
@@ -84,10 +84,8 @@ def supergradient(
         begin = offset[p]
         end = offset[p + 1]
         _, entries = top_k(rows, begin, end, u, counts, k, value, weight, member)
-        for j in range(entries):
-            gradient[member[j]] -= part * weight[j]
-        if share.size:
-            share_out(rows, begin, end, member, weight, entries, part, place, share)
+        members = member, weight, entries
+        take_part(rows, begin, end, *members, part, gradient, place, share)
     return bound
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.bounds.ascent import Ascent, Steps, load_cutters, note_excess, share_out
+from incrowd.bounds.ascent import Ascent, Steps, load_cutters, note_excess, take_part
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import answer, dearest
 from incrowd.bounds.strides import Strides
@@ -96,11 +96,8 @@ def supergradient(
         load[p] = 0.0
         enough = float(cost[p])  # as in ``reductions``, which found the answer to be above it
         _, out = answer(problem[p], rows, begin, end, u, counts, enough, pr, pad)
-        for j in range(out):
-            gradient[pad.out_row[j]] -= amount * pad.out_weight[j]
-        if share.size:
-            members = pad.out_row, pad.out_weight
-            share_out(rows, begin, end, *members, out, amount, place, share)
+        members = pad.out_row, pad.out_weight, out
+        take_part(rows, begin, end, *members, amount, gradient, place, share)
     return bound
 
 

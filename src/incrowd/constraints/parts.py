@@ -17,7 +17,7 @@ from incrowd.constraints.plan import Plan
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.hierarchy.tree import Tree
 from incrowd.instance import from_codes, row_order
-from incrowd.privacy.all_of import lawful_classes, names_of
+from incrowd.privacy.all_of import in_words, lawful_classes
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem import Problem
@@ -114,7 +114,7 @@ def require_lawful_groups(table: Coded, plan: Plan, groups: Sequence[Ints]) -> N
     if broken.any():
         lost = int(np.bincount(member)[broken].sum())
         names = ", ".join(repr(table.roles.qi[j]) for j in plan.fixed)
-        models = " and ".join(names_of(model, table.roles.sensitive))
+        models = in_words(model, table.roles.sensitive)
         raise NoLawfulReleaseError(
             f"fixed {names}: {lost:,} rows lie in {int(broken.sum()):,} groups of equal values "
             f"(of {len(groups):,}) that break {models} even as one class, so no lawful release "

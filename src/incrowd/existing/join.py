@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.existing.covers import FAR, Published, covers
 from incrowd.instance import Instance, from_codes
-from incrowd.privacy.all_of import lawful_classes, names_of
+from incrowd.privacy.all_of import in_words, lawful_classes
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -202,7 +202,7 @@ class Joining:
                 place[group] = len(self.published.levels)
                 return place
             count += 1
-        models = " and ".join(names_of(self.model, self.sensitive))
+        models = in_words(self.model, self.sensitive)
         raise NoLawfulReleaseError(
             f"{len(lost)} of the {self.instance.rows} new rows fit no published class, and cannot "
             f"form a lawful one ({models}) even with all the others: hold them back until "

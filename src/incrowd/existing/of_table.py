@@ -20,7 +20,7 @@ from incrowd.hierarchy.labels import labels_by_level, places_of
 from incrowd.instance import Instance, from_codes
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
-from incrowd.privacy.all_of import compares_with_table, names_of, parts
+from incrowd.privacy.all_of import compares_with_table, in_words, names_of, parts
 from incrowd.privacy.base import Model
 from incrowd.release import Release
 from incrowd.stop import Stop, interruptible
@@ -238,7 +238,7 @@ def classes_of_release(
     member = member.ravel().astype(np.int64)
     broken = count_broken(model, member, secret, sizes)
     if broken:
-        models = " and ".join(names_of(model, table.roles.sensitive))
+        models = in_words(model, table.roles.sensitive)
         raise InputError(
             f"the earlier release is not lawful itself: {broken} of its {len(kinds)} classes break "
             f"{models}; give the policy it was made with"

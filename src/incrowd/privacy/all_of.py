@@ -36,6 +36,11 @@ def names_of(model: Model, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(part.name if called is None else called(columns) for part, called in named)
 
 
+def in_words(model: Model, columns: Sequence[str]) -> str:
+    """Return a model's name as messages say it, with the columns it looks at."""
+    return " and ".join(names_of(model, columns))
+
+
 @dataclass(frozen=True)
 class AllOf(Combinable):
     """Every one of ``models`` holds.

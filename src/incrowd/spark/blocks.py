@@ -7,7 +7,7 @@ import numpy as np
 from pyspark.sql import functions as sf
 
 from incrowd.errors import OutOfScopeError
-from incrowd.privacy.all_of import names_of
+from incrowd.privacy.all_of import in_words
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.spark.keeping import Keeper
 from incrowd.spark.plan import CODED, RECORDS, Task, on_batches, on_table
@@ -41,7 +41,7 @@ def solved_in_blocks(
     OutOfScopeError: a model beyond k-anonymity, which a block cannot judge.
     """
     if not isinstance(task.model, KAnonymity):
-        models = " and ".join(names_of(task.model, task.names))
+        models = in_words(task.model, task.names)
         raise OutOfScopeError(
             f"{models} looks at the whole table, and blocks do not see it: more than "
             f"{most:,} distinct rows are solved in blocks; let one task take them all with a "

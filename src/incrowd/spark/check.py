@@ -8,7 +8,7 @@ import numpy as np
 from pyspark.sql import functions as sf
 
 from incrowd.errors import VerificationError
-from incrowd.privacy.all_of import names_of
+from incrowd.privacy.all_of import in_words
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.spark.keeping import Keeper
 from incrowd.spark.plan import PAIRS, Task, on_batches, on_table
@@ -112,7 +112,7 @@ def models_hold(
     rows = rows.withColumn("block", sf.lit(0)).groupBy("block")
     broken = rows.applyInArrow(on_table("lawful", task), "broken bigint").collect()[0][0]
     if broken:
-        models = " and ".join(names_of(task.model, task.names))
+        models = in_words(task.model, task.names)
         raise VerificationError(f"{broken} classes break {models}")
 
 
