@@ -3,6 +3,7 @@
 import io
 import json
 import struct
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -282,6 +283,12 @@ FORGERIES: dict[str, Callable[[Forger], Any]] = {
         "ladders.parquet", lambda t: t.filter(pl.col("column") != "sex")
     ),
     "ladders: a value twice": frame("ladders.parquet", lambda t: pl.concat([t, t[:1]])),
+    "ladders: a dearer root on top of the root": frame(
+        "ladders.parquet",
+        lambda t: pl.concat(
+            [t, t.filter(level=2).with_columns(pl.col("level") + 1, pl.col("cost") + 1)]
+        ),
+    ),
     "facts: a higher bound": fact("bound", lambda b: b + 1),
     "facts: the bound as a decimal": fact("bound", lambda b: b + 0.0),
     "facts: the bound as text": fact("bound", str),
@@ -311,6 +318,8 @@ FORGERIES: dict[str, Callable[[Forger], Any]] = {
     ),
     "facts: another delimiter": fact("csv", lambda c: c | {"delimiter": ","}),
     "facts: another encoding": fact("csv", lambda c: c | {"encoding": "utf-16"}),
+    "facts: a decimal": lambda f: f.facts.__setitem__("note", 0.5),
+    "facts: a text for a list of columns": fact("roles", lambda r: r | {"sensitive": ""}),
     "facts: a form unknown": fact("csv", lambda c: c | {"quote": "x"}),
 }
 FORGERIES |= {f"rows: the price of row {r} raised by one": raised(r) for r in range(8)}
@@ -342,6 +351,33 @@ def test_damaged_files_are_rejected(file: int, how: str, honest: Path, tmp_path:
     verdict = check(*forger.paths)
     appended_to_archive = file == 2 and how == "append"  # bytes behind an archive are no part of it
     assert verdict.accepted == appended_to_archive
+
+
+def test_a_price_of_the_lowest_number(honest: Path, tmp_path: Path) -> None:
+    """Tests that −2^63, whose absolute value is no 64-bit number, counts as too large."""
+    forger = Forger(honest, tmp_path)
+    edit("rows.parquet", "price", 0, lambda p: -(2**63))(forger)
+    assert "64 bits" in str(forger.save().reason)
+
+
+@pytest.mark.parametrize("how", ["key", "model's key", "part"])
+def test_what_stands_twice_is_rejected(how: str, honest: Path, tmp_path: Path) -> None:
+    """Tests a proof that readers would read differently, the first or the last of two."""
+    forger = Forger(honest, tmp_path)
+    with zipfile.ZipFile(forger.paths[2]) as archive:
+        parts = [(name, archive.read(name)) for name in archive.namelist()]
+    twice = {"key": (b'"cost":', b'"cost": 0, "cost":'), "model's key": (b'"k":', b'"k": 9, "k":')}
+    facts = dict(parts)["proof.json"]
+    if how == "part":
+        parts.append(("proof.json", facts))
+    else:
+        parts = [(n, d.replace(*twice[how]) if n == "proof.json" else d) for n, d in parts]
+        assert ("proof.json", facts) not in parts
+    with zipfile.ZipFile(forger.paths[2], "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, data in parts:
+            archive.writestr(name, data)
+    assert "makes no sense" in str(check(*forger.paths).reason)
 
 
 def test_proofs_nested_too_deep(honest: Path, tmp_path: Path) -> None:

@@ -231,7 +231,8 @@ def distances(draw: st.DrawFn, values: list[Any]) -> dict[str, Any]:
         return {"distance": kind, "order": order, "levels": [list(range(n)), middle, [0] * n]}
     if kind == "metric":
         at = [[0 if i == j else draw(st.integers(3, 4)) for j in range(n)] for i in range(n)]
-        near = [[str(Fraction(at[min(i, j)][max(i, j)], 4)) for j in range(n)] for i in range(n)]
+        most = max((at[i][j] for j in range(n) for i in range(j)), default=1)
+        near = [[str(Fraction(at[min(i, j)][max(i, j)], most)) for j in range(n)] for i in range(n)]
         return {"distance": kind, "order": order, "matrix": near}
     return {"distance": kind, "order": order}
 

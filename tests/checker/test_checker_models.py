@@ -138,6 +138,12 @@ BAD = [
      "levels": [[0, 0], [0, 0]], "column": "s"},
     {"model": "t-closeness", "t": "1/2", "distance": "metric", "order": ["a", "b"],
      "matrix": [["0", "1"], ["1/2", "0"]], "column": "s"},
+    {"model": "t-closeness", "t": "1/2", "distance": "metric", "order": ["a", "b"],
+     "matrix": [["0", "1/2"], ["1/2", "0"]], "column": "s"},  # t would be 1 of the largest
+    {"model": "t-closeness", "t": "1/2", "distance": "metric", "order": ["a", "b"],
+     "matrix": [[0, 1.0], [1.0, 0]], "column": "s"},
+    {"model": "t-closeness", "t": "1e999999999", "distance": "equal", "column": "s"},
+    {"model": "t-closeness", "t": "٣/٤", "distance": "equal", "column": "s"},
     {"model": "alpha-k", "alpha": "0", "k": 2, "column": "s"},
     {"model": "alpha-k", "alpha": "1/2", "column": "s"},
     {"model": "alpha-k", "alpha": "1/2", "k": "2", "column": "s"},

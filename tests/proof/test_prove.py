@@ -237,6 +237,13 @@ def test_forged_statements_are_rejected(name: str, honest: list[Path], tmp_path:
     assert not verdict.accepted and name in str(verdict.reason)
 
 
+def test_a_statement_that_says_two_things_is_rejected(honest: list[Path], tmp_path: Path) -> None:
+    """Tests a key that stands twice: whoever reads the first sees another bound."""
+    forged = tmp_path / "forged.json"
+    forged.write_text(honest[3].read_text().replace('"bound":', '"bound": 10, "bound":'))
+    assert "no JSON" in str(check(*honest[:3], statement=forged).reason)
+
+
 def test_hierarchy_file_can_be_held_against_the_proof(tmp_path: Path) -> None:
     """Tests a hierarchy from a file, all the way."""
     source, out, proof = (tmp_path / n for n in ("in.csv", "out.csv", "x.proof"))

@@ -21,9 +21,10 @@ def validated(ladder: pl.DataFrame, column: str) -> pl.DataFrame:
     """Return the ladder in canonical types and order, or reject it.
 
     A ladder is lawful when every leaf has one rung at each level 0..top; level 0 is the leaf
-    itself at cost 0; all leaves meet in one root; leaves that share a label at a level share its
-    cost and all later labels (a tree); costs never fall on the way up; and no label names two
-    different sets of leaves, so that the released text alone says which node is meant.
+    itself at cost 0; all leaves meet in one root; leaves that share a label at a level share all
+    later labels (a tree); a label has one cost, at whatever levels; costs never fall on the way
+    up; and no label names two different sets of leaves, so that the released text alone says
+    which node is meant.
     """
 
     def must(truth: bool, reason: str) -> None:
@@ -55,19 +56,17 @@ def validated(ladder: pl.DataFrame, column: str) -> pl.DataFrame:
     must(bool(((cost >= 0) & (cost < 2**40)).all()), "has a cost below 0 or of 2^40 or more")
     must(bool((np.diff(cost, axis=0) >= 0).all()), "has a cost that falls towards the root")
     up = ladder.with_columns(pl.col("label").shift(-base.height).alias("parent"))
-    nodes = up.group_by("level", "label").agg(
-        pl.len().alias("size"), pl.col("cost").n_unique(), pl.col("parent").n_unique()
-    )
-    must(bool((nodes["cost"] == 1).all()), "has two costs for one node")
+    nodes = up.group_by("level", "label").agg(pl.len().alias("size"), pl.col("parent").n_unique())
     must(bool((nodes.filter(level < tops - 1)["parent"] == 1).all()), "has two parents for a node")
-    names = ladder.group_by("label").agg(leaf.n_unique().alias("leaves"))
+    names = ladder.group_by("label").agg(leaf.n_unique().alias("leaves"), pl.col("cost").n_unique())
+    must(bool((names["cost"] == 1).all()), "has two costs for one node")
     sizes = nodes.join(names, on="label", nulls_equal=True)
     must(bool((sizes["size"] == sizes["leaves"]).all()), "has one label for two different nodes")
     return ladder
 
 
 def rungs(ladder: pl.DataFrame) -> pl.DataFrame:
-    """Return ``leaf, label, cost``: the least cost of releasing the leaf as that label."""
+    """Return ``leaf, label, cost``: what releasing the leaf as that label costs."""
     return ladder.group_by("leaf", "label").agg(pl.col("cost").min())
 
 

@@ -4,6 +4,7 @@ A model is plain data, e.g. ``{"model": "frequency", "l": 3, "column": "diagnosi
 stands in docs/reference/proof-format.md.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -105,10 +106,17 @@ def number(model: Plain, name: str, whole: bool = False) -> Fraction:
     value = model.get(name)
     fits = type(value) is int or (isinstance(value, str) and not whole)
     require(fits, f"the model's {name} is not {'a whole number' if whole else 'an exact number'}")
-    exact = Fraction(value)  # type: ignore[arg-type]
+    exact = fraction(value)
     zero = exact == 0 and name in ("t", "beta")
     require(exact > 0 or zero, f"the model's {name} is not positive")
     return exact
+
+
+def fraction(value: Any) -> Fraction:
+    """Return a whole number or a fraction written as ``1/5`` or ``2.5``, but not as ``1e9``."""
+    written = isinstance(value, str) and re.fullmatch(r"[0-9]+(/[0-9]+|\.[0-9]+)?", value)
+    require(type(value) is int or bool(written), "a model's number is not written as a fraction")
+    return Fraction(value)
 
 
 def lawful(model: Plain, group: Histogram, table: Histogram) -> bool:
@@ -216,10 +224,12 @@ def sums(node: Iterable[int], surplus: Iterable[int]) -> list[int]:
 
 
 def metric(model: Plain, values: int) -> list[list[Fraction]]:
-    """Return the distances of a model, or reject what is no metric of diameter at most 1."""
-    d = [[Fraction(x) for x in row] for row in model.get("matrix", [])]
+    """Return the distances of a model, or reject what is no metric of diameter 1."""
+    d = [[fraction(x) for x in row] for row in model.get("matrix", [])]
     fine = len(d) == values and all(len(row) == values for row in d)
-    require(fine and all(0 <= x <= 1 for row in d for x in row), "the distances fit no metric")
+    require(fine and all(x >= 0 for row in d for x in row), "the distances fit no metric")
+    largest = max((x for row in d for x in row), default=0)
+    require(largest in (0, 1), "the distances are no fractions of the largest one")
     r = range(values)
     same = all(d[i][i] == 0 for i in r) and all(d[i][j] == d[j][i] for i in r for j in r)
     require(same, "the distances are not symmetric")

@@ -4,13 +4,12 @@ import csv
 import hashlib
 import hmac
 import io
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
 
-from incrowd.checker.files import Proof, sha256
+from incrowd.checker.files import Proof, read_json, sha256
 from incrowd.checker.ladder import validated
 from incrowd.checker.rejection import RejectedError, require
 
@@ -40,7 +39,7 @@ def require_named(ladders: Mapping[str, pl.DataFrame], named: Mapping[str, Any],
 def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
     """Reject a statement that says anything else than the proof does."""
     try:
-        stated = json.loads(text)
+        stated = read_json(text)
     except ValueError:
         raise RejectedError("the statement is no JSON") from None
     facts = proof.facts

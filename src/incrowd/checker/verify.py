@@ -173,7 +173,7 @@ def price_total(
         trees.append((node, cost))
         leaves.append(found["code"].to_numpy())
     dearest = sum(int(cost.max(initial=0)) for _, cost in trees)
-    highest = int(np.abs(price).max(initial=0)) + sets.total
+    highest = max(int(price.max(initial=0)), -int(price.min(initial=0))) + sets.total
     plain = sets.mark, k, None, k
     mark, terms, keep, k = (law.mark, law.terms, law.kept, 1) if law else plain
     require(terms * max(highest, dearest * quantum) < 2**62, "the numbers exceed 64 bits")
