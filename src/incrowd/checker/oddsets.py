@@ -43,7 +43,7 @@ class OddSets:
         require(bool(((at >= 0) & (at < rows)).all()), "an odd set holds a row that is not there")
         require(bool(((weight >= 0) & (weight < 2**50)).all()), "an odd set's weight is no weight")
         require(not sets.select("set", "row").is_duplicated().any(), "an odd set holds a row twice")
-        require(bool(((modulus >= 2) & (modulus < 2**20)).all()), "a modulus is less than 2")
+        require(bool(((modulus >= 2) & (modulus < 2**20)).all()), "a modulus is not from 2 to 2^20")
         each = sets.group_by("set").agg(pl.len(), pl.col("weight", "modulus").unique())
         one = (each["weight"].list.len() == 1) & (each["modulus"].list.len() == 1)
         require(bool(one.all()), "an odd set has two weights or moduli")
