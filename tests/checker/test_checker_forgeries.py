@@ -274,6 +274,10 @@ FORGERIES: dict[str, Callable[[Forger], Any]] = {
         frame("ladders.parquet", lambda t: t.with_columns(pl.col("label").replace("*", "all"))),
         frame("release", lambda t: t.with_columns(pl.col("age", "sex").replace("*", "all"))),
     ),
+    "ladders: a group without a name, released": several(
+        frame("ladders.parquet", lambda t: t.with_columns(pl.col("label").replace("low", ""))),
+        frame("release", lambda t: t.with_columns(pl.col("age").replace("low", ""))),
+    ),
     "ladders: a label missing": ladder_rung("9", 1, "label", None),
     "ladders: a value missing": frame(
         "ladders.parquet", lambda t: t.filter(pl.col("leaf").ne_missing("9"))
