@@ -134,10 +134,17 @@ def _edited(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) ->
 
 
 def _framed(columns: Mapping[str, "nw.Series[Any]"], backend: Any) -> "nw.DataFrame[Any]":
-    """Return a frame of columns; narwhals would make Categorical of polars' Enum."""
-    if not backend.is_polars():
-        return nw.from_dict(columns, backend=backend)
-    return _framed_polars({name: series.to_native() for name, series in columns.items()})
+    """Return a frame of columns; narwhals would make Categorical of polars' Enum.
+
+    It would also hand pyarrow columns on by way of C, where older releases of it, 22 among them,
+    crash on views.
+    """
+    cells = {name: series.to_native() for name, series in columns.items()}
+    if backend.is_polars():
+        return _framed_polars(cells)
+    import pyarrow as pa
+
+    return nw.from_native(pa.table(cells), eager_only=True)
 
 
 def _framed_polars(columns: Mapping[str, Any]) -> "nw.DataFrame[Any]":
