@@ -35,15 +35,16 @@ def test_compiling_takes_none_of_a_time_limit(decorate: Any) -> None:
     assert clock.left_out() == before + compiling
 
 
-@inner_kernel
-def added(x: Any, by: Any) -> Any:
-    """An inner kernel."""
-    return x + by
-
-
 @pytest.mark.parametrize("decorate", [kernel, lean_kernel])
 def test_callers_share_one_version(decorate: Any) -> None:
-    """Tests literals and narrow numbers as arguments: they are passed as 64 bits."""
+    """Tests literals and narrow numbers as arguments: they are passed as 64 bits.
+
+    A caller of a function from outside it is compiled anew in each run, whatever is cached.
+    """
+
+    @inner_kernel
+    def added(x: Any, by: Any) -> Any:
+        return x + by
 
     @decorate
     def outer(numbers: Any) -> Any:
@@ -59,6 +60,11 @@ def test_callers_share_one_version(decorate: Any) -> None:
 
 def test_inner_kernels_are_not_for_python() -> None:
     """Tests that a call from Python, where such a kernel has no entry, does not crash."""
+
+    @inner_kernel
+    def added(x: Any, by: Any) -> Any:
+        return x + by
+
     with pytest.raises(TypeError, match="added can be called by kernels alone"):
         added(1, 2)
 

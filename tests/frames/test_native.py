@@ -3,6 +3,8 @@
 import datetime
 import io
 import pickle
+import subprocess
+import sys
 from decimal import Decimal
 from typing import Any
 
@@ -478,3 +480,31 @@ def test_cells_that_no_file_holds(tmp_path):
     with pytest.raises(ic.InputError, match="'kept' holds values that files"):
         release.write(tmp_path / "o.parquet")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("made", "use", "said"),
+    [
+        ("duckdb.sql('select 1 as q')", "from_native(frame)", "of duckdb"),
+        ("pd.DataFrame({'q': ['a']})", "as_polars(from_native(frame))", "of pandas"),
+        ("pd.DataFrame({'q': ['a']})", "from_native(frame).take('q', slice(1))", "of pandas"),
+    ],
+)
+def test_a_missing_pyarrow_is_named(made, use, said):
+    """Tests frames that polars takes by way of pyarrow, where that is not installed."""
+    program = (
+        "from importlib.machinery import PathFinder\n"
+        "find = PathFinder.find_spec\n"
+        "PathFinder.find_spec = lambda name, *at: None if name == 'pyarrow' else find(name, *at)\n"
+        "import duckdb, pandas as pd\n"
+        "from incrowd.errors import MissingExtraError\n"
+        "from incrowd.frames.native import as_polars, from_native\n"
+        f"frame = {made}\n"
+        f"try: {use}\n"
+        "except MissingExtraError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True
+    )
+    assert said in done.stdout, done.stderr
+    assert "'pyarrow', which is not installed: pip install pyarrow\n" in done.stdout

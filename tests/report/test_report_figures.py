@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import sys
 from collections import Counter
 from fractions import Fraction
 
@@ -16,7 +17,7 @@ from pages import HOSTILE
 
 import incrowd as ic
 from incrowd.cli import cli
-from incrowd.errors import InputError, OutOfScopeError
+from incrowd.errors import InputError, MissingExtraError, OutOfScopeError
 from incrowd.frames.base import Column
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.spec import parse
@@ -194,6 +195,19 @@ def test_figures_are_standard(release):
     assert sorted(bar.get_width() for bar in bars if bar.get_width()) == sorted(counted.values())
     with pytest.raises(InputError, match="did you mean 'sex'"):
         release.plot_columns("sexx")
+
+
+PLOTS = [name for name in dir(ic.Release) if name.startswith("plot_")]
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_every_figure_names_the_missing_package(release, name, monkeypatch):
+    """Tests that no plot ends in an ImportError where matplotlib is not installed."""
+    for module in ["matplotlib", *sys.modules]:
+        if module.partition(".")[0] == "matplotlib":
+            monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'incrowd\[report\]'"):
+        getattr(release, name)()
 
 
 def test_hostile_names_can_be_drawn():

@@ -1,13 +1,14 @@
 """Data frames of any library that narwhals accepts, as tables; the same type comes back."""
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, MissingExtraError
 from incrowd.frames.base import Column, Edit, Table, replaced
 from incrowd.frames.released import fresh, one_form_of, picked, used, used_words
 from incrowd.frames.scalars import as_texts, require_one_kind
@@ -46,11 +47,13 @@ class NativeTable:
         Raises
         ------
         InputError: polars knows no such cells.
+        MissingExtraError: polars reads them by way of pyarrow, which is not installed.
         """
         import polars as pl
 
         try:
-            cells = self._frame.get_column(column).to_polars()[rows]
+            with passing(self._frame):
+                cells = self._frame.get_column(column).to_polars()[rows]
         except (pl.exceptions.PolarsError, NotImplementedError, TypeError, ValueError):
             cells = None  # pyarrow's errors are such, too
         if cells is None or cells.dtype == pl.Object:
@@ -131,10 +134,17 @@ def _edited(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) ->
 
 
 def _framed(columns: Mapping[str, "nw.Series[Any]"], backend: Any) -> "nw.DataFrame[Any]":
-    """Return a frame of columns; narwhals would make Categorical of polars' Enum."""
-    if not backend.is_polars():
-        return nw.from_dict(columns, backend=backend)
-    return _framed_polars({name: series.to_native() for name, series in columns.items()})
+    """Return a frame of columns; narwhals would make Categorical of polars' Enum.
+
+    It would also hand pyarrow columns on by way of C, where older releases of it, 22 among them,
+    crash on views.
+    """
+    cells = {name: series.to_native() for name, series in columns.items()}
+    if backend.is_polars():
+        return _framed_polars(cells)
+    import pyarrow as pa
+
+    return nw.from_native(pa.table(cells), eager_only=True)
 
 
 def _framed_polars(columns: Mapping[str, Any]) -> "nw.DataFrame[Any]":
@@ -271,6 +281,7 @@ def from_native(data: Any) -> NativeTable:
     ------
     InputError: not a data frame; one that has to be collected first; names that are not text or
         not different.
+    MissingExtraError: a relation of duckdb, where pyarrow is not installed.
     """
     wrapped = isinstance(data, nw.DataFrame | nw.LazyFrame)
     try:
@@ -300,7 +311,18 @@ def from_native(data: Any) -> NativeTable:
 def as_polars(table: Table) -> Any:
     """The table as a polars frame, types kept where it has any."""
     frame = nw.from_native(table.native())
-    return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_polars()
+    with passing(frame):
+        return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_polars()
+
+
+@contextlib.contextmanager
+def passing(frame: Any) -> Iterator[None]:
+    """Raise MissingExtraError where polars takes a frame by way of pyarrow, and it is not there."""
+    try:
+        yield
+    except ImportError:
+        kind = f"a frame of {frame.implementation.name.lower()}"
+        raise MissingExtraError("pyarrow", None, f"passing {kind} to polars") from None
 
 
 def require_readable(frame: Any) -> None:
@@ -334,7 +356,8 @@ def _collected(frame: "nw.LazyFrame[Any]") -> tuple["nw.DataFrame[Any]", Callabl
     if frame.implementation.is_duckdb():
         import duckdb
 
-        return frame.collect(backend="polars"), lambda native: duckdb.from_arrow(native)
+        with passing(frame):
+            return frame.collect(backend="polars"), lambda native: duckdb.from_arrow(native)
     raise InputError(
         f"a lazy frame of {frame.implementation.name.lower()} must be collected first ({EAGER})"
     )

@@ -8,6 +8,8 @@ from numbers import Integral
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from incrowd.errors import InputError
 
 Exact = int | str | float | Decimal | Fraction
@@ -57,7 +59,7 @@ def whole(value: Any, what: str, least: int = 1) -> int:
     InputError: it is none, or smaller; a fraction that happens to be whole, ``2.0``, is none.
     """
     try:
-        number = None if isinstance(value, bool) else index(value)
+        number = None if isinstance(value, bool | np.bool) else index(value)
     except TypeError:
         number = None
     if number is None or number < least:

@@ -194,6 +194,7 @@ def plot_risk(
     ----------
     after, before: int64, shape (classes,): sizes of the classes.
     """
+    require_matplotlib()
     from matplotlib.ticker import LogLocator
 
     figure, (ax,) = canvas(2.9)
