@@ -116,6 +116,39 @@ def test_broken_ladders(name: str) -> None:
     assert caught.value.column == column
 
 
+def rungs_of(*paths: tuple[str, ...], costs: tuple[int, ...] = (0, 1, 2, 3)) -> pl.DataFrame:
+    """A ladder from each value's labels, level by level."""
+    steps = [(path[0], i, label, costs[i]) for path in paths for i, label in enumerate(path)]
+    return pl.DataFrame(steps, ["leaf", "level", "label", "cost"], orient="row")
+
+
+CROOKED = {
+    "two parents": (
+        rungs_of(("a", "low", "p", "*"), ("b", "low", "q", "*"), ("c", "c", "c", "*")),
+        "two parents",
+    ),
+    "values that swap places below level 0": (
+        pl.DataFrame({"leaf": ["a", "b"] * 2, "level": [-1, -1, 1, 1],
+                      "label": ["b", "a", "*", "*"], "cost": [0, 0, 1, 1]}),
+        "start at level 0",
+    ),
+    "a value without a root, another with a level twice": (
+        rungs_of(("a", "x", "*"), ("b", "z")).vstack(
+            pl.DataFrame({"leaf": ["a"], "level": [1], "label": ["y"], "cost": [1]})
+        ),
+        "twice at a level",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CROOKED)
+def test_ladders_that_are_no_trees(name: str) -> None:
+    """Tests ladders whose costs are in order and whose labels are each of one set of values."""
+    ladder, message = CROOKED[name]
+    with pytest.raises(RejectedError, match=message):
+        validated(ladder, "a")
+
+
 def test_a_fall_so_deep_that_the_difference_wraps() -> None:
     """Tests a root that pays 2^63 to those who use it."""
     tree = Tree("a", (("1", "2"), ("low",), ("*",)), np.array([[0, 1], [0, 0], [0, 0]], np.int32),
