@@ -175,6 +175,14 @@ def test_models_of_the_sensitive_column():
     assert not verdict(frame, frame, k=2, sensitive="s", t=0.1).lawful
 
 
+def test_a_sensitive_value_that_the_original_lacks():
+    """Tests that a value from nowhere gets an answer where a model looks at the column as well."""
+    frame = pl.DataFrame({"a": ["1", "1", "2", "2"], "s": ["x", "y", "x", "y"]})
+    changed = frame.with_columns(s=pl.Series(["x", "z", "x", "y"]))
+    found = verdict(frame, changed, k=2, sensitive="s", l=2)
+    assert found.reasons == ("the columns 's' are not the original ones",)
+
+
 def test_rows_left_out_do_not_change_how_others_read(tmp_path: Path) -> None:
     """Tests that a release without the only fraction and the only time of day is not refused."""
     day = [datetime(2020, 1, i) for i in range(1, 5)]
