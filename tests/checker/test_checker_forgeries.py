@@ -459,6 +459,17 @@ def test_a_root_is_shown_as_text(star: str | None) -> None:
         require_named(ladders, {}, star)
 
 
+@pytest.mark.parametrize(("text", "reason"), [("{", "no JSON"), ("[]", "no JSON object")])
+def test_a_statement_that_states_nothing(
+    text: str, reason: str, honest: Path, tmp_path: Path
+) -> None:
+    """Tests that a file which is no statement gets an answer."""
+    statement = tmp_path / "statement.json"
+    statement.write_text(text)
+    verdict = check(*(honest / n for n in NAMES), statement=statement)
+    assert (verdict.accepted, verdict.reason) == (False, f"the statement is {reason}")
+
+
 @pytest.mark.parametrize("name", ["release", "original"])
 def test_stated_hashes_must_match(name: str, honest: Path, tmp_path: Path) -> None:
     """Tests each stated hash by itself."""
