@@ -172,6 +172,15 @@ def test_text_in_few_words() -> None:
     assert (caught.value.row, caught.value.column) == (2, "age")
 
 
+def test_classes_that_differ_in_one_of_many_columns() -> None:
+    """Tests columns of four numbers each: behind 32 others a number leaves 64 bits whole."""
+    kind = pl.Enum(["x", "y", "z"])
+    alike, apart = (pl.Series(["x", cell, "x", "z"], dtype=kind) for cell in "xz")
+    for one in range(40):
+        frame = pl.DataFrame({str(j): apart if j == one else alike for j in range(40)})
+        assert classes_of(frame, frame.columns).tolist() == [0, 1, 0, 2]
+
+
 def test_classes_of_many_columns() -> None:
     """Tests classes of rows that no single integer can number column by column."""
     rng = np.random.default_rng(0)
