@@ -175,6 +175,36 @@ def test_models_of_the_sensitive_column():
     assert not verdict(frame, frame, k=2, sensitive="s", t=0.1).lawful
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"a": ["2", "2", "1", "1"]},
+        {"s": ["y", "y", "x", "x"], "t": ["y", "y", "x", "x"]},
+        {"s": ["y", "y", "x", "x"], "t": ["x", "x", "y", "y"]},
+        {"b": ["4", "4", "3", "3"]},
+    ],
+)
+def test_whole_columns_that_change_places(changed):
+    """Tests rows in their order, each column with its own values, but not beside each other."""
+    frame = pl.DataFrame({"a": ["1", "1", "2", "2"], "b": ["3", "3", "4", "4"],
+                          "s": ["x", "x", "y", "y"], "t": ["x", "x", "y", "y"]})  # fmt: skip
+    given = {"k": 2, "qi": ["a", "b"], "keep": ["s", "t"]}
+    assert verdict(frame, frame, **given).lawful
+    assert not verdict(frame, frame.with_columns(**{c: pl.Series(changed[c]) for c in changed}),
+                       **given).lawful  # fmt: skip
+    first = frame.with_columns(s=pl.Series(["y", "y", "x", "x"]))
+    other = frame.with_columns(t=pl.Series(["y", "y", "x", "x"]))
+    assert not verdict(first, other, **given).lawful
+
+
+def test_a_sensitive_value_that_the_original_lacks():
+    """Tests that a value from nowhere gets an answer where a model looks at the column as well."""
+    frame = pl.DataFrame({"a": ["1", "1", "2", "2"], "s": ["x", "y", "x", "y"]})
+    changed = frame.with_columns(s=pl.Series(["x", "z", "x", "y"]))
+    found = verdict(frame, changed, k=2, sensitive="s", l=2)
+    assert found.reasons == ("the columns 's' are not the original ones",)
+
+
 def test_rows_left_out_do_not_change_how_others_read(tmp_path: Path) -> None:
     """Tests that a release without the only fraction and the only time of day is not refused."""
     day = [datetime(2020, 1, i) for i in range(1, 5)]

@@ -22,7 +22,7 @@ from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
 from incrowd.checker.files import PARTS, read_table
 from incrowd.checker.ladder import validated
-from incrowd.checker.published import require_like_file
+from incrowd.checker.published import require_like_file, require_named
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.verify import Verdict, check
 from incrowd.hierarchy.tree import Tree
@@ -312,6 +312,8 @@ FORGERIES: dict[str, Callable[[Forger], Any]] = {
     "facts: a huge quantum": fact("quantum", lambda q: 2**62),
     "facts: no hierarchy named": fact("hierarchies", lambda h: {}),
     "facts: another version": fact("version", lambda v: 3),
+    "facts: the version as a decimal": fact("version", float),
+    "facts: a number that is none": fact("incrowd", lambda v: float("nan")),
     "facts: another format": fact("format", lambda v: "other"),
     "facts: scale zero": fact("scale", lambda s: 0),
     "facts: roles swapped": fact("roles", lambda r: r | {"qi": ["age"], "keep": ["note", "sex"]}),
@@ -338,6 +340,16 @@ def test_forgeries_are_rejected(name: str, honest: Path, tmp_path: Path) -> None
     assert not verdict.accepted
     for value in ("Male", "'1'", "'f'", "low"):
         assert value not in str(verdict.reason)
+
+
+def test_prices_whose_sums_wrap(tmp_path: Path) -> None:
+    """Tests prices that sum to 0 modulo 2^64: they would prove that all must be suppressed."""
+    codes = np.array([[0]] * 4 + [[1]] * 4, np.int32)
+    instance, copy = from_codes(codes, (Tree.suppression("a", ("x", "y")),))
+    huge = Prices(np.full(instance.distinct, 2**62), 2**62)
+    paths = write_honest(tmp_path, instance, codes, copy, np.zeros(8, np.int64), 4, huge)
+    verdict = check(*paths)
+    assert (verdict.accepted, verdict.reason) == (False, "the numbers exceed 64 bits")
 
 
 @pytest.mark.parametrize("file", [0, 1, 2])
@@ -392,6 +404,13 @@ def test_proofs_nested_too_deep(honest: Path, tmp_path: Path) -> None:
         for name in PARTS:
             parts.writestr(name, b"")
     assert "makes no sense" in str(check(*forger.paths).reason)
+
+
+@pytest.mark.parametrize("text", ['a,b\n"x"y,1\n', '"a",b\n1\n2,3,4\n', '"a",b\n1,2,3\n4\n'])
+def test_text_between_the_fields_and_fields_between_the_lines(text: str) -> None:
+    """Tests that nothing is skipped, and no field moved to the next line, to make a table of it."""
+    with pytest.raises(RejectedError, match="cannot be read in the form"):
+        read_table(text.encode(), {})
 
 
 @pytest.mark.parametrize("release", ["a,b\n1,2\n1\n", '"a",b\n1,2\n1\n'])
@@ -467,6 +486,30 @@ def test_a_group_that_the_file_lacks(label: str | None) -> None:
         require_like_file(validated(ladder, "age"), b"1;*\n2;*\n3;*\n", "age")
 
 
+@pytest.mark.parametrize("star", ["*", None, "?"])
+def test_a_root_is_shown_as_text(star: str | None) -> None:
+    """Tests that no hierarchy ends in a missing cell, even where the proof calls that its star."""
+    labels = (("1", "2"), (star,))
+    tree = Tree("a", labels, np.array([[0, 1], [0, 0]], np.int32), np.array([[0, 0], [1, 1]]))
+    ladders = {"a": validated(ladder_of(tree), "a")}
+    if star is None:
+        with pytest.raises(RejectedError, match="not the star"):
+            require_named(ladders, {}, star)
+    else:
+        require_named(ladders, {}, star)
+
+
+@pytest.mark.parametrize(("text", "reason"), [("{", "no JSON"), ("[]", "no JSON object")])
+def test_a_statement_that_states_nothing(
+    text: str, reason: str, honest: Path, tmp_path: Path
+) -> None:
+    """Tests that a file which is no statement gets an answer."""
+    statement = tmp_path / "statement.json"
+    statement.write_text(text)
+    verdict = check(*(honest / n for n in NAMES), statement=statement)
+    assert (verdict.accepted, verdict.reason) == (False, f"the statement is {reason}")
+
+
 @pytest.mark.parametrize("name", ["release", "original"])
 def test_stated_hashes_must_match(name: str, honest: Path, tmp_path: Path) -> None:
     """Tests each stated hash by itself."""
@@ -498,6 +541,13 @@ def test_lower_prices_are_still_a_proof(honest: Path, tmp_path: Path) -> None:
     forger.cell("rows.parquet", "price", 0, lambda p: p - 5)
     forger.facts["bound"] -= 1
     assert forger.save().accepted
+
+
+def test_no_bound_is_below_nothing(honest: Path, tmp_path: Path) -> None:
+    """Tests a bound that holds, but would make the gap more than the whole cost."""
+    forger = Forger(honest, tmp_path)
+    forger.facts["bound"] = -1
+    assert "below 0" in str(forger.save().reason)
 
 
 def test_names_row_and_column(honest: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from incrowd.checker import inequality
 from incrowd.checker.inequality import merged, violations
 from incrowd.checker.oddsets import OddSets
 from incrowd.checker.rejection import RejectedError
+from incrowd.hierarchy.tree import Tree
 
 
 @settings(max_examples=150, deadline=None)
@@ -28,6 +29,20 @@ def test_agrees_with_the_definition(problem, data) -> None:
     with patch.object(inequality, "CHUNK", data.draw(st.sampled_from([1, 5, 1000]))):
         found = list(violations(merged(leaves, np.array(price), mark, trees, unit), k))
     assert bool(found) == broken_pattern(codes, price, instance.trees, k, unit)
+
+
+def test_a_node_is_wide_by_its_own_rows() -> None:
+    """Tests a dear node whose first row lies where the last row of the group before it does."""
+    kind = Tree.suppression("a", ("x", "y"), weight=9)
+    low = Tree("b", (("1", "2", "3"), ("low", "big"), ("*",)),
+               np.array([[0, 1, 2], [0, 0, 1], [0, 0, 0]], np.int32),
+               np.array([[0] * 3, [1] * 3, [9] * 3]))  # fmt: skip
+    codes = np.array([[1, 1], [0, 0], [0, 1], [1, 0], [0, 2]], np.int32)  # y2, x1, x2, y1, x3
+    leaves, trees = coded((kind, low), codes)
+    for price, broken in (([2, 1, 1, 1, 5], True), ([1, 1, 1, 1, 5], False)):
+        rows = merged(leaves, np.array(price), np.zeros(5, np.int64), trees, 1)
+        assert bool(list(violations(rows, 2))) == broken
+        assert broken_pattern(codes, price, (kind, low), 2, 1) == broken
 
 
 SCHEMA = {"set": pl.Int64, "row": pl.Int64, "weight": pl.Int64, "modulus": pl.Int64}
@@ -59,13 +74,13 @@ def test_wide_keys_take_the_slow_sort() -> None:
     """Tests the branch for keys that do not fit one packed integer."""
     rng = np.random.default_rng(1)
     n = 50
-    node = np.vstack([np.arange(n), np.full(n, n)]) + 2**52
+    node = np.vstack([np.arange(n), np.full(n, n)])
     cost = np.vstack([np.zeros(n, np.int64), np.ones(n, np.int64)])
     leaves = [rng.integers(0, 3, n), rng.integers(0, 4, n)]
     price = rng.integers(0, 3, n)
     outcomes = []
-    for shift in (0, 2**52):
-        trees = [(node - 2**52 + shift, cost)] * 2
+    for shift in (0, 2**58):
+        trees = [(node + shift, cost)] * 2
         rows = merged(leaves, price, np.zeros(n, np.int64), trees, 1)
         outcomes.append(sorted((tuple(at.tolist()), c) for at, c in violations(rows, 2)))
     assert outcomes[0] and outcomes[0] == outcomes[1]

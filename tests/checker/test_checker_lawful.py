@@ -151,6 +151,16 @@ def test_agrees_with_all_classes(models, problem, data) -> None:
         assert found == truth
 
 
+def test_classes_that_only_two_values_can_fill() -> None:
+    """Tests four rows of two values: three of them are no lawful class, two and two are."""
+    values = pl.DataFrame({"a": ["x", "x", "y", "y"]})
+    law = law_of([{"model": "frequency", "l": 2, "column": "a"}, K3], values)
+    for price, broken in (([2, 2, 1, -4], True), ([2, 2, 1, -5], False)):
+        one = np.zeros((1, 1), np.int64)
+        rows = merged([np.zeros(4, np.int64)], np.array(price), law.mark, [(one, one)], 1)
+        assert bool(list(violations(rows, 1, law.kept))) == broken
+
+
 def by_size(models: Any, sizes: int) -> list[dict[str, Any]]:
     """The rules of t-closeness, size by size as well."""
     rule = {"rule": "closeness", "t": models[0]["t"], "column": "a"}

@@ -144,6 +144,14 @@ BAD = [
      "matrix": [[0, 1.0], [1.0, 0]], "column": "s"},
     {"model": "t-closeness", "t": "1e999999999", "distance": "equal", "column": "s"},
     {"model": "t-closeness", "t": "٣/٤", "distance": "equal", "column": "s"},
+    {"model": "t-closeness", "t": "1/2", "distance": "metric", "order": ["a", "b"],
+     "matrix": [["0", "2"], ["2", "0"]], "column": "s"},
+    {"model": "t-closeness", "t": "1/2", "distance": "metric", "order": ["a", "b", "c"],
+     "matrix": [["0", "1", "1/3"], ["1", "0", "1/3"], ["1/3", "1/3", "0"]], "column": "u"},
+    {"model": "t-closeness", "t": "1/2", "distance": "hierarchical", "order": ["a", "b"],
+     "levels": [[0, 1], [0, 0], [0, 1]], "column": "s"},
+    {"model": "t-closeness", "t": "1/2", "distance": "ordered", "order": ["a", "a"], "column": "s"},
+    {"model": "t-closeness", "t": "-1", "distance": "equal", "column": "s"},
     {"model": "alpha-k", "alpha": "0", "k": 2, "column": "s"},
     {"model": "alpha-k", "alpha": "1/2", "column": "s"},
     {"model": "alpha-k", "alpha": "1/2", "k": "2", "column": "s"},
@@ -163,9 +171,11 @@ BAD = [
 @pytest.mark.parametrize("model", BAD)
 def test_models_without_sense_are_refused(model) -> None:
     """Tests that a model which says nothing exact is not taken for obeyed."""
-    sensitive = pl.DataFrame({"s": ["a", "b"]})
-    with pytest.raises(RejectedError):
-        require_lawful(np.array([0, 0]), sensitive, [model])
+    sensitive = pl.DataFrame({"s": ["a", "b", "b"], "u": ["a", "b", "c"]})
+    with pytest.raises(
+        RejectedError, match=r"model|metric|symmetric|triangle|two parents|distances"
+    ):
+        require_lawful(np.array([0, 0, 0]), sensitive, [model])
 
 
 def test_models_unknown_to_the_checker_are_not_written() -> None:

@@ -116,6 +116,39 @@ def test_broken_ladders(name: str) -> None:
     assert caught.value.column == column
 
 
+def rungs_of(*paths: tuple[str, ...], costs: tuple[int, ...] = (0, 1, 2, 3)) -> pl.DataFrame:
+    """A ladder from each value's labels, level by level."""
+    steps = [(path[0], i, label, costs[i]) for path in paths for i, label in enumerate(path)]
+    return pl.DataFrame(steps, ["leaf", "level", "label", "cost"], orient="row")
+
+
+CROOKED = {
+    "two parents": (
+        rungs_of(("a", "low", "p", "*"), ("b", "low", "q", "*"), ("c", "c", "c", "*")),
+        "two parents",
+    ),
+    "values that swap places below level 0": (
+        pl.DataFrame({"leaf": ["a", "b"] * 2, "level": [-1, -1, 1, 1],
+                      "label": ["b", "a", "*", "*"], "cost": [0, 0, 1, 1]}),
+        "start at level 0",
+    ),
+    "a value without a root, another with a level twice": (
+        rungs_of(("a", "x", "*"), ("b", "z")).vstack(
+            pl.DataFrame({"leaf": ["a"], "level": [1], "label": ["y"], "cost": [1]})
+        ),
+        "twice at a level",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CROOKED)
+def test_ladders_that_are_no_trees(name: str) -> None:
+    """Tests ladders whose costs are in order and whose labels are each of one set of values."""
+    ladder, message = CROOKED[name]
+    with pytest.raises(RejectedError, match=message):
+        validated(ladder, "a")
+
+
 def test_a_fall_so_deep_that_the_difference_wraps() -> None:
     """Tests a root that pays 2^63 to those who use it."""
     tree = Tree("a", (("1", "2"), ("low",), ("*",)), np.array([[0, 1], [0, 0], [0, 0]], np.int32),
@@ -137,6 +170,15 @@ def test_text_in_few_words() -> None:
     with pytest.raises(RejectedError) as caught:
         recheck(enums(ORIGINAL), enums(change("age", 1, "high")), LADDERS, 2, COST)
     assert (caught.value.row, caught.value.column) == (2, "age")
+
+
+def test_classes_that_differ_in_one_of_many_columns() -> None:
+    """Tests columns of four numbers each: behind 32 others a number leaves 64 bits whole."""
+    kind = pl.Enum(["x", "y", "z"])
+    alike, apart = (pl.Series(["x", cell, "x", "z"], dtype=kind) for cell in "xz")
+    for one in range(40):
+        frame = pl.DataFrame({str(j): apart if j == one else alike for j in range(40)})
+        assert classes_of(frame, frame.columns).tolist() == [0, 1, 0, 2]
 
 
 def test_classes_of_many_columns() -> None:

@@ -165,7 +165,15 @@ def test_out_of_scope() -> None:
     with pytest.raises(OutOfScopeError, match="no law over histograms"):
         laws_of(DisjointDiversity(2), table)
     fine = Metric.of([[0, 10**9 + 7, 1], [10**9 + 7, 0, 10**9 + 7], [1, 10**9 + 7, 0]])
-    with pytest.raises(OutOfScopeError, match="fewer digits"):
-        laws_of(TCloseness("0.1", fine), table)
-    with pytest.raises(OutOfScopeError, match="fewer digits"):
-        laws_of(TCloseness(Fraction(1, 10**9 + 7)), table)
+    some = Fraction(10**8 + 7, 10**9 + 7)
+    large = Fraction(10**13 + 37, 10**13)
+    for model in (
+        TCloseness("0.1", fine),
+        TCloseness(some),
+        TCloseness(some, Ordered()),
+        TCloseness(some, Hierarchical(((0, 1), (0, 0)))),
+        RecursiveDiversity(large, 2),
+        RecursiveDiversity(1 / large, 2),
+    ):
+        with pytest.raises(OutOfScopeError, match="fewer digits"):
+            laws_of(model, table)

@@ -155,6 +155,9 @@ FORGERIES: dict[str, Callable[[Forger], Any]] = {
     "a higher bound": fact("bound", 1),
     "a row used twice": twice,
     "a row that is not there": lambda f: f.rows(lambda t: t.with_columns(pl.col("original") + 9)),
+    "rows counted from the end": lambda f: f.rows(
+        lambda t: t.with_columns(pl.col("original") - FRAME.height)
+    ),
     "another row was left out": lambda f: f.rows(
         lambda t: t.with_columns(original=pl.int_range(pl.len()))
     ),
