@@ -1,6 +1,8 @@
 """Tests of how kernels are compiled: once for all callers, and out of every time limit."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -92,3 +94,26 @@ def test_caches_older_than_a_source_are_dropped(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there() -> None:
     """Tests that nothing is raised where there is nothing to tidy."""
     drop_stale_caches(Path("/nowhere/at/all"))
+
+
+def test_caches_elsewhere_go_with_the_sources(tmp_path: Path) -> None:
+    """Tests that what was compiled from other sources is not taken, wherever it is kept."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys\n"
+        "from incrowd import jit\n"
+        "jit.VERSION = sys.argv[1]\n"
+        "@jit.kernel\n"
+        "def doubled(x):\n"
+        "    return 2 * x\n"
+        "assert doubled(4) == 8\n"
+        "print(sum(doubled.stats.cache_hits.values()))\n"
+    )
+    kept = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+    hits = [
+        subprocess.run(
+            [sys.executable, program, version], env=kept, check=True, capture_output=True, text=True
+        ).stdout.strip()
+        for version in ("1", "1", "2")
+    ]
+    assert hits == ["0", "1", "0"]

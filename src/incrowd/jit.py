@@ -5,7 +5,8 @@ folder can be written (read-only installs, locked-down containers).  A kernel mu
 there, so the decorator falls back to compiling without a cache.
 
 Numba notices when the file of a kernel was edited, but not when that of a kernel it calls was: then
-the old code would go on running, with wrong results.  So caches older than any source go first.
+the old code would go on running, with wrong results.  And it stumbles over caches that speak of
+types which have moved.  So caches bear the time of the newest source; older ones go first.
 """
 
 from collections.abc import Callable
@@ -24,17 +25,23 @@ from incrowd import clock
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def drop_stale_caches(package: Path) -> None:
-    """Delete the compiled kernels below a folder that are older than its newest source file."""
+def drop_stale_caches(package: Path) -> int:
+    """Delete the compiled kernels below a folder that are older than its newest source file.
+
+    Returns when that was written, in nanoseconds; 0 where nobody can tell.
+    """
+    newest = 0
     with suppress(OSError):  # not a folder, not ours to change, or another process was faster
         ages = [f.stat().st_mtime_ns for f in package.rglob("*.py")]
         newest = max((age for age in ages if age <= time_ns()), default=0)  # clocks may differ
         for cache in package.rglob("*.nb[ci]"):
             if cache.stat().st_mtime_ns < newest:
                 cache.unlink(missing_ok=True)
+    return newest
 
 
-drop_stale_caches(Path(__file__).parent)
+# caches may also be kept elsewhere, for a package that cannot be written
+VERSION = f"{numba.__version__} {drop_stale_caches(Path(__file__).parent)}"
 
 
 class Compiling(Listener):
@@ -118,6 +125,8 @@ def _compiled(kind: type[Kernel], function: F, **special: Any) -> F:
     compiled: Any  # called as the function is
     try:
         compiled = numba.njit(cache=True, **options)(function)
+        with suppress(AttributeError):  # numba is switched off, or keeps its caches otherwise
+            compiled._cache._cache_file._version = VERSION
     except RuntimeError:  # "no locator available": nowhere to keep the cache
         compiled = numba.njit(**options)(function)
     if hasattr(compiled, "get_call_template"):  # else numba is switched off
