@@ -1,0 +1,107 @@
+"""Which rows are near each row: lists improved by asking neighbours for theirs.
+
+A descent as of Dong, Moses and Li (2011): whoever is near a neighbour is likely near.  It begins
+with neighbours in the table sorted by a few random orders of its columns.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.instance import Instance, row_order
+from incrowd.jit import inner_kernel, kernel
+from incrowd.stop import Stop
+
+NEAR = 12  # rows in a list
+ORDERS = 6
+BESIDE = 3  # neighbours in a sorted table, on either side
+ROUNDS = 4
+FAR = np.int64(1) << 62
+
+
+@inner_kernel
+def apart(a: Any, b: Any, codes: Any, tables: Any) -> Any:
+    """Return what each of two rows would pay in a class of both."""
+    total = np.int64(0)
+    for j in range(codes.shape[1]):
+        low = codes[a, j]
+        high = codes[b, j]
+        if low == high:
+            continue
+        place = tables.start[j]
+        while tables.node[place + low] != tables.node[place + high]:
+            place += tables.width[j]
+        total += tables.cost[place + low]
+    return total
+
+
+@inner_kernel
+def offer(r: Any, s: Any, far: Any, near: Any, distance: Any) -> None:
+    """Take s into the list of r if it is nearer than the last there."""
+    last = near.shape[1] - 1
+    if far >= distance[r, last]:
+        return
+    for z in range(last + 1):
+        if near[r, z] == s:
+            return
+    z = last
+    while z > 0 and distance[r, z - 1] > far:
+        near[r, z] = near[r, z - 1]
+        distance[r, z] = distance[r, z - 1]
+        z -= 1
+    near[r, z] = s
+    distance[r, z] = far
+
+
+@kernel
+def meet_in_order(order: Any, beside: int, codes: Any, tables: Any, near: Any, dist: Any) -> None:
+    """Offer rows to those that stand beside them."""
+    n = order.size
+    for at in range(n):
+        for other in range(at + 1, min(n, at + 1 + beside)):
+            far = apart(order[at], order[other], codes, tables)
+            offer(order[at], order[other], far, near, dist)
+            offer(order[other], order[at], far, near, dist)
+
+
+@kernel
+def meet_neighbours(codes: Any, tables: Any, near: Any, dist: Any) -> None:
+    """Offer each row the neighbours of its neighbours, and itself to them."""
+    length = near.shape[1]
+    for r in range(codes.shape[0]):
+        for x in range(length):
+            u = near[r, x]
+            for y in range(length if u >= 0 else 0):
+                v = near[u, y]
+                if v >= 0 and v != r:
+                    far = apart(r, v, codes, tables)
+                    offer(r, v, far, near, dist)
+                    offer(v, r, far, near, dist)
+
+
+class Near(NamedTuple):
+    """For each distinct row others that are near it, the nearest first.
+
+    rows: int64, shape (distinct, ``NEAR``); −1 where there are no more.
+    apart: int64, same shape: what each of the two pays in a class of both, in units of 1/scale.
+    """
+
+    rows: NDArray[np.int64]
+    apart: NDArray[np.int64]
+
+
+def near_rows(instance: Instance, seed: int, stop: Stop) -> Near:
+    """Return near rows of each distinct row, as far as there is time."""
+    rng = np.random.default_rng([seed, 13])
+    near = np.full((instance.distinct, NEAR), -1, np.int64)
+    dist = np.full((instance.distinct, NEAR), FAR, np.int64)
+    codes, tables = instance.codes, instance.tables
+    for turn in range(ORDERS):
+        if not turn or not stop.now():
+            order = row_order(codes[:, rng.permutation(instance.columns)])
+            meet_in_order(order, BESIDE, codes, tables, near, dist)
+    for _ in range(ROUNDS):
+        if not stop.now():
+            meet_neighbours(codes, tables, near, dist)
+    return Near(near, dist)
