@@ -117,6 +117,23 @@ class Instance:
         costs = [float(tree.cost[-1].max()) for tree in self.trees]
         return max(float(np.median(costs)), 1.0) if costs else 1.0
 
+    def of_columns(self, columns: Sequence[int]) -> "tuple[Instance, NDArray[np.int64]]":
+        """Return the table of some quasi-identifiers alone, with its sensitive values.
+
+        Returns
+        -------
+        the instance, and int64 of shape (distinct,): which of its rows each of ours becomes.
+        """
+        codes = self.codes[:, list(columns)]
+        key, _ = packed([*codes.T, *self.sensitive_codes.T], self.distinct)
+        _, first, row = np.unique(key, return_index=True, return_inverse=True)
+        counts = np.zeros(len(first), np.int64)
+        np.add.at(counts, row, self.counts)
+        trees = tuple(self.trees[j] for j in columns)
+        sensitive = None if self.sensitive is None else self.sensitive[first]
+        alone = Instance(np.ascontiguousarray(codes[first]), counts, trees, self.scale, sensitive)
+        return alone, row.ravel()
+
 
 def from_codes(
     rows: NDArray[np.integer],

@@ -36,7 +36,7 @@ def test_support_prices_are_the_cheapest_supported_patterns(kind: str) -> None:
         ]
         assert complete and price.tolist() == cheapest
         assert prices_hold(instance, k, price, 1)
-        weak = uniqueness_prices(tree, k)
+        weak = uniqueness_prices(instance, k)
         assert (weak <= price).all()
         assert prices_hold(instance, k, weak, 1)
 

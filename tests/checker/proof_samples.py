@@ -1,6 +1,10 @@
-"""Small random problems, brute force over their patterns and classes, and honest proofs of them."""
+"""Small random problems, brute force over their patterns and classes, proofs of them, a forger."""
 
-from collections.abc import Sequence
+import io
+import json
+import zipfile
+from collections.abc import Callable, Sequence
+from hashlib import sha256
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -12,12 +16,15 @@ from hypothesis import strategies as st
 from incrowd.bounds.prices import Prices
 from incrowd.checker.ladder import tables, validated
 from incrowd.checker.recheck import recheck
+from incrowd.checker.verify import Verdict, check
 from incrowd.hierarchy.tree import Tree
 from incrowd.instance import Instance, from_codes
 from incrowd.policy.base import Roles
 from incrowd.proof.ladders import ladder_of
-from incrowd.proof.writing import Evidence, sha256_of, write_proof
+from incrowd.proof.writing import Evidence, pack, sha256_of, write_proof
 from incrowd.solution import Solution
+
+NAMES = ("release.csv", "original.parquet", "out.proof")
 
 
 @st.composite
@@ -179,3 +186,52 @@ def write_honest(
     )  # fmt: skip
     write_proof(paths[2], evidence, paths[1], paths[0])
     return paths
+
+
+class Forger:
+    """Opens a proof and its tables, lets them be changed, and writes them back consistently."""
+
+    def __init__(self, source: Path, target: Path) -> None:
+        self.folder = target
+        self.paths = tuple(target / name for name in NAMES)
+        for name, path in zip(NAMES, self.paths, strict=True):
+            path.write_bytes((source / name).read_bytes())
+        with zipfile.ZipFile(self.paths[2]) as archive:
+            self.facts = json.loads(archive.read("proof.json"))
+            files = [n for n in archive.namelist() if n.endswith(".parquet")]
+            self.parts = {n: pl.read_parquet(io.BytesIO(archive.read(n))) for n in files}
+        self.release = pl.read_csv(self.paths[0], separator=";", infer_schema=False)
+        self.original = pl.read_parquet(self.paths[1])
+
+    def cell(self, table: str, column: str, row: int, change: Callable[[Any], Any]) -> None:
+        """Change one cell of a part, of ``release`` or of ``original``."""
+        frame = self.parts.get(table, getattr(self, table, None))
+        assert frame is not None
+        cells = frame[column].to_list()
+        assert change(cells[row]) != cells[row]
+        cells[row] = change(cells[row])
+        changed = frame.with_columns(pl.Series(column, cells, dtype=frame.schema[column]))
+        self.put(table, changed)
+
+    def put(self, table: str, frame: pl.DataFrame) -> None:
+        """Replace a table."""
+        if table in self.parts:
+            self.parts[table] = frame
+        else:
+            setattr(self, table, frame)
+
+    def save(self, rehash: bool = True) -> Verdict:
+        """Write all, with matching hashes unless told not to, and check."""
+        self.release.write_csv(self.paths[0], separator=";")
+        self.original.write_parquet(self.paths[1])
+        data = {}
+        for name, frame in self.parts.items():
+            out = io.BytesIO()
+            frame.write_parquet(out)
+            data[name] = out.getvalue()
+        if rehash:
+            self.facts["release"]["sha256"] = sha256_of(self.paths[0])
+            self.facts["original"]["sha256"] = sha256_of(self.paths[1])
+            self.facts["parts"] = {n: sha256(part).hexdigest() for n, part in data.items()}
+        pack(self.paths[2], self.facts, data)
+        return check(*self.paths)

@@ -1,7 +1,6 @@
 """Tests that every honest proof is accepted and every forged one rejected."""
 
 import io
-import json
 import struct
 import warnings
 import zipfile
@@ -15,7 +14,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from proof_samples import broken_pattern, problems, write_honest
+from proof_samples import NAMES, Forger, broken_pattern, problems, write_honest
 
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
@@ -24,13 +23,13 @@ from incrowd.checker.files import PARTS, read_table
 from incrowd.checker.ladder import validated
 from incrowd.checker.published import require_like_file, require_named
 from incrowd.checker.rejection import RejectedError
-from incrowd.checker.verify import Verdict, check
+from incrowd.checker.verify import check
 from incrowd.hierarchy.tree import Tree
 from incrowd.instance import from_codes
 from incrowd.patterns.prefix_tree import PrefixTree
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.proof.ladders import ladder_of
-from incrowd.proof.writing import pack, sha256_of
+from incrowd.proof.writing import pack
 from oracle import optimum
 
 
@@ -67,7 +66,6 @@ TREES = (
 CODES = np.array([[0, 0], [1, 0], [0, 0], [2, 1], [3, 1], [2, 1], [1, 1], [3, 1]], np.int32)
 CLASSES = np.array([0, 0, 0, 1, 2, 1, 1, 2])  # of the rows above
 QUANTUM = 12
-NAMES = ("release.csv", "original.parquet", "out.proof")
 
 
 @pytest.fixture(scope="module")
@@ -96,57 +94,6 @@ def by_row(instance: Any, price: np.ndarray) -> list[int]:
     """Each row's price."""
     rows = instance.codes.tolist()
     return [int(price[rows.index(row)]) for row in CODES.tolist()]
-
-
-class Forger:
-    """Opens a proof and its tables, lets them be changed, and writes them back consistently."""
-
-    def __init__(self, source: Path, target: Path) -> None:
-        self.folder = target
-        self.paths = tuple(target / name for name in NAMES)
-        for name, path in zip(NAMES, self.paths, strict=True):
-            path.write_bytes((source / name).read_bytes())
-        with zipfile.ZipFile(self.paths[2]) as archive:
-            self.facts = json.loads(archive.read("proof.json"))
-            files = [n for n in archive.namelist() if n.endswith(".parquet")]
-            self.parts = {n: pl.read_parquet(io.BytesIO(archive.read(n))) for n in files}
-        self.release = pl.read_csv(self.paths[0], separator=";", infer_schema=False)
-        self.original = pl.read_parquet(self.paths[1])
-
-    def cell(self, table: str, column: str, row: int, change: Callable[[Any], Any]) -> None:
-        """Change one cell of a part, of ``release`` or of ``original``."""
-        frame = self.parts.get(table, getattr(self, table, None))
-        assert frame is not None
-        cells = frame[column].to_list()
-        assert change(cells[row]) != cells[row]
-        cells[row] = change(cells[row])
-        changed = frame.with_columns(pl.Series(column, cells, dtype=frame.schema[column]))
-        self.put(table, changed)
-
-    def put(self, table: str, frame: pl.DataFrame) -> None:
-        """Replace a table."""
-        if table in self.parts:
-            self.parts[table] = frame
-        else:
-            setattr(self, table, frame)
-
-    def save(self, rehash: bool = True) -> Verdict:
-        """Write all, with matching hashes unless told not to, and check."""
-        self.release.write_csv(self.paths[0], separator=";")
-        self.original.write_parquet(self.paths[1])
-        data = {}
-        for name, frame in self.parts.items():
-            out = io.BytesIO()
-            frame.write_parquet(out)
-            data[name] = out.getvalue()
-        if rehash:
-            from hashlib import sha256
-
-            self.facts["release"]["sha256"] = sha256_of(self.paths[0])
-            self.facts["original"]["sha256"] = sha256_of(self.paths[1])
-            self.facts["parts"] = {n: sha256(part).hexdigest() for n, part in data.items()}
-        pack(self.paths[2], self.facts, data)
-        return check(*self.paths)
 
 
 def test_rewriting_without_change_is_accepted(honest: Path, tmp_path: Path) -> None:

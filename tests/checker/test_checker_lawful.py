@@ -33,6 +33,7 @@ from incrowd.checker.models import Histogram, lawful, least_class
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.sizes import Size, depth_of, histograms, sized_exceeds, within
 from incrowd.checker.verify import Verdict, check
+from incrowd.hierarchy.tree import Tree
 from incrowd.instance import Instance, from_codes
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Model
@@ -670,6 +671,112 @@ def test_raised_prices_are_rejected(row: int, honest: list[Path], tmp_path: Path
     forger = Forger(honest, tmp_path)
     forger.price(row, forger.facts["quantum"] // 20)
     assert not forger.verdict().accepted
+
+
+def grouped(f: Forger, groups: list[list[str]], prices: list[list[int]]) -> None:
+    """State groups of columns and their prices."""
+    f.facts["groups"] = groups
+    table = f.parts["rows.parquet"].select("original", "class")
+    columns = {f"price_{n}" if n else "price": pl.Series(p) for n, p in enumerate(prices)}
+    f.parts["rows.parquet"] = table.with_columns(**columns)
+
+
+def total_bound(prices: list[list[int]], quantum: int) -> int:
+    """What the prices prove."""
+    return -(-sum(map(sum, prices)) // quantum)
+
+
+LONELY = (  # in each column a value has one disease only
+    "zip;age;ill\n1;1;x\n1;1;y\n1;2;x\n1;2;y\n2;1;x\n2;2;y\n4;1;z\n4;2;z\n1;3;z\n2;3;z\n"
+)
+
+
+def test_rules_go_with_groups(tmp_path: Path) -> None:
+    """Tests prices by groups under a rule: as high as may be, beyond 2-anonymity, and no higher."""
+    paths = [tmp_path / n for n in ("release.csv", "original.csv", "out.proof")]
+    paths[1].write_text(LONELY)
+    asked: Any = {"sensitive": "ill", "models": [FrequencyDiversity(2)]}
+    release = anonymize(str(paths[1]), 2, **asked, method=SensitiveEngine())
+    release.write(paths[0])
+    prove(release, paths[1], paths[0], paths[2])
+    f = Forger(paths, tmp_path)
+    f.facts |= {"quantum": 2, "pricing": [frequency(2)]}
+    origin = f.parts["rows.parquet"]["original"].to_list()
+    table = pl.read_csv(paths[1], separator=";", infer_schema=False)[origin]
+    codes = table.select("zip", "age").cast(pl.Int64).to_numpy()
+    root = Tree.suppression("", tuple("01234"), f.facts["scale"])
+
+    def breaks(prices: list[int], column: int) -> bool:
+        some = codes[:, [column]]
+        return broken(f.facts["models"], table.select("ill"), some, prices, [root], 2)
+
+    groups, prices = [["age"], ["zip"]], [[0] * len(codes) for _ in range(2)]
+    for group, column in zip(prices, (1, 0), strict=True):
+        for row in range(len(codes)):
+            while not breaks(group, column):
+                group[row] += 1
+            group[row] -= 1
+    assert all(map(any, prices))
+    grouped(f, groups, prices)
+    f.facts["bound"] = total_bound(prices, 2)
+    assert f.verdict().accepted
+    f.facts["bound"] += 1
+    assert "the prices prove" in str(f.verdict().reason)
+    f.facts["bound"] = 0
+    for n, column in enumerate((1, 0)):
+        for row in range(len(codes)):
+            forged = [list(group) for group in prices]
+            forged[n][row] += 1
+            assert breaks(forged[n], column)
+            grouped(f, groups, forged)
+            assert "too high" in str(f.verdict().reason)
+    assert breaks(prices[0], 0)
+    grouped(f, groups, prices[::-1])
+    assert "too high" in str(f.verdict().reason)
+    grouped(f, groups, prices)
+    assert f.verdict().accepted
+    f.facts["pricing"] = []
+    assert "too high" in str(f.verdict().reason)
+
+
+def test_charges_of_groups_add_up(charged: list[Path], tmp_path: Path) -> None:
+    """Tests that each group is charged for the patterns of its own columns, and for all of them."""
+    f = Forger(charged, tmp_path)
+    quantum, table = f.facts["quantum"], f.parts["rows.parquet"]
+    original = pl.read_csv(charged[1], separator=";", infer_schema=False)
+    original = original[table["original"].to_list()]
+    law = law_of(f.facts["models"], original.select("ill"), f.facts["pricing"])
+    root = np.array([[0] * 3, [f.facts["scale"]] * 3])
+    f.facts["bound"], seen = 0, set()
+
+    def left(columns: list[str], price: np.ndarray) -> int:
+        leaves = [original[column].cast(pl.Int64).to_numpy() for column in columns]
+        node = np.array([[0, 1, 2], [0, 0, 0]])
+        rows = merged(leaves, price, law.mark, [(node, root)] * len(columns), quantum)
+        charges = [
+            law.charge(rows.price[at] - cost, rows.copies[at], rows.mark[at])
+            for at, cost in violations(rows, 1, law.kept)
+        ]
+        assert all(charges)
+        return int(price.sum()) - sum(charge or 0 for charge in charges)
+
+    whole = table["price"].to_numpy()
+    three, two, one = ["zip", "age", "sex"], ["zip", "age"], ["sex"]
+    for groups, shares in (
+        ([three], [1]),
+        ([two], [0.75]),
+        ([two, one], [0.75, 0.5]),
+        ([one, two], [0.25, 0.5]),
+        ([["zip"], ["age"], one], [0.1, 0.2, 0.3]),
+    ):
+        prices = [np.floor(whole * share).astype(np.int64) for share in shares]
+        every = [left(c, price) for c, price in zip(groups, prices, strict=True)]
+        assert any(total < price.sum() for total, price in zip(every, prices, strict=True))
+        grouped(f, groups, [price.tolist() for price in prices])
+        verdict = f.verdict()
+        assert verdict.accepted and verdict.facts["proven"] == max(0, -(-sum(every) // quantum))
+        seen.add(verdict.facts["proven"])
+    assert len(seen) >= 3
 
 
 SMUGGLED = {

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.crowd_ascent import CrowdAscent
 from incrowd.bounds.prices import Prices
-from incrowd.bounds.support import support_prices
 from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Sink, Slack, new_sink
 
@@ -132,36 +131,24 @@ def emit_within(
     return None
 
 
-def best_prices(
-    tree: PrefixTree,
-    k: int,
-    stop: Callable[[], bool] = lambda: False,
-    report: Callable[[float, float], None] = lambda bound, share: None,
-) -> Prices:
-    """Return the best certified prices for k that the time allows, the support prices at least."""
-    counts = tree.instance.counts
-    first = Prices(support_prices(tree, k)[0], 1)
-    report(first.bound(counts), 0.0)
-    start = first.price.astype(np.float64)
-    u = PriceBound.suited(tree.instance).ascend(tree, k, start, stop, report)
-    return max(first, certify(tree, k, u), key=lambda prices: prices.bound(counts))
-
-
-def certify(tree: PrefixTree, k: int, u: NDArray[np.float64]) -> Prices:
+def certify(tree: PrefixTree, k: int, u: NDArray[np.float64], quantum: int | None = None) -> Prices:
     """Round prices down to multiples of 1/quantum and repair every violation exactly."""
-    quantum, price = rounded_down(u, tree.instance.counts)
+    quantum, price = rounded_down(u, tree.instance.counts, quantum)
     tree.run(REPAIR, k, price, unit=quantum)
     return Prices(price, quantum)
 
 
 def rounded_down(
-    u: NDArray[np.float64], counts: NDArray[np.int64]
+    u: NDArray[np.float64], counts: NDArray[np.int64], quantum: int | None = None
 ) -> tuple[int, NDArray[np.int64]]:
-    """Return a quantum, and nonnegative prices rounded down to multiples of 1/quantum.
-
-    The quantum is a power of ten that gives the mean price about six digits, so that rounding
-    costs about a millionth of the bound.
-    """
-    mean = max(float(u @ counts) / int(counts.sum()), 1e-6)
-    quantum = 10 ** max(0, 6 - round(np.log10(mean)))
+    """Return a quantum, and nonnegative prices rounded down to multiples of 1/quantum."""
+    quantum = quantum or quantum_for(float(u @ counts) / int(counts.sum()))
     return quantum, np.floor(np.maximum(u, 0.0) * quantum).astype(np.int64)
+
+
+def quantum_for(mean: float) -> int:
+    """Return a power of ten that gives the mean price about six digits.
+
+    So rounding costs about a millionth of the bound.
+    """
+    return 10 ** max(0, 6 - round(np.log10(max(mean, 1e-6))))

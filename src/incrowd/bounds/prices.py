@@ -33,6 +33,16 @@ class WeightedSet(NamedTuple):
         return int(self.weight) * (len(self.copies) % self.modulus)
 
 
+class ColumnGroup(NamedTuple):
+    """Prices of the table of some columns alone.
+
+    columns: of the instance.  price: int64, shape (distinct,), in the units of ``Prices``.
+    """
+
+    columns: tuple[int, ...]
+    price: NDArray[np.int64]
+
+
 @dataclass(frozen=True, eq=False)
 class Prices:
     """A price certificate: integer prices per distinct row, in units of 1/(scale·quantum).
@@ -43,6 +53,8 @@ class Prices:
     Attributes
     ----------
     odd_sets: terms on top of the prices.
+    groups: where ``price`` is a sum of prices that groups of columns have each alone
+        (``incrowd.bounds.column_groups``), these; none overlap.  They are easily checked.
     charge: what all patterns together may be worth more than they cost, which is taken off that
         sum (``incrowd.bounds.charges``); 0 where the prices obey the inequality.
     """
@@ -50,6 +62,7 @@ class Prices:
     price: NDArray[np.int64]
     quantum: int
     odd_sets: tuple[WeightedSet, ...] = field(default=(), kw_only=True)
+    groups: tuple[ColumnGroup, ...] = field(default=(), kw_only=True)
     charge: int = field(default=0, kw_only=True)
 
     def total(self, counts: NDArray[np.int64]) -> int:
@@ -63,3 +76,10 @@ class Prices:
         ``counts``: int64, shape (distinct,): copies of each row.
         """
         return -(-self.total(counts) // self.quantum)
+
+
+def better(known: Prices | None, other: Prices, counts: NDArray[np.int64]) -> Prices:
+    """Return the certificate with the higher bound, the known one where they are equal."""
+    if known is None or other.bound(counts) > known.bound(counts):
+        return other
+    return known

@@ -6,10 +6,35 @@ rows that match a pattern p with support ≥ k nobody's price exceeds cost(p), s
 mean of the k highest.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.instance import Instance
 from incrowd.patterns.prefix_tree import SUPPORT, UNLIMITED, PrefixTree
+
+MOST_VISITS = 30_000_000
+VISITS_A_SECOND = 1_000_000  # about, at ten columns
+MANY_VISITS = 2_000_000
+PRICED_A_SECOND = 120_000
+HASTE = 4  # where a support search takes a larger part of the time, prices would take all of it
+
+
+def affordable(columns: int, seconds: float = np.inf, most: int = MOST_VISITS) -> int:
+    """Return how many nodes of the prefix tree one enumeration may touch; one more second's worth.
+
+    A visit takes longer the more columns there are.
+    """
+    return int(min(most, VISITS_A_SECOND * (1 + max(0.0, seconds)))) * 10 // max(10, columns)
+
+
+def priceable(seconds: float = np.inf) -> int:
+    """Return how many such nodes a support search may touch for a table that can be priced whole.
+
+    Prices by rounds take some 100 µs for each, and something is gained before they end.
+    """
+    return int(min(MANY_VISITS, PRICED_A_SECOND * (1 + max(0.0, seconds))))
 
 
 def support_prices(
@@ -31,16 +56,16 @@ def support_prices(
     return price, state[3] == 0
 
 
-def uniqueness_prices(tree: PrefixTree, k: int) -> NDArray[np.int64]:
+def uniqueness_prices(instance: Instance, k: int) -> NDArray[np.int64]:
     """Return the weakest bound that always holds: a row with fewer than k copies changes a cell.
 
-    Such a row pays at least its cheapest single step up, in any column.
+    Such a row pays at least its cheapest single step up, in any column.  Copies are counted
+    whatever their sensitive values.
 
     Returns
     -------
     int64, shape (distinct,), in units of 1/scale.
     """
-    instance = tree.instance
     step = np.full(instance.distinct, np.iinfo(np.int64).max)
     for j, column in enumerate(instance.trees):
         code = instance.codes[:, j]
@@ -51,4 +76,8 @@ def uniqueness_prices(tree: PrefixTree, k: int) -> NDArray[np.int64]:
             cheapest[members > 1] = column.cost[level][members > 1]
         step = np.minimum(step, cheapest[code])
     step[step == np.iinfo(np.int64).max] = 0
-    return np.where(instance.counts >= k, 0, step)
+    copies = instance.counts
+    if instance.sensitive_codes.size:
+        alike, row = replace(instance, sensitive=None).of_columns(range(instance.columns))
+        copies = alike.counts[row]
+    return np.where(copies >= k, 0, step)

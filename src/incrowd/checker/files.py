@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.checker.models import require_keys
-from incrowd.checker.rejection import RejectedError, require
+from incrowd.checker.rejection import RejectedError, require, require_none
 
 VERSION = 2
 MARK = "="  # before columns' names: polars has a meaning of its own for "", "*" and "^a$"
@@ -61,6 +61,8 @@ def read_proof(path: str | Path) -> Proof:
     for (name, columns), part, table in zip(PARTS.items(), data.values(), tables, strict=True):
         stated = facts.get("parts", {}).get(name)
         require(stated == sha256(part), f"{name} is not the part whose hash the proof states")
+        if name == "rows.parquet":
+            columns = columns + prices_of(facts)[1:]
         require(table.columns == columns, f"{name} has other columns than {', '.join(columns)}")
         for column, dtype in table.schema.items():
             text = column in ("column", "leaf", "label")
@@ -69,6 +71,27 @@ def read_proof(path: str | Path) -> Proof:
             empty = column not in ("leaf", "label") and table[column].null_count() > 0
             require(not empty, f"{name}: {column} has an empty cell")
     return Proof(facts, *tables)
+
+
+def prices_of(facts: dict[str, Any]) -> list[str]:
+    """Return the columns of prices: one for each group of columns that the proof names."""
+    groups = facts.get("groups") or [[]]
+    fine = isinstance(groups, list) and all(isinstance(group, list) for group in groups)
+    require(fine, "the proof does not list its groups of columns")
+    return ["price", *(f"price_{n}" for n in range(1, len(groups)))]
+
+
+def groups_of(proof: Proof, qi: list[str]) -> list[tuple[str, list[str]]]:
+    """Return each group of quasi-identifiers with the name of its prices; all are one by default.
+
+    No column may be in two: it would be paid for twice.
+    """
+    groups = proof.facts.get("groups") or [qi]
+    named = [column for group in groups for column in group]
+    fine = len(named) == len({*named} & {*qi})
+    require(fine, "its groups of columns name one twice, or one that is no quasi-identifier")
+    require(len(groups) == 1 or not proof.sets.height, "groups of columns go with no odd sets")
+    return list(zip(prices_of(proof.facts), groups, strict=True))
 
 
 def read_json(text: bytes, **how: Any) -> Any:
@@ -124,7 +147,8 @@ def marked(
 
     known = {MARK + column: source for column, source in proof.facts["hierarchies"].items()}
     rules = [entry(rule) for rule in proof.facts.get("pricing") or []]
-    facts = proof.facts | {"hierarchies": known, "pricing": rules}
+    groups = [[MARK + column for column in group] for group in proof.facts.get("groups") or []]
+    facts = proof.facts | {"hierarchies": known, "pricing": rules, "groups": groups}
     ladders = proof.ladders.with_columns((MARK + pl.col("column")).alias("column"))
     names = {role: [MARK + column for column in columns] for role, columns in roles.items()}
     return proof._replace(facts=facts, ladders=ladders), names, [entry(model) for model in models]
@@ -294,6 +318,6 @@ def undone(column: pl.Series) -> pl.Series:
     runs = ~column.str.contains(PLAIN)
     bare = (runs & column.str.contains(r"^[=+\-@\t\r]")).fill_null(False).arg_true()
     reason = "the cell lacks the apostrophe that the proof speaks of"
-    require(not len(bare), reason, int(bare[0]) + 1 if len(bare) else 0, column.name)
+    require_none(bare, reason, column.name)
     marked = runs & column.str.contains(r"^'+[=+\-@\t\r]")
     return column.str.slice(1).zip_with(marked.fill_null(False), column).rename(column.name)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from incrowd.checker.ladder import rungs, validated
 from incrowd.checker.models import require_lawful
-from incrowd.checker.rejection import RejectedError, require
+from incrowd.checker.rejection import RejectedError, require, require_none
 
 
 def recheck(
@@ -81,11 +81,10 @@ def cells_cost(before: pl.Series, after: pl.Series, ladder: pl.DataFrame, column
     kinds = kinds.agg(pl.len().cast(pl.Int64).alias("cells"), pl.col("row").min())
     kinds = kinds.with_columns(pl.col("leaf", "label").cast(pl.String))
     kinds = kinds.join(known, on=["leaf", "label"], how="left", nulls_equal=True)
-    false = kinds.filter(pl.col("true").is_null())
-    if false.height:
-        first = false.sort("row").row(0, named=True)
-        reason = "the released cell is neither the original value nor one of its ancestors"
-        raise RejectedError(reason, int(first["row"]) + 1, column)
+    false = kinds.filter(pl.col("true").is_null())["row"].sort()
+    require_none(
+        false, "the released cell is neither the original value nor one of its ancestors", column
+    )
     return sum(
         c * n for c, n in zip(kinds["cost"].to_list(), kinds["cells"].to_list(), strict=True)
     )

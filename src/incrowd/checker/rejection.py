@@ -1,5 +1,7 @@
 """Why the checker rejects."""
 
+from typing import Any
+
 
 class RejectedError(Exception):
     """The first violation found: what is wrong and where, never the value of a cell.
@@ -16,6 +18,12 @@ class RejectedError(Exception):
         place = [] if row is None else [f"row {row}"]
         place += [] if column is None else [f"column {column!r}"]
         super().__init__(f"{', '.join(place)}: {reason}" if place else reason)
+
+
+def require_none(rows: Any, reason: str, column: str | None = None) -> None:
+    """Reject at the first of these rows of the release, which count from 0."""
+    if len(rows):
+        raise RejectedError(reason, int(rows[0]) + 1, column)
 
 
 def require(truth: bool, reason: str, row: int | None = None, column: str | None = None) -> None:

@@ -16,7 +16,7 @@ from incrowd.checker.lawful import Lawful
 from incrowd.checker.models import least_class, least_size
 from incrowd.checker.published import require_hierarchy, require_named, require_statement
 from incrowd.checker.recheck import recheck
-from incrowd.checker.rejection import RejectedError, require
+from incrowd.checker.rejection import RejectedError, require, require_none
 
 MASK = (1 << 32) - 1
 NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
@@ -114,12 +114,12 @@ def compared(
     rest: dict[str, Any] = {"origin": origin, "sensitive": sensitive, "models": models}
     classes = recheck(text[0], text[1], ladders, least_size(models), cost - aside, **rest)
     wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy())
-    require(
-        not len(wrong), "its class is not the one stated", int(wrong[0]) + 1 if len(wrong) else 0
-    )
+    require_none(wrong, "its class is not the one stated")
     require(k <= least_class(models, sensitive), "the prices are for larger classes than asked")
     law = Lawful(proof, models, sensitive) if facts.get("pricing") else None
-    proven = max(0, -(-price_total(proof, text[0], ladders, origin, law) // quantum)) + aside
+    cells, groups = text[0][origin], files.groups_of(proof, qi)
+    total = sum(price_total(proof, *group, cells, ladders, law) for group in groups)
+    proven = max(0, -(-total // quantum)) + aside
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
     require(0 <= bound <= cost, "the bound is above the cost, or below 0")
     gap = (cost - bound) / cost if cost else 0.0
@@ -151,25 +151,27 @@ def require_columns(
             old, new = files.as_text(old), files.as_text(new)
         marked = safe and new.dtype == pl.String
         wrong = old.ne_missing(files.undone(new) if marked else new).arg_true()
-        require(
-            not len(wrong), "the cell was changed", int(wrong[0]) + 1 if len(wrong) else 0, column
-        )
+        require_none(wrong, "the cell was changed", column)
 
 
 def price_total(
-    proof: files.Proof, text: pl.DataFrame, ladders: Ladders, origin: Ints, law: Lawful | None
+    proof: files.Proof, prices: str, group: list[str], cells: Any, ladders: Ladders, law: Any
 ) -> int:
-    """Return Σ prices + Σ odd-set weights − charges, or reject prices that break the inequality."""
+    """Return Σ prices + Σ odd-set weights − charges, or reject prices that break the inequality.
+
+    That is asked in the table of the group's columns alone.  ``cells``: of the original, in the
+    order of the release.  ``law``: a ``Lawful``, or None.
+    """
     quantum, k = proof.facts["quantum"], proof.facts["price_k"]
-    price = proof.rows["price"].cast(pl.Int64).to_numpy()
+    price = proof.rows[prices].cast(pl.Int64).to_numpy()
     sets = oddsets.OddSets(proof.sets, len(price))
     total = sum(int(part.sum()) << shift for part, shift in ((price >> 32, 32), (price & MASK, 0)))
     trees, leaves = [], []
-    for column, ladder in ladders.items():
-        leaf, node, cost = tables(ladder)
+    for column in group:
+        leaf, node, cost = tables(ladders[column])
         codes = pl.DataFrame({"leaf": leaf, "code": np.arange(len(leaf))})
-        cells = pl.DataFrame({"leaf": text[column].gather(origin)})
-        found = cells.join(codes, on="leaf", how="left", nulls_equal=True, maintain_order="left")
+        leaf = pl.DataFrame({"leaf": cells[column]})
+        found = leaf.join(codes, on="leaf", how="left", nulls_equal=True, maintain_order="left")
         trees.append((node, cost))
         leaves.append(found["code"].to_numpy())
     dearest = sum(int(cost.max(initial=0)) for _, cost in trees)

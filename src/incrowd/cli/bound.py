@@ -101,8 +101,7 @@ def in_words(record: dict[str, Any]) -> str:
 
 def price_bound(problem: "Problem", context: "Context") -> int:
     """Return the best certified price bound that the time allows, in units of 1/scale."""
-    from incrowd.bounds.price import best_prices
-    from incrowd.patterns.prefix_tree import PrefixTree
+    from incrowd.bounds.best import best_prices
 
     instance, k = problem.instance, problem.smallest_class
     if not instance.rows or k < 2:
@@ -112,5 +111,5 @@ def price_bound(problem: "Problem", context: "Context") -> int:
         context.tell("price bound", bound=math.floor(value), share=share)
 
     context.tell("support bound")
-    prices = best_prices(PrefixTree(instance), k, context.stop.now, report)
+    prices = best_prices(instance, k, context.stop, report)
     return prices.bound(instance.counts)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from incrowd.bounds.prices import Prices
+from incrowd.bounds.support import HASTE, affordable
 from incrowd.events import Event
 from incrowd.privacy.base import Model
 from incrowd.problem import Problem
@@ -16,9 +17,9 @@ from incrowd.solve import choose, recheck, require_lawful_table, solve
 from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.catalog import by_id
 from incrowd.solvers.portfolio import Share
+from incrowd.stop import Stop
 
 PRICES = 0.4  # share of a time limit that the bounds may take
-BRIEF = 1_000_000  # visits at ten columns when time is up: about a second
 
 
 @dataclass(eq=False)
@@ -30,6 +31,7 @@ class Found:
     solution: Solution | None = None
     bound: int = 0
     prices: Prices | None = None
+    wide: bool = False
 
     def checked(self) -> "Found":
         """Re-check the release as the driver does; raises VerificationError if it is not lawful."""
@@ -90,10 +92,10 @@ class Sweep:
         for done, k in enumerate(ks):
             stop = Share.of(budget, budget.left() / (len(ks) - done))
             self.tell(k, "prices", 0.5 * done / len(ks))
-            visits = 30_000_000 * 10 // max(10, self.problem.instance.columns)
-            prices = raised_prices(tree, k, prices, visits, stop.now)
-            self.found[k].prices = prices
-            self.found[k].bound = prices.bound(self.problem.instance.counts)
+            at, columns = self.found[k], self.problem.instance.columns
+            visits = affordable(columns, stop.left() / HASTE)
+            prices, at.wide = raised_prices(tree, k, prices, visits, stop)
+            at.prices, at.bound = prices, prices.bound(self.problem.instance.counts)
 
     def find_releases(self, engines: Sequence[int]) -> None:
         """Find a release at each k, from the largest down."""
@@ -117,7 +119,7 @@ class Sweep:
             from incrowd.frontier.warm import WarmRun
 
             assert at.prices is not None
-            outcome = WarmRun(at.problem, k, context, at.prices, start).outcome()
+            outcome = WarmRun(at.problem, k, context, at.prices, at.wide, start).outcome()
             at.solution, at.bound = outcome.solution, max(at.bound, outcome.bound)
             return
         solved = solve(at.problem, self.method, context)
@@ -131,9 +133,9 @@ class Sweep:
         instance = self.problem.instance
         at = next((at for at in self.found.values() if at.problem.smallest_class > 1), None)
         if at is not None and not at.bound and self.method == "auto" and self.context.stop.now():
-            visits = BRIEF * 10 // max(10, instance.columns)
-            least = at.problem.smallest_class
-            prices = raised_prices(PrefixTree(instance), least, None, visits, lambda: True)
+            least, visits = at.problem.smallest_class, affordable(instance.columns, 0.0)
+            tree = PrefixTree(instance)
+            prices, _ = raised_prices(tree, least, None, visits, Stop(time_limit=0.0))
             at.bound = prices.bound(instance.counts)
 
     def pass_on(self) -> None:

@@ -1,23 +1,26 @@
 """The engine at one k, started from what a neighbouring k has left."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from incrowd.bounds.column_groups import wide_prices
 from incrowd.bounds.price import PriceBound, certify
-from incrowd.bounds.prices import Prices
-from incrowd.bounds.support import support_prices, uniqueness_prices
+from incrowd.bounds.prices import Prices, better
+from incrowd.bounds.support import priceable, support_prices
 from incrowd.patterns.prefix_tree import PrefixTree
 from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.engine import Engine, Run
+from incrowd.stop import Stop
 
 ROUNDS = 6  # of prices that start from those of the next smaller k
 ALMOST = 0.95  # share of the support prices that the start is raised to
+COOL_TRADE = 0.3  # share of the first heat where near classes trade
 COOL = Annealing(moves=60, heat=(0.8, 0.12), least=300_000)  # for a release that is nearly right
 
 
@@ -26,9 +29,11 @@ def raised_prices(
     k: int,
     known: Prices | None,
     visits: int,
-    stop: Callable[[], bool],
-) -> Prices:
+    stop: Stop,
+) -> tuple[Prices, bool]:
     """Return a price certificate at k, at least as good as that of a smaller k.
+
+    And whether the table is too wide for enumerations of so many visits.
 
     Prices for k are prices for k + 1: among the rows that match a pattern the k + 1 highest sum to
     at most (k + 1)/k times what the k highest sum to.  So the ascent starts where it ended before,
@@ -36,55 +41,59 @@ def raised_prices(
     """
     instance = tree.instance
     first, complete = support_prices(tree, k, visits)
-    if not complete:  # too wide a table for enumerations
-        weakest = Prices(uniqueness_prices(tree, k), 1)
-        return better(known, weakest, instance.counts)
+    if not complete or tree.visits > priceable(stop.left()):
+        known = better(known, Prices(first, 1), instance.counts) if complete else known
+        return better(known, wide_prices(instance, k, stop), instance.counts), True
     best = better(known, Prices(first, 1), instance.counts)
-    if stop() or not best.bound(instance.counts):
-        return best
+    if stop.now() or not best.bound(instance.counts):
+        return best, False
     schedule, start = PriceBound.suited(instance), best.price / best.quantum
     if best is known:
         schedule = replace(schedule, rounds=ROUNDS, lift=1.0)
         start = np.maximum(start, ALMOST * first)
-    u = schedule.ascend(tree, k, start, stop)
-    return better(best, certify(tree, k, u), instance.counts)
-
-
-def better(known: Prices | None, other: Prices, counts: NDArray[np.int64]) -> Prices:
-    """Return the certificate with the higher bound."""
-    if known is None or other.bound(counts) > known.bound(counts):
-        return other
-    return known
+    u = schedule.ascend(tree, k, start, stop.now)
+    return better(best, certify(tree, k, u), instance.counts), False
 
 
 class WarmRun(Run):
-    """A run of the engine that is given prices, and a release that is lawful already."""
+    """A run of the engine that is given prices, and a release that is lawful already.
+
+    wide: whether the table is too wide for enumerations.
+    """
 
     def __init__(
-        self, problem: Problem, k: int, context: Context, prices: Prices, start: Solution | None
+        self,
+        problem: Problem,
+        k: int,
+        context: Context,
+        prices: Prices,
+        wide: bool,
+        start: Solution | None,
     ) -> None:
         super().__init__(Engine(), problem, k, context)
-        self.given, self.warm = prices, start is not None
+        self.given, self.wide, self.warm = prices, wide, start is not None
         if start is not None:
             self.offer(start)
 
-    def stages(self) -> tuple[Callable[[], None], ...]:
+    def stages(self) -> Iterator[Callable[[], None]]:
         """Skip the prices; with a start, also the search from nothing, and polish if time is given.
 
         Without a time limit each start has been polished at a larger k, so little is left to gain.
         """
-        if not self.warm:
-            search = (self.first_search, self.search, self.finish, self.polish, self.finish)
-        elif self.stop.left() == float("inf"):
-            search = (self.cool, self.finish)
+        yield self.take_prices
+        if self.wide:
+            yield partial(self.trade, COOL_TRADE if self.warm else 1.0)
+            return
+        if self.warm:
+            yield self.cool
         else:
-            search = (self.cool, self.finish, self.polish, self.finish)
-        return (self.take_prices, *search)
+            yield from (self.first_search, self.search)
+        yield self.finish
+        if not self.warm or self.stop.left() < float("inf"):
+            yield from (self.polish, self.finish)
 
     def take_prices(self) -> None:
-        """Take the prices as given; tell whether the table is too wide for enumerations."""
-        _, complete = support_prices(self.tree, self.k, self.visits)
-        self.wide = not complete
+        """Take the prices as given."""
         self.certificate = self.given
         self.bound = self.given.bound(self.instance.counts)
         self.price = self.given.price / self.given.quantum

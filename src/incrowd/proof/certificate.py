@@ -5,10 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from incrowd.bounds.price import best_prices
+from incrowd.bounds.best import best_prices
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import sizes_that_pay
-from incrowd.patterns.prefix_tree import PrefixTree
 from incrowd.problem import Problem
 from incrowd.proof.lawful import charged_prices, lawful_prices, rules_of
 from incrowd.solve import Solved
@@ -53,15 +52,18 @@ def certificate(
 
     if solved.lawful is None:
         plain = Certificate(plain_prices(problem))
+        if plain.prices.groups:  # too wide a table to ask every pattern for its dearest class
+            return plain
         found = lawful_prices(problem, rules, list(sizes), plain.prices, None)
     else:
         found = lawful_prices(problem, rules, list(sizes), solved.lawful, solved.bound)
-        if found.bound(instance.counts) < solved.bound and plain is None:
+        if plain is None and (found is None or found.bound(instance.counts) < solved.bound):
             plain = Certificate(plain_prices(problem))
-    known = [Certificate(found, rules), *([plain] if plain else [])]
+    known = [] if found is None else [Certificate(found, rules)]
+    known += [plain] if plain else []
     return max(known, key=lambda one: one.prices.bound(instance.counts))
 
 
 def plain_prices(problem: Problem) -> Prices:
     """Find prices for all classes of the smallest lawful size."""
-    return best_prices(PrefixTree(problem.instance), problem.smallest_class)
+    return best_prices(problem.instance, problem.smallest_class)

@@ -23,6 +23,7 @@ from incrowd.bounds.pricing import (
     frequency_part,
     variation_part,
 )
+from incrowd.bounds.support import affordable
 from incrowd.privacy.all_of import parts
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.attribute import PerAttribute
@@ -45,7 +46,7 @@ STEEP = 256  # highest slope that the checker tries, in differences of prices
 STEEP_CHARGE = 16  # likewise for charges
 NEAR = 0.999  # share of a bound with which prices by size are left at that: raising them takes long
 SIZES = 16  # more than the sizes of class that a rule looks at
-MOST_VISITS = 20_000_000  # nodes of the prefix tree beyond which first prices are not sought
+MOST_VISITS = 20_000_000  # nodes of the prefix tree, at ten columns, beyond which none are sought
 Plain = Mapping[str, Any]
 
 
@@ -180,8 +181,10 @@ def lawful_prices(
     columns: Sequence[str],
     start: Prices,
     bound: int | None,
-) -> Prices:
+) -> Prices | None:
     """Return integer prices that obey the rules, near ``start``; raised if they miss ``bound``.
+
+    None where nobody has sought any, and the table is too wide to begin.
 
     Parameters
     ----------
@@ -195,6 +198,12 @@ def lawful_prices(
     worst = sum(int(t.cost[-1].max()) for t in instance.trees)
     bits = precision(rules, k, instance.rows, max(1.0, worst / max(1.0, float(np.abs(u).max()))))
     sized = any(rule["rule"] == "sizes" for rule in rules)
+    first = None
+    if bound is None:
+        visits = affordable(instance.columns, most=MOST_VISITS)
+        first, complete = first_prices(tree, visits)
+        if not complete:
+            return None
     known = [safe_prices(tree, u, bits)]
     if sized:  # the checker's slopes are whole numbers of prices' units
         step = int(np.gcd.reduce(known[0].price)) or 1
@@ -203,10 +212,9 @@ def lawful_prices(
     if enough is not None and known[0].bound(instance.counts) >= enough:
         return known[0]
     schedule = LawfulPriceBound.polish()
-    if bound is None:
+    if first is not None:
         schedule = LawfulPriceBound()
-        first, complete = first_prices(tree, MOST_VISITS)
-        known += [safe_prices(tree, first, bits)] if complete else []
+        known.append(safe_prices(tree, first, bits))
 
     def worth(prices: Prices) -> int:
         return prices.bound(instance.counts)

@@ -112,6 +112,9 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         "scale": instance.scale,
         "quantum": evidence.prices.quantum,
         "price_k": evidence.price_k,
+        "groups": [
+            [instance.trees[j].column for j in group.columns] for group in evidence.prices.groups
+        ],
         "pricing": [dict(rule) for rule in evidence.pricing],
         "cost": cost + evidence.aside,
         "bound": bound,
@@ -132,15 +135,19 @@ def pack(
 
 
 def rows_table(evidence: Evidence) -> pl.DataFrame:
-    """One row per released row: the original row (from 0), the class, the price."""
+    """One row per released row: the original row (from 0), the class, the price of each group."""
     rows = len(evidence.copy_of_row)
     order = np.arange(rows) if evidence.order is None else evidence.order
     distinct = evidence.solution.instance.copies[evidence.copy_of_row[order]]
+    prices = [group.price for group in evidence.prices.groups] or [evidence.prices.price]
     return pl.DataFrame(
         {
             "original": (order if evidence.kept is None else evidence.kept[order]).astype(np.int64),
             "class": evidence.classes.astype(np.int64),
-            "price": evidence.prices.price[distinct].astype(np.int64),
+            **{
+                f"price_{n}" if n else "price": price[distinct].astype(np.int64)
+                for n, price in enumerate(prices)
+            },
         }
     )
 

@@ -1,7 +1,7 @@
 """A run in stages: the best so far, what is proven, and when to end; shared by the engines."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from incrowd.bounds.prices import Prices
 from incrowd.solution import Solution
@@ -19,8 +19,8 @@ class StagedRun(ABC):
     certificate: Prices | None
 
     @abstractmethod
-    def stages(self) -> tuple[Callable[[], None], ...]:
-        """Return the stages in order."""
+    def stages(self) -> Iterable[Callable[[], None]]:
+        """Return the stages in order; each is asked for when the one before is over."""
 
     def outcome(self) -> Outcome:
         """Go through the stages; stop as soon as the budget says so."""

@@ -8,6 +8,7 @@ from incrowd.instance import Instance, row_order
 from incrowd.solution import Solution
 from incrowd.spark.plan import Task
 from incrowd.spark.tree import Splits
+from incrowd.stop import Stop
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
@@ -85,7 +86,6 @@ def solve(task: Task, table: pa.Table) -> pa.Table:
     from incrowd.problem import Problem
     from incrowd.solve import solve as solved_by
     from incrowd.solvers.base import Context
-    from incrowd.stop import Stop
 
     instance, _ = of_table(task, table)
     context = Context(task.seed, Stop(task.time_limit, task.gap), threads=task.threads)
@@ -153,9 +153,10 @@ def polish(task: Task, table: pa.Table) -> pa.Table:
 
 def bound(task: Task, table: pa.Table) -> pa.Table:
     """Return a lower bound of the whole table, given prices that hold within blocks."""
+    from incrowd.bounds.column_groups import wide_prices
     from incrowd.bounds.price import certify
     from incrowd.bounds.prices import Prices
-    from incrowd.bounds.support import support_prices, uniqueness_prices
+    from incrowd.bounds.support import support_prices
     from incrowd.patterns.prefix_tree import PrefixTree
     from incrowd.problem import Problem
 
@@ -163,9 +164,8 @@ def bound(task: Task, table: pa.Table) -> pa.Table:
     k = Problem(instance, task.model).smallest_class
     tree = PrefixTree(instance)
     price, complete = support_prices(tree, k, MOST_VISITS)
-    if not complete:
-        price = uniqueness_prices(tree, k)
-    best = Prices(price, 1).bound(instance.counts)
+    known = Prices(price, 1) if complete else wide_prices(instance, k, Stop(task.time_limit))
+    best = known.bound(instance.counts)
     if complete:
         guess = np.zeros(instance.distinct)
         guess[place_of] = table.column("price").to_numpy()
@@ -181,12 +181,11 @@ MOST_VISITS = 200_000_000  # of the search for supports, over the whole table
 def unique_bound(task: Task, table: pa.Table) -> pa.Table:
     """Return the part that these rows have in the bound that needs no other row's support."""
     from incrowd.bounds.support import uniqueness_prices
-    from incrowd.patterns.prefix_tree import PrefixTree
     from incrowd.problem import Problem
 
     instance, _ = of_table(task, table)
     k = Problem(instance, task.model).smallest_class
-    price = uniqueness_prices(PrefixTree(instance), k)
+    price = uniqueness_prices(instance, k)
     return pa.table({"bound": pa.array([int(price @ instance.counts)], pa.int64())})
 
 

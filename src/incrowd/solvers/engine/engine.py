@@ -11,18 +11,21 @@
    With a time limit that gives time: blocks of classes near prices with odd sets.
 6. On small tables, before and after polishing: everything as one block over all pairs that a
    better release could use; when that finds nothing better, the release is optimal.
+
+A table too wide for prices has those of groups of its columns, and near classes trade rows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.column_groups import wide_prices
 from incrowd.bounds.odd_sets.lifted import OddSets
 from incrowd.bounds.price import MOST_TRIES, PriceBound, certify
-from incrowd.bounds.prices import Prices
-from incrowd.bounds.support import support_prices, uniqueness_prices
+from incrowd.bounds.prices import Prices, better
+from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, Slack, new_sink
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem import Problem
@@ -30,11 +33,15 @@ from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
+from incrowd.solvers.engine.class_blocks import split
+from incrowd.solvers.engine.gathering import gathered
 from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.lifting import LiftedRun
+from incrowd.solvers.engine.near import near_rows
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
 from incrowd.solvers.engine.rounding import rounded
 from incrowd.solvers.engine.schedule import Shares
+from incrowd.solvers.engine.trading import Trading
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
 
@@ -48,7 +55,6 @@ STARTS = 3  # annealings before that: some end better than others, and stay so
 WARM = 0.25  # share of the first heat then
 SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
-MANY_VISITS = 2_000_000  # of the support search, beyond which enumerations are slow
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
 
@@ -65,7 +71,7 @@ class Engine:
     slack: reduced cost of a class, in suppressed cells times k ** ``spread``, up to which its
         (row, pattern) pairs are candidates.
     visits: nodes of the prefix tree that one enumeration may touch before the table counts as
-        too wide and windows take over.
+        too wide.
     pairs: (row, pattern) pairs that may be kept.
     """
 
@@ -108,51 +114,53 @@ class Run(LiftedRun):
         self.early = True
         self.listed: tuple[NDArray[np.float64], Emission] | None = None
         self.odd_sets = engine.odd_sets or OddSets()
-        # a visit takes longer the more columns there are; under a time limit a second buys about
-        # a million of them at ten columns
         limit = context.stop.time_limit
+        self.limit = np.inf if limit is None else limit
         self.shares = Shares.suited(self.instance, k, limit)
-        visits = engine.visits if limit is None else min(engine.visits, int(1e6 * (limit + 1)))
-        self.visits = visits * 10 // max(10, self.instance.columns)
+        self.visits = affordable(self.instance.columns, self.limit, engine.visits)
 
-    def stages(self) -> tuple[Callable[[], None], ...]:
+    def stages(self) -> Iterator[Callable[[], None]]:
         """Bounds and releases in turn, the cheap ones first."""
-        return (
-            self.bound_by_support,
-            self.first_prices,
-            self.first_search,
-            self.bound_by_prices,
-            self.search,
-            self.raise_by_odd_sets,
-            self.search_in_reach,
-            self.exchange,
-            self.finish,
-            self.polish,
-            self.raise_by_odd_sets,
-            self.search_in_reach,
-            self.exchange,
-            self.finish,
-        )
+        yield self.bound_by_support
+        if self.wide:
+            yield self.trade
+            return
+        closing = self.raise_by_odd_sets, self.search_in_reach, self.exchange, self.finish
+        yield from (self.first_prices, self.first_search, self.bound_by_prices, self.search)
+        yield from closing
+        yield self.polish
+        yield from closing
 
     def bound_by_support(self) -> None:
-        """Find the support bound; on a table too wide for that, the uniqueness bound."""
+        """Find the support bound; on a table too wide for prices, those of groups of columns."""
         self.tell("support bound")
-        price, complete = support_prices(self.tree, self.k, self.visits)
-        self.wide = not complete
-        if self.wide:
-            price = uniqueness_prices(self.tree, self.k)
-        self.certificate = Prices(price, 1)
-        self.bound = self.certificate.bound(self.instance.counts)
-        self.price = price.astype(np.float64)
+        visits = affordable(self.instance.columns, self.limit / HASTE, self.engine.visits)
+        price, complete = support_prices(self.tree, self.k, visits)
+        known = Prices(price, 1) if complete else None
+        self.bound = known.bound(self.instance.counts) if known else 0
+        most = priceable(self.shares.pricing * self.limit)
+        self.wide = known is None or self.tree.visits > most
+        if known is None or self.wide:
+            known = better(known, self.prices_by_groups(), self.instance.counts)
+        self.certificate = known
+        self.bound = known.bound(self.instance.counts)
+        self.price = known.price / known.quantum
+
+    def prices_by_groups(self) -> Prices:
+        """Price groups of columns alone."""
+        self.tell("prices")
+
+        def report(bound: int, share: float) -> None:
+            self.bound = max(self.bound, bound)
+            self.tell("prices", share)
+
+        return wide_prices(self.instance, self.k, self.stop, self.shares.pricing, report)
 
     def first_prices(self) -> None:
         """Run a quarter of the price rounds, for a guide to the first search."""
         schedule = self.engine.prices or PriceBound.suited(self.instance)
         schedule = replace(schedule, visits=min(schedule.visits, self.visits // 3))
-        slow = self.tree.visits > MANY_VISITS
-        if slow:  # rounds will take long: have something to show before
-            self.first_search()
-        self.early = slow or self.shares.early
+        self.early = self.shares.early
         self.schedule = schedule
         if self.early:
             first, self.schedule = schedule.split()
@@ -161,11 +169,11 @@ class Run(LiftedRun):
     def bound_by_prices(self) -> None:
         """Run the other rounds."""
         self.raise_prices(self.schedule)
-        self.priced = not self.wide and self.bound > 0 and not self.stop.now()
+        self.priced = self.bound > 0 and not self.stop.now()
 
     def raise_prices(self, schedule: PriceBound) -> None:
         """Raise the prices; keep the certificate if it is better."""
-        if self.wide or self.bound == 0:
+        if self.bound == 0:
             return
         u = schedule.ascend(
             self.tree,
@@ -198,8 +206,6 @@ class Run(LiftedRun):
 
     def list_candidates(self) -> Emission:
         """List the candidate pairs under the prices at hand."""
-        if self.wide:
-            return window_emission(self.instance, self.k, 6, self.context.seed, self.stop)
         share = self.slack() * self.instance.cell / self.k
         pairs = self.engine.pairs
         sink = new_sink(pairs // 3, pairs)
@@ -247,6 +253,21 @@ class Run(LiftedRun):
         patience = 0.5 * share / STARTS, min(factor, MOST_AGAIN)
         self.anneal("annealing", annealing, patience, STARTS)
         self.anneal_again(lambda turns: self.stop.elapsed() > end)
+
+    def trade(self, warmth: float = 1.0) -> None:
+        """Let near classes trade rows, from the best so far or from classes of near rows."""
+        self.tell("near rows")
+        near = near_rows(self.instance, self.context.seed, self.stop)
+        if warmth == 1.0 and not self.done():
+            self.offer(Solution.of(self.instance, gathered(self.instance, near, self.k)))
+        hot, cold = Trading().heat
+        left = self.stop.left()
+        found = Trading(heat=(warmth * hot, cold)).run(
+            split(self.best, self.k), near, self.k, self.context.seed,
+            None if left == np.inf else (left, MOST_PATIENT), self.done,
+            lambda cost, share: self.tell("trading", share, cost),
+        )  # fmt: skip
+        self.offer(found)
 
     def anneal_again(self, enough: Callable[[int], bool]) -> None:
         """Anneal the best so far, from little heat, until ``enough`` (of the turns done)."""
@@ -318,7 +339,7 @@ class Run(LiftedRun):
             before = self.best.cost
             turn += 1
             pattern = self.run("polishing", POLISH, candidates, pattern, turn)
-            if (timed or aiming) and not self.wide:
+            if timed or aiming:
                 pattern = self.engine.neighbourhoods.run(
                     candidates,
                     pattern,

@@ -42,7 +42,6 @@ class LiftedRun(StagedRun):
     ----------
     price: float64, shape (distinct,): prices that bound every release; ``priced`` once they are
         more than a first guess.
-    wide: whether the table has too many patterns for prices.
     lifted: prices with odd sets over all that a better release could use, on small tables.
     guide: the latest prices with odd sets.
     tried: the release that no proof of optimality was found for.
@@ -54,7 +53,6 @@ class LiftedRun(StagedRun):
     price: NDArray[np.float64]
     odd_sets: OddSets
     shares: Shares
-    wide = False
     priced = False
     lifted: Lifted | None = None
     guide: Lifted | None = None
@@ -85,7 +83,7 @@ class LiftedRun(StagedRun):
 
     def raise_by_odd_sets(self) -> None:
         """Raise the bound beyond the linear program: on small tables, and where time is given."""
-        if self.wide or not self.priced or self.best is self.tried:
+        if not self.priced or self.best is self.tried:
             return
         patient = self.patient()
         slack = self.best.cost - 1 - float(self.price @ self.instance.counts) + 1e-6
@@ -138,7 +136,7 @@ class LiftedRun(StagedRun):
 
     def settled(self) -> bool:
         """Whether nothing is left to do for the best so far."""
-        return self.wide or self.best is self.tried or self.best.cost == self.bound
+        return self.best is self.tried or self.best.cost == self.bound
 
     def search_in_reach(self) -> None:
         """Anneal a small table over the classes that cost little above lifted prices."""

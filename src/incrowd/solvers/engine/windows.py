@@ -1,4 +1,4 @@
-"""Candidate patterns from sorted windows: for tables too wide or too rich to enumerate.
+"""Candidate patterns from sorted windows: where there are too many to enumerate.
 
 In a table sorted by some order of its columns, neighbours agree on long prefixes.  The join of
 each stretch with just enough copies is a candidate; the rows near it that match join in.  A few

@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.charges import charged_prices
+from incrowd.bounds.column_groups import wide_prices
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import DISTINCT, VARIATION, pricing_of, sizes_that_pay
-from incrowd.bounds.support import uniqueness_prices
+from incrowd.bounds.support import HASTE, affordable
 from incrowd.errors import OutOfScopeError
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
 from incrowd.privacy.all_of import parts
@@ -162,12 +163,14 @@ class Run(StagedRun):
         """Each row pays at least its cheapest pattern that may hold a lawful class."""
         self.tell("support bound")
         self.tree = LawfulTree(self.instance, *pricing_of(self.problem))
-        price, complete = first_prices(self.tree, self.engine.visits)
+        seconds = self.stop.left() / HASTE
+        visits = affordable(self.instance.columns, seconds, self.engine.visits)
+        price, complete = first_prices(self.tree, visits)
         self.wide = not complete
         if self.wide:
-            self.certificate = Prices(uniqueness_prices(PrefixTree(self.instance), self.k), 1)
+            self.certificate = wide_prices(self.instance, self.k, self.stop, PRICING)
             self.bound = self.certificate.bound(self.instance.counts)
-            self.price = self.certificate.price.astype(np.float64)
+            self.price = self.certificate.price / self.certificate.quantum
         else:
             self.lawful = safe_prices(self.tree, price)
             self.bound, self.price = self.proven(self.lawful)

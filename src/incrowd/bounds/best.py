@@ -1,0 +1,38 @@
+"""The best prices of any table: priced whole where that can be done, else by groups of columns."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from incrowd.bounds.column_groups import wide_prices
+from incrowd.bounds.price import PriceBound, certify
+from incrowd.bounds.prices import Prices, better
+from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
+from incrowd.instance import Instance
+from incrowd.patterns.prefix_tree import PrefixTree
+from incrowd.stop import Stop
+
+
+def best_prices(
+    instance: Instance,
+    k: int,
+    stop: Stop | None = None,
+    report: Callable[[float, float], None] = lambda bound, share: None,
+) -> Prices:
+    """Return the best certified prices for k that the time allows.
+
+    Parameters
+    ----------
+    report: called with a bound, in units of 1/scale, and the share of the work that is done.
+    """
+    stop = stop or Stop()
+    tree, counts = PrefixTree(instance), instance.counts
+    visits = affordable(instance.columns, stop.left() / HASTE)
+    price, complete = support_prices(tree, k, visits)
+    first = Prices(price, 1) if complete else None
+    if first is None or tree.visits > priceable(stop.left()):
+        return better(first, wide_prices(instance, k, stop, 1.0, report), counts)
+    report(first.bound(counts), 0.0)
+    start = price.astype(np.float64)
+    u = PriceBound.suited(instance).ascend(tree, k, start, stop.now, report)
+    return better(first, certify(tree, k, u), counts)

@@ -1,0 +1,94 @@
+"""Tests of proofs of tables too wide to look at every pattern, from the search to the verdict."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from incrowd.anonymize import anonymize
+from incrowd.bounds import column_groups
+from incrowd.checker.verify import check
+from incrowd.cli import cli
+from incrowd.proof.prove import prove
+from incrowd.solvers.engine.engine import Engine
+from incrowd.solvers.sensitive.engine import SensitiveEngine
+
+ASKED: dict[str, dict[str, Any]] = {
+    "engine": {"method": Engine(visits=0), "keep": ["ill"]},
+    "engine, no time": {"method": Engine(visits=0), "keep": ["ill"], "time_limit": 1e-9},
+    "sensitive engine": {"method": SensitiveEngine(visits=0), "sensitive": "ill", "l": 2},
+    "closeness": {"method": SensitiveEngine(visits=0), "sensitive": "ill", "t": "0.4"},
+    "a method without prices": {"method": "mondrian", "keep": ["ill"]},
+    "such a method of sensitive models": {"method": "mondrian", "sensitive": "ill", "l": 2},
+    "rows left out": {"method": Engine(visits=0), "keep": ["ill"], "suppress_rows": 1},
+}
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small tables count as wide, and make several groups."""
+    monkeypatch.setattr(column_groups, "FIRST", 2)
+    monkeypatch.setattr(column_groups, "VISITS", 60)
+    monkeypatch.setattr(column_groups, "VISITS_A_SECOND", 60)
+    monkeypatch.setattr("incrowd.bounds.best.affordable", lambda *_: 0)
+
+
+def written(file: Path, rows: int, columns: int) -> pl.DataFrame:
+    """A table of columns with two or three values."""
+    rng = np.random.default_rng(3)
+    cells = {f"q{j}": rng.integers(0, 2 + j % 2, rows).astype(str) for j in range(columns)}
+    table = pl.DataFrame(cells | {"ill": rng.choice(list("xyz"), rows)})
+    table.write_csv(file)
+    return table
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_wide_tables_are_proven_by_groups(name: str, narrow: None, tmp_path: Path) -> None:
+    """Tests that the bound is that of several groups, and that the checker confirms it."""
+    paths = [tmp_path / n for n in ("release.csv", "original.csv", "out.proof")]
+    written(paths[1], 30, 7)
+    release = anonymize(str(paths[1]), 3, **ASKED[name])
+    release.write(paths[0])
+    facts = prove(release, paths[1], paths[0], paths[2])
+    assert len(facts["groups"]) > 1 and not facts["pricing"]
+    assert facts["bound"] == release.bound_units or ASKED[name]["method"] == "mondrian"
+    verdict = check(*paths)
+    assert verdict.accepted, verdict.reason
+    assert 0 < verdict.facts["bound"] == facts["bound"] <= release.cost_units
+
+
+def test_no_lawful_prices_where_their_search_is_too_long(tmp_path: Path, monkeypatch) -> None:
+    """Tests that a table may be too wide for lawful prices and not for those of k rows."""
+    paths = [tmp_path / n for n in ("release.csv", "original.csv", "out.proof")]
+    written(paths[1], 12, 3)
+    release = anonymize(str(paths[1]), 2, **ASKED["such a method of sensitive models"])
+    release.write(paths[0])
+    assert prove(release, paths[1], paths[0], paths[2])["pricing"]
+    monkeypatch.setattr("incrowd.proof.lawful.affordable", lambda *_, **__: 0)
+    assert not prove(release, paths[1], paths[0], paths[2])["pricing"]
+    assert check(*paths).accepted
+
+
+@pytest.mark.parametrize("limit", [(), ("--time-limit", 0.5)])
+def test_forty_columns_end(limit: tuple[Any, ...], tmp_path: Path, monkeypatch) -> None:
+    """Tests that a table with more patterns than anyone could try has a bound, and a proof."""
+    monkeypatch.setattr(column_groups, "VISITS", 3000)
+    table, out, proof = (tmp_path / n for n in ("t.csv", "o.csv", "o.proof"))
+    written(table, 500, 40)
+
+    def incrowd(*arguments: Any) -> Any:
+        done = CliRunner().invoke(cli, [str(a) for a in arguments])
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout)
+
+    bound = incrowd("bound", table, "-k", 5, "--keep", "ill", *limit, "--json")["lower_bound"]
+    assert bound > 500  # that of uniqueness
+    asked = ("-o", out, "-k", 5, "--keep", "ill", "--proof", proof, "--method", "mondrian")
+    released = incrowd("anonymize", table, *asked, *limit, "--json")
+    assert bound <= released["cost"]
+    verdict = check(out, table, proof)
+    assert verdict.accepted and verdict.facts["bound"] > 500

@@ -1,0 +1,128 @@
+"""Tests of the search of wide tables: near rows, classes gathered from them, classes that trade."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from incrowd.instance import Instance
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem import Problem
+from incrowd.solution import Solution
+from incrowd.solve import solve
+from incrowd.solvers.base import Context
+from incrowd.solvers.engine.engine import Engine
+from incrowd.solvers.engine.gathering import gathered
+from incrowd.solvers.engine.near import NEAR, Near, near_rows
+from incrowd.solvers.engine.trading import Trading
+from incrowd.stop import Stop
+from oracle import optimum
+from solvers.engine.engine_samples import KINDS, random_table, random_tables
+
+
+def apart(instance: Instance, a: int, b: int) -> int:
+    """What each of two rows pays in a class of both, tree by tree."""
+    total = 0
+    for j, tree in enumerate(instance.trees):
+        x, y = instance.codes[[a, b], j]
+        level = next(lv for lv in range(tree.levels) if tree.node[lv, x] == tree.node[lv, y])
+        total += int(tree.cost[level, x])
+    return total
+
+
+def lawful(classes: np.ndarray, k: int) -> bool:
+    """Whether each class has k to 2k − 1 copies."""
+    sizes = np.bincount(classes)
+    return bool((sizes[sizes > 0] >= k).all() and (sizes < 2 * k).all())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_near_rows_are_as_far_as_they_say(kind: str) -> None:
+    """Tests lists of different other rows, in order; most of the nearest rows are in them."""
+    found = all_of = 0
+    for instance, rng in random_tables(31, 40, kind, (1, 60), (1, 6)):
+        near = near_rows(instance, int(rng.integers(99)), Stop())
+        for r in range(instance.distinct):
+            rows, far = near.rows[r], near.apart[r]
+            held = rows[rows >= 0].tolist()
+            assert len({*held, r}) == len(held) + 1
+            assert [apart(instance, r, s) for s in held] == far[: len(held)].tolist()
+            assert sorted(far.tolist()) == far.tolist()
+            others = [apart(instance, r, s) for s in range(instance.distinct) if s != r]
+            least = sorted(others)[:NEAR]
+            found += sum(f <= least[-1] for f in far[: len(held)].tolist()) if least else 0
+            all_of += len(least)
+    assert found > 0.95 * all_of
+
+
+def test_without_time_lists_may_be_short() -> None:
+    """Tests that there are some near rows even then."""
+    instance = random_table(np.random.default_rng(32), "trees", (40, 41), (4, 5))
+    near = near_rows(instance, 0, Stop(time_limit=0.0))
+    assert (near.rows[:, 0] >= 0).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gathered_classes_are_lawful(kind: str) -> None:
+    """Tests sizes, whatever the table and however few near rows are known."""
+    for instance, rng in random_tables(33, 150, kind, (1, 40), (1, 5)):
+        k = int(rng.integers(2, 7))
+        if instance.rows < k:
+            continue
+        near = near_rows(instance, 0, Stop())
+        nobody = Near(np.full_like(near.rows, -1), near.apart)
+        for known in (near, nobody):
+            assert lawful(gathered(instance, known, k), k)
+        pure = instance.counts >= k  # their first k copies stay as they are
+        cost = Solution.of(instance, gathered(instance, near, k)).cost
+        assert cost == 0 if pure.all() and (instance.counts % k == 0).all() else cost >= 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_trading_keeps_classes_lawful_and_its_books(kind: str) -> None:
+    """Tests that the cost it tells is that of the classes, also when it is stopped."""
+    better = 0
+    for instance, rng in random_tables(34, 60, kind, (4, 40), (1, 6)):
+        k = int(rng.integers(2, 6))
+        if instance.rows < k:
+            continue
+        near = near_rows(instance, 0, Stop())
+        start = Solution.of(instance, gathered(instance, near, k))
+        told: list[int] = []
+        turns = iter([False, False, True] if rng.random() < 0.3 else [False] * 9)
+        trading = Trading(moves=1, least=200_000, heat=(3.0, 0.05), regroups=0.3)
+        stop = partial(next, turns, True)
+        end = trading.run(
+            start, near, k, 1, None, stop, lambda cost, _, told=told: told.append(cost)
+        )
+        assert lawful(end.classes, k)
+        assert len(end.classes) == instance.rows
+        assert end.cost == told[-1]
+        better += end.cost < start.cost
+    assert better > 10
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_wide_search_is_lawful_and_comes_near_the_optimum(kind: str) -> None:
+    """Tests the engine where every table counts as too wide: at most 3 % above all optima."""
+    cost = least = 0
+    for instance, rng in random_tables(35, 40, kind, (3, 10), (1, 6)):
+        k = int(rng.integers(2, 5))
+        if instance.rows < k:
+            continue
+        problem = Problem(instance, KAnonymity(k))
+        solved = solve(problem, Engine(visits=1), Context(seed=3))
+        best = optimum(instance, problem.model)
+        assert best is not None
+        assert solved.bound <= best <= solved.cost
+        cost, least = cost + solved.cost, least + best
+    assert least <= cost <= 1.03 * least
+
+
+def test_wide_search_is_repeatable() -> None:
+    """Tests equal classes for equal seeds without a time limit."""
+    instance = random_table(np.random.default_rng(36), "suppression", (120, 121), (5, 6))
+    problem = Problem(instance, KAnonymity(3))
+    one, two = (solve(problem, Engine(visits=1), Context(seed=5)) for _ in range(2))
+    assert (one.solution.classes == two.solution.classes).all()
+    assert one.bound == two.bound
