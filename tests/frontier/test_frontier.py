@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.bounds import column_groups
 from incrowd.cli import cli
 from incrowd.cli.frontier import numbers
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
@@ -82,6 +83,27 @@ def test_against_every_partition(rows, engine):
         assert found.solution.sizes.min() >= k
         assert before is None or before <= found.solution.cost
         before = found.solution.cost
+
+
+@pytest.mark.parametrize("limit", [None, 0.0])
+def test_wide_tables_are_bounded_by_groups(limit, by_engine, monkeypatch):
+    """Tests the bounds of a table too wide to look at every pattern, against brute force."""
+    monkeypatch.setattr(import_module("incrowd.frontier.sweep"), "affordable", lambda *_: 0)
+    monkeypatch.setattr(column_groups, "FIRST", 2)
+    monkeypatch.setattr(column_groups, "VISITS", 20)
+    monkeypatch.setattr(column_groups, "VISITS_A_SECOND", 20)
+    several = 0
+    for seed in range(8):
+        instance, _ = from_codes(np.random.default_rng(seed).integers(0, 3, (9, 5)))
+        problem, context = Problem(instance, KAnonymity(2)), Context(stop=Stop(limit))
+        sweep = Sweep(problem, lambda k: model_at(KAnonymity(2), k), "auto", context)
+        before = 0
+        for k, found in sweep.run([2, 3, 4]).items():
+            best = optimum(instance, KAnonymity(k))
+            assert found.wide and max(1, before) <= found.bound <= best <= found.solution.cost
+            before = found.bound
+            several += len(found.prices.groups) > 1
+    assert several
 
 
 @pytest.mark.parametrize("method", ["auto", "mondrian"])
