@@ -101,7 +101,7 @@ def trade(i: Any, b: Any, k: int, heat: float, m: Any, pad: Any, tables: Any, rn
     """Move copy i to class b and, if that is better, one of b in return; return the change."""
     a = m.class_of[i]
     before = m.size[a] * m.cost[a] + m.size[b] * m.cost[b]
-    most = before - np.int64(np.floor(least_gain(heat, rng)))
+    most = before - np.int64(np.ceil(least_gain(heat, rng)))
     set_out(i, b, m, pad)
     who, after, pays_a, pays_b = best_return(i, b, k, most, m, pad, tables)
     if who == REFUSED:
