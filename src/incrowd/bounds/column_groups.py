@@ -111,10 +111,12 @@ def parted(instance: Instance, k: int, visits: int) -> list[Group]:
     Each column alone is always within reach.
     """
     m = instance.columns
-    best = supported(instance, k, m, UNLIMITED)
+    # so that each group gets its share of the telling columns
+    order = np.argsort([-entropy(instance, j) for j in range(m)], kind="stable")
+    best = supported(instance, k, dealt(order, m), UNLIMITED)
     number = -(-m // FIRST)
     while number < m:
-        groups = supported(instance, k, number, visits)
+        groups = supported(instance, k, dealt(order, number), visits)
         if groups is None:
             break
         best = max(groups, best or groups, key=lambda some: sum(group.worth for group in some))
@@ -125,15 +127,17 @@ def parted(instance: Instance, k: int, visits: int) -> list[Group]:
     return best
 
 
-def supported(instance: Instance, k: int, number: int, visits: int) -> list[Group] | None:
-    """Return so many groups with their support prices; None where that takes too many visits.
+def dealt(order: NDArray[np.int64], number: int) -> list[tuple[int, ...]]:
+    """Deal columns in this order to so many groups, in turn."""
+    return [tuple(sorted(order[n::number].tolist())) for n in range(number)]
 
-    The columns are dealt by falling entropy, so that each group gets its share of the telling ones.
-    """
-    order = np.argsort([-entropy(instance, j) for j in range(instance.columns)], kind="stable")
+
+def supported(
+    instance: Instance, k: int, parts: list[tuple[int, ...]], visits: int
+) -> list[Group] | None:
+    """Return groups of these columns with support prices; None for more than so many visits."""
     groups = []
-    for n in range(number):
-        columns = tuple(sorted(order[n::number].tolist()))
+    for columns in parts:
         alone, row = instance.of_columns(columns)
         tree = PrefixTree(alone)
         price, complete = support_prices(tree, k, visits)

@@ -142,11 +142,6 @@ def opened(solution: Solution, near: Near, k: int) -> Market:
 def new_pad(instance: Instance, k: int) -> Pad:
     """Allocate room for classes of up to 2k − 1 copies."""
     span = np.empty((AHEAD + 4 * k, 2, instance.columns), np.int32)
-    clear_all(span)
+    span[:, 0], span[:, 1] = np.iinfo(np.int32).max, -1  # empty, as ``clear`` leaves them
     room = [np.empty(4 * k, np.int64) for _ in range(4)]
     return Pad(span, *room)
-
-
-def clear_all(span: NDArray[np.int32]) -> None:
-    """Make all spans empty."""
-    span[:, 0], span[:, 1] = np.iinfo(np.int32).max, -1
