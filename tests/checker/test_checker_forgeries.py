@@ -19,7 +19,7 @@ from proof_samples import NAMES, Forger, broken_pattern, problems, write_honest
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
-from incrowd.checker.files import PARTS, read_table
+from incrowd.checker.files import PARTS, read_table, unclaimed
 from incrowd.checker.ladder import validated
 from incrowd.checker.published import require_like_file, require_named
 from incrowd.checker.rejection import RejectedError
@@ -523,3 +523,40 @@ def test_odd_facts_are_rejected_in_words(name: str, honest: Path, tmp_path: Path
         pack(forger.paths[2], forger.facts, parts)
         humbler = name == "bound" and type(value) is int and value < right
         assert not check(*forger.paths).accepted or name in HARMLESS or humbler
+
+
+def test_a_claim_of_being_sorted_is_not_believed() -> None:
+    """Tests a Parquet column that says it is sorted and is not: polars would count it wrongly."""
+    pq = pytest.importorskip("pyarrow.parquet")
+    frame = pl.DataFrame({"set": [0, 1] * 30, "text": ["b", "a"] * 30})
+    file = io.BytesIO()
+    pq.write_table(frame.to_arrow(), file, sorting_columns=[pq.SortingColumn(0)])
+    assert pl.read_parquet(io.BytesIO(file.getvalue()))["set"].flags["SORTED_ASC"]
+    read = read_table(file.getvalue(), {})
+    assert not any(column.flags["SORTED_ASC"] for column in read.get_columns())
+    assert read.to_series(0).n_unique() == 2
+
+
+def test_cells_stay_as_they_are_without_claims() -> None:
+    """Tests every kind of column, with missing cells, and tables of no row and of one."""
+    kinds = {
+        "i": pl.Series([3, None, 1]),
+        "big": pl.Series([2**100, None, 1], dtype=pl.Int128),
+        "f": pl.Series([0.5, None, -0.0]),
+        "text": pl.Series(["b", None, "a"]),
+        "kind": pl.Series(["b", None, "a"], dtype=pl.Categorical),
+        "enum": pl.Series(["b", None, "a"], dtype=pl.Enum(["a", "b"])),
+        "list": pl.Series([[1, 2], None, []]),
+        "none": pl.Series([None, None, None]),
+        "money": pl.Series(["1.50", None, "2.00"]).str.to_decimal(scale=2),
+        "bytes": pl.Series([b"x", None, b""]),
+        "day": pl.Series([9, None, 1]).cast(pl.Date),
+        "when": pl.Series([9, None, 1]).cast(pl.Datetime("ns", "Europe/Berlin")),
+        "time": pl.Series([9, None, 1]).cast(pl.Time),
+        "span": pl.Series([9, None, 1]).cast(pl.Duration("us")),
+    }
+    frame = pl.DataFrame(kinds)
+    for rows in (0, 1, 3):
+        part = frame.head(rows)
+        assert unclaimed(part).equals(part)
+        assert unclaimed(part).schema == part.schema

@@ -46,7 +46,7 @@ def read_proof(path: str | Path) -> Proof:
             data = {name: parts.read(name) for name in PARTS}
             if len({*parts.namelist()}) < len(parts.namelist()):
                 raise KeyError("a part stands there twice")
-        tables = [pl.read_parquet(io.BytesIO(part)) for part in data.values()]
+        tables = [unclaimed(pl.read_parquet(io.BytesIO(part))) for part in data.values()]
     except (zipfile.BadZipFile, zipfile.LargeZipFile, pl.exceptions.PolarsError):
         raise RejectedError("the proof file is damaged") from None
     except (KeyError, ValueError, EOFError, NotImplementedError, RuntimeError):
@@ -71,6 +71,25 @@ def read_proof(path: str | Path) -> Proof:
             empty = column not in ("leaf", "label") and table[column].null_count() > 0
             require(not empty, f"{name}: {column} has an empty cell")
     return Proof(facts, *tables)
+
+
+class _Cells:
+    """A table that gives its cells through Arrow's interface, and nothing else that it knows."""
+
+    def __init__(self, table: pl.DataFrame) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def unclaimed(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the same cells, without what a file claims of them.
+
+    A Parquet or Arrow file may say that a column is sorted; polars believes it, and counts,
+    groups and joins wrongly where it is not.
+    """
+    return pl.DataFrame(_Cells(table))
 
 
 def prices_of(facts: dict[str, Any]) -> list[str]:
@@ -174,6 +193,7 @@ def read_table(data: bytes, csv: dict[str, Any], released: bool = False) -> pl.D
             table = pl.read_ipc_stream(io.BytesIO(data))
         else:
             table = read_csv(data, **csv, released=released)
+        table = unclaimed(table)
         table.columns = [MARK + name for name in table.columns]
         for column in table.get_columns() if released else ():
             require(not has_two_forms(column), TWO_WAYS, column=column.name)
