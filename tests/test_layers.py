@@ -17,7 +17,7 @@ LAYERS = (
     "solvers memory",
     "solve",
     "frames measure policy coding constraints fewest checker",
-    "anonymize existing frontier proof release report summary learnt verification demo",
+    "anonymize cautions existing frontier proof release report summary learnt verification demo",
     "spark sklearn pandera",
     "cli",
 )

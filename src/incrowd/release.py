@@ -156,6 +156,17 @@ class Release(Priced, Pictured):
         """Rows in the smallest class; 0 for a table without rows."""
         return int(self.class_sizes.min()) if self.classes else 0
 
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What the release does not protect from, for the publisher alone; no cell is named."""
+        from incrowd.cautions import repeated
+
+        found = self.class_of_row[: self.rows]
+        classes = found if self.edit.order is None else np.empty_like(found)
+        if self.edit.order is not None:
+            classes[self.edit.order] = found
+        return tuple(repeated(self.source, self.roles.id, classes, self.k))
+
     def verify(self) -> bool:
         """Re-check the release as it stands in ``data``, with code the search does not share.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli import options
-from incrowd.cli.output import print_json, release_record, say
+from incrowd.cli.output import print_json, release_record, say, warn
 from incrowd.cli.places import require_apart
 from incrowd.cli.reporting import (
     FILES,
@@ -111,6 +111,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         print_json(release_record(release, output, given["proof"]) | proof_bound(release, facts))
     say(f"{summary(release)}\nwritten  {output}{also_written(given)}", quiet)
     say_proof_bound(release, facts, quiet)
+    warn(release)
     return 130 if release.ended == "interrupted" else 0
 
 

@@ -26,6 +26,12 @@ def say(message: str, quiet: bool = False) -> None:
             give_up_on(sys.stderr)
 
 
+def warn(release: "Release") -> None:
+    """Say what a release does not protect from, also to who asked for quiet."""
+    for warning in release.warnings:
+        say(f"incrowd: warning: {warning}")
+
+
 def give_up_on(stream: TextIO) -> None:
     """Send to nowhere what a standard stream cannot write; Python would fail on it at its end."""
     try:
@@ -39,8 +45,9 @@ def give_up_on(stream: TextIO) -> None:
 
 def release_record(release: "Release", output: str | None, proof: str | None) -> dict[str, Any]:
     """Return the keys that the contract of the command line names, and no others."""
-    left_out = {"suppressed_rows": release.suppressed_rows} if release.suppressed_rows else {}
-    return left_out | {
+    extra = {"suppressed_rows": release.suppressed_rows} if release.suppressed_rows else {}
+    extra |= {"warnings": list(release.warnings)} if release.warnings else {}
+    return extra | {
         "rows": release.rows,
         "columns": release.columns,
         "cells": release.cells,

@@ -77,6 +77,11 @@ class ExtendedRelease(Release):
         self._checked_union()
         return True
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """None: the earlier rows come without what was left out of them."""
+        return ()
+
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is the union."""
         if written.columns != self.edit.columns or written.rows != self.table.rows:

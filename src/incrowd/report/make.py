@@ -56,7 +56,9 @@ def internal_report(release: Release, name: str = "release", inside: Inside | No
         public.limits(view),
     ]
     words = "Internal: shows figures of the original and the seed. Do not pass on."
-    top = joined(tag("p", words, class_="banner", role="note"), public.in_short(view))
+    banners = [words, *(f"Warning: {warning}." for warning in release.warnings)]
+    notes = joined(*(tag("p", text, class_="banner", role="note") for text in banners))
+    top = joined(notes, public.in_short(view))
     return page("Internal release report", view.name, top, [s for s in found if s], foot(view))
 
 

@@ -33,7 +33,7 @@ def in_short(view: View) -> Html:
     bound = shown_bound(view.lower_bound, view.cost)
     proof = "proven optimal" if view.status == "optimal" else f"gap at most {view.gap:.2%}"
     pairs = [
-        ("rows (people)", small(f"{view.rows:,}", f"in {classes_of(len(view.sizes))}")),
+        ("rows", small(f"{view.rows:,}", f"in {classes_of(len(view.sizes))}")),
         ("everybody hides among", small(f"{smallest:,}", f"at least; asked for: {view.k:,}")),
         ("cells changed", small(share(changed, view.cells), f"{changed:,} of {view.cells:,}")),
         ("cost", small(shown(view.cost), f"{view.cost_fraction:.1%} of the most possible")),

@@ -46,6 +46,7 @@ class SparkRelease(Priced):
     keeper: Any = None
     further_bounds: Mapping[str, Number] = field(default_factory=dict)
     suppressed_rows: int = 0  # leaving rows out is not served on Spark
+    warnings: tuple[str, ...] = ()  # they are not looked for on Spark
 
     @property
     def k(self) -> int:

@@ -1,0 +1,58 @@
+"""Tests of what a release warns its publisher of."""
+
+import json
+
+import numpy as np
+import polars as pl
+from click.testing import CliRunner
+
+import incrowd as ic
+from incrowd.cautions import values_by_class
+from incrowd.cli import cli
+from incrowd.report.make import external_report, internal_report
+
+VISITS = pl.DataFrame(
+    {
+        "pid": [f"P{i // 5}" for i in range(20)],
+        "sex": [("f", "m")[i // 10] for i in range(20)],
+        "zip": [f"1{i // 5}" for i in range(20)],
+    }
+)
+
+
+def test_values_by_class_counts_different_codes():
+    classes = np.array([0, 0, 1, 1, 1])
+    assert values_by_class(classes, np.array([3, 3, 0, 1, 0])).tolist() == [1, 2]
+    assert values_by_class(np.zeros(0, np.int64), np.zeros(0, np.int64)).tolist() == []
+
+
+def test_an_identifier_that_repeats_within_classes_is_warned_of():
+    """Tests four patients of five visits each, every class one patient, in any order."""
+    for order in ("keep", "shuffle"):
+        release = ic.anonymize(VISITS, k=5, id="pid", order=order)
+        (warning,) = release.warnings
+        assert "'pid'" in warning
+        assert "4 of 4 classes have fewer than 5" in warning
+        assert "P0" not in warning
+
+
+def test_an_identifier_of_different_values_is_not_warned_of():
+    frame = VISITS.with_columns(pid=pl.Series([str(i) for i in range(20)]))
+    assert ic.anonymize(frame, k=5, id="pid").warnings == ()
+    assert ic.anonymize(VISITS.drop("pid"), k=5).warnings == ()
+    assert ic.anonymize(frame.clear(), k=5, id="pid").warnings == ()
+
+
+def test_the_publisher_reads_the_warning_and_the_public_does_not(tmp_path):
+    """Tests the command line, its JSON, and both reports."""
+    path = tmp_path / "visits.csv"
+    VISITS.write_csv(path)
+    asked = ["anonymize", str(path), "-o", str(tmp_path / "o.csv"), "--id", "pid", "-q"]
+    done = CliRunner().invoke(cli, asked)
+    assert done.exit_code == 0
+    assert "incrowd: warning: rows of one class share values of 'pid'" in done.stderr
+    record = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout)
+    assert "'pid'" in record["warnings"][0]
+    release = ic.anonymize(VISITS, k=5, id="pid")
+    assert "Rows are counted; if" in internal_report(release)
+    assert "Rows are counted; if" not in external_report(release)
