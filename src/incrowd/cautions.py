@@ -30,8 +30,8 @@ def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Ite
             has = "has" if few == 1 else "have"
             yield (
                 f"rows of one class share values of {name!r}, which is left out: {few:,} of "
-                f"{len(different):,} {of} {has} fewer than {k:,} different ones. Rows are counted; if "
-                f"{name!r} names people, fewer than {k:,} people may stand in a class"
+                f"{len(different):,} {of} {has} fewer than {k:,} different ones. Rows are counted; "
+                f"if {name!r} names people, fewer than {k:,} people may stand in a class"
             )
 
 
