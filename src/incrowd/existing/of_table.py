@@ -77,7 +77,7 @@ class ExtendedRelease(Release):
         self._checked_union()
         return True
 
-    @property
+    @cached_property
     def warnings(self) -> tuple[str, ...]:
         """None: the earlier rows come without what was left out of them."""
         return ()
