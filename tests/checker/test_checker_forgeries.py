@@ -19,6 +19,7 @@ from proof_samples import NAMES, Forger, broken_pattern, problems, write_honest
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
+from incrowd.checker.delimited import Reading
 from incrowd.checker.files import PARTS, read_table, unclaimed
 from incrowd.checker.ladder import validated
 from incrowd.checker.published import require_like_file, require_named
@@ -383,10 +384,11 @@ def test_equal_cells_in_two_ways(honest: str, forged: str, encoding: str | None,
     """Tests that rows of a class cannot be marked by how a delimited file writes them."""
     end = "\r\n" if "\r\n" in honest else honest[-1]
     form = {"delimiter": ";", "newline": end} | ({"encoding": encoding} if encoding else {})
-    assert read_table(honest.encode(), form, released=True).height == 2
-    assert read_table(forged.encode(), form).height == 2  # an original may look as it likes
+    reading = Reading(encoding=encoding)
+    assert read_table(honest.encode(), form, True, reading).height == 2
+    assert read_table(forged.encode(), form, False, reading).height == 2  # as it likes to look
     with pytest.raises(RejectedError, match=reason):
-        read_table(forged.encode(), form, released=True)
+        read_table(forged.encode(), form, True, reading)
 
 
 @pytest.mark.parametrize("other", [-0.0, struct.unpack("<d", b"\1" + bytes(5) + b"\xf8\x7f")[0]])

@@ -13,15 +13,23 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import polars as pl
 
+from incrowd.checker.delimited import MARK, TWO_WAYS, Reading, read_csv
 from incrowd.checker.models import require_keys
 from incrowd.checker.rejection import RejectedError, require, require_none
 
 VERSION = 2
-MARK = "="  # before columns' names: polars has a meaning of its own for "", "*" and "^a$"
 PLAIN = r"^'*[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
-TWO_WAYS = "equal cells are written in two ways, which tells rows of a class apart"
-MIXED = "its lines end in several ways, which tells rows of a class apart"
 NUMBERS = ("scale", "quantum", "price_k", "cost", "bound")
+TEXTS = (".csv", ".tsv", ".tab", ".txt", ".psv")
+READERS = {"Parquet": pl.read_parquet, "Arrow": pl.read_ipc, "Arrow stream": pl.read_ipc_stream}
+FORMS = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
+FORMS |= {b"\x1f\x8b": "gzip", b"PK\3\4": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
+FORMS |= {
+    b"$FL2": "SPSS",
+    b"$FL3": "SPSS",
+    b"<stata_dta>": "Stata",
+    b"HEADER RECORD*******LI": "SAS",
+}
 PARTS = {
     "rows.parquet": ["original", "class", "price"],
     "ladders.parquet": ["column", "leaf", "level", "label", "cost"],
@@ -178,22 +186,40 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def read_table(data: bytes, csv: dict[str, Any], released: bool = False) -> pl.DataFrame:
+def read_bytes(path: Path) -> bytes:
+    """Return a table's bytes; reject one that is delimited text by name and another by its bytes.
+
+    Whoever opens it by its name would see another table than the one that is checked.
+    """
+    data = path.read_bytes()
+    other = form_of(data) and path.suffix.lower() in TEXTS
+    require(not other, f"{path.name} is named like text, but its bytes are {form_of(data)}")
+    return data
+
+
+def form_of(data: bytes) -> str | None:
+    """Return what a file begins like; None for delimited text."""
+    if b"SPSSPORT" in data[:600].translate(None, b"\r\n"):
+        return "SPSS"
+    return next((form for magic, form in FORMS.items() if data.startswith(magic)), None)
+
+
+def read_table(
+    data: bytes, csv: Any, released: bool = False, reading: Reading | None = None
+) -> pl.DataFrame:
     """Read a table; delimited text by the dialect ``csv``: delimiter, newline, encoding.
 
     ``MARK`` stands before each column's name.  ``released``: reject one that writes equal cells in
     several ways: one text here, but whoever has the file tells rows of a class apart by them.
+    ``reading``: what the verifier says of delimited text.
     """
     try:
-        if data.startswith(b"PAR1"):
-            table = pl.read_parquet(io.BytesIO(data))
-        elif data.startswith(b"ARROW1"):
-            table = pl.read_ipc(io.BytesIO(data))
-        elif data.startswith(b"\xff\xff\xff\xff"):
-            table = pl.read_ipc_stream(io.BytesIO(data))
+        form = form_of(data)
+        if form is None:
+            table = read_csv(data, csv, released, reading)
         else:
-            table = read_csv(data, **csv, released=released)
-        table = unclaimed(table)
+            require(form in READERS, f"a table is of a form that the checker does not read: {form}")
+            table = unclaimed(READERS[form](io.BytesIO(data)))
         table.columns = [MARK + name for name in table.columns]
         for column in table.get_columns() if released else ():
             require(not has_two_forms(column), TWO_WAYS, column=column.name)
@@ -209,84 +235,6 @@ def has_two_forms(column: pl.Series) -> bool:
     held = column.drop_nulls()
     cells = held.to_numpy()
     return len(np.unique(cells.view(f"u{cells.itemsize}"))) > held.n_unique()
-
-
-def read_csv(
-    data: bytes,
-    delimiter: str = ",",
-    newline: str = "\n",
-    encoding: str | None = None,
-    released: bool = False,
-) -> pl.DataFrame:
-    """Read delimited text: an empty field is missing, a quoted empty one is empty text."""
-    text = data.decode(encoding or "utf-8")
-    same = not released or text.encode(encoding or "utf-8") == data  # UTF-7 has many forms of a
-    require(same, f"the release is not written as {encoding} writes it")
-    data = text.encode().removeprefix(b"\xef\xbb\xbf")
-    end = newline[-1]
-    inner = data.rstrip(b"\r\n") if released else b""
-    if delimiter.encode() in data.partition(end.encode())[0]:  # else a blank line is a record
-        data = without_blank_lines(data, end)
-    ends = r"\r?\n" if end == "\n" else end
-    plain = data.replace(b"\r\n", b"\n") if end == "\n" else data
-    if b'"' not in data and (end == "\r" or b"\r" not in plain):  # polars drops any field's last
-        form = {"separator": delimiter, "eol_char": end, "quote_char": None}
-        table = pl.read_csv(io.BytesIO(plain), infer_schema=False, **form)
-        names = plain.partition(end.encode())[0].decode().split(delimiter)
-        mixed = end == "\n" and inner.count(b"\r\n") not in (0, inner.count(b"\n"))
-        require(not mixed, MIXED)
-        if plain.count(delimiter.encode()) != (len(names) - 1) * (table.height + 1):
-            raise ValueError("a line with too few fields")  # one with too many stops polars
-        table.columns = names  # an empty name would be another one
-        return table
-    cut = re.escape(delimiter)
-    field = rf'("(?:[^"]|"")*"|(?:[^"{cut}{end}][^{cut}{end}]*)?)'
-    tokens = re.findall(rf"{field}({cut}|{ends}|\Z)", data.decode())
-    if sum(len(text) + len(sep) for text, sep in tokens) != len(data.decode()):
-        raise ValueError("stray quote")
-    width = next(i for i, (_, sep) in enumerate(tokens) if sep != delimiter) + 1
-    tokens = tokens[:-1]  # the last one is the empty end
-    ragged = any((sep == delimiter) != (i % width > 0) for i, (_, sep) in enumerate(tokens, 1))
-    if ragged or len(tokens) % width:
-        raise ValueError("a line with too few or too many fields")
-    fields = [_unquoted(text, sep == "\n" == end) for text, sep in tokens]
-    if released:
-        require_one_spelling(tokens, fields, width)
-    header, columns = fields[:width], [fields[width + j :: width] for j in range(width)]
-    table = pl.DataFrame({str(j): pl.Series(c, dtype=pl.String) for j, c in enumerate(columns)})
-    table.columns = [name or "" for name in header]  # polars would call an empty one otherwise
-    return table
-
-
-def require_one_spelling(
-    tokens: list[tuple[str, str]], fields: list[str | None], width: int
-) -> None:
-    """Reject lines that end in several ways, and texts with and without quotes in one column."""
-    lines = {(text + sep).endswith("\r\n") for text, sep in tokens[width - 1 : -1 : width]}
-    require(len(lines) <= 1, MIXED)
-    for j in range(width):
-        cells = tokens[width + j :: width]
-        raw = {text.removesuffix("\r") if sep == "\n" else text for text, sep in cells}
-        require(
-            len(raw) == len({*fields[width + j :: width]}),
-            TWO_WAYS,
-            column=f"{MARK}{fields[j] or ''}",
-        )
-
-
-def without_blank_lines(data: bytes, end: str) -> bytes:
-    """Drop blank lines at the end of the file; carriage returns before the last are a cell's."""
-    body = data.rstrip(b"\r\n" if end == "\n" else b"\r")
-    kept = re.match(rb"\r*?(?=\r?\n|\Z)" if end == "\n" else b"", data[len(body) :])
-    own = kept.group() if kept else b""
-    return body + own + (b"\r\n" if own else end.encode())
-
-
-def _unquoted(field: str, last: bool) -> str | None:
-    """Return a field's text; a carriage return is part of the line's end behind the last only."""
-    if field[:1] == '"':
-        return field[1:-1].replace('""', '"')
-    return (field.removesuffix("\r") if last else field) or None
 
 
 def as_text(column: pl.Series) -> pl.Series:

@@ -1,6 +1,6 @@
 """Release, original and proof in; verdict out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.checker import files, inequality, oddsets
+from incrowd.checker.delimited import Reading
 from incrowd.checker.dropped import spent, without_dropped
 from incrowd.checker.inequality import Ints
 from incrowd.checker.ladder import tables, validated
@@ -31,8 +32,8 @@ class Verdict:
     ----------
     accepted: whether everything that the proof claims holds.
     reason, row, column: the first violation; rows of the release count from 1.
-    facts: when accepted, what was proved: rows, models, cost, bound, scale, gap, optimal; and
-        ``proven``, what the prices prove, which is at least the bound.
+    facts: when accepted, what was proved: rows, columns (of the release), models, cost, bound,
+        scale, gap, optimal; and ``proven``, what the prices prove, which is at least the bound.
     """
 
     accepted: bool
@@ -48,11 +49,13 @@ def check(
     proof: str | Path,
     hierarchies: Mapping[str, str | Path] | None = None,
     statement: str | Path | None = None,
+    reading: Reading | None = None,
 ) -> Verdict:
     """Check a release and its proof against the original table, trusting none of them.
 
     Truth and cost are those of the proof's own hierarchies; ``hierarchies`` (column → file) has
     them compared with files, ``statement`` has the public statement compared with the proof.
+    ``reading`` says how delimited files are to be read, where the proof is not to say it.
 
     Raises
     ------
@@ -60,7 +63,7 @@ def check(
     """
     try:
         read = files.read_proof(proof)
-        facts = proved(Path(release), Path(original), read)
+        facts = proved(Path(release), Path(original), read, reading)
         for column, path in (hierarchies or {}).items():
             require_hierarchy(read, column, Path(path).read_bytes())
         if statement is not None:
@@ -75,17 +78,16 @@ def check(
         return Verdict(False, f"the tables do not fit the proof ({type(error).__name__})")
 
 
-def proved(release: Path, original: Path, proof: files.Proof) -> dict[str, Any]:
+def proved(release: Path, original: Path, proof: files.Proof, reading: Any) -> dict[str, Any]:
     """Return what the proof proves, or reject it."""
-    facts = proof.facts
+    facts, form = proof.facts, proof.facts.get("csv") or {}
     roles, models = files.shaped(facts)
-    data = [path.read_bytes() for path in (original, release)]
-    stated = [(facts.get(name) or {}).get("sha256") for name in ("original", "release")]
-    hashes = zip(("original", "release"), stated, map(files.sha256, data), strict=True)
-    other = [name for name, said, hashed in hashes if said != hashed]
+    data = {"original": files.read_bytes(original), "release": files.read_bytes(release)}
+    other = [n for n in data if (facts.get(n) or {}).get("sha256") != files.sha256(data[n])]
     strange = f"the {' and the '.join(other)} is not the file whose hash the proof states"
     try:
-        found = compared(data, *files.marked(proof, roles, models))
+        tables = [files.read_table(data[n], form, n == "release", reading) for n in data]
+        found = compared(tables, *files.marked(proof, roles, models))
     except RejectedError as no:  # where it is says more than that the file is another one
         where = no.row, no.column and no.column.removeprefix(files.MARK)
         raise RejectedError(f"{no.reason}; {strange}" if other else no.reason, *where) from None
@@ -94,12 +96,11 @@ def proved(release: Path, original: Path, proof: files.Proof) -> dict[str, Any]:
 
 
 def compared(
-    data: list[bytes], proof: files.Proof, roles: dict[str, list[str]], models: list[dict[str, Any]]
+    read: list[pl.DataFrame], proof: files.Proof, roles: dict[str, list[str]], models: Sequence[Any]
 ) -> dict[str, Any]:
-    """Return what the tables' content proves together with the proof, or reject it."""
-    facts = proof.facts
+    """Return what original and release prove together with the proof, or reject it."""
+    (before, after), facts = read, proof.facts
     scale, quantum, k, cost, bound = (facts[name] for name in files.NUMBERS)
-    before, after = (files.read_table(d, facts.get("csv") or {}, d is data[1]) for d in data)
     origin = proof.rows["original"].cast(pl.Int64).to_numpy()
     before, origin, dropped = without_dropped(before, origin, facts, models)
     qi, safe = roles["qi"], facts.get("spreadsheet_safe") is True
@@ -123,7 +124,9 @@ def compared(
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
     require(0 <= bound <= cost, "the bound is above the cost, or below 0")
     gap = (cost - bound) / cost if cost else 0.0
-    keys = {"rows": before.height, "cost": cost, "bound": bound, "proven": proven, "scale": scale}
+    columns = [name.removeprefix(files.MARK) for name in after.columns]
+    rows = {"rows": before.height, "columns": columns}
+    keys = {**rows, "cost": cost, "bound": bound, "proven": proven, "scale": scale}
     return {**keys, "gap": gap, "optimal": cost == bound, "suppressed_rows": dropped}
 
 

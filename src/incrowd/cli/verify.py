@@ -3,13 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
+
+if TYPE_CHECKING:
+    from incrowd.checker.delimited import Reading
 
 
 @click.command("verify")
@@ -26,6 +29,11 @@ from incrowd.errors import InputError
 @options.suppress_option
 @options.reading_options
 @click.option("--spreadsheet-safe", is_flag=True, help="It was made with --spreadsheet-safe.")
+@click.option(
+    "--odd-header",
+    is_flag=True,
+    help="With --proof: take a table whose header looks as if it had swallowed rows.",
+)
 @options.json_option
 @options.quiet_option
 def verify(
@@ -44,17 +52,23 @@ def verify(
     roles and hierarchies as for incrowd anonymize. Ends with 0 for yes and 1 for no.
 
     With --proof, everything is taken from the proof; a hierarchy file and a k that are given all
-    the same are held against those in the proof. With --json as well, "cost" and "bound" are whole
-    numbers in units of 1/"scale", as the checker adds them up.
+    the same are held against those in the proof. How delimited files are read is told by
+    --delimiter and --encoding or, without them, by the files. With --json as well, "cost" and
+    "bound" are whole numbers in units of 1/"scale", as the checker adds them up.
     """
     if release == "-" and original == "-":
         raise InputError("only one of RELEASE and --original can be standard input")
     if proof is not None:
         files = hierarchy_files(given["hierarchies"])
         k = given["k"] if options.is_typed("k") else 1
-        return with_proof(release, original, proof, statement, files, k, as_json, quiet)
+        from incrowd.checker.delimited import Reading
+
+        reading = Reading(given["delimiter"], given["encoding"], given["odd_header"])
+        return with_proof(release, original, proof, statement, files, reading, k, as_json, quiet)
     if statement is not None:
         raise InputError("--statement goes with --proof: it is held against it")
+    if given["odd_header"]:
+        raise InputError("--odd-header goes with --proof")
     from incrowd.policy import Policy
     from incrowd.verification import verify_release
 
@@ -96,6 +110,7 @@ def with_proof(
     proof: str,
     statement: str | None,
     hierarchies: Mapping[str, str],
+    reading: "Reading",
     k: int,
     as_json: bool,
     quiet: bool,
@@ -105,7 +120,7 @@ def with_proof(
         raise InputError("--proof needs files, not pipes: it states their hashes")
     from incrowd.checker.verify import check
 
-    verdict = check(release, original, proof, hierarchies, statement)
+    verdict = check(release, original, proof, hierarchies, statement, reading)
     proven = max([model.get("k", 1) for model in verdict.facts.get("models", ())], default=1)
     if verdict.accepted and k > proven:  # "yes" would be read as yes to this k
         verdict = replace(verdict, accepted=False, reason=f"the proof is of k = {proven}, not {k}")
@@ -129,10 +144,16 @@ def with_proof(
     which = "lawful release of these rows" if dropped else "lawful release"
     say(
         f"yes: {facts['rows']:,} rows{left_out}, every class lawful, every cell the original one "
-        f"or an ancestor; the cost is {cost}, and no {which} costs less than {bound} ({state})",
+        f"or an ancestor; the cost is {cost}, and no {which} costs less than {bound} ({state})\n"
+        f"columns  {', '.join(map(printable, facts['columns']))}",
         quiet,
     )
     return 0
+
+
+def printable(name: str) -> str:
+    """Return a column's name without line ends and what else moves a cursor."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 def hundredths(cost: int, scale: int, down: bool = False) -> str:

@@ -16,6 +16,7 @@ BINARY = {
     b"ARROW1": ("arrow", "Arrow"),
     b"\xff\xff\xff\xff": ("stream", "Arrow"),
 }
+TEXTS = (".csv", ".tsv", ".tab", ".txt", ".psv")
 PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
 
 
@@ -33,8 +34,11 @@ def read_file(
     for magic, packer in PACKED.items():
         if data.startswith(magic):
             raise InputError(f"{name}: packed with {packer}; unpack it first")
+    text = Path(name).suffix.lower() in TEXTS
     for magic, (form, kind) in BINARY.items():
         if data.startswith(magic):
+            if text:  # whoever goes by the name sees another table
+                raise InputError(f"{name}: named like text, but its bytes are {kind}; rename it")
             return _parsed(form, data, name, kind)
     form = stat_form(data)
     if form is not None:

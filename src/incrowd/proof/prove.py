@@ -103,6 +103,7 @@ def by_size(known: Certificate) -> bool:
 
 def confirmed(evidence: Evidence, original: str | Path, released: str | Path) -> Evidence | None:
     """Return the evidence with the bound that the independent checker confirms; None for no."""
+    from incrowd.checker.delimited import Reading
     from incrowd.checker.verify import check
 
     prices, counts = evidence.prices, evidence.solution.instance.counts
@@ -112,7 +113,9 @@ def confirmed(evidence: Evidence, original: str | Path, released: str | Path) ->
         # of charges, which the checker counts itself, nothing is claimed yet
         claim = replace(prices, charge=total) if prices.charge else prices
         write_proof(path, replace(evidence, prices=claim), original, released)
-        verdict = check(released, original, path)
+        form = evidence.csv  # of the user's own table
+        reading = Reading(form.get("delimiter"), form.get("encoding"), odd_header=True)
+        verdict = check(released, original, path, reading=reading)
     if not verdict.accepted or not prices.charge:
         return evidence if verdict.accepted else None
     proven = verdict.facts["proven"] - evidence.aside
