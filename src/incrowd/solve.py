@@ -36,7 +36,7 @@ class Solved:
     solution: re-checked here: every class lawful, cost recomputed.
     cost, bound: in units of 1/Instance.scale; ``bound`` is proven.
     status: ``"optimal"`` exactly when ``bound == cost``.
-    method: id of the solver that ran.
+    method: id of the solver whose release it is.
     ended: why it ended, see ``Outcome.ended``.
     prices, lawful: the certificate behind the bound, where there is one, see ``Outcome``.
     """
@@ -221,8 +221,8 @@ def recheck(problem: Problem, solver: Solver, outcome: Outcome) -> Solved:
         )
     status: Status = "optimal" if outcome.bound == cost else "feasible"
     return Solved(
-        solution, cost, outcome.bound, status, solver.id, outcome.ended, outcome.prices,
-        outcome.lawful,
+        solution, cost, outcome.bound, status, outcome.by or solver.id, outcome.ended,
+        outcome.prices, outcome.lawful,
     )  # fmt: skip
 
 

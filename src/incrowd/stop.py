@@ -53,6 +53,24 @@ class Stop:
         return "interrupted" if self.interrupted else "time limit"
 
 
+@dataclass
+class Share(Stop):
+    """A part of a budget: it ends with the whole, or after its own seconds."""
+
+    whole: Stop = field(default_factory=Stop)
+
+    @classmethod
+    def of(cls, whole: Stop, seconds: float) -> "Share":
+        """Return a part of at most ``seconds`` from now (may be infinite)."""
+        left = min(seconds, whole.left())
+        return cls(None if left == float("inf") else left, whole.gap, whole=whole)
+
+    def now(self) -> bool:
+        """Whether this part or the whole is over."""
+        self.interrupted = self.interrupted or self.whole.interrupted
+        return super().now() or self.whole.now()
+
+
 @contextlib.contextmanager
 def interruptible(stop: Stop) -> Iterator[None]:
     """Let Ctrl-C end the search at its next lawful moment; a second one raises.

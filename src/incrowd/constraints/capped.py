@@ -29,7 +29,7 @@ from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.solve import Solved
 from incrowd.solvers.base import Context, Solver
-from incrowd.solvers.portfolio import Share
+from incrowd.stop import Share
 
 ATTEMPTS = 14
 REFINEMENTS = 4  # attempts after the first one that meets all caps

@@ -17,7 +17,7 @@ from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.solve import Solved, solve
 from incrowd.solvers.base import Context, Solver
-from incrowd.solvers.portfolio import Share
+from incrowd.stop import Share
 
 COMPARING = ("sensitive-engine", "mondrian")  # methods that take a part's table as they should
 ENDINGS = ("interrupted", "time limit", "gap reached", "stopped paying", "finished")

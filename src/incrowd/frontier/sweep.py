@@ -16,8 +16,7 @@ from incrowd.solution import Solution
 from incrowd.solve import choose, recheck, require_lawful_table, solve
 from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.catalog import by_id
-from incrowd.solvers.portfolio import Share
-from incrowd.stop import Stop
+from incrowd.stop import Share, Stop
 
 PRICES = 0.4  # share of a time limit that the bounds may take
 

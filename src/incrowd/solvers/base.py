@@ -45,6 +45,7 @@ class Outcome:
     prices: the price certificate behind ``bound``, where there is one.
     lawful: prices that hold for lawful classes only (``incrowd.bounds.lawful_price``), where the
         bound comes from them; they need not be a certificate for classes of k rows.
+    by: id of the method whose release it is, where that is another one's; else empty.
     """
 
     solution: Solution | None
@@ -52,6 +53,7 @@ class Outcome:
     ended: str = "finished"
     prices: Prices | None = None
     lawful: Prices | None = None
+    by: str = ""
 
 
 @dataclass(frozen=True)

@@ -13,31 +13,13 @@ from incrowd.problem import Problem
 from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.matching.solver import SimplexMatching
-from incrowd.stop import Stop
+from incrowd.stop import Share
 
 AT_ONCE = 3_000  # distinct rows up to which matching takes a second or so
 MOST = 200_000  # distinct rows that matching is given when there is no time limit
 PACE = 3_000  # distinct rows that matching needs a second of a time limit for
 START = 10_000  # distinct rows that the engine's start is given a second for
 MATCHING_SHARE = 0.7  # of the time left under a limit; the rest is the engine's
-
-
-@dataclass
-class Share(Stop):
-    """A part of a budget: it ends with the whole, or after its own seconds."""
-
-    whole: Stop = field(default_factory=Stop)
-
-    @classmethod
-    def of(cls, whole: Stop, seconds: float) -> "Share":
-        """Return a part of at most ``seconds`` from now (may be infinite)."""
-        left = min(seconds, whole.left())
-        return cls(None if left == float("inf") else left, whole.gap, whole=whole)
-
-    def now(self) -> bool:
-        """Whether this part or the whole is over."""
-        self.interrupted = self.interrupted or self.whole.interrupted
-        return super().now() or self.whole.now()
 
 
 @dataclass(eq=False)

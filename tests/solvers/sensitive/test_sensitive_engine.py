@@ -25,6 +25,7 @@ from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem import Problem
 from incrowd.solve import choose, solve
 from incrowd.solvers.base import Context, Outcome
+from incrowd.solvers.baseline.mondrian import Mondrian
 from incrowd.solvers.sensitive.engine import Run, SensitiveEngine
 from incrowd.stop import Stop
 from oracle import optimum
@@ -190,6 +191,47 @@ def test_disjoint_falls_back_on_a_stricter_law() -> None:
     outcome = QUICK.run(Problem(instance, DisjointDiversity(2)), Context())
     assert outcome.solution is not None and len(outcome.solution.sizes) > 5
     check(Problem(instance, DisjointDiversity(2)), outcome, outcome.solution.cost)
+
+
+def skewed(rows: int) -> Problem:
+    """Two sensitive attributes with a value above a third each: the stricter law holds nowhere."""
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, [4, 5, 6], (rows, 3))
+    pay = rng.choice(5, rows, p=[0.45, 0.2, 0.15, 0.1, 0.1])
+    illness = rng.choice(4, rows, p=[0.4, 0.3, 0.2, 0.1])
+    instance, _ = from_codes(codes, None, np.column_stack([pay, illness]))
+    return Problem(instance, KAnonymity(5) & DisjointDiversity(2))
+
+
+def test_mondrian_counts_where_the_search_finds_nothing() -> None:
+    """Tests disjoint diversity where no class obeys the search's law: Mondrian's release, named."""
+    problem = skewed(1260)
+    known = solve(problem, "mondrian")
+    solved = solve(problem, "auto")
+    assert known.cost < problem.instance.worst_cost / 3
+    assert solved.cost == known.cost and solved.method == "mondrian"
+    assert 0 < solved.bound <= solved.cost
+    stopped = solve(problem, "auto", Context(stop=Stop(time_limit=0.0)))
+    assert stopped.cost == known.cost and stopped.ended == "time limit"
+
+
+@pytest.mark.parametrize("limit", [None, 0.0])
+def test_never_dearer_than_mondrian(limit: float | None) -> None:
+    """Tests every model on tables of some dozen rows, with time and without."""
+    met = ahead = 0
+    shape = Shape(rows=(10, 50), columns=(2, 4), sensitive=(3, 2))
+    for number, (instance, rng) in enumerate(tables(5, 8, shape)):
+        for model in all_models(instance, rng):
+            problem = Problem(instance, model)
+            outcome = QUICK.run(problem, Context(seed=number, stop=Stop(limit)))
+            known = Mondrian().run(problem, Context()).solution
+            assert (outcome.solution is None) == (known is None)
+            if outcome.solution is not None and known is not None:
+                assert outcome.solution.cost <= known.cost, model
+                require_lawful(problem, outcome.solution)
+                assert bool(outcome.by) <= (outcome.solution.cost == known.cost)
+                met, ahead = met + 1, ahead + (outcome.solution.cost < known.cost)
+    assert met > 80 and (ahead > met / 2 or limit is not None)
 
 
 def test_any_metric_is_served_exactly() -> None:

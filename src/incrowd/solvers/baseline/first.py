@@ -4,9 +4,10 @@ from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context
 from incrowd.solvers.baseline.mondrian import Mondrian
-from incrowd.stop import Stop
+from incrowd.stop import Share, Stop
 
 GRACE = 2.0  # seconds
+BESIDE = 0.1  # share of the time left that a release to compare with may take
 
 
 def first_release(problem: Problem) -> Solution | None:
@@ -18,3 +19,15 @@ def first_release(problem: Problem) -> Solution | None:
     if solver.refuse(problem) is not None:
         return None
     return solver.run(problem, Context(stop=Stop(GRACE))).solution
+
+
+def release_beside(problem: Problem, stop: Stop) -> Solution | None:
+    """Return Mondrian's release to compare a search with, or None where there is none.
+
+    Takes a share of the time left; the usual grace where nothing is left.
+    """
+    solver = Mondrian()
+    if stop.now() or solver.refuse(problem) is not None:
+        return first_release(problem)
+    share = Share.of(stop, max(GRACE, BESIDE * stop.left()))
+    return solver.run(problem, Context(stop=share)).solution

@@ -1,6 +1,7 @@
 """The engine for sensitive models: prices of lawful classes first, then annealing by laws.
 
-1. A lawful release at once (the table as one class, then a sweep over windows of the sorted table).
+1. A lawful release at once (the table as one class, then a sweep over windows of the sorted table),
+   and Mondrian's beside it, which counts where the search never finds one as cheap.
 2. Prices: the cheapest pattern with a lawful class, the k-anonymity prices for the smallest class,
    then prices of lawful classes by trust-region rounds (t-closeness: by size of class at last,
    and with each pattern charged once).
@@ -23,7 +24,7 @@ from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
-from incrowd.bounds.pricing import DISTINCT, VARIATION, pricing_of, sizes_that_pay
+from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
 from incrowd.bounds.support import HASTE, affordable
 from incrowd.errors import OutOfScopeError
 from incrowd.patterns.prefix_tree import Emission, PrefixTree
@@ -33,6 +34,8 @@ from incrowd.privacy.violation import violation
 from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.baseline.first import release_beside
+from incrowd.solvers.baseline.mondrian import Mondrian
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import window_emission
@@ -49,13 +52,9 @@ from incrowd.solvers.sensitive.schedule import (
     LARGE,
     PRICING,
     REST,
-    SIZED_REST,
-    SIZED_STAGES,
-    SMALL,
-    SMALL_EFFORT,
-    SOFT_REST,
-    SOFT_STAGES,
     STAGES,
+    price_schedules,
+    soft_schedule,
 )
 from incrowd.solvers.sensitive.seats import seated
 from incrowd.solvers.sensitive.soften import SoftAnnealing
@@ -93,7 +92,7 @@ class SensitiveEngine:
     visits: int = 20_000_000
 
     id = "sensitive-engine"
-    guarantee = "none; the gap it reports is proven"
+    guarantee = "none; never dearer than mondrian, given time; the gap it reports is proven"
     scope = Scope(models=("any of ours, with or without k",), hierarchies=True)
     source = "this project; prices: duals of the set-partitioning LP over lawful classes"
 
@@ -123,7 +122,8 @@ class Run(StagedRun):
         self.k = problem.smallest_class
         self.rules, self.places = rules_of(problem)
         instance = self.instance
-        self.best = Solution.of(instance, np.zeros(instance.rows, np.int64))
+        self.best = self.own = Solution.of(instance, np.zeros(instance.rows, np.int64))
+        self.beside: Solution | None = None
         self.bound = 0
         self.certificate: Prices | None = None
         self.lawful: Prices | None = None
@@ -152,6 +152,17 @@ class Run(StagedRun):
         self.tell("first release")
         if self.searchable and not self.stop.now():
             self.sweep(window_emission(self.instance, self.k, 2, self.context.seed, self.stop))
+        if len(self.best.sizes) == 1 or not self.stop.now():
+            self.tell("mondrian")
+            self.beside = release_beside(self.problem, self.stop)
+            if self.beside is not None:
+                super().offer(self.beside)
+
+    def offer(self, solution: Solution) -> None:
+        """Keep the search's own best, whose classes obey its laws, and the best of all."""
+        if solution.cost < self.own.cost:
+            self.own = solution
+            self.best = solution if solution.cost <= self.best.cost else self.best
 
     def sweep(self, emission: Emission) -> None:
         """Offer the greedy release over these candidates."""
@@ -196,7 +207,8 @@ class Run(StagedRun):
         """Raise the prices as far as lawful classes allow."""
         if self.wide:
             return
-        schedules, u = self.price_schedules()
+        given, first = self.engine.prices, self.first_price
+        schedules, u = price_schedules(self.tree, given, first, self.price)
         for schedule in schedules:
             u = schedule.ascend(self.tree, u, self.priced, self.telling("prices"))
         prices = safe_prices(self.tree, u)
@@ -215,18 +227,6 @@ class Run(StagedRun):
     def priced(self, share: float = PRICING) -> bool:
         """Whether prices have to leave what is left of the time to the search."""
         return self.stop.now() or self.stop.elapsed() > share * (self.stop.time_limit or np.inf)
-
-    def price_schedules(self) -> tuple[tuple[LawfulPriceBound, ...], NDArray[np.float64]]:
-        """Return schedules for one after the other, and the prices that they start from."""
-        kind = self.tree.pricing.kind
-        if self.engine.prices is not None:
-            return (self.engine.prices,), self.price
-        box = LawfulPriceBound.one_box()
-        if (kind == DISTINCT).all() and box.fits(self.tree, self.first_price):
-            return (box, LawfulPriceBound.close_up()), self.first_price
-        if (kind == VARIATION).any():
-            return (LawfulPriceBound.before_sizes(),), self.price
-        return (LawfulPriceBound(),), self.price
 
     def price_by_size(self) -> None:
         """Raise the prices of t-closeness further by size of class, and search by those prices."""
@@ -252,8 +252,10 @@ class Run(StagedRun):
         return bound, prices.price / prices.quantum
 
     def outcome(self) -> Outcome:
-        """Go through the stages; tell the prices of lawful classes as well."""
-        return replace(super().outcome(), lawful=self.lawful)
+        """Go through the stages; tell the prices of lawful classes, and whose release it is."""
+        found = super().outcome()
+        by = Mondrian.id if found.solution is self.beside else ""
+        return replace(found, lawful=self.lawful, by=by)
 
     def search(self) -> None:
         """Stages of candidates from a fractional release, then annealing while the budget lasts."""
@@ -299,7 +301,7 @@ class Run(StagedRun):
             self.fill(emission, seats)
             return
         drawn = rounded(instance, emission, share, rules, places, seed, seats)
-        found = self.best
+        found = self.own
         for number, (near, least, moves, heat) in enumerate(STAGES):
             keep = (reduced <= near) | (share > least)
             if number == 0:
@@ -331,14 +333,8 @@ class Run(StagedRun):
         """Anneal through unlawful releases, then trim and mend what is left of them."""
         engine, instance, seed = self.engine, self.instance, self.context.seed
         warmth = instance.cell * self.k**LawfulAnnealing.growth
-        # moves in smaller classes are cheaper, and so are their stakes: heat would only undo what
-        # the fractional release has settled; large ones by size get by with fewer moves
-        effort = min(4.0, max(0.5 if self.sized else 1.0, (7 / self.k) ** 3))
-        calm = max(1.0, effort)
+        stages, rest, effort, calm = soft_schedule(self.k, self.sized)
         warmth /= calm
-        stages, rest = (SIZED_STAGES, calm * SIZED_REST) if self.sized else (SOFT_STAGES, SOFT_REST)
-        if self.sized and self.k < SMALL:
-            effort, rest = SMALL_EFFORT * effort, SMALL_EFFORT * rest
         ahead = effort * sum(stage[2] for stage in stages) + calm * rest
         found: Solution | None = None
         for number, (near, least, moves, heat, toll) in enumerate(stages):
@@ -397,7 +393,7 @@ class Run(StagedRun):
         limited = self.stop.time_limit is not None or self.stop.gap is not None
         rounds = int(been)
         while not self.done() and (limited or rounds == 0):
-            candidates, pattern = with_solution(emission, self.best)
+            candidates, pattern = with_solution(emission, self.own)
             self.anneal(candidates, pattern, share, heat, len(STAGES) + rounds)
             rounds += 1
             heat = COOL

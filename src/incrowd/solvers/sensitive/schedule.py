@@ -1,10 +1,18 @@
 """How the engine for sensitive models spends its moves, stage by stage."""
 
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.lawful_price import LawfulPriceBound
+from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.pricing import DISTINCT, VARIATION
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+
+Span = tuple[float, float]
 
 # candidates by reduced cost (share of the slack) or copies carried, share of the moves, warmth
 STAGES = ((-1.0, 0.05, 0.15, 1.0), (0.1, 0.02, 0.15, 0.3), (0.3, 0.02, 0.25, 0.3))
@@ -39,3 +47,42 @@ COOL = 0.3  # warmth of every search that starts from the result of another
 # where a few large classes hold all rows: how warm, and which patterns may be above their prices
 HOST_WARMTH = 0.02
 HOST_REACH = 0.3  # in cells a row
+
+
+def price_schedules(
+    tree: LawfulTree,
+    given: LawfulPriceBound | None,
+    first: NDArray[np.float64],
+    price: NDArray[np.float64],
+) -> tuple[tuple[LawfulPriceBound, ...], NDArray[np.float64]]:
+    """Return schedules for one after the other, and the prices that they start from.
+
+    ``given`` is the schedule asked for; ``first`` are the prices by classes alone, ``price`` the
+    best known (float64, distinct).
+    """
+    kind = tree.pricing.kind
+    if given is not None:
+        return (given,), price
+    box = LawfulPriceBound.one_box()
+    if (kind == DISTINCT).all() and box.fits(tree, first):
+        return (box, LawfulPriceBound.close_up()), first
+    if (kind == VARIATION).any():
+        return (LawfulPriceBound.before_sizes(),), price
+    return (LawfulPriceBound(),), price
+
+
+def soft_schedule(
+    k: int, sized: bool
+) -> tuple[tuple[tuple[float, float, float, Span, Span], ...], float, float, float]:
+    """Return the stages, the moves that mend what is left, and factors: effort, and less heat.
+
+    ``k``: rows of the smallest class; ``sized``: whether prices by size guide the search.
+    """
+    # moves in smaller classes are cheaper, and so are their stakes: heat would only undo what
+    # the fractional release has settled; large ones by size get by with fewer moves
+    effort = min(4.0, max(0.5 if sized else 1.0, (7 / k) ** 3))
+    calm = max(1.0, effort)
+    stages, rest = (SIZED_STAGES, calm * SIZED_REST) if sized else (SOFT_STAGES, SOFT_REST)
+    if sized and k < SMALL:
+        effort, rest = SMALL_EFFORT * effort, SMALL_EFFORT * rest
+    return stages, rest, effort, calm
