@@ -11,7 +11,8 @@ kernel, no bound, no reader of files is shared with the code whose work it check
 
 These five are enough for k-anonymity.  Around them:
 
-    files.py      reading tables and proof files; delimited.py for delimited text
+    files.py      reading tables and proof files; delimited.py for delimited text; archive.py and
+                  parquet.py to look at sizes before anything is inflated
     models.py     the privacy models beyond k, from their definitions; shares.py and transport.py
                   for some of them
     oddsets.py    odd-set terms

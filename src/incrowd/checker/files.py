@@ -5,7 +5,6 @@ import io
 import json
 import math
 import re
-import zipfile
 from datetime import time, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -13,8 +12,10 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import polars as pl
 
+from incrowd.checker.archive import DAMAGED, LACKING, parts_of
 from incrowd.checker.delimited import MARK, TWO_WAYS, Reading, read_csv
 from incrowd.checker.models import require_keys
+from incrowd.checker.parquet import require_moderate, rows_of
 from incrowd.checker.rejection import RejectedError, require, require_none
 
 VERSION = 2
@@ -30,6 +31,8 @@ FORMS |= {
     b"<stata_dta>": "Stata",
     b"HEADER RECORD*******LI": "SAS",
 }
+UNREADABLE = "a table cannot be read in the form that the proof states"
+MANY, FEW = 1 << 22, 64  # rungs or members of odd sets, beside so many for each row
 PARTS = {
     "rows.parquet": ["original", "class", "price"],
     "ladders.parquet": ["column", "leaf", "level", "label", "cost"],
@@ -46,21 +49,22 @@ class Proof(NamedTuple):
     sets: pl.DataFrame
 
 
-def read_proof(path: str | Path) -> Proof:
-    """Read a proof file; reject one that is broken, altered in part, or of another version."""
+def read_proof(path: str | Path, rows: int) -> Proof:
+    """Read a proof file; reject one that is broken, altered in part, or of another version.
+
+    And one whose parts say that they are larger than an original of so many rows calls for.
+    """
+    data = parts_of(Path(path).read_bytes(), ("proof.json", *PARTS))
     try:
-        with zipfile.ZipFile(io.BytesIO(Path(path).read_bytes())) as parts:
-            facts = read_json(parts.read("proof.json"), parse_float=_no_number)
-            data = {name: parts.read(name) for name in PARTS}
-            if len({*parts.namelist()}) < len(parts.namelist()):
-                raise KeyError("a part stands there twice")
-        tables = [unclaimed(pl.read_parquet(io.BytesIO(part))) for part in data.values()]
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, pl.exceptions.PolarsError):
-        raise RejectedError("the proof file is damaged") from None
-    except (KeyError, ValueError, EOFError, NotImplementedError, RuntimeError):
-        raise RejectedError(
-            "the proof file lacks a part or holds one that makes no sense"
-        ) from None
+        facts = read_json(data.pop("proof.json"), parse_float=_no_number)
+        tables = []
+        for name, part in data.items():
+            require_moderate(part, rows if name == "rows.parquet" else MANY + FEW * rows, name)
+            tables.append(read_packed(part))
+    except (LookupError, TypeError, ValueError, RecursionError):
+        raise RejectedError(LACKING) from None
+    except pl.exceptions.PolarsError:
+        raise RejectedError(DAMAGED) from None
     require(isinstance(facts, dict), "the proof file's first part is no JSON object")
     require(facts.get("format") == "incrowd-proof", "this is no incrowd proof file")
     version = facts.get("version")
@@ -78,6 +82,8 @@ def read_proof(path: str | Path) -> Proof:
             require(right, f"{name}: {column} is not {'text' if text else 'a whole number'}")
             empty = column not in ("leaf", "label") and table[column].null_count() > 0
             require(not empty, f"{name}: {column} has an empty cell")
+            size = table[column].str.len_bytes().cast(pl.Int64).sum() if text else 0
+            require(size <= MANY + 64 * FEW * rows, f"{name}: {column} holds too long texts")
     return Proof(facts, *tables)
 
 
@@ -186,22 +192,61 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return a table's bytes; reject one that is delimited text by name and another by its bytes.
+def read_bytes(original: Path, release: Path) -> dict[str, bytes]:
+    """Return two tables' bytes; reject one that is text by its name and another by its bytes.
 
-    Whoever opens it by its name would see another table than the one that is checked.
+    Whoever opens it by its name would see another table than the one that is checked.  And reject
+    a release that says it has more rows than the original.
     """
-    data = path.read_bytes()
-    other = form_of(data) and path.suffix.lower() in TEXTS
-    require(not other, f"{path.name} is named like text, but its bytes are {form_of(data)}")
+    data = {"original": original.read_bytes(), "release": release.read_bytes()}
+    for path, name in ((original, "original"), (release, "release")):
+        form = form_of(data[name])
+        other = form and path.suffix.lower() in TEXTS
+        require(not other, f"{path.name} is named like text, but its bytes are {form}")
+        if name == "release" and form in READERS:
+            require_like(data[name], most_rows(original))
     return data
+
+
+def require_like(release: bytes, rows: int) -> None:
+    """Reject a release that says it has more rows than the original, before it is inflated."""
+    try:
+        if release.startswith(b"PAR1"):
+            require_moderate(release, rows, "the release", flat=False)
+        elif release.startswith(b"ARROW1"):
+            held = pl.scan_ipc(io.BytesIO(release)).select(pl.len()).collect().item()
+            require(held <= rows, "the release has more rows than the original")
+    except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
+        raise RejectedError(UNREADABLE) from None
+
+
+def read_packed(data: bytes) -> pl.DataFrame:
+    """Read Parquet or Arrow: the cells alone."""
+    try:
+        return unclaimed(READERS[str(form_of(data))](io.BytesIO(data)))
+    except pl.exceptions.PanicException:  # which is no Exception: polars trusts what it reads
+        raise ValueError("damaged") from None
+
+
+def most_rows(original: str | Path) -> int:
+    """Return a number of rows that a table does not exceed, mostly without reading it."""
+    data = Path(original).read_bytes()
+    form = form_of(data)
+    try:
+        if form == "Parquet":
+            return rows_of(data)
+        if form in READERS:
+            return read_packed(data).height
+    except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
+        raise RejectedError(UNREADABLE) from None
+    return data.count(b"\n") + data.count(b"\r") + 1
 
 
 def form_of(data: bytes) -> str | None:
     """Return what a file begins like; None for delimited text."""
-    if b"SPSSPORT" in data[:600].translate(None, b"\r\n"):
-        return "SPSS"
-    return next((form for magic, form in FORMS.items() if data.startswith(magic)), None)
+    form = next((form for magic, form in FORMS.items() if data.startswith(magic)), None)
+    spss = b"SPSSPORT" in data[:600].translate(None, b"\r\n")
+    return form or ("SPSS" if spss else None)
 
 
 def read_table(
@@ -219,13 +264,13 @@ def read_table(
             table = read_csv(data, csv, released, reading)
         else:
             require(form in READERS, f"a table is of a form that the checker does not read: {form}")
-            table = unclaimed(READERS[form](io.BytesIO(data)))
+            table = read_packed(data)
         table.columns = [MARK + name for name in table.columns]
         for column in table.get_columns() if released else ():
             require(not has_two_forms(column), TWO_WAYS, column=column.name)
         return table
     except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
-        raise RejectedError("a table cannot be read in the form that the proof states") from None
+        raise RejectedError(UNREADABLE) from None
 
 
 def has_two_forms(column: pl.Series) -> bool:
