@@ -1,0 +1,257 @@
+"""Tests that what a Parquet or Arrow file claims of its cells is refused or changes none of them.
+
+Each lie is one that some reader could believe: counts, least and largest values, orders, indexes of
+pages, types in a second place, dictionaries.  A seed says which, where, and what is said instead.
+"""
+
+import io
+import random
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+from parquet_forger import BINARY, BOOL, I16, I32, I64, LIST, STRUCT, Fields, chunks, with_footer
+from parquet_forger import with_page as with_page_of
+from polars.testing import assert_frame_equal
+
+from incrowd.checker.files import as_text, read_table
+from incrowd.checker.parquet import footer, require_moderate
+from incrowd.checker.rejection import RejectedError
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+NUMBERS = (-(2**62), -1, 0, 1, 2, 3, 7, 40, 2**20, 2**31 - 1, 2**40)
+TEXTS = (b"", b"\0", b"a", b"zzz", b"\xff" * 8, b"\0" * 8, b"\1" + b"\0" * 7)
+ROWS = 40
+SORTED = (LIST, (STRUCT, [{1: (I32, 0), 2: (BOOL, False), 3: (BOOL, True)}]))
+
+
+def table() -> pl.DataFrame:
+    """Unsorted columns of several types with repeated and missing values."""
+    draw = random.Random(3)
+    some = {
+        "number": [draw.randrange(-9, 9) for _ in range(ROWS)],
+        "text": [draw.choice(["b", "a", "", None, "zz"]) for _ in range(ROWS)],
+        "gaps": [draw.choice([None, 5, 4]) for _ in range(ROWS)],
+        "share": [draw.choice([0.5, -1.0, None]) for _ in range(ROWS)],
+        "yes": [draw.choice([True, False, None]) for _ in range(ROWS)],
+        "day": [draw.choice([3, 1, None]) for _ in range(ROWS)],
+        "kind": [draw.choice(["x", "y", None]) for _ in range(ROWS)],
+    }
+    kinds = {"day": pl.Date, "kind": pl.Categorical}
+    return pl.DataFrame(some).cast(kinds)  # type: ignore[arg-type]
+
+
+def written(form: str) -> bytes:
+    """The table as Parquet: by polars, or by pyarrow in two versions of its pages."""
+    out = io.BytesIO()
+    if form == "polars":
+        table().write_parquet(out, row_group_size=20)
+    else:
+        how: dict[str, Any] = {"data_page_version": form, "write_page_index": True}
+        pq.write_table(table().to_arrow(), out, row_group_size=20, **how)
+    return out.getvalue()
+
+
+def statistics(draw: random.Random) -> Any:
+    """Least and largest values and counts that are not the column's."""
+    facts = {number: (BINARY, draw.choice(TEXTS)) for number in (1, 2, 5, 6)}
+    facts |= {number: (I64, draw.choice(NUMBERS)) for number in (3, 4)}  # type: ignore[dict-item]
+    facts |= {7: (BOOL, True), 8: (BOOL, True)}  # type: ignore[dict-item]
+    return STRUCT, {n: facts[n] for n in facts if draw.random() < 0.8}
+
+
+def one(draw: random.Random, fields: Fields, numbers: dict[int, int]) -> None:
+    """Set one of these fields, given with their kinds, to a number."""
+    number = draw.choice(list(numbers))
+    fields[number] = numbers[number], draw.choice(NUMBERS)
+
+
+def keys(draw: random.Random) -> Any:
+    """Metadata as text: Arrow's schema of another table, pandas' index, polars' own."""
+    other = pl.DataFrame({"text": [1], "number": ["x"], "gaps": [0.5]}).to_arrow().schema
+    out = io.BytesIO()
+    pq.write_table(other.empty_table(), out)
+    schema = next(kv[2] for kv in footer(out.getvalue())[5] if kv[1] == b"ARROW:schema")
+    pandas = b'{"index_columns": ["number"], "columns": [{"name": "text", "numpy_type": "int8"}]}'
+    known = {b"ARROW:schema": schema, b"pandas": pandas, b"sorted": b"number", b"": b""}
+    chosen = draw.sample(list(known), draw.randrange(1, 4))
+    chosen += chosen[:1] if draw.random() < 0.3 else []
+    pairs = [{1: (BINARY, key), 2: (BINARY, draw.choice([known[key], b"x"]))} for key in chosen]
+    return LIST, (STRUCT, pairs)
+
+
+def orders(draw: random.Random) -> Any:
+    """A claim that a group is sorted by some column."""
+    by = {1: (I32, draw.choice([0, 1, 2, 9, -1])), 2: (BOOL, draw.random() < 0.5)}
+    return LIST, (STRUCT, [by | {3: (BOOL, draw.random() < 0.5)}])
+
+
+def lie(draw: random.Random, facts: Fields) -> None:
+    """Change one claim of the footer."""
+    group = draw.choice(facts[4][1][1])
+    column = draw.choice(group[1][1][1])
+    chunk = column[3][1]
+    offsets = {4: I64, 5: I32, 6: I64, 7: I32}
+    counts = {2: I64, 3: I64, 5: I64, 6: I64, 7: I16}
+    choices: dict[str, Callable[[], Any]] = {
+        "statistics": lambda: chunk.__setitem__(12, statistics(draw)),
+        "order": lambda: group.__setitem__(4, orders(draw)),
+        "keys": lambda: facts.__setitem__(5, keys(draw)),
+        "keys of a column": lambda: chunk.__setitem__(8, keys(draw)),
+        "page index": lambda: one(draw, column, offsets),
+        "bloom filter": lambda: one(draw, chunk, {14: I64, 15: I32}),
+        "place of a column": lambda: one(draw, column, {2: I64}),
+        "counts of a group": lambda: one(draw, group, counts),
+        "counts of a column": lambda: one(draw, chunk, {5: I64, 6: I64, 7: I64}),
+        "rows": lambda: one(draw, facts, {3: I64}),
+        "version": lambda: one(draw, facts, {1: I32}),
+        "writer": lambda: facts.__setitem__(6, (BINARY, draw.choice(TEXTS[:4]))),
+        "no order of values": lambda: facts.pop(7, None),
+        "encodings": lambda: chunk.__setitem__(2, (LIST, (I32, [draw.randrange(9)]))),
+    }
+    choices[draw.choice(list(choices))]()
+
+
+def page_lie(draw: random.Random, header: Fields) -> None:
+    """Change one claim of a page's header."""
+    inner = next(header[n][1] for n in (5, 7, 8) if n in header)
+    kinds = {5: {1: I32}, 7: {1: I32}, 8: {1: I32, 2: I32, 3: I32}}
+    choices: list[Callable[[], Any]] = [
+        lambda: one(draw, header, {2: I32, 4: I32}),
+        lambda: one(draw, inner, next(kinds[n] for n in kinds if n in header)),
+        lambda: inner.__setitem__(5 if 5 in header else 8, statistics(draw)),
+    ]
+    if 7 in header:
+        choices[-1] = lambda: inner.__setitem__(3, (BOOL, True))  # a dictionary that is sorted
+    draw.choice(choices)()
+
+
+def require_same(data: bytes, whole: pl.DataFrame) -> bool:
+    """Reject, or read the very same cells; whether they were read."""
+    try:
+        require_moderate(data, whole.height, "it", flat=False)
+        found = read_table(data, {}, released=True)
+    except (RejectedError, LookupError, TypeError, ValueError):  # which the checker makes verdicts
+        return False
+    cells = pl.DataFrame([as_text(found[f"={c}"]).alias(c) for c in whole.columns])
+    assert_frame_equal(cells, whole)
+    assert not any(column.flags["SORTED_ASC"] for column in found.get_columns())
+    for column in found.get_columns():
+        assert column.null_count() == whole[column.name[1:]].null_count()
+        assert as_text(column).n_unique() == whole[column.name[1:]].n_unique()
+        assert as_text(column).max() == whole[column.name[1:]].max()
+    return True
+
+
+@pytest.mark.parametrize("form", ["polars", "1.0", "2.0"])
+@pytest.mark.parametrize("seed", range(100))
+def test_claims_of_parquet_files(seed: int, form: str) -> None:
+    """Tests one to three lies in the footer and in a page's header."""
+    draw = random.Random(seed)
+    data = written(form)
+    whole = pl.DataFrame([as_text(column) for column in table().get_columns()])
+    assert require_same(data, whole)
+    for _ in range(draw.randrange(1, 4)):
+        if draw.random() < 0.3:
+            data = with_page_of(data, draw.randrange(7), lambda header: page_lie(draw, header))
+        else:
+            data = with_footer(data, lambda facts: lie(draw, facts))
+        if not require_same(data, whole):
+            return
+
+
+def test_some_lies_are_read_and_some_are_not() -> None:
+    """Tests that the fuzz above does not reject all that it makes, nor take all."""
+    whole = pl.DataFrame([as_text(column) for column in table().get_columns()])
+    read = []
+    for seed in range(30):
+        data = with_footer(written("polars"), lambda f, s=seed: lie(random.Random(s), f))
+        read.append(require_same(data, whole))
+    assert 5 < sum(read) < 29
+    claimed = with_footer(written("polars"), lambda f: f[4][1][1][0].__setitem__(4, SORTED))
+    assert chunks_of(claimed) == chunks_of(written("polars")) and require_same(claimed, whole)
+
+
+def chunks_of(data: bytes) -> int:
+    found: list[int] = []
+    with_footer(data, lambda facts: found.append(len(chunks(facts))))
+    return found[0]
+
+
+def arrow_file(table: Any) -> bytes:
+    out = io.BytesIO()
+    with pa.ipc.new_file(out, table.schema) as file:
+        file.write_table(table)
+    return out.getvalue()
+
+
+def dictionary(values: list[str | None], ordered: bool = False) -> Any:
+    codes = pa.array([0, 1, 2, 0, None, 1])
+    return pa.DictionaryArray.from_arrays(codes, pa.array(values), ordered=ordered)
+
+
+@pytest.mark.parametrize(
+    "values", [["b", "b", "a"], ["b", None, "a"], ["b", "a", "c"], ["", "", ""]]
+)
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("form", ["arrow", "parquet"])
+def test_dictionaries(values: list[str | None], ordered: bool, form: str) -> None:
+    """Tests a value twice in a dictionary, a missing one in it, and an order that is none."""
+    arrow = pa.table({"x": dictionary(values, ordered)})
+    out = io.BytesIO()
+    if form == "arrow":
+        out = io.BytesIO(arrow_file(arrow))
+    elif None in values:
+        pytest.skip("no Parquet file has that")
+    else:
+        pq.write_table(arrow, out)
+    texts = as_text(read_table(out.getvalue(), {}, released=True)["=x"])
+    assert texts.to_list() == [values[0], values[1], values[2], values[0], None, values[1]]
+    assert texts.n_unique() == len({*values, None})
+
+
+def test_a_column_that_stands_twice() -> None:
+    """Tests names of which readers take the first or the last."""
+    twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["x", "x"])
+    out = io.BytesIO()
+    pq.write_table(twice, out)
+    for data in (arrow_file(twice), out.getvalue()):
+        with pytest.raises(RejectedError, match="cannot be read"):
+            read_table(data, {})
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_claims_of_arrow_files(seed: int) -> None:
+    """Tests bytes of an Arrow file's metadata: reading ends in a table or in a refusal.
+
+    Other bytes there may mean other cells, to every reader alike.
+    """
+    draw = random.Random(seed)
+    data = bytearray(arrow_file(table().drop("kind").to_arrow()))
+    start = data.index(b"\xff\xff\xff\xff")
+    data[draw.randrange(start, start + 900)] = draw.choice([0, 1, 127, 128, 255])
+    try:
+        found = read_table(bytes(data), {}, released=True)
+    except RejectedError:
+        return
+    assert found.width <= 7
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_keys_of_arrow_files(seed: int) -> None:
+    """Tests metadata of an Arrow schema and its fields: of pandas, polars and another schema."""
+    draw = random.Random(seed)
+    arrow = table().drop("kind").to_arrow()
+    known = {b"pandas": b'{"index_columns": ["number"]}', b"ARROW:schema": b"AAAA"}
+    known |= {b"sorted": b"true", b"_PL_ENUM_VALUES2": b"1;a", b"PARQUET:field_id": b"1"}
+    some = {key: known[key] for key in draw.sample(list(known), draw.randrange(1, 5))}
+    number = draw.randrange(6)
+    fields = [f.with_metadata(some) if i == number else f for i, f in enumerate(arrow.schema)]
+    lying = arrow.cast(pa.schema(fields, metadata=some))
+    whole = pl.DataFrame([as_text(column) for column in table().drop("kind").get_columns()])
+    found = read_table(arrow_file(lying), {}, released=True)
+    cells = pl.DataFrame([as_text(found[f"={c}"]).alias(c) for c in whole.columns])
+    assert_frame_equal(cells, whole)
