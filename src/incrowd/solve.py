@@ -14,6 +14,7 @@ from incrowd.privacy.all_of import lawful_classes, parts
 from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.classes import Classes
+from incrowd.privacy.essential import essential
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem import Problem
 from incrowd.solution import Solution
@@ -77,11 +78,12 @@ def solve(
         asked = "auto" if method == "auto" else choose(problem, method).id
         return Solved(empty, 0, 0, "optimal", asked, "finished")
     require_lawful_table(problem)
-    solver = choose(problem, method)
-    insist(solver, problem)
+    needed = matched(problem)
+    solver = choose(needed, method)
+    insist(solver, needed)
     auto = method == "auto"
     run = run_portfolio if auto and solver.id == "simplex-matching" else run_one
-    outcome, solver = within_memory(run, problem, solver, context, auto)
+    outcome, solver = within_memory(run, needed, solver, context, auto)
     if outcome.solution is None:
         raise StoppedError(
             f"method {solver.id!r} ended ({outcome.ended}) before it found any lawful release; "
@@ -104,6 +106,11 @@ def run_portfolio(problem: Problem, solver: Solver, context: Context) -> tuple[O
     return two_anonymous(problem, context)
 
 
+def matched(problem: Problem) -> Problem:
+    """Return the problem as methods see it: without a k that the other models imply."""
+    return replace(problem, model=essential(problem.model, problem.table))
+
+
 def choose(problem: Problem, method: str | Solver) -> Solver:
     """Return the solver that ``method`` names; ``"auto"`` picks one."""
     if not isinstance(method, str):
@@ -112,6 +119,8 @@ def choose(problem: Problem, method: str | Solver) -> Solver:
 
     if method != "auto":
         return by_id(method)
+    if problem.instance.rows:
+        problem = matched(problem)
     for candidate in ("subset-dp", "simplex-matching", "engine", "sensitive-engine", "mondrian"):
         solver = by_id(candidate)
         if is_cheap_here(problem, candidate) and solver.refuse(problem) is None:

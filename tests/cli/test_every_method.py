@@ -59,6 +59,21 @@ def test_every_method_runs(solver, folder):
         assert record["status"] == "optimal" and record["gap"] == 0
 
 
+@pytest.mark.parametrize("kind", ["distinct", "disjoint"])
+def test_two_diversity_takes_the_k_beside_it(kind, folder):
+    """Tests that a k which the diversity implies is no second model, and is stated."""
+    asked = ("-k", 1, "--l", 2, "--l-kind", kind, "--sensitive", "s", "--method", "two-diversity")
+    done = incrowd("anonymize", "t.csv", "-o", "o.csv", *asked, "--proof", "p.proof", "--json")
+    assert done.exit_code == 0, done.output
+    record = json.loads(done.stdout)
+    assert record["method"] == "two-diversity" and record["status"] == "optimal"
+    assert record["k"] == 1 and record["models"][0] == "1-anonymity" and len(record["models"]) == 2
+    done = incrowd("verify", "o.csv", "--original", "t.csv", "--proof", "p.proof")
+    assert done.exit_code == 0, done.output
+    done = incrowd("anonymize", "t.csv", "-o", "q.csv", "-k", 3, *asked[2:])
+    assert done.exit_code == 2 and not (folder / "q.csv").exists()
+
+
 def test_listing():
     """Tests that all methods are listed with all that is declared of them."""
     record = {m["id"]: m for m in json.loads(incrowd("methods", "--json").stdout)["methods"]}

@@ -73,7 +73,7 @@ class TwoDiversity:
     scope = Scope(
         models=(
             "frequency 2-diversity of one sensitive attribute",
-            "disjoint 2-diversity (small tables)",
+            "disjoint or distinct 2-diversity (small tables)",
         )
     )
     source = "Liang and Yuan 2012, Lemma 2 and Theorem 11"
