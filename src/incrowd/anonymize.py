@@ -42,6 +42,7 @@ def anonymize(
     sensitive: str | Sequence[str] = (),
     id: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
+    person: str | Sequence[str] = (),
     l: Any = None,  # noqa: E741 (the field's own letter)
     l_kind: str = "distinct",
     c: Any = None,
@@ -76,6 +77,8 @@ def anonymize(
     k: least number of rows that agree on all quasi-identifiers.
     qi, sensitive, id, keep: columns by role: changed where needed, published unchanged (twice),
         left out.  Without ``qi`` every column not named otherwise is a quasi-identifier.
+    person: columns that together name a person, who may have several rows; they are left out, and
+        every class holds rows of at least k people.
     l, l_kind, c: l-diversity of each sensitive column: ``"distinct"``, ``"frequency"``,
         ``"entropy"``, ``"recursive"`` (with c) or ``"disjoint"``.
     t, distance: t-closeness of each sensitive column; its values are ``"equal"``ly far apart,

@@ -45,7 +45,7 @@ class Coded:
     @property
     def problem(self) -> Problem:
         """What a solver is asked."""
-        return Problem(self.instance, self.model, self.roles.sensitive)
+        return Problem(self.instance, self.model, self.roles.attributes)
 
 
 def coded(source: Source, policy: Policy) -> Coded:
@@ -76,12 +76,50 @@ def coded(source: Source, policy: Policy) -> Coded:
         leaves[:, j] = _leaf_codes(columns.pop(tree.column), tree)
     secret, codes = {}, None
     if asks_of_sensitive(policy):  # k-anonymity needs none; models take codes in text order
-        secret = {name: source.encode(name) for name in roles.sensitive}
+        secret = attributes_of(source, roles)
         codes = np.column_stack([c.codes for c in secret.values()]) if secret else None
     model = model_of(policy, secret, sources)
     trees = tuple(with_star(tree, policy.star) for tree in trees)
     instance, copy_of_row = from_codes(leaves, trees, codes, scale)
     return Coded(roles, instance, copy_of_row, model)
+
+
+def attributes_of(source: Source, roles: Roles) -> dict[str, Column]:
+    """Return what the models look at: the sensitive columns, then the persons.
+
+    Raises
+    ------
+    InputError: a row does not say whose it is.
+    """
+    found = {name: source.encode(name) for name in roles.sensitive}
+    if roles.person:
+        found[roles.attributes[-1]] = people_of(source, roles.person)
+    return found
+
+
+def people_of(source: Source, names: tuple[str, ...]) -> Column:
+    """Return whose each row is, by the columns that together name a person.
+
+    Several columns give numbers in place of texts: nothing reads them.
+
+    Raises
+    ------
+    InputError: a row does not say whose it is.
+    """
+    columns = [source.encode(name) for name in names]
+    for name, column in zip(names, columns, strict=True):
+        missing = [code for code, value in enumerate(column.values) if value is None]
+        rows = int(np.isin(column.codes, missing).sum())
+        if rows:
+            raise InputError(
+                f"column {name!r} names people, but {rows:,} of {source.rows:,} rows have no value "
+                "in it: fill it in, or give each such row a value of its own"
+            )
+    if len(columns) == 1:
+        return columns[0]
+    both = np.column_stack([column.codes for column in columns])
+    different, codes = np.unique(both, axis=0, return_inverse=True)
+    return Column.of([f"{i:012}" for i in range(len(different))], codes.ravel())
 
 
 def _leaf_codes(column: Column, tree: Tree) -> NDArray[np.integer]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.coding import attributes_of
 from incrowd.errors import OutOfScopeError, VerificationError
 from incrowd.frames import files
 from incrowd.frames.base import Edit, Source, Table, agree, labelled, texts
@@ -94,7 +95,7 @@ class Release(Priced, Pictured):
         """Names of the privacy models that every class obeys."""
         from incrowd.privacy.all_of import names_of
 
-        return names_of(self.model, self.roles.sensitive)
+        return names_of(self.model, self.roles.attributes)
 
     @property
     def rows(self) -> int:
@@ -157,15 +158,48 @@ class Release(Priced, Pictured):
         return int(self.class_sizes.min()) if self.classes else 0
 
     @cached_property
+    def people_of_class(self) -> NDArray[np.int64] | None:
+        """int64, shape (classes,): different people in each class; None where nobody said who.
+
+        Classes are numbered by their first original row.
+        """
+        if not self.roles.person:
+            return None
+        from incrowd.cautions import values_by_class
+
+        codes = attributes_of(self.source, self.roles)[self.roles.attributes[-1]].codes
+        return values_by_class(self._class_of_original, codes.astype(np.int64))
+
+    @property
+    def people(self) -> int | None:
+        """Number of different people in the table; None where nobody said who is who."""
+        if not self.roles.person:
+            return None
+        return len(attributes_of(self.source, self.roles)[self.roles.attributes[-1]].values)
+
+    @property
+    def fewest_people(self) -> int | None:
+        """People in the class that has the fewest; None where nobody said who is who."""
+        found = self.people_of_class
+        return None if found is None else min(found.tolist(), default=0)
+
+    @property
+    def _class_of_original(self) -> NDArray[np.int64]:
+        """int64, shape (rows,): the class of each original row."""
+        found = self.class_of_row[: self.rows]
+        if self.edit.order is None:
+            return found
+        classes = np.empty_like(found)
+        classes[self.edit.order] = found
+        return classes
+
+    @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What the release does not protect from, for the publisher alone; no cell is named."""
         from incrowd.cautions import repeated
 
-        found = self.class_of_row[: self.rows]
-        classes = found if self.edit.order is None else np.empty_like(found)
-        if self.edit.order is not None:
-            classes[self.edit.order] = found
-        return tuple(repeated(self.source, self.roles.id, classes, self.k))
+        names = () if self.roles.person else self.roles.id  # there, people are counted
+        return tuple(repeated(self.source, names, self._class_of_original, self.k))
 
     def verify(self) -> bool:
         """Re-check the release as it stands in ``data``, with code the search does not share.
@@ -253,7 +287,14 @@ class Release(Priced, Pictured):
 
     def _sensitive(self) -> "pl.DataFrame | None":
         """The sensitive columns as they are released, for models that look at them."""
-        return texts(self._searched, self.roles.sensitive) if len(self.models) > 1 else None
+        if len(self.models) == 1:
+            return None
+        found = texts(self._searched, self.roles.sensitive)
+        if not self.roles.person:
+            return found
+        whose = texts(self.source, self.roles.person)
+        moved = whose if self.edit.order is None else whose[self.edit.order]
+        return moved if not found.width else found.hstack(moved)
 
     def _plain_models(self) -> list[dict[str, Any]]:
         """The models as plain data, without those that the checker does not know."""
@@ -262,7 +303,8 @@ class Release(Priced, Pictured):
 
         plain: list[dict[str, Any]] = []
         if len(self.models) > 1:
-            values = {name: self.source.encode(name).values for name in self.roles.sensitive}
+            secret = attributes_of(self.source, self.roles)
+            values = {name: column.values for name, column in secret.items()}
             for model in parts(self.model):
                 with contextlib.suppress(OutOfScopeError):
                     plain += plain_models(model, values)

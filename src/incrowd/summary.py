@@ -19,6 +19,7 @@ def summary(release: "Release") -> str:
             f"{release.rows:,}{_beside(release)} in {release.classes:,} classes, the smallest of "
             f"{release.smallest_class:,} ({' and '.join(release.models)})",
         ),
+        *_people(release),
         ("changed", f"{changed:,} of {cells:,} cells ({changed / cells:.2%})"),
     ]
     if release.suppressed_rows:
@@ -33,6 +34,13 @@ def summary(release: "Release") -> str:
     lines.append(("status", _status_in_words(release)))
     text = "\n".join(f"{name:<9}{fact}" for name, fact in lines)
     return text + "\n" + _columns_in_words(release)
+
+
+def _people(release: "Release") -> list[tuple[str, str]]:
+    """How many people the rows are, where the release counts people."""
+    if release.people is None:
+        return []
+    return [("people", f"{release.people:,}, at least {release.fewest_people:,} in each class")]
 
 
 def _beside(release: "Release") -> str:

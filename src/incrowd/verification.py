@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from incrowd.coding import Coded, coded
 from incrowd.constraints.plan import is_constrained, require_columns
 from incrowd.constraints.published import constraints_broken
+from incrowd.errors import OutOfScopeError
 from incrowd.frames.base import Column, Source, encoded_alike
 from incrowd.frames.spreadsheet import undone
 from incrowd.hierarchy.labels import places_of
@@ -64,7 +65,13 @@ def verify_release(
     Raises
     ------
     InputError: the policy does not fit the original.
+    OutOfScopeError: it counts people.
     """
+    if policy.person:
+        raise OutOfScopeError(
+            "people are counted by which row is whose, which only the proof holds; "
+            "verify with it (--proof)"
+        )
     table = coded(original, policy)
     require_columns(policy, table.roles, original.columns)
     published = table.roles.published(original.columns)

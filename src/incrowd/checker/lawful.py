@@ -33,9 +33,10 @@ import numpy as np
 import polars as pl
 
 from incrowd.checker.charges import Charges
-from incrowd.checker.files import Proof
+from incrowd.checker.files import MARK, Proof
 from incrowd.checker.inequality import Ints, Rows, State
 from incrowd.checker.models import columns_of, nearest, number, share_table
+from incrowd.checker.people import together
 from incrowd.checker.rejection import require
 from incrowd.checker.shares import NAMES, Share
 from incrowd.checker.sizes import MOST_SIZES, BySize
@@ -51,6 +52,10 @@ def implied(models: Plain, sensitive: pl.DataFrame) -> list[dict[str, Any]]:
     rules: list[dict[str, Any]] = []
     for model in models:
         kind = model.get("model")
+        if kind == "people":
+            l, whose = ceil(number(model, "k", whole=True)), together(model, MARK)  # noqa: E741
+            rules.append({"rule": "distinct", "l": l, "column": whose})
+            continue
         for column in [] if kind == "k-anonymity" else columns_of(model, sensitive):
             cap = Fraction(1)
             if kind == "t-closeness":

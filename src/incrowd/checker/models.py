@@ -22,10 +22,12 @@ from incrowd.checker.transport import least_work
 
 Plain = Mapping[str, Any]
 Histogram = Mapping[Any, int]
+COUNTED = ("k-anonymity", "people")  # rows, and persons
 DISTANCES = {"equal": "", "ordered": "order", "hierarchical": "order levels"}
 DISTANCES |= {"metric": "order matrix"}
 KEYS = {
     "k-anonymity": "k",
+    "people": "k columns",
     "distinct": "l column",
     "frequency": "l column",
     "entropy": "l column",
@@ -128,6 +130,8 @@ def lawful(model: Plain, group: Histogram, table: Histogram) -> bool:
     if kind in shares.NAMES:
         limit, k = share_limit(model)
         return shares.fits(str(kind), limit, k, *shares.counted(model, group, table))
+    if kind == "people":  # the values are persons: however many rows each has
+        return len(group) >= number(model, "k", whole=True)
     l = number(model, "l", whole=kind != "entropy")  # noqa: E741
     if kind == "distinct":
         return len(group) >= l
@@ -255,7 +259,7 @@ def least_class(models: Sequence[Plain], sensitive: pl.DataFrame) -> int:
             c, l = number(model, "c"), number(model, "l", whole=True)  # noqa: E741
             least = max(least, floor(l - 1 + 1 / c) + 1)
         else:
-            least = max(least, ceil(number(model, "k" if kind == "k-anonymity" else "l")))
+            least = max(least, ceil(number(model, "k" if kind in COUNTED else "l")))
     return least
 
 

@@ -15,6 +15,7 @@ from incrowd.checker.inequality import Ints
 from incrowd.checker.ladder import tables, validated
 from incrowd.checker.lawful import Lawful
 from incrowd.checker.models import least_class, least_size
+from incrowd.checker.people import secrets_of, with_people
 from incrowd.checker.published import require_hierarchy, require_named, require_statement
 from incrowd.checker.recheck import recheck
 from incrowd.checker.rejection import RejectedError, require, require_none
@@ -107,17 +108,16 @@ def compared(
     require_columns(before, after, origin, roles, safe)
     text = [pl.DataFrame([files.as_text(frame[c]) for c in qi]) for frame in (before, after)]
     text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
-    ladders = {c: proof.ladders.filter(pl.col("column") == c).drop("column") for c in qi}
-    ladders = {c: validated(ladder, c) for c, ladder in ladders.items()}
+    ladders = {c: validated(proof.ladders.filter(column=c).drop("column"), c) for c in qi}
     require_named(ladders, facts["hierarchies"], facts.get("star", "*"))
     aside = spent(dropped, ladders)
-    sensitive = pl.DataFrame([files.as_text(before[c]).gather(origin) for c in roles["sensitive"]])
+    sensitive = secrets_of(before, origin, roles, models)
     rest: dict[str, Any] = {"origin": origin, "sensitive": sensitive, "models": models}
     classes = recheck(text[0], text[1], ladders, least_size(models), cost - aside, **rest)
     wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy())
     require_none(wrong, "its class is not the one stated")
     require(k <= least_class(models, sensitive), "the prices are for larger classes than asked")
-    law = Lawful(proof, models, sensitive) if facts.get("pricing") else None
+    law = Lawful(proof, models, with_people(sensitive, models)) if facts.get("pricing") else None
     cells, groups = text[0][origin], files.groups_of(proof, qi)
     total = sum(price_total(proof, *group, cells, ladders, law) for group in groups)
     proven = max(0, -(-total // quantum)) + aside

@@ -56,7 +56,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     ):
         listener = in_user_units(listener, instance.scale)
         least = price_bound(problem, Context(stop=stop, listener=listener))
-    models = names_of(problem.model, known.roles.sensitive)
+    models = names_of(problem.model, known.roles.attributes)
     record = bound_record(problem, policy.k, models, least, stop.elapsed())
     if as_json:
         print_json(record)

@@ -52,6 +52,12 @@ role_options = together(
         "--id", multiple=True, metavar="I,…", help="Identifiers: left out of the release."
     ),
     click.option(
+        "--person",
+        multiple=True,
+        metavar="P,…",
+        help="Columns that together name a person; left out, and k counts people, not rows.",
+    ),
+    click.option(
         "--keep", multiple=True, metavar="C,…", help="Other columns: published unchanged."
     ),
 )
@@ -223,7 +229,7 @@ ASKED = (
 )
 
 
-ROLES = ("qi", "sensitive", "id", "keep", "fixed")
+ROLES = ("qi", "sensitive", "id", "person", "keep", "fixed")
 
 
 def policy_arguments(columns: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def require_lawful_groups(table: Coded, plan: Plan, groups: Sequence[Ints]) -> N
     if broken.any():
         lost = int(np.bincount(member)[broken].sum())
         names = ", ".join(repr(table.roles.qi[j]) for j in plan.fixed)
-        models = in_words(model, table.roles.sensitive)
+        models = in_words(model, table.roles.attributes)
         raise NoLawfulReleaseError(
             f"fixed {names}: {lost:,} rows lie in {int(broken.sum()):,} groups of equal values "
             f"(of {len(groups):,}) that break {models} even as one class, so no lawful release "
@@ -150,9 +150,9 @@ def _part(table: Coded, plan: Plan, trees: Sequence[Tree], rows: Ints, whole: Gr
         np.column_stack(codes), tuple(columns), secret, table.instance.scale
     )
     if plan.fixed:
-        problem = PartProblem(instance, table.model, table.roles.sensitive, whole)
+        problem = PartProblem(instance, table.model, table.roles.attributes, whole)
         return Part(rows, problem, copy_of_row)
-    return Part(rows, Problem(instance, table.model, table.roles.sensitive), copy_of_row)
+    return Part(rows, Problem(instance, table.model, table.roles.attributes), copy_of_row)
 
 
 def restricted(tree: Tree, leaves: NDArray[np.int32]) -> tuple[NDArray[np.int32], Tree]:

@@ -85,6 +85,8 @@ def frontier_of(
             "a frontier knows no fixed, linked or capped columns; leave them out, or make single "
             "releases (incrowd anonymize)"
         )
+    if policy.person:
+        raise OutOfScopeError("a frontier counts rows; with person, make single releases")
     table = coded(source, replace(policy, k=wanted[0]))
     problem = table.problem
     sweep = Sweep(
@@ -97,7 +99,7 @@ def frontier_of(
         found = sweep.run(wanted)
     return Frontier(
         points=tuple(point(k, at, table) for k, at in found.items()),
-        models=names_of(problem.model, table.roles.sensitive),
+        models=names_of(problem.model, table.roles.attributes),
         rows=source.rows,
         columns=len(table.roles.qi),
         seconds=stop.elapsed(),

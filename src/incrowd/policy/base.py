@@ -26,13 +26,19 @@ class Roles:
     """Every column of a table in exactly one role, each in the table's order.
 
     ``qi``: changed where needed.  ``sensitive``, ``keep``: published as they are.
-    ``id``: left out of the release.
+    ``id``: left out of the release.  ``person``: those of them that together name a person.
     """
 
     qi: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
     id: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    person: tuple[str, ...] = ()
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """What the models' attributes are called: the sensitive columns, then the persons."""
+        return (*self.sensitive, "+".join(self.person)) if self.person else self.sensitive
 
     def published(self, columns: Sequence[str]) -> tuple[str, ...]:
         """The columns of the release, in the table's order."""
@@ -45,17 +51,20 @@ def assign_roles(
     sensitive: Sequence[str] = (),
     id: Sequence[str] = (),
     keep: Sequence[str] = (),
+    person: Sequence[str] = (),
 ) -> Roles:
     """Give every column its role.
 
     Without ``qi`` every column not named otherwise is a quasi-identifier.  With it, a column left
-    without a role is an error: whether it may be published is not ours to guess.
+    without a role is an error: whether it may be published is not ours to guess.  Columns that name
+    a person are left out, like other identifiers.
 
     Raises
     ------
     InputError: an unknown column, one in two roles, one without a role, no quasi-identifier.
     """
-    named = dict(zip(ROLES, (qi or (), sensitive, id, keep), strict=True))
+    require_unpublished(person, columns, {"qi": qi or (), "sensitive": sensitive, "keep": keep})
+    named = dict(zip(ROLES, (qi or (), sensitive, (*id, *person), keep), strict=True))
     role_of: dict[str, str] = {}
     for role, names in named.items():
         for name in dict.fromkeys(names):
@@ -77,7 +86,27 @@ def assign_roles(
             "with qi (--qi)"
         )
     roles = {r: tuple(c for c in columns if role_of[c] == r) for r in ROLES}
-    return Roles(**roles)
+    return Roles(**roles, person=tuple(dict.fromkeys(person)))
+
+
+def require_unpublished(
+    person: Sequence[str], columns: Sequence[str], published: Mapping[str, Sequence[str]]
+) -> None:
+    """Raise InputError for a column of persons that is unknown, or that the release would hold.
+
+    Who sees which rows are one person's knows more than one row of each.
+    """
+    for name in person:
+        if name not in columns:
+            raise no_column("person", name, columns)
+        for role, names in published.items():
+            if name in names:
+                raise InputError(
+                    f"column {name!r} is named both {role} and person; a column that names people "
+                    "is left out of the release, for with it the rows of a person would be linked"
+                )
+    if len(person) > 1 and "+".join(person) in columns:
+        raise InputError("a column is called like the columns of persons together; rename it")
 
 
 def _without_role(left: Sequence[str]) -> str:
@@ -97,6 +126,8 @@ class Policy:
     ----------
     k: least size of a class.
     qi, sensitive, id, keep: names of columns, see ``Roles``; ``qi`` None: all not named otherwise.
+    person: columns that together name a person, left out of the release; then every class holds
+        rows of at least k people, not only k rows.
     l, l_kind, c: l-diversity of each sensitive column: ``"distinct"``, ``"frequency"``,
         ``"entropy"``, ``"recursive"`` (with c) or ``"disjoint"`` (of all columns at once).
     t, distance: t-closeness of each sensitive column; the distance of its values is ``"equal"``,
@@ -125,6 +156,7 @@ class Policy:
     sensitive: Sequence[str] = ()
     id: Sequence[str] = ()
     keep: Sequence[str] = ()
+    person: Sequence[str] = ()
     l: Any = None  # noqa: E741 (the field's own letter)
     l_kind: str = "distinct"
     c: Any = None
@@ -150,7 +182,7 @@ class Policy:
     def __post_init__(self) -> None:
         from incrowd.privacy.numbers import take_whole
 
-        for role in (*ROLES, "fixed"):
+        for role in (*ROLES, "person", "fixed"):
             object.__setattr__(self, role, _names(role, getattr(self, role)))
         object.__setattr__(self, "linked", _lists("linked", self.linked))
         object.__setattr__(self, "caps", caps_of(self.caps))
@@ -161,6 +193,8 @@ class Policy:
         take_whole(self, "seed", 0)
         take_whole(self, "threads")
         take_whole(self, "suppress_rows", 0)
+        if self.person and self.suppress_rows:
+            raise InputError("suppress_rows is not served with person yet")
         _number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
         _number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
         if self.order not in ORDERS:
@@ -232,7 +266,8 @@ class Policy:
 
     def roles(self, columns: Sequence[str]) -> Roles:
         """Give every column of a table its role; see ``assign_roles``."""
-        return assign_roles(columns, self.qi, self.sensitive, self.id, self.keep)
+        named = self.qi, self.sensitive, self.id, self.keep, self.person
+        return assign_roles(columns, *named)
 
     def sources(self) -> dict[str, "Hierarchy"]:
         """Return the source behind each hierarchy.

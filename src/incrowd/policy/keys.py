@@ -70,6 +70,8 @@ KEYS = (
     Key("sensitive", "names", "sensitive columns, published unchanged", "--sensitive"),
     Key("id", "names", "identifiers, left out of the release", "--id"),
     Key("keep", "names", "other columns, published unchanged", "--keep"),
+    Key("person", "names", "columns that together name a person, left out; k then counts people",
+        "--person"),
     Key("l", "exact", "l-diversity of each sensitive column", "--l", least=1),
     Key("l_kind", "text", "which l-diversity", "--l-kind", "distinct", DIVERSITIES),
     Key("c", "exact", "the c of recursive (c, l)-diversity", "--c", above=0),

@@ -17,19 +17,24 @@ if TYPE_CHECKING:
 
 
 def asks_of_sensitive(policy: "Policy") -> bool:
-    """Whether any model of the policy looks at the sensitive columns."""
-    further = any(getattr(model, "asks_of_sensitive", True) for model in policy.models)
-    return further or policy.l is not None or policy.t is not None
+    """Whether any model of the policy looks at the sensitive columns, or at the persons."""
+    asked = policy.l is not None or policy.t is not None or bool(policy.person)
+    return asked or further_asks(policy)
+
+
+def further_asks(policy: "Policy") -> bool:
+    """Whether one of the further models looks at the sensitive columns."""
+    return any(getattr(model, "asks_of_sensitive", True) for model in policy.models)
 
 
 def model_of(
-    policy: "Policy", sensitive: Mapping[str, "Column"], sources: Mapping[str, "Hierarchy"]
+    policy: "Policy", attributes: Mapping[str, "Column"], sources: Mapping[str, "Hierarchy"]
 ) -> Model:
     """Return all that a class has to obey as one model.
 
     Parameters
     ----------
-    sensitive: the sensitive columns, in the order of the attributes.
+    attributes: the sensitive columns, then the persons where the policy names them.
     sources: hierarchies of sensitive columns, for the distance ``"hierarchy"``.
 
     Raises
@@ -37,7 +42,11 @@ def model_of(
     InputError: a parameter is missing or wrong; no column is sensitive.
     """
     parts: list[Model] = [KAnonymity(policy.k)]
-    if asks_of_sensitive(policy) and not sensitive:
+    sensitive = dict(attributes)
+    if policy.person:
+        sensitive.popitem()
+    asked = policy.l is not None or policy.t is not None or further_asks(policy)
+    if asked and not sensitive:
         raise InputError(
             "l, t and other models look at sensitive columns; name them with --sensitive "
             "(sensitive= in Python)"
@@ -48,11 +57,40 @@ def model_of(
         parts += closeness(policy, sensitive, sources)
     for model in map(model_spec, policy.models):
         parts += model.models(sensitive, sources) if isinstance(model, ModelSpec) else [model]
+    if policy.person:
+        parts = of_people(policy, parts, len(sensitive))
     if len(parts) == 1:
         return parts[0]
     from incrowd.privacy.all_of import AllOf
 
     return AllOf(tuple(parts))
+
+
+def of_people(policy: "Policy", found: Sequence[Model], sensitive: int) -> list[Model]:
+    """Return the models with k people in every class; ``sensitive``: number of sensitive columns.
+
+    A model of "each attribute" is asked of the sensitive ones alone: the persons are not published.
+
+    Raises
+    ------
+    InputError: a model that counts rows, of which a person may have many.
+    """
+    from incrowd.privacy.distinct_diversity import DistinctDiversity
+    from incrowd.privacy.people import People
+
+    kept: list[Model] = [People(policy.k, sensitive, tuple(policy.person))]
+    for model in found:
+        if isinstance(model, KAnonymity):
+            kept.insert(0, model)
+        elif not isinstance(model, DistinctDiversity):
+            raise InputError(
+                f"{model.name} counts rows, of which a person may have many; with person (--person)"
+                " only distinct l-diversity is served so far, which counts values"
+            )
+        else:
+            each = range(sensitive) if model.attribute is None else [model.attribute]
+            kept += [DistinctDiversity(model.l, attribute) for attribute in each]
+    return kept
 
 
 def require_used(policy: "Policy", sensitive: Sequence[str]) -> None:

@@ -64,6 +64,10 @@ def rules_of(
     rules: list[dict[str, Any]] = []
     for model in models:
         kind = model["model"]
+        if kind == "people":
+            whose = "+".join(model["columns"])
+            rules.append({"rule": "distinct", "l": model["k"], "column": whose})
+            continue
         columns = model.get("columns", [model.get("column")])
         for column in columns:
             apart, t = nearest(model), Fraction(model.get("t", 0))

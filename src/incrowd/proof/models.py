@@ -35,7 +35,10 @@ def plain_models(model: Model, sensitive: Values) -> list[dict[str, Any]]:
 
 def _on_attributes(part: Model, sensitive: Values) -> list[dict[str, Any]]:
     from incrowd.privacy.disjoint_diversity import DisjointDiversity
+    from incrowd.privacy.people import People
 
+    if isinstance(part, People):
+        return [{"model": "people", "k": part.l, "columns": list(part.columns)}]
     columns = list(sensitive)
     if isinstance(part, DisjointDiversity):
         wanted = range(len(columns)) if part.attributes is None else part.attributes

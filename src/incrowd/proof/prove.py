@@ -42,14 +42,15 @@ def prove(
     OutOfScopeError: a model that the checker does not know.
     VerificationError: the independent checker refuses the release.
     """
-    from incrowd.coding import coded
+    from incrowd.coding import attributes_of, coded
 
     solution = release.solved.solution
     table = coded(release.source, release.policy)
     if (table.instance.codes != solution.instance.codes).any():
         raise VerificationError("the original changed while its release was made")
     problem = Problem(solution.instance, table.model)
-    values = {name: release.source.encode(name).values for name in release.roles.sensitive}
+    secret = attributes_of(release.source, release.roles)
+    values = {name: column.values for name, column in secret.items()}
     models = plain_models(problem.model, values)
     sizes = {name: len(known) for name, known in values.items()}
     known = certificate(problem, release.solved, models, sizes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incrowd.errors import InputError, MissingExtraError, NoLawfulReleaseError
+from incrowd.errors import InputError, MissingExtraError, NoLawfulReleaseError, OutOfScopeError
 from incrowd.events import Event, Listener, listening, silent
 from incrowd.frames.base import Column
 from incrowd.policy.base import Policy, Roles
@@ -108,6 +108,8 @@ def release_of(
 
     started = time.monotonic()
     require_servable(df, policy, block_rows, scratch)
+    if policy.person:
+        raise OutOfScopeError("person is not served on Spark yet")
     roles = policy.roles(df.columns)
     inner = inner_names(roles)
     secret = roles.sensitive if asks_of_sensitive(policy) else ()

@@ -1,0 +1,31 @@
+"""Classes of people: rows of at least k different persons in every class.
+
+A person may have several rows.  The persons are an attribute that is not published; k of them in a
+class is distinct k-diversity of that attribute (Machanavajjhala et al. 2006), with its bounds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+
+
+@dataclass(frozen=True)
+class People(DistinctDiversity):
+    """Every class holds rows of at least ``l`` different persons.
+
+    Attributes
+    ----------
+    columns: the columns that together name a person.
+    """
+
+    columns: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Text form."""
+        return f"{self.l} people in every class"
+
+    def called(self, columns: Sequence[str]) -> str:
+        """The same: the persons' columns are not published."""
+        return self.title
