@@ -17,7 +17,8 @@ LAYERS = (
     "solvers memory",
     "solve",
     "frames measure policy coding constraints fewest checker",
-    "anonymize cautions existing frontier proof release report summary learnt verification demo",
+    "anonymize attack cautions existing frontier proof release report summary learnt verification "
+    "demo",
     "spark sklearn pandera",
     "cli",
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incrowd.anonymize import anonymize as anonymize
+    from incrowd.attack import attack as attack
     from incrowd.errors import HierarchyError as HierarchyError
     from incrowd.errors import IncrowdError as IncrowdError
     from incrowd.errors import InputError as InputError
@@ -41,6 +42,7 @@ _HOME = {
     "StoppedError": "incrowd.errors",
     "VerificationError": "incrowd.errors",
     "anonymize": "incrowd.anonymize",
+    "attack": "incrowd.attack",
     "frontier": "incrowd.frontier",
     "measure": "incrowd.measure",
 }

@@ -152,7 +152,7 @@ def _rows_differ(
         levels[:, j], nodes[:, j] = both[:, 0], both[:, 1]
     count = len(table.leaves)
     pairs = [(column, columns[name]) for name, column in unchanged.items()]
-    before, after = _common_keys(pairs, count, rows_left)
+    before, after = common_keys(pairs, count, rows_left)
     left_out = count - rows_left
     if not left_out and not np.array_equal(np.sort(before), np.sort(after)):
         yield f"the columns {', '.join(map(repr, unchanged))} are not the original ones"
@@ -168,9 +168,7 @@ def _rows_differ(
         )
 
 
-def _common_keys(
-    pairs: list[tuple[Column, Column]], rows: int, rows_left: int
-) -> tuple[Ints, Ints]:
+def common_keys(pairs: list[tuple[Column, Column]], rows: int, rows_left: int) -> tuple[Ints, Ints]:
     """Number the combinations of the other columns alike in both tables."""
     both = np.zeros(rows + rows_left, np.int64)
     for before, after in pairs:
@@ -218,7 +216,7 @@ def _unmatched(originals: Nodes, before: Ints, levels: Ints, nodes: Ints, after:
         np.column_stack([after, levels, nodes]), axis=0, return_counts=True
     )
     distinct = Nodes(originals.trees, left[:, 1:])
-    tails, heads = _edges(distinct, left[:, 0], right)
+    tails, heads = fitting(distinct, left[:, 0], right)
     n, m = len(left), len(right)
     room = np.minimum(left_count[tails], right_count[heads])
     source, sink = n + m, n + m + 1
@@ -229,7 +227,7 @@ def _unmatched(originals: Nodes, before: Ints, levels: Ints, nodes: Ints, after:
     return int(left_count.sum()) - int(maximum_flow(graph, source, sink).flow_value)
 
 
-def _edges(originals: Nodes, keys: Ints, right: Ints) -> tuple[Ints, Ints]:
+def fitting(originals: Nodes, keys: Ints, right: Ints) -> tuple[Ints, Ints]:
     """Return which distinct originals (int64) lie below which distinct released rows (int64).
 
     One join per combination of levels that occurs in the release.

@@ -21,6 +21,7 @@ COMMANDS = {
     "anonymize": "Write a release in which everyone hides among at least k.",
     "measure": "Say how private any table is.",
     "verify": "Check a release against its original.",
+    "attack": "Attack a release as its readers could, and count what succeeds.",
     "bound": "Say what every lawful release costs at least.",
     "frontier": "Say what each k costs.",
     "init": "Write a first policy file: each column's role, guessed and explained.",

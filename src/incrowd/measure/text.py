@@ -18,8 +18,13 @@ SHOWN = 12
 
 def as_text(found: Measure, width: int = 100) -> str:
     """Return the figures as plain text."""
+    return as_lines(as_tables(found), width)
+
+
+def as_lines(tables: Group, width: int) -> str:
+    """Return rich tables as plain text."""
     file = io.StringIO()
-    Console(file=file, width=width, no_color=True, highlight=False).print(as_tables(found))
+    Console(file=file, width=width, no_color=True, highlight=False).print(tables)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 

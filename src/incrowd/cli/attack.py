@@ -1,0 +1,124 @@
+"""``incrowd attack``: what somebody can do to a release."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from incrowd.cli import options
+from incrowd.cli.output import print_json, say
+from incrowd.errors import InputError
+
+
+@click.command("attack")
+@click.argument("release")
+@click.option("--original", required=True, metavar="IN", help="The table it was made from.")
+@click.option(
+    "--people",
+    metavar="FILE",
+    help="People who are not in the table, for the control. Without any, half of the table is "
+    "held out and a release of the other half is made anew.",
+)
+@click.option("--proof", metavar="FILE", help="Its proof, which says which row is whose.")
+@click.option(
+    "--attack",
+    "attacks",
+    multiple=True,
+    metavar="A,B,…",
+    help="Make these attacks or families of them; may be repeated. Default: all.",
+)
+@click.option(
+    "--require",
+    multiple=True,
+    metavar="NAME=RISK",
+    help="Exit with 1 unless the upper limit of this attack's risk is at most RISK.",
+)
+@options.k_option
+@options.role_options
+@options.model_options
+@options.hierarchy_options
+@options.policy_option
+@click.option("--method", default="auto", show_default=True, help="Of releases made anew.")
+@click.option("--time-limit", type=float, metavar="S", help="Wall seconds for each of them.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of all randomness.")
+@options.reading_options
+@options.json_option
+def attack(
+    release: str,
+    original: str,
+    people: str | None,
+    proof: str | None,
+    attacks: Sequence[str],
+    require: Sequence[str],
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Attack RELEASE as its readers could, and count what succeeds.
+
+    You hold the original, so you can count. Give the roles, hierarchies and models of the release.
+    Each attack is held against a control, mostly the same guess about people who are not in the
+    table; its risk is (right − control)/(1 − control), with a 95 % interval.
+    """
+    from incrowd.attack.catalog import chosen
+    from incrowd.attack.front import attacked, tables_of
+    from incrowd.policy import Policy
+
+    if [release, original, people].count("-") > 1:
+        raise InputError("only one table can come from standard input")
+    wanted = chosen(name.strip() for text in attacks for name in text.split(","))
+    limits = limits_of(require)
+    before = options.opened(original, given)
+    policy = Policy(**options.policy_arguments(before.columns, given))
+    tables = tables_of(
+        options.opened(release, given),
+        before,
+        None if people is None else options.opened(people, given),
+        policy,
+        proof,
+    )
+    found = attacked(tables, wanted, limits, policy.seed, bool(attacks))
+    if as_json:
+        print_json(found.record())
+    else:
+        show(found)
+    for one in found.failed:
+        column = "" if one.column is None else f" ({one.column})"
+        upper = "has no upper limit" if one.high is None else f"may be as high as {one.high:.3f}"
+        how = "more than the limit" if one.verdict == "broken" else "inconclusive against the limit"
+        say(f"incrowd: {one.name}{column}: the risk {upper}, {how} {one.required:g}")
+    return 1 if found.failed else 0
+
+
+def limits_of(given: Sequence[str]) -> dict[str, float]:
+    """Return attack → limit of ``NAME=RISK`` options.
+
+    Raises
+    ------
+    InputError: not of that form, or an attack named twice.
+    """
+    limits: dict[str, float] = {}
+    for text in given:
+        name, equals, number = text.partition("=")
+        if name in limits:
+            raise InputError(f"--require: {name!r} is named twice")
+        try:
+            limits[name] = float(number if equals else "")
+        except ValueError:
+            raise InputError(
+                f"--require {text!r}: expected an attack and a risk, such as marketer=0.1"
+            ) from None
+    return limits
+
+
+def show(found: Any) -> None:
+    """Print the findings for people on standard output."""
+    import sys
+
+    from rich.console import Console
+
+    from incrowd.attack.text import as_tables
+
+    if sys.stdout.isatty():
+        Console(highlight=False).print(as_tables(found))
+    else:
+        click.echo(str(found))

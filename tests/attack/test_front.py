@@ -1,0 +1,168 @@
+"""Tests of ``ic.attack`` and ``incrowd attack``: what they refuse, say and require."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import incrowd as ic
+from attack.worlds import drawn
+from incrowd.cli import cli
+from incrowd.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table, its release with a proof, and other people, in a folder."""
+    folder = tmp_path_factory.mktemp("attack")
+    drawn(300, 1).write_csv(folder / "t.csv")
+    drawn(300, 2).write_csv(folder / "people.csv")
+    made = run(
+        folder, "anonymize", "t.csv", "-o", "r.csv", "-k", "3", "--sensitive", "s",
+        "--proof", "p.proof", "-q",
+    )  # fmt: skip
+    assert made.exit_code == 0
+    return folder
+
+
+def run(folder: Path, *arguments: str):
+    """Run a command in a folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        return CliRunner().invoke(cli, list(arguments))
+
+
+BASE = ("attack", "r.csv", "--original", "t.csv", "-k", "3", "--sensitive", "s")
+
+
+def test_json(files: Path):
+    """Tests the keys of the contract, and that a proof settles which row is whose."""
+    record = json.loads(
+        run(files, *BASE, "--people", "people.csv", "--proof", "p.proof", "--json").output
+    )
+    names = [one["name"] for one in record["attacks"]]
+    assert names[:4] == ["prosecutor", "journalist", "marketer", "cheapest-class"]
+    keys = {"name", "tries", "success", "control", "risk", "low", "high", "knows", "sentence"}
+    for one in record["attacks"]:
+        assert keys <= set(one)
+        assert not one["approximate"]
+        assert not one["held_out"]
+    assert record["notes"] == []
+
+
+def test_python_says_the_same(files: Path):
+    """Tests that function and command agree."""
+    told = json.loads(run(files, *BASE, "--people", "people.csv", "--json").output)
+    made = ic.attack(
+        files / "r.csv", files / "t.csv", files / "people.csv", k=3, sensitive="s"
+    ).record()
+    assert told == json.loads(json.dumps(made))
+
+
+def test_the_same_seed(files: Path):
+    """Tests that held-out people depend on the seed alone, and that the findings say so."""
+    arguments = (*BASE, "--attack", "best-guess", "--json", "--seed")
+    one, again, other = (run(files, *arguments, seed).output for seed in "001")
+    assert one == again != other
+    record = json.loads(one)
+    assert record["attacks"][0]["held_out"]
+    assert record["attacks"][0]["tries"] == 150
+    assert "held out" in record["notes"][-1]
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "words"),
+    [("1", 0, ""), ("0", 1, "more than the limit 0"), ("{risk}", 1, "inconclusive")],
+)
+def test_require(files: Path, limit: str, code: int, words: str):
+    """Tests the three answers to a limit."""
+    plain = (*BASE, "--people", "people.csv", "--attack", "best-guess")
+    risk = json.loads(run(files, *plain, "--json").output)["attacks"][0]["risk"]
+    found = run(files, *plain, "--require", f"best-guess={limit.format(risk=risk)}")
+    assert found.exit_code == code
+    assert words in found.stderr
+
+
+WRONG = [
+    (["--attack", "marketeer"], "no attack is called 'marketeer'; did you mean 'marketer'"),
+    (["--require", "marketer"], "expected an attack and a risk"),
+    (["--require", "marketer=2"], "a share from 0 to 1, not 2.0"),
+    (["--attack", "marketer", "--require", "prosecutor=.1"], "no attack that is made is called"),
+    (["--people", "t.csv"], "people who are not in the table"),
+    (["--people", "half.csv"], "agree with a row of the table"),
+    (["--proof", "t.csv"], "proof"),
+    (["--proof", "no.proof"], "No such file"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG)
+def test_refusals(files: Path, arguments: list[str], message: str):
+    """Tests that wrong usage ends with exit code 2 and one line."""
+    half = pl.concat([drawn(300, 1).head(150), drawn(150, 5)])
+    half.write_csv(files / "half.csv")
+    found = run(files, *BASE, *arguments)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert message in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+def test_an_identifier_in_both(files: Path):
+    """Tests that one person with the same identifier is enough to refuse the control."""
+    frame, people = drawn(60, 1), drawn(60, 2)
+    mine = frame.with_columns(id=pl.int_range(60).cast(pl.String))
+    theirs = people.with_columns(id=pl.int_range(59, 119).cast(pl.String))
+    release = ic.anonymize(mine, k=3, id="id", sensitive="s")
+    with pytest.raises(InputError, match=r"^1 of the other people bear an identifier \('id'\)"):
+        ic.attack(release, people=theirs)
+    theirs = people.with_columns(id=pl.int_range(60, 120).cast(pl.String))
+    assert ic.attack(release, people=theirs)["marketer"].risk > 0
+
+
+def test_no_message_tells_a_cell():
+    """Tests that errors about cells name row and column, never the cell."""
+    frame = pl.DataFrame({"a": ["secret1", "secret1", "secret2", "secret2"]})
+    release = pl.DataFrame({"a": ["secret1", "secret1", "secret3", "secret3"]})
+    with pytest.raises(InputError, match="row 3, column 'a'") as caught:
+        ic.attack(release, frame, k=2)
+    assert "secret" not in str(caught.value)
+    with pytest.raises(InputError, match="2 released rows can be no row") as caught:
+        ic.attack(pl.DataFrame({"a": ["secret1"] * 4}), frame, k=2)
+    assert "secret" not in str(caught.value)
+
+
+def test_no_sensitive_column():
+    """Tests that attacks which guess one are left out, unless they are asked for by name."""
+    frame = drawn(60, 1).drop("s")
+    release = ic.anonymize(frame, k=3)
+    assert "best-guess" not in [one.name for one in ic.attack(release)]
+    with pytest.raises(InputError, match="best-guess: guesses a sensitive column; name one"):
+        ic.attack(release, attacks="best-guess")
+    with pytest.raises(InputError, match="knows its original"):
+        ic.attack(release, frame)
+    with pytest.raises(InputError, match="is not given"):
+        ic.attack(release.data)
+
+
+def test_too_few_to_hold_out():
+    """Tests that a small table is not halved."""
+    release = ic.anonymize(drawn(15, 1), k=5, sensitive="s")
+    with pytest.raises(InputError, match="too few to hold half of them out"):
+        ic.attack(release)
+    assert ic.attack(release, attacks="linkage")["marketer"].risk > 0
+
+
+def test_the_order_of_rows_does_not_matter():
+    """Tests that rows of all three tables can be mixed."""
+    frame, people = drawn(200, 1), drawn(200, 2)
+    release = ic.anonymize(frame, k=4, sensitive="s").data
+    order = pl.Series(range(200)).sample(fraction=1, shuffle=True, seed=1)
+    one = ic.attack(release, frame, people, k=4, sensitive="s").record()
+    two = ic.attack(
+        release[order], frame[order], people[order.reverse()], k=4, sensitive="s"
+    ).record()
+    for a, b in zip(one["attacks"], two["attacks"], strict=True):
+        assert a["tries"] == b["tries"]
+        assert a["success"] == pytest.approx(b["success"])
+        assert a["control"] == pytest.approx(b["control"])
