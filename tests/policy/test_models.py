@@ -66,7 +66,7 @@ BAD = [
     ({"t": 2}, "t must be at most 1"),
     ({"t": 0.3, "distance": "orderd"}, "did you mean 'ordered'"),
     ({"t": 0.3, "distance": "ordered"}, "have no order that the table knows"),
-    ({"t": 0.3, "method": "forest"}, r"not 2-anonymity and 0.3-closeness \(equal .* of 's'; use"),
+    ({"t": 0.3, "method": "forest"}, r"not 0.3-closeness \(equal .* of 's'; use"),
     ({"models": "delta=9,on=s", "method": "pattern-milp"}, "of 's' is not linear in the rows"),
     ({"t": 0.3, "distance": "hierarchy"}, "needs a hierarchy of 's'"),
     ({"t": 0.3, "hierarchies": {"s": "prefix:1"}}, "'s', which is sensitive and published unch"),

@@ -228,9 +228,16 @@ def read_packed(data: bytes) -> pl.DataFrame:
         raise ValueError("damaged") from None
 
 
-def most_rows(original: str | Path) -> int:
-    """Return a number of rows that a table does not exceed, mostly without reading it."""
-    data = Path(original).read_bytes()
+def most_rows(original: str | Path, release: str | Path | None = None) -> int:
+    """Return a number of rows that a table does not exceed, mostly without reading it.
+
+    A release as text counts as well: it is as large as it is, and has rows too many, perhaps.
+    """
+    data, other = (Path(path).read_bytes() if path else b"" for path in (original, release))
+    return max(_most(data), 0 if form_of(other) else _most(other))
+
+
+def _most(data: bytes) -> int:
     form = form_of(data)
     try:
         if form == "Parquet":

@@ -63,7 +63,7 @@ def check(
     OSError: a file is not there or cannot be read.
     """
     try:
-        read = files.read_proof(proof, files.most_rows(original))
+        read = files.read_proof(proof, files.most_rows(original, release))
         facts = proved(Path(release), Path(original), read, reading)
         for column, path in (hierarchies or {}).items():
             require_hierarchy(read, column, Path(path).read_bytes())
