@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from proof_samples import NAMES, Forger, broken_pattern, problems, write_honest
 
@@ -39,6 +39,7 @@ from oracle import optimum
 def test_honest_proofs_are_accepted(problem, data) -> None:
     """Tests random tables and hierarchies: accepted, and the bound is below the optimum."""
     instance, codes, copy, k = problem
+    assume(any(tree.cost.any() for tree in instance.trees))  # else a bound says nothing
     n = len(codes)
     classes = np.minimum(np.array(data.draw(st.permutations(range(n)))) // k, n // k - 1)
     order = np.array(data.draw(st.permutations(range(n))))
@@ -241,6 +242,13 @@ FORGERIES: dict[str, Callable[[Forger], Any]] = {
             [t, t.filter(level=2).with_columns(pl.col("level") + 1, pl.col("cost") + 1)]
         ),
     ),
+    "ladders: all costs are 0": several(
+        frame("ladders.parquet", lambda t: t.with_columns(cost=pl.lit(0))),
+        frame("rows.parquet", lambda t: t.with_columns(price=pl.lit(0))),
+        lambda f: f.facts.update(cost=0, bound=0),
+    ),
+    "facts: a scale beyond all weights": fact("scale", lambda s: 2**70),
+    "facts: a scale that makes all costs look like nothing": fact("scale", lambda s: 3 * 10**6),
     "facts: a higher bound": fact("bound", lambda b: b + 1),
     "facts: the bound as a decimal": fact("bound", lambda b: b + 0.0),
     "facts: the bound as text": fact("bound", str),

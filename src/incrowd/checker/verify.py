@@ -9,14 +9,15 @@ import numpy as np
 import polars as pl
 
 from incrowd.checker import files, inequality, oddsets
+from incrowd.checker.costs import ladders_of
 from incrowd.checker.delimited import Reading
 from incrowd.checker.dropped import spent, without_dropped
 from incrowd.checker.inequality import Ints
-from incrowd.checker.ladder import tables, validated
+from incrowd.checker.ladder import tables
 from incrowd.checker.lawful import Lawful
 from incrowd.checker.models import least_class, least_size
 from incrowd.checker.people import secrets_of, with_people
-from incrowd.checker.published import require_hierarchy, require_named, require_statement
+from incrowd.checker.published import require_hierarchy, require_statement
 from incrowd.checker.recheck import recheck
 from incrowd.checker.rejection import RejectedError, require, require_none
 
@@ -33,8 +34,9 @@ class Verdict:
     ----------
     accepted: whether everything that the proof claims holds.
     reason, row, column: the first violation; rows of the release count from 1.
-    facts: when accepted, what was proved: rows, columns (of the release), models, cost, bound,
-        scale, gap, optimal; and ``proven``, what the prices prove, which is at least the bound.
+    facts: when accepted, what was proved: rows, columns (of the release), models, costs (what
+        they mean, see ``costs.meaning``), cost, bound, scale, gap, optimal; and ``proven``, what
+        the prices prove, which is at least the bound.
     """
 
     accepted: bool
@@ -108,8 +110,7 @@ def compared(
     require_columns(before, after, origin, roles, safe)
     text = [pl.DataFrame([files.as_text(frame[c]) for c in qi]) for frame in (before, after)]
     text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
-    ladders = {c: validated(proof.ladders.filter(column=c).drop("column"), c) for c in qi}
-    require_named(ladders, facts["hierarchies"], facts.get("star", "*"))
+    ladders, costs = ladders_of(proof, qi)
     aside = spent(dropped, ladders)
     sensitive = secrets_of(before, origin, roles, models)
     rest: dict[str, Any] = {"origin": origin, "sensitive": sensitive, "models": models}
@@ -125,7 +126,7 @@ def compared(
     require(0 <= bound <= cost, "the bound is above the cost, or below 0")
     gap = (cost - bound) / cost if cost else 0.0
     columns = [name.removeprefix(files.MARK) for name in after.columns]
-    rows = {"rows": before.height, "columns": columns}
+    rows = {"rows": before.height, "columns": columns, "costs": costs}
     keys = {**rows, "cost": cost, "bound": bound, "proven": proven, "scale": scale}
     return {**keys, "gap": gap, "optimal": cost == bound, "suppressed_rows": dropped}
 

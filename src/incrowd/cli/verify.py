@@ -145,7 +145,8 @@ def with_proof(
     say(
         f"yes: {facts['rows']:,} rows{left_out}, every class lawful, every cell the original one "
         f"or an ancestor; the cost is {cost}, and no {which} costs less than {bound} ({state})\n"
-        f"columns  {', '.join(map(printable, facts['columns']))}",
+        f"columns  {', '.join(map(printable, facts['columns']))}\n"
+        f"costs    {prices(facts['costs'])}",
         quiet,
     )
     return 0
@@ -156,8 +157,24 @@ def printable(name: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
+def prices(costs: Mapping[str, Mapping[str, str]]) -> str:
+    """Say what a suppressed cell costs, and by which rules generalized ones do."""
+    stars: dict[str, list[str]] = {}
+    for column, known in costs.items():
+        stars.setdefault(known["suppressed"], []).append(printable(column))
+    told = [f"{cost} ({', '.join(names)})" for cost, names in stars.items()]
+    parts = [f"a suppressed cell {', '.join(stars if len(told) == 1 else told) or 'nothing'}"]
+    ways = {"levels": "that times its level over the height", "listed": "what the proof lists"}
+    for rule, way in ways.items():
+        names = [printable(column) for column, known in costs.items() if known["rule"] == rule]
+        parts += [f"a generalized one {way} ({', '.join(names)})"] if names else []
+    return "; ".join(parts)
+
+
 def hundredths(cost: int, scale: int, down: bool = False) -> str:
-    """Return an integer cost in the user's units with at most two decimals."""
+    """Return an integer cost in the user's units with two decimals, or none, or as a fraction."""
     if cost % scale == 0:
         return f"{cost // scale:,}"
+    if 0 < cost * 100 < scale:
+        return f"{cost}/{scale}"
     return f"{cost * 100 // scale / 100 if down else cost / scale:,.2f}"

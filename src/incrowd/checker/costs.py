@@ -1,0 +1,59 @@
+"""The hierarchies of a proof, and what its costs mean: they are the proof's own, so they are told.
+
+"No lawful release costs less" says nothing where all costs nothing, and little where a number is in
+units that nobody would guess.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+
+from incrowd.checker.delimited import MARK
+from incrowd.checker.files import Proof
+from incrowd.checker.ladder import validated
+from incrowd.checker.published import require_named
+from incrowd.checker.rejection import require
+
+MOST_SCALE, LEAST_STAR = 2**40, Fraction(1, 10**6)
+
+
+def ladders_of(proof: Proof, qi: list[str]) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
+    """Return each column's ladder, validated, and what the costs mean; see ``meaning``."""
+    ladders = {c: proof.ladders.filter(pl.col("column") == c).drop("column") for c in qi}
+    ladders = {c: validated(ladder, c) for c, ladder in ladders.items()}
+    require_named(ladders, proof.facts["hierarchies"], proof.facts.get("star", "*"))
+    return ladders, meaning(ladders, proof.facts["scale"])
+
+
+def meaning(ladders: Mapping[str, pl.DataFrame], scale: int) -> dict[str, Any]:
+    """Return per column what a suppressed cell costs, as a fraction, and the rule for others.
+
+    ``stars``: each changed cell costs as much; ``levels``: its level over the height of that;
+    ``listed``: what the proof lists.  Rejected are costs that are all 0 though some column has
+    several values, and units of which a suppressed cell has less than 10⁻⁶ in every column.
+    """
+    require(scale < MOST_SCALE, "the costs are in units smaller than 2^-40")
+    stars = {c: max(ladder["cost"].to_list(), default=0) for c, ladder in ladders.items()}
+    several = any(ladder["leaf"].n_unique() > 1 for ladder in ladders.values())
+    dearest = Fraction(max(stars.values(), default=0), scale)
+    require(dearest > 0 or not several, "all costs are 0, so a bound says nothing")
+    require(dearest >= LEAST_STAR or not dearest, "a suppressed cell costs less than 0.000001")
+    return {
+        column.removeprefix(MARK): {
+            "suppressed": str(Fraction(stars[column], scale)),
+            "rule": rule_of(ladder, stars[column]),
+        }
+        for column, ladder in ladders.items()
+    }
+
+
+def rule_of(ladder: pl.DataFrame, star: int) -> str:
+    """Return the name of the rule by which a validated ladder's labels cost what they do."""
+    steps = ladder.group_by("leaf", "label").agg(pl.col("level").min(), pl.col("cost").min())
+    paid = steps.filter(pl.col("level") > 0)
+    if bool((paid["cost"] == star).all()):
+        return "stars"
+    height = ladder["level"].n_unique() - 1
+    return "levels" if bool((paid["cost"] * height == paid["level"] * star).all()) else "listed"
