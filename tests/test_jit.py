@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from incrowd import clock
-from incrowd.jit import drop_stale_caches, inner_kernel, kernel, lean_kernel
+from incrowd.jit import Sources, inner_kernel, kernel, lean_kernel
 from incrowd.stop import Stop
 
 
@@ -71,29 +71,45 @@ def test_inner_kernels_are_not_for_python() -> None:
         added(1, 2)
 
 
-def test_caches_older_than_a_source_are_dropped(tmp_path: Path) -> None:
-    """Tests old and new caches beside sources of several ages, in a subfolder too."""
-    inner = tmp_path / "bounds" / "__pycache__"
-    inner.mkdir(parents=True)
-    ages = {
-        tmp_path / "kernel.py": 100,
-        tmp_path / "bounds" / "callee.py": 300,
-        inner / "old.nbi": 200,
-        inner / "old.1.nbc": 299,
-        inner / "new.nbi": 300,
-        inner / "newer.1.nbc": 400,
-        inner / "kernel.pyc": 1,
+def a_package(folder: Path, **changed: str) -> Sources:
+    """A package whose kernel calls one of another file, which takes a constant by way of two."""
+    texts = {
+        "top": "from pack.jit import kernel\nfrom pack.inner import (\n    callee,\n)\n",
+        "inner": "from pack.jit import kernel\nfrom pack import given\n",
+        "given": "from pack.sizes import SIZE\n",
+        "sizes": "SIZE = 3\n",
+        "apart": "SIZE = 4\n",
+        "jit": "",
     }
-    for file, age in ages.items():
-        file.write_bytes(b"")
-        os.utime(file, (age, age))
-    drop_stale_caches(tmp_path)
-    assert {f.name for f in inner.iterdir()} == {"new.nbi", "newer.1.nbc", "kernel.pyc"}
+    (folder / "pack").mkdir(parents=True)
+    for name, text in (texts | changed).items():
+        (folder / "pack" / f"{name}.py").write_text(text)
+    return Sources(folder / "pack")
+
+
+@pytest.mark.parametrize(
+    ("changed", "text", "kept"),
+    [
+        ("top", "# other", False),
+        ("inner", "from pack.jit import kernel\n", False),
+        ("sizes", "SIZE = 5", False),
+        ("jit", "# other", False),
+        ("apart", "SIZE = 5", True),
+        ("apart", "class Moved(NamedTuple):\n    x: int", False),
+    ],
+)
+def test_kernels_go_by_what_they_are_made_of(
+    tmp_path: Path, changed: str, text: str, kept: bool
+) -> None:
+    """Tests edits of a kernel, of what it calls and takes, of types, and of a file apart."""
+    before = a_package(tmp_path / "a").digest("pack.top")
+    assert before == a_package(tmp_path / "b").digest("pack.top") != ""
+    assert (before == a_package(tmp_path / "c", **{changed: text}).digest("pack.top")) is kept
 
 
 def test_a_folder_that_is_not_there() -> None:
-    """Tests that nothing is raised where there is nothing to tidy."""
-    drop_stale_caches(Path("/nowhere/at/all"))
+    """Tests that nothing is raised where there are no sources."""
+    assert Sources(Path("/nowhere/at/all")).digest("all.top") == ""
 
 
 def test_caches_elsewhere_go_with_the_sources(tmp_path: Path) -> None:
@@ -102,7 +118,7 @@ def test_caches_elsewhere_go_with_the_sources(tmp_path: Path) -> None:
     program.write_text(
         "import sys\n"
         "from incrowd import jit\n"
-        "jit.VERSION = sys.argv[1]\n"
+        "jit.version_of = lambda function: sys.argv[1]\n"
         "@jit.kernel\n"
         "def doubled(x):\n"
         "    return 2 * x\n"

@@ -6,13 +6,16 @@ there, so the decorator falls back to compiling without a cache.
 
 Numba notices when the file of a kernel was edited, but not when that of a kernel it calls was: then
 the old code would go on running, with wrong results.  And it stumbles over caches that speak of
-types which have moved.  So caches bear the time of the newest source; older ones go first.
+types which have moved.  So caches bear a digest of all sources that a kernel may be made of (see
+``Sources``), and nothing of their times: the same sources elsewhere are the same kernels.
 """
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
-from time import monotonic, time_ns
+from time import monotonic
 from typing import Any, TypeVar
 
 import numba
@@ -25,23 +28,68 @@ from incrowd import clock
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def drop_stale_caches(package: Path) -> int:
-    """Delete the compiled kernels below a folder that are older than its newest source file.
+class Sources:
+    """The sources of a package, and of which of them a kernel may be made.
 
-    Returns when that was written, in nanoseconds; 0 where nobody can tell.
+    A kernel's file, the files with kernels that it imports from, and so on; from each of these what
+    it imports beside, two steps far (constants); and the names of all named tuples, which caches
+    speak of.  An edit elsewhere leaves the kernel as it is.
     """
-    newest = 0
-    with suppress(OSError):  # not a folder, not ours to change, or another process was faster
-        ages = [f.stat().st_mtime_ns for f in package.rglob("*.py")]
-        newest = max((age for age in ages if age <= time_ns()), default=0)  # clocks may differ
-        for cache in package.rglob("*.nb[ci]"):
-            if cache.stat().st_mtime_ns < newest:
-                cache.unlink(missing_ok=True)
-    return newest
+
+    def __init__(self, package: Path) -> None:
+        self.package = package
+        self.name = package.name
+        self.texts: dict[str, str] = {}
+        with suppress(OSError):
+            for file in sorted(package.rglob("*.py")):
+                path = file.relative_to(package.parent).with_suffix("").parts
+                self.texts[".".join(path).removesuffix(".__init__")] = file.read_text("utf-8")
+        tuples = [
+            f"{module}.{name}"
+            for module, text in self.texts.items()
+            for name in re.findall(r"^class (\w+)\(NamedTuple\):$", text, re.MULTILINE)
+        ]
+        self.tuples = " ".join(tuples)
+        self._known: dict[str, str] = {}
+
+    def imported(self, module: str) -> set[str]:
+        """Return the modules of the package that a module imports from."""
+        inside = rf"^\s*from ({self.name}(?:\.\w+)*) import (\([^)]*\)|.*)$"
+        found = set()
+        for path, names in re.findall(inside, self.texts[module], re.MULTILINE):
+            parts = [f"{path}.{name}" for name in re.findall(r"\w+", names)]
+            found |= {one for one in (path, *parts) if one in self.texts}
+        return found - {self.name, f"{self.name}.jit"}
+
+    def of_kernels(self, module: str) -> set[str]:
+        """Return all modules that the kernels of a module may be made of."""
+        steps, queue = {module: 0}, [module]
+        for place in queue:  # it grows
+            for one in self.imported(place) if steps[place] < 2 else ():
+                kernels = f"{self.name}.jit import" in self.texts[one]
+                far = 0 if kernels else steps[place] + 1
+                if far < steps.get(one, 3):
+                    steps[one] = far
+                    queue.append(one)
+        return set(steps)
+
+    def digest(self, module: str) -> str:
+        """Return the digest of what a module's kernels may be made of; empty for one elsewhere."""
+        if module not in self.texts:
+            return ""
+        if module not in self._known:
+            made_of = sorted(self.of_kernels(module) | {f"{self.name}.jit"} & self.texts.keys())
+            text = "\0".join([self.tuples, *(f"{one}\0{self.texts[one]}" for one in made_of)])
+            self._known[module] = sha256(text.encode()).hexdigest()
+        return self._known[module]
 
 
-# caches may also be kept elsewhere, for a package that cannot be written
-VERSION = f"{numba.__version__} {drop_stale_caches(Path(__file__).parent)}"
+SOURCES = Sources(Path(__file__).parent)
+
+
+def version_of(function: Callable[..., Any]) -> str:
+    """Return what the cache of a kernel must bear to be taken."""
+    return f"{numba.__version__} {SOURCES.digest(function.__module__)}"
 
 
 class Compiling(Listener):
@@ -126,7 +174,9 @@ def _compiled(kind: type[Kernel], function: F, **special: Any) -> F:
     try:
         compiled = numba.njit(cache=True, **options)(function)
         with suppress(AttributeError):  # numba is switched off, or keeps its caches otherwise
-            compiled._cache._cache_file._version = VERSION
+            compiled._cache._cache_file._version = version_of(function)
+            if function.__module__ in SOURCES.texts:
+                compiled._cache._cache_file._source_stamp = None  # the digest says more
     except RuntimeError:  # "no locator available": nowhere to keep the cache
         compiled = numba.njit(**options)(function)
     if hasattr(compiled, "get_call_template"):  # else numba is switched off
