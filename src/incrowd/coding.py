@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from os import urandom
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,15 +156,23 @@ def edit_for(
     return Edit(published, replacements, order)
 
 
-def shuffled(table: Coded, order: str, seed: int, earlier: int = 0) -> NDArray[np.int64] | None:
+def shuffled(
+    table: Coded, order: str, seed: int | None, earlier: int = 0
+) -> NDArray[np.int64] | None:
     """Return the order of the released rows, ``earlier`` ones with them: None for their own.
 
-    The seed is mostly 0 and easily guessed, and who knows the order of the original would undo a
-    shuffle that came from it alone.  So it comes from all original cells as well, those included
-    that the release hides; the same table and seed still give the same order.
+    Without a seed it comes from the operating system's entropy alone, and tells nothing.  It is no
+    generator's output, of which a part that is known would tell the rest.
+
+    With a seed it comes from that and all original cells, hidden ones too: from a seed alone, which
+    is easily guessed, who knows the order of the original would undo it.  Guesses at hidden cells
+    can be tested against such an order; see ``incrowd.cautions.repeatable``.
     """
     if order == "keep":
         return None
+    rows = earlier + len(table.copy_of_row)
+    if seed is None:
+        return np.argsort(np.frombuffer(urandom(8 * rows), np.uint64)).astype(np.int64)
     known = sha256(str(seed).encode())
     of_row = table.instance.copies[table.copy_of_row]
     for tree in table.instance.trees:
@@ -171,5 +180,4 @@ def shuffled(table: Coded, order: str, seed: int, earlier: int = 0) -> NDArray[n
     for codes in (*table.instance.codes.T, *table.instance.sensitive_codes.T):
         known.update(codes[of_row].astype(np.int32).tobytes())
     key = int.from_bytes(known.digest())
-    rows = earlier + len(table.copy_of_row)
     return np.random.default_rng(key).permutation(rows).astype(np.int64)

@@ -87,8 +87,8 @@ class Release(Priced, Pictured):
 
     @property
     def seed(self) -> int:
-        """The seed of all randomness."""
-        return self.policy.seed
+        """The seed of the search."""
+        return self.policy.search_seed
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -196,10 +196,11 @@ class Release(Priced, Pictured):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What the release does not protect from, for the publisher alone; no cell is named."""
-        from incrowd.cautions import repeated
+        from incrowd.cautions import repeatable, repeated
 
         names = () if self.roles.person else self.roles.id  # there, people are counted
-        return tuple(repeated(self.source, names, self._class_of_original, self.k))
+        found = repeated(self.source, names, self._class_of_original, self.k)
+        return (*found, *repeatable(self.policy))
 
     def verify(self) -> bool:
         """Re-check the release as it stands in ``data``, with code the search does not share.
@@ -222,7 +223,13 @@ class Release(Priced, Pictured):
                 raise VerificationError(f"column {name!r} of the release is not the original one")
         return True
 
-    def write(self, path: str | Path, then: Callable[[Path], None] | None = None) -> None:
+    def write(
+        self,
+        path: str | Path,
+        then: Callable[[Path], None] | None = None,
+        *,
+        codebook: bool = False,
+    ) -> None:
         """Write the release: CSV, or Parquet or Arrow by the name; ``-`` is standard output.
 
         The finished file is read back and compared before it gets its name; it appears whole or
@@ -231,13 +238,15 @@ class Release(Priced, Pictured):
         Parameters
         ----------
         then: called with the path of the finished file before it gets its name.
+        codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that occur in
+            hidden cells alone.
 
         Raises
         ------
         InputError: the folder cannot be written.
         VerificationError: what was written is not the release.
         """
-        files.write(self.table, path, self.require_same, then)
+        files.write(self.table, path, self.require_same, then, codebook)
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is this release."""

@@ -50,19 +50,27 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
     except ValueError:
         raise RejectedError("the statement is no JSON") from None
     facts = proof.facts
-    salt, original = bytes.fromhex(facts["salt"]), facts["original"]["sha256"].encode()
+    salt = bytes.fromhex(facts["salt"])
     private = ("order", "levels", "matrix")
+
+    def commitment(sha256: str | None) -> str | None:
+        return sha256 and hmac.new(salt, sha256.encode(), hashlib.sha256).hexdigest()
+
+    hierarchies = {
+        column: {"origin": known.get("origin"), "commitment": commitment(known.get("sha256"))}
+        for column, known in facts["hierarchies"].items()
+    }
     expected: dict[str, Any] = {
         "format": "incrowd-statement",
         "release_sha256": facts["release"]["sha256"],
-        "original_commitment": hmac.new(salt, original, hashlib.sha256).hexdigest(),
+        "original_commitment": commitment(facts["original"]["sha256"]),
         "proof_sha256": proof_sha256,
         "quasi_identifiers": facts["roles"]["qi"],
         "models": [
             {k: len(v) if k == "values" else v for k, v in m.items() if k not in private}
             for m in facts["models"]
         ],
-        "hierarchies": facts["hierarchies"],
+        "hierarchies": hierarchies,
         "optimal": facts["cost"] == facts["bound"],
         "gap": (facts["cost"] - facts["bound"]) / facts["cost"] if facts["cost"] else 0.0,
         "suppressed_rows": facts.get("suppressed_rows", 0),

@@ -73,7 +73,7 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
                 "points": points,
                 "ended": found.ended,
                 "seconds": round(found.seconds, 3),
-                "seed": policy.seed,
+                "seed": policy.search_seed,
                 "output": given["output"],
             }
         )

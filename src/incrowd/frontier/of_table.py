@@ -93,7 +93,7 @@ def frontier_of(
         problem,
         partial(model_at, problem.model),
         configured(policy.method, policy.reductions),
-        Context(policy.seed, stop, listener, policy.threads),
+        Context(policy.search_seed, stop, listener, policy.threads),
     )
     with interruptible(stop):
         found = sweep.run(wanted)

@@ -87,6 +87,7 @@ class View:
     how: by quasi-identifier, the hierarchy in words; weights: the factors other than 1.
     linked: columns suppressed together; caps: number of caps (a cap may name a hidden value).
     changed: changed cells by quasi-identifier.
+    method: that ran; in an external report the one that was asked for.
     inside: None for an external report.
     """
 
@@ -164,12 +165,17 @@ def view_of(release: Release, name: str, inside: Inside | None) -> View:
         gap=release.gap,
         cost_fraction=release.cost_fraction,
         status=release.status,
-        method=release.method,
+        method=release.method if inside else asked_method(policy),
         changed=release.changed,
         sizes=np.sort(release.class_sizes),
         version=incrowd.__version__,
         inside=inside,
     )
+
+
+def asked_method(policy: Policy) -> str:
+    """Return the method that was asked for: which one ran tells how many rows are alike."""
+    return policy.method if isinstance(policy.method, str) else policy.method.id
 
 
 def require_whole(release: Release) -> None:

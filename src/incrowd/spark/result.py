@@ -57,8 +57,8 @@ class SparkRelease(Priced):
 
     @property
     def seed(self) -> int:
-        """The seed of all randomness."""
-        return self.policy.seed
+        """The seed of the search."""
+        return self.policy.search_seed
 
     @property
     def columns(self) -> int:
