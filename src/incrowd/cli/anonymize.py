@@ -239,7 +239,7 @@ def publish(
 
     def prove_it(released: Path) -> None:
         listener(Event(PROOF))
-        with whole(proof) as file:
+        with whole(proof, private=True) as file:
             facts.update(prove(release, table, released, file, release.written is not None))
 
     release.write(output, prove_it)
