@@ -1,5 +1,7 @@
 """From a table's text to the instance that solvers see, and from their classes back to text."""
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -8,7 +10,7 @@ from os import urandom
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, LackingError
 from incrowd.frames.base import Column, Edit, Replacement, Source, narrow
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.labels import labels_by_level, with_star
@@ -65,12 +67,13 @@ def coded(source: Source, policy: Policy) -> Coded:
         column = source.encode(name)
         require_no_star(name, column.values, policy.star)
         columns[name] = Column(column.values, column.codes.astype(narrow(len(column.values))))
-    trees, scale = build_trees(
-        {name: column.values for name, column in columns.items()},
-        {name: origin for name, origin in sources.items() if name not in roles.sensitive},
-        policy.cost,
-        policy.weights,
-    )
+    with locating(source):
+        trees, scale = build_trees(
+            {name: column.values for name, column in columns.items()},
+            {name: origin for name, origin in sources.items() if name not in roles.sensitive},
+            policy.cost,
+            policy.weights,
+        )
     widest = max((tree.node.shape[1] for tree in trees), default=1)
     leaves = np.empty((source.rows, len(trees)), narrow(widest), order="F")  # rows are many
     for j, tree in enumerate(trees):
@@ -79,10 +82,23 @@ def coded(source: Source, policy: Policy) -> Coded:
     if asks_of_sensitive(policy):  # k-anonymity needs none; models take codes in text order
         secret = attributes_of(source, roles)
         codes = np.column_stack([c.codes for c in secret.values()]) if secret else None
-    model = model_of(policy, secret, sources)
+    with locating(source):
+        model = model_of(policy, secret, sources)
     trees = tuple(with_star(tree, policy.star) for tree in trees)
     instance, copy_of_row = from_codes(leaves, trees, codes, scale)
     return Coded(roles, instance, copy_of_row, model)
+
+
+@contextlib.contextmanager
+def locating(source: Source) -> Iterator[None]:
+    """Say of a value that a hierarchy lacks in which row it stands."""
+    try:
+        yield
+    except LackingError as error:
+        column = source.encode(error.column)
+        places = [code for code, value in enumerate(column.values) if value in error.absent]
+        row = int(np.flatnonzero(np.isin(column.codes, places))[0]) + 1
+        raise LackingError(error.column, error.absent, error.origin, row) from None
 
 
 def attributes_of(source: Source, roles: Roles) -> dict[str, Column]:
