@@ -18,7 +18,7 @@ from incrowd.hierarchy.tree import Tree
 from incrowd.policy.base import Policy, Roles
 from incrowd.privacy.base import Model
 from incrowd.report.pictured import Pictured
-from incrowd.units import Number, Priced, in_units, shown, shown_bound
+from incrowd.units import Number, Priced, in_units, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -323,6 +323,6 @@ class Release(Priced, Pictured):
         return (
             f"<Release: {self.rows} rows × {self.columns} quasi-identifiers, "
             f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
-            f"cost {shown(self.cost)}, bound {shown_bound(self.lower_bound, self.cost)}, "
+            f"cost {shown(self.cost)}, bound {shown(self.lower_bound)}, "
             f"{self.status}>"
         )

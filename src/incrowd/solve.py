@@ -19,6 +19,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem import Problem
 from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Solver, insist
+from incrowd.units import gap_of
 
 Status = Literal["optimal", "feasible"]
 
@@ -54,7 +55,7 @@ class Solved:
     @property
     def gap(self) -> float:
         """(cost − bound) / cost; 0 for a release that costs nothing."""
-        return (self.cost - self.bound) / self.cost if self.cost else 0.0
+        return gap_of(self.cost, self.bound)
 
 
 def solve(

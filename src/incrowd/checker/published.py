@@ -4,7 +4,9 @@ import csv
 import hashlib
 import hmac
 import io
+import math
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 import polars as pl
@@ -72,7 +74,7 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
         ],
         "hierarchies": hierarchies,
         "optimal": facts["cost"] == facts["bound"],
-        "gap": (facts["cost"] - facts["bound"]) / facts["cost"] if facts["cost"] else 0.0,
+        "gap": gap_of(facts["cost"], facts["bound"]),
         "suppressed_rows": facts.get("suppressed_rows", 0),
         **{name: facts[name] for name in ("version", "incrowd", "scale", "cost", "bound")},
     }
@@ -80,6 +82,12 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
     for name in sorted({*expected, *stated}):
         same = name in stated and name in expected and stated[name] == expected[name]
         require(same, f"the statement's {name} is not the proof's")
+
+
+def gap_of(cost: int, bound: int) -> float:
+    """Return (cost − bound) / cost as a double whose shortest decimal is no less than that."""
+    near = (cost - bound) / cost if cost else 0.0
+    return math.nextafter(near, 2.0) if Fraction(repr(near)) * cost < cost - bound else near
 
 
 def require_like_file(ladder: pl.DataFrame, data: bytes, column: str) -> None:

@@ -20,7 +20,7 @@ from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
 from incrowd.events import PROOF, READING, WRITING, Event, Listener, silent
 from incrowd.silence import standard_output_kept
-from incrowd.units import in_units, shown_bound
+from incrowd.units import in_units, shown
 
 if TYPE_CHECKING:
     from incrowd.frames.base import Source
@@ -261,4 +261,4 @@ def say_proof_bound(release: "Release", facts: dict[str, Any], quiet: bool) -> N
     for bound in proof_bound(release, facts).values():
         higher = bound > release.lower_bound
         own = "more than the method's own" if higher else "that above is the method's own"
-        say(f"proof    certifies the bound {shown_bound(bound)}; {own}", quiet)
+        say(f"proof    certifies the bound {shown(bound)}; {own}", quiet)

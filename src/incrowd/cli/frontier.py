@@ -129,15 +129,15 @@ def numbers(text: str, option: str = "--k") -> list[int]:
 
 def as_lines(found: Any) -> str:
     """Return the points as aligned text."""
-    from incrowd.units import shown, shown_bound
+    from incrowd.units import shown, shown_gap
 
     rows = [["k", "cost", "bound", "gap", "share of the most"]]
     rows += [
         [
             f"{p.k:,}",
             shown(p.cost),
-            shown_bound(p.lower_bound, p.cost),
-            f"{p.gap:.2%}",
+            shown(p.lower_bound),
+            shown_gap(p.gap),
             f"{p.cost_fraction:.2%}",
         ]
         for p in found.points

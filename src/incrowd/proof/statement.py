@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.proof.writing import VERSION, sha256_of
+from incrowd.units import gap_of
 
 
 def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
         "scale": facts["scale"],
         "cost": cost,
         "bound": bound,
-        "gap": (cost - bound) / cost if cost else 0.0,
+        "gap": gap_of(cost, bound),
         "optimal": cost == bound,
         "suppressed_rows": facts["suppressed_rows"],
     }

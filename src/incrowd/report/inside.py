@@ -18,7 +18,7 @@ from incrowd.report.replicate import python_call, shell_line, versions
 from incrowd.report.sections import alone_table
 from incrowd.report.spread import Spread, spreads
 from incrowd.report.view import Inside, View
-from incrowd.units import shown, shown_bound
+from incrowd.units import shown, shown_gap
 
 FRESH = "shuffled afresh"
 
@@ -160,8 +160,8 @@ def frontier(inside: Inside, pictures: Pictures) -> Section | None:
         [
             f"{p.k:,}",
             shown(p.cost),
-            shown_bound(p.lower_bound, p.cost),
-            f"{p.gap:.2%}",
+            shown(p.lower_bound),
+            shown_gap(p.gap),
             f"{p.cost_fraction:.1%}",
         ]
         for p in found.points

@@ -6,6 +6,7 @@ import numpy as np
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.frames.files import alike
+from incrowd.units import at_most
 
 if TYPE_CHECKING:
     from incrowd.release import Release
@@ -32,7 +33,7 @@ def whole(release: "Release") -> dict[str, list[Any]]:
         "models": " and ".join(release.models),
         "cost": float(release.cost),
         "cost_fraction": release.cost_fraction,
-        "lower_bound": float(release.lower_bound),
+        "lower_bound": at_most(release.bound_units, release.scale),
         "gap": release.gap,
         "status": release.status,
         "method": release.method,
