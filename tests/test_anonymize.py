@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
-from incrowd.frames import from_native, texts
-from incrowd.stop import Stop, interruptible
-from incrowd.summary import summary
+from incrowd.cli.summary import summary
+from incrowd.run.stop import Stop, interruptible
+from incrowd.tables import from_native, texts
 from tables import Sorter, csv_bytes, parsed, smallest_class, tables
 
 PEOPLE = {
@@ -84,7 +84,7 @@ def test_any_table(tmp_path_factory, table, k, order, data):
     method = "auto" if data.draw(st.booleans()) else Sorter()
     source = ic.frames.read(folder / "t.csv", ",")
     policy = ic.Policy(k=k, keep=kept, order=order, method=method)
-    from incrowd.anonymize import release_of
+    from incrowd._api import release_of
 
     release = release_of(source, policy)
     release.write(folder / "o.csv")

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from incrowd import clock
-from incrowd.jit import Sources, inner_kernel, kernel, lean_kernel
-from incrowd.stop import Stop
+from incrowd.kernels.jit import Sources, inner_kernel, kernel, lean_kernel
+from incrowd.run import clock
+from incrowd.run.stop import Stop
 
 
 @pytest.mark.parametrize("decorate", [kernel, lean_kernel])

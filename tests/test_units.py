@@ -2,7 +2,7 @@
 
 import pytest
 
-from incrowd.units import shown, shown_bound
+from incrowd.text.units import shown, shown_bound
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
-from incrowd import highs
+from incrowd.linear import highs
+from incrowd.run.stop import Stop
 from incrowd.solvers.highs import standard_output_kept_clean, why_ended
-from incrowd.stop import Stop
 
 
 def test_standard_output_is_kept_clean(capfd: pytest.CaptureFixture[str]) -> None:

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from incrowd import clock
-from incrowd.events import AROUND, Event, Listener, silent
+from incrowd.run import clock
+from incrowd.run.events import AROUND, Event, Listener, silent
 
 Limit = float | Callable[[], float | None] | None
 """Seconds, or how to learn of them: they may stand in a policy that is read later."""
@@ -69,7 +69,7 @@ class Line:
         """Return the line as it is now."""
         from rich.text import Text
 
-        from incrowd.units import shown
+        from incrowd.text.units import shown
 
         parts = [self._event.stage]
         if self._event.share is not None:

@@ -70,7 +70,7 @@ def verify(
     if given["odd_header"]:
         raise InputError("--odd-header goes with --proof")
     from incrowd.policy import Policy
-    from incrowd.verification import verify_release
+    from incrowd.published.verification import verify_release
 
     table = options.opened(original, given)
     published = options.opened(release, given)

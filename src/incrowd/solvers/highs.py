@@ -4,8 +4,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from incrowd.silence import standard_output_kept
-from incrowd.stop import Stop
+from incrowd.run.silence import standard_output_kept
+from incrowd.run.stop import Stop
 
 _lock = threading.Lock()
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance
+from incrowd.problem.instance import Instance
 from incrowd.solvers.base import Context
 from incrowd.solvers.highs import standard_output_kept_clean
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance
-from incrowd.presolve.chain import Level, presolve
-from incrowd.problem import Problem
+from incrowd.problem.instance import Instance
+from incrowd.problem.problem import Problem
+from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.approx.deletion import join_cost
 from incrowd.solvers.approx.factor import minimum_factor, pair_costs
 from incrowd.solvers.approx.factors import SIZE, adjacency, from_classes, is_binary, refuse_factor

@@ -25,11 +25,11 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.highs import model_of, optimum, run_until
-from incrowd.instance import Instance
-from incrowd.presolve.chain import Level, presolve
-from incrowd.problem import Problem
-from incrowd.solution import Solution
+from incrowd.linear.highs import model_of, optimum, run_until
+from incrowd.problem.instance import Instance
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.fpt.laws import Closeness, Laws, Recursive, take_apart
