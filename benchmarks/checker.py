@@ -25,12 +25,12 @@ from incrowd.bounds.support import support_prices
 from incrowd.checker.recheck import recheck
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.file import HierarchyFile
-from incrowd.instance import from_codes
-from incrowd.patterns.prefix_tree import PrefixTree
+from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.policy.base import Roles
-from incrowd.proof.ladders import ladders_of
+from incrowd.problem.instance import from_codes
+from incrowd.problem.solution import Solution
 from incrowd.proof.writing import Evidence, write_proof
-from incrowd.solution import Solution
+from incrowd.published.ladders import ladders_of
 
 ROOT = Path(os.environ.get("INCROWD_DATA", Path(__file__).parents[2] / "shared" / "data"))
 CASES = [

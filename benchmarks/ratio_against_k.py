@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import incrowd as ic
-from incrowd.demo import QI, SENSITIVE, nhefs
+from incrowd.driver.solve import solve
 from incrowd.instances.known import DistanceTwins
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solve import solve
+from incrowd.problem.problem import Problem
+from incrowd.tables.samples import QI, SENSITIVE, nhefs
 
 KS = (2, 3, 5, 8, 12, 18, 25)
 TWINS = tuple(range(3, 15))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from incrowd.instance import Instance, from_codes
+from incrowd.driver.solve import solve
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Model
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
@@ -26,8 +26,8 @@ from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.problem import Problem
-from incrowd.solve import solve
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
 
 CASES: dict[str, Model] = {
     "distinct-2": DistinctDiversity(2),

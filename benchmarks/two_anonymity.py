@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.file import HierarchyFile
-from incrowd.instance import Instance, from_codes
+from incrowd.problem.instance import Instance, from_codes
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching.nodes import Nodes
 from incrowd.solvers.matching.pipeline import Matching, match

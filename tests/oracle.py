@@ -5,9 +5,9 @@ Deliberately naive and independent of the package's own join and cost code.
 
 from functools import cache
 
-from incrowd.instance import Instance
 from incrowd.privacy.base import Model
-from incrowd.problem import Problem
+from incrowd.problem.instance import Instance
+from incrowd.problem.problem import Problem
 
 
 def join_cost(instance: Instance, copies: tuple[int, ...]) -> int:

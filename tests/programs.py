@@ -10,7 +10,7 @@ TESTS = Path(__file__).parent
 WAITING = f"""
 import sys, time
 sys.path.insert(0, {str(TESTS)!r})
-import incrowd.solve
+import incrowd.driver.solve
 from tables import Sorter
 
 class Waiter(Sorter):
@@ -24,7 +24,7 @@ class Waiter(Sorter):
         import dataclasses
         return dataclasses.replace(outcome, ended=context.stop.why())
 
-incrowd.solve.choose = lambda problem, method: Waiter()
+incrowd.driver.solve.choose = lambda problem, method: Waiter()
 from incrowd.cli import main
 main()
 """

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from incrowd.problem import Problem
-from incrowd.solution import Solution
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Scope
 
 Row = list[str | None]

@@ -7,8 +7,8 @@ import polars as pl
 from click.testing import CliRunner
 
 import incrowd as ic
-from incrowd.cautions import values_by_class
 from incrowd.cli import cli
+from incrowd.published.cautions import values_by_class
 from incrowd.report.make import external_report, internal_report
 
 VISITS = pl.DataFrame(

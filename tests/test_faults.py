@@ -16,17 +16,17 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.driver.memory import within_memory
+from incrowd.driver.solve import solve
 from incrowd.errors import InputError, StoppedError
-from incrowd.frames import files
-from incrowd.frames.folders import files_in
-from incrowd.memory import within_memory
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solution import Solution
-from incrowd.solve import solve
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.engine.windows import sorted_classes
+from incrowd.tables import files
+from incrowd.tables.folders import files_in
 from programs import command
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX")
@@ -150,7 +150,7 @@ class Hungry(Engine):
 
 def problem_of(rows: int) -> Problem:
     """A problem of some size."""
-    from incrowd.instance import from_codes
+    from incrowd.problem.instance import from_codes
 
     rng = np.random.default_rng(1)
     return Problem(from_codes(rng.integers(0, 4, (rows, 4)))[0], KAnonymity(3))
@@ -206,7 +206,7 @@ SHORT_OF_MEMORY = """
 import resource, sys
 sys.path.insert(0, sys.argv[1])
 from test_faults import problem_of
-from incrowd.solve import solve
+from incrowd.driver.solve import solve
 from incrowd.solvers.engine.engine import Engine
 solve(problem_of(200), Engine())  # compile and import before the limit
 now = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from incrowd import anonymize
 from incrowd.cli import cli
+from incrowd.encoding.fewest import fewest_dropped
 from incrowd.errors import InputError, NoLawfulReleaseError
-from incrowd.fewest import fewest_dropped
-from incrowd.frames.files import open_table
 from incrowd.policy import Policy
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Group, Model
@@ -24,7 +23,8 @@ from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
-from incrowd.verification import verify_release
+from incrowd.published.verification import verify_release
+from incrowd.tables.files import open_table
 
 MODELS: list[Model] = [
     FrequencyDiversity(2),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from incrowd.instance import packed, places_in, row_order
+from incrowd.problem.instance import packed, places_in, row_order
 
 
 def rows_of(seed: int, rows: int, columns: int, values: int, step: int) -> np.ndarray:

@@ -11,20 +11,26 @@ import incrowd
 PACKAGE = Path(incrowd.__file__).parent
 # what each layer holds, from the lowest up: a file or folder imports from its own and lower ones
 LAYERS = (
-    "clock errors events units silence stop highs simplex jit draws",
-    "hierarchy privacy instance solution problem instances",
-    "patterns bounds presolve",
-    "solvers memory",
-    "solve",
-    "frames measure policy coding constraints fewest checker",
-    "anonymize attack cautions existing frontier proof release report summary learnt verification "
-    "demo",
-    "spark sklearn pandera",
+    "errors text checker",
+    "run hierarchy",
+    "kernels linear",
+    "privacy tables",
+    "problem measures",
+    "lattice reduce instances policy pandera",
+    "bounds encoding",
+    "solvers",
+    "driver",
+    "constraints",
+    "published",
+    "proof report",
+    "release",
+    "existing",
+    "_api",
+    "attacks frontiers spark sklearn",
     "cli",
 )
 LAYER = {name: number for number, names in enumerate(LAYERS) for name in names.split()}
-# they call each other in functions: a release writes its report and proof, a frontier draws itself
-KNOTS = ({"release", "report"}, {"release", "proof"}, {"frontier", "report"})
+ROOT = {"__init__", "__main__"}
 
 
 def unit_of(file: Path) -> str:
@@ -51,7 +57,7 @@ def imports(file: Path) -> set[str]:
 def graph() -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for file in PACKAGE.rglob("*.py"):
-        if file.parent != PACKAGE or not file.name.startswith("_"):
+        if file.parent != PACKAGE or file.stem not in ROOT:
             graph.setdefault(unit_of(file), set()).update(imports(file))
     return graph
 
@@ -66,11 +72,38 @@ def test_nothing_imports_from_above(graph: dict[str, set[str]]):
 
 
 def test_nothing_imports_in_circles(graph: dict[str, set[str]]):
-    tied = {
-        a: {b for b in others if b != a and not any({a, b} <= knot for knot in KNOTS)}
-        for a, others in graph.items()
-    }
+    others = {a: imported - {a} for a, imported in graph.items()}
     try:
-        tuple(TopologicalSorter(tied).static_order())
+        tuple(TopologicalSorter(others).static_order())
     except CycleError as error:
         pytest.fail(f"in circles: {error.args[1]}")
+
+
+def modules(file: Path, known: set[str]) -> set[str]:
+    """Modules of the package that a file imports from, for types and in functions as well."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            found |= {node.module, *(f"{node.module}.{one.name}" for one in node.names)} & known
+        elif isinstance(node, ast.Import):
+            found |= {one.name for one in node.names} & known
+    return found
+
+
+def test_no_files_import_each_other():
+    known = {
+        ".".join(("incrowd", *file.relative_to(PACKAGE).with_suffix("").parts)): file
+        for file in PACKAGE.rglob("*.py")
+        if file.name != "__init__.py"
+    }
+    try:
+        TopologicalSorter(
+            {name: modules(file, set(known)) - {name} for name, file in known.items()}
+        ).prepare()
+    except CycleError as error:
+        pytest.fail(f"in circles: {error.args[1]}")
+
+
+def test_few_files_stand_outside_the_rooms():
+    front_door = {"__init__", "__main__", "_api", "errors", "release", "pandera"}
+    assert {file.stem for file in PACKAGE.glob("*.py")} == front_door

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 import incrowd as ic
 from incrowd.checker.verify import check
 from incrowd.cli import cli
-from incrowd.coding import coded
+from incrowd.encoding.encoded import coded
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
-from incrowd.frames.native import from_native
 from incrowd.policy import Policy
 from incrowd.privacy.base import Group
 from incrowd.privacy.people import People
 from incrowd.proof.prove import prove
+from incrowd.tables.native import from_native
 from oracle import join_cost, optimum
 
 

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from incrowd.silence import standard_output_kept
+from incrowd.run.silence import standard_output_kept
 
 
 def test_nothing_comes_through(capfd: pytest.CaptureFixture[str]) -> None:

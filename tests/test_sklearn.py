@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import incrowd as ic
-from incrowd.sklearn import Anonymizer
+from incrowd.sklearn.anonymizer import Anonymizer
 
 PEOPLE = pd.DataFrame(
     {

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import incrowd.solvers.portfolio as portfolio
+from incrowd.driver.solve import choose, fewer_copies, solve
 from incrowd.errors import (
     InputError,
     NoLawfulReleaseError,
@@ -15,21 +16,20 @@ from incrowd.errors import (
     StoppedError,
     VerificationError,
 )
-from incrowd.events import Event
-from incrowd.instance import Instance, from_codes
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.problem import Problem
-from incrowd.solution import Solution
-from incrowd.solve import choose, fewer_copies, solve
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.run.events import Event
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.exact.subset_dp import SubsetDP
 from incrowd.solvers.matching.solver import SimplexMatching
-from incrowd.stop import Stop
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, lawful, prices_hold, random_table, random_tables
 

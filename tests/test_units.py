@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from incrowd.checker import published
 from incrowd.cli.verify import hundredths
-from incrowd.frontier.points import Point
+from incrowd.frontiers.points import Point
 from incrowd.proof.statement import statement
-from incrowd.stop import Stop
-from incrowd.units import gap_of, in_units, shown, shown_gap, shown_share
+from incrowd.run.stop import Stop
+from incrowd.text.units import gap_of, in_units, shown, shown_gap, shown_share
 
 units = st.integers(0, 2**62) | st.integers(0, 2000)
 scales = st.integers(1, 2**40) | st.integers(1, 120) | st.just(10**6)

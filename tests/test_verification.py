@@ -11,11 +11,11 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.anonymize import release_of
+from incrowd._api import release_of
 from incrowd.cli import cli
-from incrowd.frames import from_native
 from incrowd.policy import Policy
-from incrowd.verification import verify_release
+from incrowd.published.verification import verify_release
+from incrowd.tables import from_native
 from tables import Sorter
 
 

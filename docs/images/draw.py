@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 import incrowd as ic
-from incrowd.demo import QI, SENSITIVE, nhefs
+from incrowd.tables.samples import QI, SENSITIVE, nhefs
 
 KS = (2, 3, 5, 8, 12, 18, 25)
 METHODS = {

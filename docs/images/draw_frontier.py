@@ -7,8 +7,8 @@ import argparse
 from pathlib import Path
 
 import incrowd as ic
-from incrowd.demo import QI, SENSITIVE, nhefs
 from incrowd.report.svg import svg_text
+from incrowd.tables.samples import QI, SENSITIVE, nhefs
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])

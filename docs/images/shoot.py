@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import incrowd as ic
-from incrowd.demo import QI, SENSITIVE, nhefs
+from incrowd.tables.samples import QI, SENSITIVE, nhefs
 
 WIDTH, HEIGHT = 1280, 2110
 

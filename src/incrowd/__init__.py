@@ -6,14 +6,12 @@ release = ic.anonymize(frame, k=5, qi=["age", "sex", "zip"], sensitive="diagnosi
 release.data, release.cost, release.lower_bound
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from incrowd.anonymize import anonymize as anonymize
-    from incrowd.attack import attack as attack
+    from incrowd._api import anonymize as anonymize
+    from incrowd.attacks import attack as attack
     from incrowd.errors import HierarchyError as HierarchyError
     from incrowd.errors import IncrowdError as IncrowdError
     from incrowd.errors import InputError as InputError
@@ -22,15 +20,15 @@ if TYPE_CHECKING:
     from incrowd.errors import OutOfScopeError as OutOfScopeError
     from incrowd.errors import StoppedError as StoppedError
     from incrowd.errors import VerificationError as VerificationError
-    from incrowd.events import Event as Event
-    from incrowd.frontier import frontier as frontier
+    from incrowd.frontiers import frontier as frontier
     from incrowd.policy import Policy as Policy
     from incrowd.release import Release as Release
+    from incrowd.run.events import Event as Event
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "Event": "incrowd.events",
+    "Event": "incrowd.run.events",
     "HierarchyError": "incrowd.errors",
     "IncrowdError": "incrowd.errors",
     "InputError": "incrowd.errors",
@@ -41,10 +39,10 @@ _HOME = {
     "Release": "incrowd.release",
     "StoppedError": "incrowd.errors",
     "VerificationError": "incrowd.errors",
-    "anonymize": "incrowd.anonymize",
-    "attack": "incrowd.attack",
-    "frontier": "incrowd.frontier",
-    "measure": "incrowd.measure",
+    "anonymize": "incrowd._api",
+    "attack": "incrowd.attacks",
+    "frontier": "incrowd.frontiers",
+    "measure": "incrowd.measures",
 }
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
@@ -61,18 +59,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_HOME})
-
-
-class _Package(ModuleType):
-    """Keeps ``incrowd.anonymize`` and ``incrowd.measure`` functions.
-
-    Whoever imports the submodule of that name makes the import system bind the module instead.
-    """
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _HOME and isinstance(value, ModuleType):
-            value = getattr(value, name, value)
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

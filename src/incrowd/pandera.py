@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from incrowd.errors import MissingExtraError
-from incrowd.measure import measure
+from incrowd.measures import measure
 from incrowd.privacy.numbers import whole
 
 try:

@@ -5,7 +5,7 @@ import pytest
 
 import incrowd as ic
 from attack.worlds import drawn, scene, swapped
-from incrowd.attack import inference
+from incrowd.attacks import inference
 
 FAMILY = (inference.homogeneity, inference.skewness, inference.inference)
 
@@ -55,7 +55,7 @@ def test_an_independent_column():
 
 def residual_of(outcome):
     """Risk and interval."""
-    from incrowd.attack.rates import residual
+    from incrowd.attacks.rates import residual
 
     return residual(outcome.attack, outcome.control)
 

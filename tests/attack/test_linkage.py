@@ -6,7 +6,7 @@ import pytest
 
 import incrowd as ic
 from attack.worlds import drawn, scene, starred
-from incrowd.attack.findings import Findings
+from incrowd.attacks.findings import Findings
 
 
 def attacked(*arguments, **options) -> Findings:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from incrowd.attack.rates import Rate, independent, residual, wilson
+from incrowd.attacks.rates import Rate, independent, residual, wilson
 
 
 def test_wilson_is_the_papers():

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.attack.reading import Tables, scene_of
-from incrowd.attack.scene import Scene
-from incrowd.frames.files import open_table
+from incrowd.attacks.reading import Tables, scene_of
+from incrowd.attacks.scene import Scene
 from incrowd.policy import Policy
+from incrowd.tables.files import open_table
 
 
 def drawn(

@@ -6,8 +6,8 @@ import numpy as np
 
 from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
 from incrowd.bounds.support import support_prices
-from incrowd.instance import Instance
-from incrowd.patterns.prefix_tree import Emission, PrefixTree
+from incrowd.lattice.prefix_tree import Emission, PrefixTree
+from incrowd.problem.instance import Instance
 from solvers.engine.engine_samples import supported
 
 

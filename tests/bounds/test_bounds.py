@@ -8,7 +8,7 @@ from incrowd.bounds.crowd_ascent import CrowdAscent
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices, uniqueness_prices
-from incrowd.patterns.prefix_tree import EMIT, PrefixTree, Sink, Slack
+from incrowd.lattice.prefix_tree import EMIT, PrefixTree, Sink, Slack
 from incrowd.privacy.k_anonymity import KAnonymity
 from oracle import optimum
 from solvers.engine.engine_samples import (

@@ -10,12 +10,12 @@ from incrowd.bounds.dearest_class import most_worth
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import pricing_of
-from incrowd.instance import from_codes
 from incrowd.privacy.base import Group
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.problem import Problem
+from incrowd.problem.instance import from_codes
+from incrowd.problem.problem import Problem
 from oracle import optimum
 
 SIZE_OF_TABLE = 40  # copies of which the crowd below holds some

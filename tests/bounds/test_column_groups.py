@@ -10,15 +10,15 @@ from incrowd.bounds.best import best_prices
 from incrowd.bounds.column_groups import parted, wide_prices
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices, uniqueness_prices
-from incrowd.instance import Instance, from_codes
-from incrowd.patterns.prefix_tree import UNLIMITED, PrefixTree
+from incrowd.driver.solve import solve
+from incrowd.lattice.prefix_tree import UNLIMITED, PrefixTree
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solve import solve
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.sensitive.engine import SensitiveEngine
-from incrowd.stop import Stop
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, prices_hold, random_tables
 

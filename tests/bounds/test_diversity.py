@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from incrowd.bounds.lawful_counts import close_counts, least_far, uneven_sizes
 from incrowd.bounds.pricing import answer, dearest, pricing_of
-from incrowd.instance import from_codes
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Model
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
@@ -24,7 +23,8 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.problem import Problem
+from incrowd.problem.instance import from_codes
+from incrowd.problem.problem import Problem
 
 EXACT: list[Model] = [
     FrequencyDiversity(2),

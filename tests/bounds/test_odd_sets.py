@@ -19,16 +19,16 @@ from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
-from incrowd.instance import Instance, from_codes
-from incrowd.patterns.listing import within
-from incrowd.patterns.prefix_tree import Emission
+from incrowd.lattice.listing import within
+from incrowd.lattice.prefix_tree import Emission
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.engine.branching.relaxation import copies_in, groups
 from incrowd.solvers.engine.engine import Engine, Run
 from incrowd.solvers.engine.reach import classes_within
-from incrowd.stop import Stop
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, random_tables
 

@@ -9,11 +9,11 @@ from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bou
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import pricing_of
 from incrowd.bounds.strides import WEIGHT, Strides
-from incrowd.instance import Instance, from_codes
 from incrowd.privacy.beta_likeness import BasicBetaLikeness
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.problem import Problem
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
 
 SCHEDULE = LawfulPriceBound(rounds=6, iterations=80, pairs=200_000, patterns=20_000)
 LIKENESS = BasicBetaLikeness(1) & KAnonymity(2)

@@ -18,11 +18,11 @@ from incrowd.checker.ladder import tables, validated
 from incrowd.checker.recheck import recheck
 from incrowd.checker.verify import Verdict, check
 from incrowd.hierarchy.tree import Tree
-from incrowd.instance import Instance, from_codes
 from incrowd.policy.base import Roles
-from incrowd.proof.ladders import ladder_of
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.solution import Solution
 from incrowd.proof.writing import Evidence, pack, sha256_of, write_proof
-from incrowd.solution import Solution
+from incrowd.published.ladders import ladder_of
 
 NAMES = ("release.csv", "original.parquet", "out.proof")
 

@@ -26,11 +26,11 @@ from incrowd.checker.published import require_like_file, require_named
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.verify import check
 from incrowd.hierarchy.tree import Tree
-from incrowd.instance import from_codes
-from incrowd.patterns.prefix_tree import PrefixTree
+from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.proof.ladders import ladder_of
+from incrowd.problem.instance import from_codes
 from incrowd.proof.writing import pack
+from incrowd.published.ladders import ladder_of
 from oracle import optimum
 
 

@@ -17,9 +17,9 @@ from incrowd.bounds.prices import ColumnGroup, Prices
 from incrowd.bounds.support import support_prices
 from incrowd.checker.verify import check
 from incrowd.hierarchy.tree import Tree
-from incrowd.instance import Instance, from_codes
-from incrowd.patterns.prefix_tree import PrefixTree
+from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem.instance import Instance, from_codes
 from oracle import optimum
 
 QUANTUM = 1000

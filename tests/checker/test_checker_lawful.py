@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proof_samples import coded, join_cost, problems
 
-from incrowd.anonymize import anonymize
+from incrowd._api import anonymize
 from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.checker import charges as checker_charges
 from incrowd.checker import inequality
@@ -33,11 +33,12 @@ from incrowd.checker.models import Histogram, lawful, least_class
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.sizes import Size, depth_of, histograms, sized_exceeds, within
 from incrowd.checker.verify import Verdict, check
+from incrowd.driver.solve import Solved, solve
 from incrowd.hierarchy.tree import Tree
-from incrowd.instance import Instance, from_codes
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Model
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.claims import plain_models
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
@@ -45,17 +46,16 @@ from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.problem import Problem
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
 from incrowd.proof.certificate import certificate
 from incrowd.proof.lawful import rules_of
-from incrowd.proof.models import plain_models
 from incrowd.proof.prove import prove
 from incrowd.proof.writing import pack
-from incrowd.solution import Solution
-from incrowd.solve import Solved, solve
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.sensitive.engine import SensitiveEngine
-from incrowd.stop import Stop
 from oracle import optimum
 
 K3 = {"model": "k-anonymity", "k": 3}

@@ -21,6 +21,7 @@ from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.claims import plain_models
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
@@ -32,7 +33,6 @@ from incrowd.privacy.laws import grows_less
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.proof.models import plain_models
 
 SHARED = ("AlphaK", "BasicBetaLikeness", "EnhancedBetaLikeness", "DeltaDisclosure")
 VALUES = ("a", None, "c", "d")

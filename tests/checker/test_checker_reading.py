@@ -16,10 +16,10 @@ from incrowd.checker.rejection import RejectedError
 from incrowd.checker.verify import check
 from incrowd.cli import cli
 from incrowd.errors import InputError
-from incrowd.frames.csv_table import CsvTable
-from incrowd.frames.one_file import read_file
 from incrowd.proof.prove import prove
 from incrowd.proof.writing import pack, sha256_of
+from incrowd.tables.csv_table import CsvTable
+from incrowd.tables.one_file import read_file
 
 RAW = "age,sex,ill\n" + "".join(f"{20 + i},{'fm'[i % 2]},flu {i}\n" for i in range(12))
 
@@ -155,7 +155,7 @@ def test_dialects_that_the_file_shows(text: str, written: str | None, form: dict
 
 def read_file_of(data: bytes, form: dict[str, str]) -> CsvTable:
     """Read by incrowd's own reader, whose dialect is the one that a proof would state."""
-    from incrowd.frames.csv_table import read_csv
+    from incrowd.tables.csv_table import read_csv
 
     table = read_csv(data, "t", None, form.get("encoding"))
     stated = table.dialect.delimiter, table.dialect.newline

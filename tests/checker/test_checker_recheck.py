@@ -8,7 +8,7 @@ from incrowd.checker.ladder import validated
 from incrowd.checker.recheck import classes_of, recheck
 from incrowd.checker.rejection import RejectedError
 from incrowd.hierarchy.tree import Tree
-from incrowd.proof.ladders import ladder_of
+from incrowd.published.ladders import ladder_of
 
 AGE = Tree(
     "age",

@@ -77,7 +77,7 @@ def test_what_no_output_holds_is_refused_before_the_search(
     assert incrowd(*asked, "-o", "held.parquet").exit_code == 0
     held = pl.read_parquet("held.parquet")
     assert held.equals(pl.concat([frame] * (2 if table == "parts" else 1)))
-    monkeypatch.setattr(import_module("incrowd.anonymize"), "release_of", None)  # would fail
+    monkeypatch.setattr(import_module("incrowd._api"), "release_of", None)  # would fail
     done = incrowd(*asked, "-o", output, *option.split())
     assert (done.exit_code, bool(re.match(f"incrowd: {message}", done.stderr))) == (2, True)
 
@@ -215,8 +215,8 @@ def test_unexpected_errors_quote_nothing(folder, monkeypatch):
     def broken(*_):
         raise ValueError(SECRET)
 
-    import_module("incrowd.anonymize")
-    monkeypatch.setattr(sys.modules["incrowd.anonymize"], "solve", broken)
+    import_module("incrowd._api")
+    monkeypatch.setattr(sys.modules["incrowd._api"], "solve", broken)
     done = incrowd("anonymize", "in.csv", "-o", "o.csv")
     assert done.exit_code == 2
     assert "ValueError" in done.stderr and SECRET not in done.output

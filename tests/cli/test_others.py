@@ -6,12 +6,12 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from incrowd import demo as data
 from incrowd.cli import cli
 from incrowd.cli.options import split_names, split_pairs
 from incrowd.cli.progress import Line
 from incrowd.errors import InputError, MissingExtraError
-from incrowd.events import Event
+from incrowd.run.events import Event
+from incrowd.tables import samples as data
 
 
 def incrowd(*arguments):

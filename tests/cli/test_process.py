@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from incrowd.frames import read, texts
+from incrowd.tables import read, texts
 from programs import STUCK_IN_WRITING, WAITING, command, run, start
 
 TABLE = b"age;zip\r\n34;01234\r\n34;01234\r\n36;01235\r\n36;\r\n"

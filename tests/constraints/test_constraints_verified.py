@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.coding import coded
 from incrowd.constraints.plan import plan_of
-from incrowd.frames import from_native
-from incrowd.verification import verify_release
+from incrowd.encoding.encoded import coded
+from incrowd.published.verification import verify_release
+from incrowd.tables import from_native
 
 FRAME = pl.DataFrame(
     {

@@ -6,7 +6,7 @@ import pytest
 from incrowd.constraints.crowd import Costs, Crowd, new_crowd, revalue
 from incrowd.constraints.repair import sweep
 from incrowd.hierarchy.tree import Tree
-from incrowd.instance import from_codes
+from incrowd.problem.instance import from_codes
 
 
 def naive_value(crowd: Crowd, costs: Costs, trees: tuple[Tree, ...], rows: list[int]) -> int:

@@ -18,22 +18,22 @@ from incrowd.bounds import column_groups
 from incrowd.cli import cli
 from incrowd.cli.frontier import numbers
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
-from incrowd.frontier.of_table import model_at
-from incrowd.frontier.sweep import Sweep
-from incrowd.instance import from_codes
+from incrowd.frontiers.of_table import model_at
+from incrowd.frontiers.sweep import Sweep
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
+from incrowd.problem.instance import from_codes
+from incrowd.problem.problem import Problem
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.catalog import by_id
-from incrowd.stop import Stop
 from oracle import optimum
 
 
 @pytest.fixture
 def by_engine(monkeypatch):
     """Let the engine serve every k, also where an exact method would."""
-    sweep_module = import_module("incrowd.frontier.sweep")
+    sweep_module = import_module("incrowd.frontiers.sweep")
     monkeypatch.setattr(sweep_module, "choose", lambda problem, method: by_id("engine"))
 
 
@@ -88,7 +88,7 @@ def test_against_every_partition(rows, engine):
 @pytest.mark.parametrize("limit", [None, 0.0])
 def test_wide_tables_are_bounded_by_groups(limit, by_engine, monkeypatch):
     """Tests the bounds of a table too wide to look at every pattern, against brute force."""
-    monkeypatch.setattr(import_module("incrowd.frontier.sweep"), "affordable", lambda *_: 0)
+    monkeypatch.setattr(import_module("incrowd.frontiers.sweep"), "affordable", lambda *_: 0)
     monkeypatch.setattr(column_groups, "FIRST", 2)
     monkeypatch.setattr(column_groups, "VISITS", 20)
     monkeypatch.setattr(column_groups, "VISITS_A_SECOND", 20)

@@ -11,7 +11,7 @@ from incrowd.errors import HierarchyError
 from incrowd.hierarchy import HierarchyFile, Stars, build_trees
 from incrowd.hierarchy.check import check
 from incrowd.hierarchy.text import Lines
-from incrowd.proof.ladders import ladder_of
+from incrowd.published.ladders import ladder_of
 
 cells = st.sampled_from(["a", "b", "c", "A", "B", "X", "*", "", "35", '"q"', "é"])
 lines = st.lists(cells, min_size=1, max_size=5).map(";".join)

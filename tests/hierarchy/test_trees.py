@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from incrowd.checker.ladder import validated
 from incrowd.hierarchy import HierarchyRows, Tree, build_trees
-from incrowd.proof.ladders import ladder_of
+from incrowd.published.ladders import ladder_of
 
 Rows = tuple[tuple[str, ...], ...]
 

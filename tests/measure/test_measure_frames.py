@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from incrowd.measure import measure
+from incrowd.measures import measure
 
 
 def sample(rows: int = 200, seed: int = 3) -> pd.DataFrame:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
-from incrowd.frames import from_native
 from incrowd.policy.guess import Guess, guess
 from incrowd.policy.write import policy_text
+from incrowd.tables import from_native
 from tables import names
 
 ROWS = 60

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from incrowd.driver.solve import choose, solve
 from incrowd.errors import OutOfScopeError
-from incrowd.instance import from_codes
 from incrowd.privacy.all_of import AllOf, parts
 from incrowd.privacy.base import Group
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
@@ -12,8 +12,8 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.essential import essential
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solve import choose, solve
+from incrowd.problem.instance import from_codes
+from incrowd.problem.problem import Problem
 from oracle import optimum
 from solvers.small_tables import Shape, models, tables
 

@@ -12,17 +12,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.anonymize import anonymize
+from incrowd._api import anonymize
 from incrowd.checker.verify import Verdict, check
 from incrowd.errors import OutOfScopeError
 from incrowd.hierarchy import HierarchyRows, Intervals
 from incrowd.privacy.all_of import Combinable
 from incrowd.privacy.base import Group
 from incrowd.privacy.distinct_diversity import DistinctDiversity
-from incrowd.problem import Problem
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
 from incrowd.proof.prove import origins, prove, write_statement
 from incrowd.proof.statement import public_models
-from incrowd.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Scope
 
 ROWS = 60

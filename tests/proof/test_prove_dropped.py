@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.anonymize import anonymize
+from incrowd._api import anonymize
 from incrowd.checker.dropped import fewest, lawful_whole
 from incrowd.checker.verify import Verdict, check
 from incrowd.cli import cli

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from incrowd.anonymize import anonymize
+from incrowd._api import anonymize
 from incrowd.bounds import column_groups
 from incrowd.checker.verify import check
 from incrowd.cli import cli

@@ -18,7 +18,6 @@ from pages import HOSTILE
 import incrowd as ic
 from incrowd.cli import cli
 from incrowd.errors import InputError, MissingExtraError, OutOfScopeError
-from incrowd.frames.base import Column
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.spec import parse
 from incrowd.report.association import associations, cramers_v
@@ -29,6 +28,7 @@ from incrowd.report.plots import plot_shares
 from incrowd.report.subgroups import subgroups
 from incrowd.report.svg import svg_text
 from incrowd.report.view import view_of
+from incrowd.tables.base import Column
 
 cells = st.one_of(
     st.none(), st.integers(-3, 60).map(str), st.sampled_from(["", "x", "007", "1.5", "30-39"])

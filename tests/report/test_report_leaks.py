@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
-from incrowd.frames import texts
 from incrowd.report.make import external_report
 from incrowd.report.metadata import descriptor
 from incrowd.report.view import view_of
+from incrowd.tables import texts
 from tables import Sorter
 
 WORDS = [f"zq{a}{b}w" for a in "abcdefgh" for b in "klmnoprs"]  # part of no other text

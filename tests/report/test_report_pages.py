@@ -15,12 +15,12 @@ from pages import HOSTILE, Reader, require_harmless
 import incrowd as ic
 from incrowd.cli import cli
 from incrowd.errors import InputError, MissingExtraError
-from incrowd.frames import texts
-from incrowd.release import shown
+from incrowd.published.base import shown
 from incrowd.report.make import external_report, internal_report
 from incrowd.report.replicate import python_call, shell_line
 from incrowd.report.style import SHEET
 from incrowd.report.view import Inside
+from incrowd.tables import texts
 from tables import Sorter, tables
 
 PEOPLE = {

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.hierarchy.tree import Tree
-from incrowd.instance import Instance, from_codes
 from incrowd.privacy.base import Model
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distance import Hierarchical, Ordered
@@ -16,6 +15,7 @@ from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.t_closeness import TCloseness
+from incrowd.problem.instance import Instance, from_codes
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from incrowd.instance import Instance, from_codes
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
 from incrowd.solvers.approx.deletion import delete_outliers
 from incrowd.solvers.approx.forest import Forest, Neighbours, plant
 from incrowd.solvers.base import Context

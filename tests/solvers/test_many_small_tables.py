@@ -8,7 +8,7 @@ import pytest
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.problem import Problem
+from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context
 from incrowd.solvers.catalog import SOLVERS, has_reductions
 from oracle import optimum

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from incrowd.driver.solve import solve
 from incrowd.errors import InputError, OutOfScopeError
-from incrowd.instance import Instance, from_codes
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.problem import Problem
-from incrowd.solve import solve
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
+from incrowd.run.stop import Stop
 from incrowd.solvers.approx.factor_1_2 import Factor12
 from incrowd.solvers.approx.forest import Forest
 from incrowd.solvers.approx.m_approximation import MApproximation
@@ -32,7 +33,6 @@ from incrowd.solvers.fpt.closeness_milp import ClosenessMILP
 from incrowd.solvers.fpt.kernel import Kernel
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
 from incrowd.solvers.fpt.resolution_vectors import ResolutionVectors
-from incrowd.stop import Stop
 from oracle import optimum
 from solvers.small_tables import Shape, models, tables
 

@@ -6,19 +6,19 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.events import Event
+from incrowd.cli.summary import summary
+from incrowd.driver.solve import recheck
 from incrowd.instances import make
 from incrowd.instances.known import DistanceTwins, TwoFactorTight
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solve import recheck
+from incrowd.problem.problem import Problem
+from incrowd.run.events import Event
 from incrowd.solvers.approx.factor_1_2 import Factor12
 from incrowd.solvers.approx.factors import is_binary
 from incrowd.solvers.approx.forest import Forest
 from incrowd.solvers.approx.m_approximation import MApproximation
 from incrowd.solvers.approx.two_factor import TwoFactor
 from incrowd.solvers.base import Context, Solver
-from incrowd.summary import summary
 
 APPROXIMATIONS = (Forest(), Forest(row_deletion=True), Factor12(), TwoFactor(), MApproximation())
 PLANTED: tuple[tuple[str, dict[str, Any], int | None], ...] = (  # family, options, its k if fixed

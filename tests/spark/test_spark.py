@@ -265,7 +265,7 @@ def test_driver_needs_no_numba() -> None:
     program = (
         "import sys; sys.modules['numba'] = None\n"
         "import incrowd.spark.front, incrowd.spark.columns, incrowd.spark.blocks\n"
-        "import incrowd.spark.rows, incrowd.spark.check, incrowd.cli.spark, incrowd.summary\n"
+        "import incrowd.spark.rows, incrowd.spark.check, incrowd.cli.spark, incrowd.cli.summary\n"
     )
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True)
     assert done.returncode == 0, done.stderr.decode()

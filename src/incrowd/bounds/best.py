@@ -8,9 +8,9 @@ from incrowd.bounds.column_groups import wide_prices
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
-from incrowd.instance import Instance
-from incrowd.patterns.prefix_tree import PrefixTree
-from incrowd.stop import Stop
+from incrowd.lattice.prefix_tree import PrefixTree
+from incrowd.problem.instance import Instance
+from incrowd.run.stop import Stop
 
 
 def best_prices(

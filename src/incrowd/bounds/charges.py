@@ -29,8 +29,8 @@ from incrowd.bounds.price import fade
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION
 from incrowd.bounds.stacks import Law, Stacks, new_stacks
-from incrowd.jit import lean_kernel
-from incrowd.patterns.prefix_tree import OVERFLOW, Sink, new_sink
+from incrowd.kernels.jit import lean_kernel
+from incrowd.lattice.prefix_tree import OVERFLOW, Sink, new_sink
 
 MOST_PATTERNS, MOST_PAIRS = 20_000, 40_000_000  # the checker asks each pattern again, in Python
 LONGEST = 8  # steps that a pattern which is worth nothing is left alone, at most

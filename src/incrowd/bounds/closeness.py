@@ -23,7 +23,7 @@ from typing import Any
 
 from incrowd.bounds.diversity import IMPOSSIBLE
 from incrowd.bounds.tops import fill_tops, sort_pieces
-from incrowd.jit import inner_kernel
+from incrowd.kernels.jit import inner_kernel
 
 SLOPES = 9  # slopes tried for one size of class, at most
 

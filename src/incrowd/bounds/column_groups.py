@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from incrowd.bounds.price import PriceBound, certify, quantum_for
 from incrowd.bounds.prices import ColumnGroup, Prices, better
 from incrowd.bounds.support import support_prices, uniqueness_prices
-from incrowd.instance import Instance
-from incrowd.patterns.prefix_tree import UNLIMITED, PrefixTree
-from incrowd.stop import Stop
+from incrowd.lattice.prefix_tree import UNLIMITED, PrefixTree
+from incrowd.problem.instance import Instance
+from incrowd.run.stop import Stop
 
 VISITS = 800_000  # of the support searches of all groups; pricing takes 40 to 80 µs for each
 VISITS_A_SECOND = 33_000  # the same where time is limited, by the seconds that prices may take

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from incrowd.bounds.ascent import Ascent, Steps, load_cutters, note_excess, take_part
-from incrowd.jit import lean_kernel
-from incrowd.patterns.topk import most_above, top_k, top_k_buffers
+from incrowd.kernels.jit import lean_kernel
+from incrowd.lattice.topk import most_above, top_k, top_k_buffers
 
 
 @lean_kernel

@@ -19,7 +19,7 @@ Theorems and proofs: docs/explanation/sensitive-bounds.md, "Once per pattern".
 from typing import Any
 
 from incrowd.bounds.stacks import NOTHING, keep, line, pile
-from incrowd.jit import inner_kernel, lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
 
 PROBES = 24  # sizes tried on the way to the one where classes are worth most, at most
 QUIET = 12  # sizes passed over in a row, at most

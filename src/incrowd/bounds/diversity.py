@@ -22,7 +22,7 @@ from math import floor
 from typing import Any
 
 from incrowd.bounds.tops import LOOKS, fill_tops
-from incrowd.jit import inner_kernel
+from incrowd.kernels.jit import inner_kernel
 
 IMPOSSIBLE = -1e300
 

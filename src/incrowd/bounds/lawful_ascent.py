@@ -10,7 +10,7 @@ from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import answer, dearest
 from incrowd.bounds.strides import Strides
 from incrowd.bounds.tops import LOOKS
-from incrowd.jit import lean_kernel
+from incrowd.kernels.jit import lean_kernel
 
 WORK = 5_000_000_000  # copies that pricing may look at: some 4 ns each where classes are large
 FEWEST_STEPS = 10  # of an ascent, whatever they take

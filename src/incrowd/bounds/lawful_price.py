@@ -25,8 +25,8 @@ from incrowd.bounds.lawful_tree import EMIT, MEASURE, SUPPORT, LawfulTree
 from incrowd.bounds.price import fade
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.tops import LOOKS
-from incrowd.instance import Instance
-from incrowd.patterns.prefix_tree import OVERFLOW, UNLIMITED, Sink, new_sink
+from incrowd.lattice.prefix_tree import OVERFLOW, UNLIMITED, Sink, new_sink
+from incrowd.problem.instance import Instance
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.lawful_ascent import LawfulAscent
 from incrowd.bounds.lawful_price import emit_within
 from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.patterns.prefix_tree import Emission, new_sink
+from incrowd.lattice.prefix_tree import Emission, new_sink
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The prefix-tree search over patterns, cut by what a sensitive model allows.
 
-As ``incrowd.patterns.prefix_tree``, with the dearest lawful mean in place of the k highest prices.
+As ``incrowd.lattice.prefix_tree``, with the dearest lawful mean in place of the k highest prices.
 A node may be cut when its bound is too low: the classes below it are among its own, and cost
 at least as much.
 """
@@ -14,10 +14,9 @@ from incrowd.bounds.diversity import IMPOSSIBLE
 from incrowd.bounds.pricing import Pricing, dearest, shares_of
 from incrowd.bounds.strides import Strides
 from incrowd.bounds.tops import Pad
-from incrowd.instance import Instance
-from incrowd.jit import inner_kernel, kernel
-from incrowd.patterns.cursor import copies_of, enter_root, enter_run, is_closed, next_run
-from incrowd.patterns.prefix_tree import (
+from incrowd.kernels.jit import inner_kernel, kernel
+from incrowd.lattice.cursor import copies_of, enter_root, enter_run, is_closed, next_run
+from incrowd.lattice.prefix_tree import (
     NO_SINK,
     OVERFLOW,
     UNLIMITED,
@@ -25,6 +24,7 @@ from incrowd.patterns.prefix_tree import (
     PrefixTree,
     Sink,
 )
+from incrowd.problem.instance import Instance
 
 SUPPORT, EMIT, MEASURE = 0, 1, 2
 

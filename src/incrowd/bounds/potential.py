@@ -14,7 +14,7 @@ from typing import Any
 
 from incrowd.bounds.diversity import IMPOSSIBLE, keep_dearest
 from incrowd.bounds.tops import fill_tops
-from incrowd.jit import inner_kernel
+from incrowd.kernels.jit import inner_kernel
 
 
 @inner_kernel

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.crowd_ascent import CrowdAscent
 from incrowd.bounds.prices import Prices
-from incrowd.instance import Instance
-from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Sink, Slack, new_sink
+from incrowd.lattice.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Sink, Slack, new_sink
+from incrowd.problem.instance import Instance
 
 MOST_TRIES = 12  # boxes tried per round before the bound is left as it is
 

@@ -16,7 +16,7 @@ from incrowd.bounds.diversity import capped, distinct
 from incrowd.bounds.lawful_counts import close_counts, uneven_sizes
 from incrowd.bounds.potential import potential
 from incrowd.bounds.tops import Pad, new_pad
-from incrowd.jit import lean_kernel
+from incrowd.kernels.jit import lean_kernel
 from incrowd.privacy.all_of import parts
 from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group
@@ -29,7 +29,7 @@ from incrowd.privacy.laws import SHARES, numbers
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.problem import Problem
+from incrowd.problem.problem import Problem
 
 CAPPED, DISTINCT, VARIATION, POTENTIAL = range(4)
 SIZES = 6

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.tops import sort_pieces
-from incrowd.jit import inner_kernel
+from incrowd.kernels.jit import inner_kernel
 
 NOTHING = -1e300
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance
-from incrowd.patterns.prefix_tree import SUPPORT, UNLIMITED, PrefixTree
+from incrowd.lattice.prefix_tree import SUPPORT, UNLIMITED, PrefixTree
+from incrowd.problem.instance import Instance
 
 MOST_VISITS = 30_000_000
 VISITS_A_SECOND = 1_000_000  # about, at ten columns

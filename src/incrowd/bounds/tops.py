@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import inner_kernel
+from incrowd.kernels.jit import inner_kernel
 
 LOOKS = 1  # where ``Pad.state`` counts the copies looked at, which is what pricing takes time for
 DEEP = 16  # copies kept of a value, above which a heap collects them

@@ -18,15 +18,15 @@ from incrowd.cli.reporting import (
 )
 from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
-from incrowd.events import PROOF, READING, WRITING, Event, Listener, silent
-from incrowd.silence import standard_output_kept
-from incrowd.units import in_units, shown
+from incrowd.run.events import PROOF, READING, WRITING, Event, Listener, silent
+from incrowd.run.silence import standard_output_kept
+from incrowd.text.units import in_units, shown
 
 if TYPE_CHECKING:
-    from incrowd.frames.base import Source
     from incrowd.policy import Policy
     from incrowd.release import Release
-    from incrowd.stop import Stop
+    from incrowd.run.stop import Stop
+    from incrowd.tables.base import Source
 
 
 WRITTEN = {"--proof": "proof", "--statement": "statement"} | {o: name for name, o in FILES.items()}
@@ -88,10 +88,10 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         return run(table, output, as_json, quiet, given)
     require_servable(table, output, as_json, given)
     from incrowd.cli.progress import progress
-    from incrowd.frames.stat import require_place_of
+    from incrowd.cli.summary import summary
     from incrowd.policy import Policy
-    from incrowd.stop import Stop
-    from incrowd.summary import summary
+    from incrowd.run.stop import Stop
+    from incrowd.tables.stat import require_place_of
 
     stop = Stop()
     with progress(quiet, lambda: stop.time_limit) as listener:
@@ -136,7 +136,7 @@ def made(
 ) -> "Release":
     """Return the release of a table, or of an earlier release with the table's rows added."""
     if given["existing"] is None:
-        from incrowd.anonymize import release_of
+        from incrowd._api import release_of
 
         return release_of(source, policy, listener, stop)
     from incrowd.existing.of_table import extended
@@ -173,15 +173,15 @@ def require_outputs(
     metadata: str | None = None,
 ) -> None:
     """Raise InputError when an output cannot be made."""
-    from incrowd.frames.atomic import is_stream, require_place
+    from incrowd.tables.atomic import is_stream, require_place
 
     if statement is not None and proof is None:
         raise InputError("--statement goes with --proof: it states the proof's hash")
     outputs = [name for name in (output, proof, statement) if name is not None]
     if proof is not None and any(map(is_stream, (table, *outputs))):
         raise InputError("--proof needs files for IN, OUT and itself: it states their hashes")
-    from incrowd.frames.parts import are_parts
-    from incrowd.frames.parts_write import is_folder, require_folder_place
+    from incrowd.tables.parts import are_parts
+    from incrowd.tables.parts_write import is_folder, require_folder_place
 
     folder = are_parts(table) and is_folder(output)
     if folder:
@@ -200,7 +200,7 @@ def require_outputs(
 
 def require_texts(source: "Source", policy: "Policy", output: str, given: dict[str, Any]) -> None:
     """Raise InputError for columns that the outputs cannot hold, such as lists in CSV."""
-    from incrowd.frames.files import require_texts
+    from incrowd.tables.files import require_texts
 
     roles = policy.roles(source.columns)
     names = ("spreadsheet_safe", "report", "report_internal", "metadata")
@@ -210,7 +210,7 @@ def require_texts(source: "Source", policy: "Policy", output: str, given: dict[s
 
 def spreadsheet_safe(release: "Release", quiet: bool) -> "Release":
     """Return the release with an apostrophe before each cell that a spreadsheet would run."""
-    from incrowd.frames.spreadsheet import made_safe
+    from incrowd.tables.spreadsheet import made_safe
 
     edit, cells = made_safe(release.source, release.edit)
     say(f"{cells:,} cells that a spreadsheet would run got a ' in front", quiet)
@@ -232,8 +232,8 @@ def publish(
     if proof is None:
         release.write(output, codebook=given["codebook"])
         return {}
-    from incrowd.frames.atomic import whole
     from incrowd.proof.prove import prove, write_statement
+    from incrowd.tables.atomic import whole
 
     facts: dict[str, Any] = {}
 

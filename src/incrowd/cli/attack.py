@@ -59,8 +59,8 @@ def attack(
     Each attack is held against a control, mostly the same guess about people who are not in the
     table; its risk is (right − control)/(1 − control), with a 95 % interval.
     """
-    from incrowd.attack.catalog import chosen
-    from incrowd.attack.front import attacked, tables_of
+    from incrowd.attacks.catalog import chosen
+    from incrowd.attacks.front import attacked, tables_of
     from incrowd.policy import Policy
 
     if [release, original, people].count("-") > 1:
@@ -116,7 +116,7 @@ def show(found: Any) -> None:
 
     from rich.console import Console
 
-    from incrowd.attack.text import as_tables
+    from incrowd.attacks.findings import as_tables
 
     if sys.stdout.isatty():
         Console(highlight=False).print(as_tables(found))

@@ -8,10 +8,10 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
-from incrowd.silence import standard_output_kept
+from incrowd.run.silence import standard_output_kept
 
 if TYPE_CHECKING:
-    from incrowd.problem import Problem
+    from incrowd.problem.problem import Problem
     from incrowd.solvers.base import Context
 
 
@@ -32,13 +32,13 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     The bound is proven by a price for every row; no release is made.
     """
     from incrowd.cli.progress import progress
-    from incrowd.coding import coded
-    from incrowd.events import in_user_units
+    from incrowd.driver.solve import require_lawful_table
+    from incrowd.encoding.encoded import coded
     from incrowd.policy import Policy
     from incrowd.privacy.all_of import names_of
-    from incrowd.solve import require_lawful_table
+    from incrowd.run.events import in_user_units
+    from incrowd.run.stop import Stop, interruptible
     from incrowd.solvers.base import Context
-    from incrowd.stop import Stop, interruptible
 
     stop = Stop()
     source = options.opened(table, given)
@@ -72,7 +72,7 @@ def bound_record(
     problem: "Problem", k: int, models: Sequence[str], least: int, seconds: float
 ) -> dict[str, Any]:
     """Return what ``--json`` prints; ``least`` is the bound in units of 1/scale."""
-    from incrowd.units import at_most, in_units
+    from incrowd.text.units import at_most, in_units
 
     instance, worst = problem.instance, problem.instance.worst_cost
     return {
@@ -90,7 +90,7 @@ def bound_record(
 
 def in_words(record: dict[str, Any]) -> str:
     """Return what is said beside the bound."""
-    from incrowd.units import shown, shown_share
+    from incrowd.text.units import shown, shown_share
 
     return (
         f"no lawful release ({' and '.join(record['models'])}) costs less than "

@@ -8,7 +8,7 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record
 from incrowd.cli.places import require_apart
 from incrowd.cli.reporting import FILES, report_options, require_reports, write_reports
-from incrowd.silence import standard_output_kept
+from incrowd.run.silence import standard_output_kept
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,11 +38,11 @@ def demo(
     changes could be spared, or until searching stops paying, unless --gap or --time-limit says
     otherwise.
     """
-    from incrowd import demo as data
-    from incrowd.anonymize import release_of
+    from incrowd._api import release_of
     from incrowd.cli.progress import progress
-    from incrowd.frames.native import from_native
     from incrowd.policy import Policy
+    from incrowd.tables import samples as data
+    from incrowd.tables.native import from_native
 
     asked = {name: given.pop(name) for name in REPORTS}
     outputs = {"-o": output} | {option: asked[name] for name, option in FILES.items()}
@@ -66,7 +66,7 @@ def demo(
 
 def told(table: "pl.DataFrame", release: "Release", synthetic: bool) -> str:
     """Return the whole story: before, after, summary, what to do next."""
-    from incrowd.summary import summary
+    from incrowd.cli.summary import summary
 
     source = "drawn from a seed" if synthetic else "NHEFS 1971, complete cases"
     names = list(release.roles.qi)

@@ -8,7 +8,7 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
-from incrowd.silence import standard_output_kept
+from incrowd.run.silence import standard_output_kept
 
 MOST = 10_000  # values of k in one sweep
 
@@ -44,10 +44,10 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
     require_apart({"-o": given["output"], "--svg": given["svg"]}, table, given)
     require_outputs(as_json, given["output"], given["svg"])
     from incrowd.cli.progress import progress
-    from incrowd.frames.atomic import whole
-    from incrowd.frontier.of_table import frontier_of
+    from incrowd.frontiers.of_table import frontier_of
     from incrowd.policy import Policy
-    from incrowd.stop import Stop
+    from incrowd.run.stop import Stop
+    from incrowd.tables.atomic import whole
 
     stop = Stop()
     source = options.opened(table, given)
@@ -86,7 +86,7 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
 
 def require_outputs(as_json: bool, output: str | None, svg: str | None) -> None:
     """Raise InputError when an output cannot be made."""
-    from incrowd.frames.atomic import require_place
+    from incrowd.tables.atomic import require_place
 
     for name in (output, svg):
         if name is not None:
@@ -129,7 +129,7 @@ def numbers(text: str, option: str = "--k") -> list[int]:
 
 def as_lines(found: Any) -> str:
     """Return the points as aligned text."""
-    from incrowd.units import shown, shown_gap
+    from incrowd.text.units import shown, shown_gap
 
     rows = [["k", "cost", "bound", "gap", "share of the most"]]
     rows += [

@@ -54,8 +54,8 @@ def make(
     --from takes the lines of the column's values out of another file, and straightens them out:
     repeated lines dropped, one delimiter, * on top.
     """
-    from incrowd.frames.atomic import whole
     from incrowd.hierarchy.make import file_text
+    from incrowd.tables.atomic import whole
 
     ways = {
         "interval": interval,
@@ -153,7 +153,7 @@ def show(
     ladder = source.build(column or hierarchy, values or [])
     branch = outline(ladder, None if everything else lines)
     if svg is not None:
-        from incrowd.frames.atomic import whole
+        from incrowd.tables.atomic import whole
 
         with whole(svg) as file:
             file.write(to_svg(branch, f"Hierarchy {hierarchy}").encode())

@@ -11,8 +11,8 @@ from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
-    from incrowd.frames.base import Source
     from incrowd.policy.guess import Guess
+    from incrowd.tables.base import Source
 
 
 @click.command("init")
@@ -31,9 +31,9 @@ def init(
     The policy can be used at once (incrowd anonymize --policy), but the guesses are made from
     names, types and how many values differ: check each one. No cell of IN is quoted in it.
     """
-    from incrowd.frames.atomic import require_place, whole
     from incrowd.policy.guess import guess
     from incrowd.policy.write import policy_text
+    from incrowd.tables.atomic import require_place, whole
 
     require_apart({"-o": output}, table, {})
     if output != "-" and Path(output).exists() and not force:

@@ -135,8 +135,8 @@ def _run(family: type[Family[Any]], given: dict[str, Any]) -> None:
 
     from incrowd.cli.places import require_apart
     from incrowd.errors import InputError
-    from incrowd.frames.atomic import whole
     from incrowd.instances import write
+    from incrowd.tables.atomic import whole
 
     output, about = given["output"], given["about"]
     if output == "-" and given["as_json"]:

@@ -9,7 +9,7 @@ from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError, no_column
 
 if TYPE_CHECKING:
-    from incrowd.frames.base import Source
+    from incrowd.tables.base import Source
 
 
 @click.command("measure")
@@ -80,7 +80,7 @@ def measure(table: str, as_json: bool, require_k: int | None, **given: Any) -> i
     Rows agree when all quasi-identifiers are equal as text; a missing value equals a missing value
     and nothing else, and so does *. Printed figures are rounded to the safe side.
     """
-    from incrowd.measure.of_table import measure as measured
+    from incrowd.measures.of_table import measure as measured
 
     found = measured(**arguments(table, given))
     if as_json:
@@ -95,7 +95,7 @@ def measure(table: str, as_json: bool, require_k: int | None, **given: Any) -> i
 
 def arguments(table: str, given: dict[str, Any]) -> dict[str, Any]:
     """Turn the options into the arguments of ``incrowd.measure``."""
-    from incrowd.measure.metric_file import read_metric, read_order
+    from incrowd.measures.metric_file import read_metric, read_order
 
     def other(role: str) -> "Source | None":
         return None if given[role] is None else options.opened(given[role], given)
@@ -152,7 +152,7 @@ def show(found: Any) -> None:
 
     from rich.console import Console
 
-    from incrowd.measure.text import as_tables
+    from incrowd.measures.figures import as_tables
 
     if sys.stdout.isatty():
         Console(highlight=False).print(as_tables(found))

@@ -10,7 +10,7 @@ import click
 from incrowd.errors import InputError, no_column
 
 if TYPE_CHECKING:
-    from incrowd.frames.base import Source
+    from incrowd.tables.base import Source
 
 policy_option = click.option(
     "--policy",
@@ -185,7 +185,7 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress, no
 
 def opened(path: str, given: Mapping[str, Any]) -> "Source":
     """Read a table as the reading options say."""
-    from incrowd.frames.files import read
+    from incrowd.tables.files import read
 
     return read(path, given["delimiter"], given["encoding"])
 

@@ -28,7 +28,7 @@ def require_apart(
     outputs: option → file, in the order in which they are named.
     given: the options, among them those of ``READ``.
     """
-    from incrowd.frames.atomic import is_stream, same_file
+    from incrowd.tables.atomic import is_stream, same_file
 
     read = list(files_read(table, given))
     wanted = [(option, path) for option, path in outputs.items() if path is not None]
@@ -61,7 +61,7 @@ def files_read(table: str | None, given: Mapping[str, Any]) -> Iterator[tuple[st
 
 def parts_of(path: str) -> Iterator[str]:
     """Yield a file's name; and those of the files that a folder or a pattern stands for."""
-    from incrowd.frames.parts import are_parts, find
+    from incrowd.tables.parts import are_parts, find
 
     yield path
     if are_parts(path):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from incrowd import clock
-from incrowd.events import AROUND, Event, Listener, silent
+from incrowd.run import clock
+from incrowd.run.events import AROUND, Event, Listener, silent
 
 Limit = float | Callable[[], float | None] | None
 """Seconds, or how to learn of them: they may stand in a policy that is read later."""
@@ -70,7 +70,7 @@ class Line:
         """Return the line as it is now."""
         from rich.text import Text
 
-        from incrowd.units import as_written, at_least, shown, shown_gap
+        from incrowd.text.units import as_written, at_least, shown, shown_gap
 
         parts = [self._event.stage]
         if self._event.share is not None:

@@ -13,7 +13,7 @@ from incrowd.cli.output import say
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
-    from incrowd.frontier.points import Frontier
+    from incrowd.frontiers.points import Frontier
     from incrowd.release import Release
 
 FILES = {"report": "--report", "report_internal": "--report-internal", "metadata": "--metadata"}
@@ -44,7 +44,7 @@ report_options = together(
 
 def require_reports(output: str | None, given: Mapping[str, Any]) -> None:
     """Raise InputError when a report cannot be made."""
-    from incrowd.frames.atomic import require_place
+    from incrowd.tables.atomic import require_place
 
     if given.get("report_frontier") is not None:
         from incrowd.cli.frontier import numbers
@@ -98,7 +98,7 @@ def frontier_for(release: "Release", ks: str | None) -> "Frontier | None":
         return None
     from incrowd.cli.frontier import numbers
     from incrowd.constraints.plan import is_constrained
-    from incrowd.frontier.of_table import frontier_of
+    from incrowd.frontiers.of_table import frontier_of
 
     if is_constrained(release.policy):
         say("--report-frontier: left out, for it knows no fixed, linked or capped columns")
@@ -114,7 +114,7 @@ def also_written(given: Mapping[str, Any]) -> str:
 
 def sha256_of(path: str) -> str:
     """Return the SHA-256 of a file, or of the lines ``HASH  NAME`` of several, in hexadecimal."""
-    from incrowd.frames.parts import are_parts, find
+    from incrowd.tables.parts import are_parts, find
 
     if are_parts(path):
         root, names = find(path)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record, say
 from incrowd.cli.progress import progress
+from incrowd.cli.summary import summary
 from incrowd.errors import InputError, VerificationError
 from incrowd.policy import Policy
 from incrowd.spark.front import BLOCK_ROWS, release_of, require_spark
 from incrowd.spark.result import SparkRelease
-from incrowd.summary import summary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -154,7 +154,7 @@ def write(
     if "://" in output:
         _write_to(spark, release, output, form, given)
         return
-    from incrowd.frames.folders import whole_folder
+    from incrowd.tables.folders import whole_folder
 
     with whole_folder(output) as folder:
         _write_to(spark, release, str(folder.resolve()), form, given)

@@ -10,7 +10,7 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
-from incrowd.units import shown_gap
+from incrowd.text.units import shown_gap
 
 if TYPE_CHECKING:
     from incrowd.checker.delimited import Reading
@@ -71,7 +71,7 @@ def verify(
     if given["odd_header"]:
         raise InputError("--odd-header goes with --proof")
     from incrowd.policy import Policy
-    from incrowd.verification import verify_release
+    from incrowd.published.verification import verify_release
 
     table = options.opened(original, given)
     published = options.opened(release, given)

@@ -16,20 +16,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from incrowd.coding import Coded
 from incrowd.constraints.plan import Limit, Plan
 from incrowd.constraints.possible import require_possible
 from incrowd.constraints.repairing import Repair, changed_cells
 from incrowd.constraints.solving import ENDINGS, solve_plan, solve_with
+from incrowd.driver.solve import Solved
+from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError, StoppedError
-from incrowd.events import Event
 from incrowd.hierarchy.build import DEAREST_ROW
 from incrowd.hierarchy.labels import moved
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.solve import Solved
+from incrowd.run.events import Event
+from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
-from incrowd.stop import Share
 
 ATTEMPTS = 14
 REFINEMENTS = 4  # attempts after the first one that meets all caps

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import NodeTables
-from incrowd.jit import kernel
+from incrowd.kernels.jit import kernel
+from incrowd.problem.instance import NodeTables
 
 Ints = NDArray[np.int64]
 

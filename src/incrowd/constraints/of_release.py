@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 
 from incrowd.constraints.plan import rows_with
 from incrowd.constraints.recheck import CappedCells, require_constraints
-from incrowd.frames.base import Source, texts
 from incrowd.policy.base import Policy, Roles
 from incrowd.policy.cap import Cap
+from incrowd.tables.base import Source, texts
 
 
 def require_constraints_of(

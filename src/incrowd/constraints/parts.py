@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.coding import Coded
 from incrowd.constraints.plan import Plan
+from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.hierarchy.tree import Tree
-from incrowd.instance import from_codes, row_order
 from incrowd.privacy.all_of import in_words, lawful_classes
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
-from incrowd.problem import Problem
+from incrowd.problem.instance import from_codes, row_order
+from incrowd.problem.problem import Problem
 
 Ints = NDArray[np.int64]
 

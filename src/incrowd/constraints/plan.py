@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.coding import Coded
+from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, no_column
-from incrowd.frames.base import Source
 from incrowd.policy.base import Policy, Roles
 from incrowd.policy.cap import Cap
+from incrowd.tables.base import Source
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.coding import Coded
 from incrowd.constraints.plan import Limit, Plan, plan_of
+from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError
-from incrowd.frames.base import Column, Source
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy import Policy
+from incrowd.tables.base import Column, Source
 
 Mask = NDArray[np.bool_]
 

@@ -19,7 +19,7 @@ from incrowd.constraints.crowd import (
     value_of,
     widen,
 )
-from incrowd.jit import kernel
+from incrowd.kernels.jit import kernel
 
 LARGE = 400  # rows from which a class that is not uniform is left alone
 POOL = 60  # rows that are regrouped at most

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.coding import Coded
 from incrowd.constraints.crowd import Costs, new_crowd, revalue
 from incrowd.constraints.linked import LinkedSolution
 from incrowd.constraints.parts import groups_of
 from incrowd.constraints.plan import Plan
 from incrowd.constraints.repair import sweep
+from incrowd.encoding.encoded import Coded
 from incrowd.hierarchy.labels import moved
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.solution import Solution
+from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context
 
 FINE = 64

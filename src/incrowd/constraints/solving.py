@@ -5,19 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from incrowd.coding import Coded
 from incrowd.constraints.linked import LinkedSolution
 from incrowd.constraints.parts import Part, groups_of, parts_of, require_lawful_groups
 from incrowd.constraints.plan import Plan
+from incrowd.driver.solve import Solved, solve
+from incrowd.encoding.encoded import Coded
 from incrowd.errors import OutOfScopeError, StoppedError
-from incrowd.events import Event
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.all_of import compares_with_table
-from incrowd.problem import Problem
-from incrowd.solution import Solution
-from incrowd.solve import Solved, solve
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.run.events import Event
+from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
-from incrowd.stop import Share
 
 COMPARING = ("sensitive-engine", "mondrian")  # methods that take a part's table as they should
 ENDINGS = ("interrupted", "time limit", "gap reached", "stopped paying", "finished")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.tree import Tree
-from incrowd.instance import places_in
+from incrowd.problem.instance import places_in
 
 Ints = NDArray[np.int64]
 FAR = np.iinfo(np.int64).max // 4

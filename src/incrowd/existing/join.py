@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.existing.covers import FAR, Published, covers
-from incrowd.instance import Instance, from_codes
 from incrowd.privacy.all_of import in_words, lawful_classes
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.solution import Solution
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.solution import Solution
 
 Ints = NDArray[np.int64]
 OPTIONS = 6  # published classes that a row may choose from under models beyond k
@@ -113,7 +113,7 @@ class Joining:
     def support(self) -> Ints:
         """int64, shape (distinct,): what a row pays in a new class at the least."""
         from incrowd.bounds.support import support_prices
-        from incrowd.patterns.prefix_tree import PrefixTree
+        from incrowd.lattice.prefix_tree import PrefixTree
 
         if self.instance.rows < self.k:
             return np.where(self.covers.cost[:, 0] < FAR, FAR, 0)
@@ -349,7 +349,7 @@ class Joining:
         """Return what the new rows pay at the least, in units of 1/scale."""
         from incrowd.bounds.price import certify
         from incrowd.bounds.prices import Prices
-        from incrowd.patterns.prefix_tree import PrefixTree
+        from incrowd.lattice.prefix_tree import PrefixTree
 
         instance, join = self.instance, self.covers.cost[:, 0]
         if instance.rows < self.k:

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.coding import Coded, coded, shuffled
 from incrowd.constraints.plan import is_constrained
+from incrowd.encoding.encoded import Coded, coded, shuffled
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
-from incrowd.events import Listener, in_user_units, silent
 from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints, Joining, count_broken
 from incrowd.existing.union import union
-from incrowd.frames.base import Column, Edit, Replacement, Source, Table, texts
 from incrowd.hierarchy.labels import labels_by_level, places_of
-from incrowd.instance import Instance, from_codes
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.privacy.all_of import compares_with_table, in_words, names_of, parts
 from incrowd.privacy.base import Model
+from incrowd.problem.instance import Instance, from_codes
 from incrowd.release import Release
-from incrowd.stop import Stop, interruptible
+from incrowd.run.events import Listener, in_user_units, silent
+from incrowd.run.stop import Stop, interruptible
+from incrowd.tables.base import Column, Edit, Replacement, Source, Table, texts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -80,7 +80,7 @@ class ExtendedRelease(Release):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Of the seed alone: the earlier rows come without what was left out of them."""
-        from incrowd.cautions import repeatable
+        from incrowd.published.cautions import repeatable
 
         return tuple(repeatable(self.policy))
 
@@ -97,7 +97,7 @@ class ExtendedRelease(Release):
         from incrowd.checker import recheck
         from incrowd.checker.models import require_lawful
         from incrowd.checker.rejection import RejectedError, require
-        from incrowd.proof.ladders import ladders_of
+        from incrowd.published.ladders import ladders_of
 
         whole = texts(self._union, self.edit.columns)
         earlier = self.existing.rows
@@ -268,8 +268,8 @@ def classes_of_release(
 
 def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
     """Return a function that makes classes of an instance of new rows."""
-    from incrowd.problem import Problem
-    from incrowd.solve import solve
+    from incrowd.driver.solve import solve
+    from incrowd.problem.problem import Problem
     from incrowd.solvers.base import Context
 
     def run(instance: Instance) -> tuple[Ints, NDArray[np.float64]] | None:
@@ -290,7 +290,7 @@ def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
 
 def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str, ...]) -> Edit:
     """Return what changes in the new rows."""
-    from incrowd.solution import Solution
+    from incrowd.problem.solution import Solution
 
     rows = len(place)
     levels = np.zeros((rows, len(table.instance.trees)), np.int64)

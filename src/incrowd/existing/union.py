@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from incrowd.frames.base import Column, Source, Table, texts
-from incrowd.frames.csv_table import CsvTable, read_csv
-from incrowd.frames.dialect import BOM
-from incrowd.frames.files import alike
-from incrowd.frames.native import as_polars, from_native
+from incrowd.tables.base import Column, Source, Table, texts
+from incrowd.tables.csv_table import CsvTable, read_csv
+from incrowd.tables.dialect import BOM
+from incrowd.tables.files import alike
+from incrowd.tables.native import as_polars, from_native
 
 
 def union(first: Table, second: Table, like: Source, columns: Sequence[str]) -> Source:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.instance import Instance, from_codes
+from incrowd.problem.instance import Instance, from_codes
 
 Partition = tuple[tuple[int, ...], ...]
 """A release: disjoint classes of row numbers that together hold every row."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from incrowd.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from incrowd.frames.base import Column
     from incrowd.hierarchy.ladder import Source as Hierarchy
     from incrowd.privacy.distance import GroundDistance
+    from incrowd.tables.base import Column
 
 DISTANCES = ("equal", "ordered", "hierarchy")
 
@@ -29,7 +29,7 @@ def distance_of(
     if text == "equal":
         return Equal()
     if text == "ordered":
-        from incrowd.measure.orders import natural_order
+        from incrowd.measures.orders import natural_order
 
         order = natural_order(column.values) if column.values else ()  # of a table without rows
         if order is None:
@@ -52,7 +52,7 @@ def distance_of(
 
 def _unordered(name: str, column: "Column") -> str:
     """Return why a column has no order of its own, and what to do."""
-    from incrowd.measure.orders import natural_order
+    from incrowd.measures.orders import natural_order
 
     file = "give a file with one value a line, from least to greatest, as --distance"
     if None in column.values and natural_order([v for v in column.values if v is not None]):
@@ -68,8 +68,8 @@ def _unordered(name: str, column: "Column") -> str:
 
 def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
     """Read a metric or an order; lines with two delimiters make it a metric."""
-    from incrowd.measure.metric_file import read_metric, read_order
-    from incrowd.measure.orders import given_metric, given_order
+    from incrowd.measures.metric_file import read_metric, read_order
+    from incrowd.measures.orders import given_metric, given_order
     from incrowd.privacy.distance import Ordered
 
     first = path.read_text(encoding="utf-8-sig", errors="replace").partition("\n")[0]

@@ -13,7 +13,7 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 
 from incrowd.errors import InputError
-from incrowd.frames.base import Column, Source
+from incrowd.tables.base import Column, Source
 
 IDENTIFYING = (
     *("name", "names", "surname", "forename", "firstname", "lastname", "fullname", "middlename"),

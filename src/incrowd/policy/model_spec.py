@@ -13,8 +13,8 @@ from incrowd.errors import InputError, did_you_mean
 from incrowd.privacy.base import Model
 
 if TYPE_CHECKING:
-    from incrowd.frames.base import Column
     from incrowd.hierarchy.ladder import Source as Hierarchy
+    from incrowd.tables.base import Column
 
 DIVERSITIES = ("distinct", "frequency", "entropy", "recursive", "disjoint")
 LIKENESSES = ("basic", "enhanced")

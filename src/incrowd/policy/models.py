@@ -11,9 +11,9 @@ from incrowd.privacy.base import Model
 from incrowd.privacy.k_anonymity import KAnonymity
 
 if TYPE_CHECKING:
-    from incrowd.frames.base import Column
     from incrowd.hierarchy.ladder import Source as Hierarchy
     from incrowd.policy import Policy
+    from incrowd.tables.base import Column
 
 
 def asks_of_sensitive(policy: "Policy") -> bool:

@@ -9,7 +9,7 @@ Rubinstein).  In between the cheapest transport decides, and leaves its own pote
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import inner_kernel, lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
 
 FAR = 2**62
 KEPT = 32  # potentials

@@ -8,7 +8,7 @@ threshold is lawful only as l or more equal shares: no double admits an unlawful
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import inner_kernel, lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.privacy.carriage import carriage
 from incrowd.privacy.laws import (
     CARRIED,

@@ -8,9 +8,9 @@ import numpy as np
 from incrowd.bounds.best import best_prices
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import sizes_that_pay
-from incrowd.problem import Problem
+from incrowd.driver.solve import Solved
+from incrowd.problem.problem import Problem
 from incrowd.proof.lawful import charged_prices, lawful_prices, rules_of
-from incrowd.solve import Solved
 
 
 class Certificate(NamedTuple):

@@ -30,7 +30,7 @@ from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.laws import numbers
-from incrowd.problem import Problem
+from incrowd.problem.problem import Problem
 
 SHARED: dict[str, type[PerAttribute]] = {
     "alpha-k": AlphaK,

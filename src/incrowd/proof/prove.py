@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.prices import Prices
 from incrowd.errors import VerificationError
-from incrowd.frames.fewer import FewerRows
-from incrowd.problem import Problem
+from incrowd.privacy.claims import plain_models
+from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate
-from incrowd.proof.models import plain_models
 from incrowd.proof.statement import statement
 from incrowd.proof.writing import Evidence, sha256_of, write_proof
+from incrowd.tables.fewer import FewerRows
 
 if TYPE_CHECKING:
-    from incrowd.release import Release
+    from incrowd.published.base import Published
 
 
 def prove(
-    release: "Release",
+    release: "Published",
     original: str | Path,
     released: str | Path,
     file: str | Path | IO[bytes],
@@ -35,14 +35,14 @@ def prove(
     Parameters
     ----------
     original, released: the files that ``release`` was made from and written to.
-    file: where the proof goes: a path, or a binary stream (see ``incrowd.frames.atomic.whole``).
+    file: where the proof goes: a path, or a binary stream (see ``incrowd.tables.atomic.whole``).
 
     Raises
     ------
     OutOfScopeError: a model that the checker does not know.
     VerificationError: the independent checker refuses the release.
     """
-    from incrowd.coding import attributes_of, coded
+    from incrowd.encoding.encoded import attributes_of, coded
 
     solution = release.solved.solution
     table = coded(release.source, release.policy)
@@ -66,7 +66,7 @@ def prove(
 
 
 def evidence_of(
-    release: "Release",
+    release: "Published",
     copy_of_row: NDArray[np.int64],
     problem: Problem,
     models: Sequence[Mapping[str, Any]],
@@ -123,7 +123,7 @@ def confirmed(evidence: Evidence, original: str | Path, released: str | Path) ->
     return replace(evidence, prices=replace(prices, charge=total - proven * prices.quantum))
 
 
-def dialect(release: "Release") -> dict[str, str]:
+def dialect(release: "Published") -> dict[str, str]:
     """Return how a delimited file of the release is to be read."""
     source = release.source
     known = getattr(source.source if isinstance(source, FewerRows) else source, "dialect", None)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.proof.writing import VERSION, sha256_of
-from incrowd.units import gap_of
+from incrowd.text.units import gap_of
 
 
 def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 import incrowd
 from incrowd.bounds.prices import Prices
-from incrowd.frames.atomic import privately
 from incrowd.hierarchy.tree import STAR
 from incrowd.policy.base import Roles
-from incrowd.proof.ladders import ladder_of
-from incrowd.solution import Solution
+from incrowd.problem.solution import Solution
+from incrowd.published.ladders import ladder_of
+from incrowd.tables.atomic import privately
 
 VERSION = 2
 
@@ -40,7 +40,7 @@ class Evidence:
     order: int64, shape (rows,): original row of each released row, or None for the same order.
     classes: int64, shape (rows,): class of each released row, numbered by first appearance.
     roles: of the original's columns.
-    models: the privacy models as plain data (``incrowd.proof.models``).
+    models: the privacy models as plain data (``incrowd.privacy.claims``).
     prices, price_k: the certificate, and the size of class it is made for.
     pricing: the rules that the prices obey in place of that for k rows (``incrowd.proof.lawful``).
     csv: ``delimiter``, ``newline``, ``encoding`` of delimited files.

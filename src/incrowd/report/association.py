@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.frames.base import Column
-from incrowd.measure.keys import dense
+from incrowd.measures.keys import dense
+from incrowd.tables.base import Column
 
 MOST_COLUMNS = 12
 

@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING
 
 from incrowd.report.html import joined, tag
-from incrowd.units import shown, shown_gap
+from incrowd.text.units import shown, shown_gap
 
 if TYPE_CHECKING:
-    from incrowd.release import Release
+    from incrowd.published.base import Published
 
 
-def card(release: "Release") -> str:
+def card(release: "Published") -> str:
     """Return a small table."""
     changed = f"{release.changed_cells:,} of {release.cells:,} cells"
     if release.cells:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.frames.base import Table
-from incrowd.measure.keys import agreement
+from incrowd.measures.keys import agreement
+from incrowd.tables.base import Table
 
 EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 

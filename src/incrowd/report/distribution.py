@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.frames.base import Column
 from incrowd.hierarchy.tree import Tree
+from incrowd.tables.base import Column
 
 MOST_VALUES = 10
 MOST_GENERAL = 4

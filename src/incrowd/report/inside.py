@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.measure.figures import RiskFigures
-from incrowd.measure.loss import column_figures
-from incrowd.measure.risk import risk_figures
-from incrowd.release import Release
+from incrowd.measures.figures import RiskFigures
+from incrowd.measures.loss import column_figures
+from incrowd.measures.risk import risk_figures
+from incrowd.published.base import Published
 from incrowd.report import plots
 from incrowd.report.counts import EDGES, share_at
 from incrowd.report.html import Html, cell_text, joined, table, tag, visible
@@ -18,7 +18,7 @@ from incrowd.report.replicate import python_call, shell_line, versions
 from incrowd.report.sections import alone_table
 from incrowd.report.spread import Spread, spreads
 from incrowd.report.view import Inside, View
-from incrowd.units import shown, shown_gap
+from incrowd.text.units import shown, shown_gap
 
 FRESH = "shuffled afresh"
 
@@ -168,7 +168,7 @@ def frontier(inside: Inside, pictures: Pictures) -> Section | None:
     ]
     figure = pictures.show(
         "Cost and bound against k",
-        found.plot(),
+        plots.plot_frontier(found.points),
         "Curves: cost of a release, and the proven bound, against k",
         "Shares of the release in which every cell is a star. No release lies in the shaded area.",
         table("Cost and bound against k", ["k", "cost", "bound", "gap", "share"], lines),
@@ -213,7 +213,7 @@ def again(view: View, inside: Inside) -> Section:
     return Section("again", "To make it again", body)
 
 
-def order_of(release: Release) -> str:
+def order_of(release: Published) -> str:
     """How the rows of a release are ordered."""
     policy = release.policy
     if policy.order == "keep":

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from incrowd.release import Release
+from incrowd.published.base import Published
 from incrowd.report import inside as private
 from incrowd.report import sections as public
 from incrowd.report.html import Html, joined, tag
@@ -12,7 +12,7 @@ from incrowd.report.plots import require_matplotlib
 from incrowd.report.view import Inside, View, view_of
 
 
-def external_report(release: Release, name: str = "release") -> str:
+def external_report(release: Published, name: str = "release") -> str:
     """Return the page for the data's users: made from what they may see, and nothing else."""
     require_matplotlib()
     return external_page(view_of(release, name, None))
@@ -36,7 +36,7 @@ def external_page(view: View) -> str:
     return page("Release report", view.name, top, [s for s in found if s], foot(view))
 
 
-def internal_report(release: Release, name: str = "release", inside: Inside | None = None) -> str:
+def internal_report(release: Published, name: str = "release", inside: Inside | None = None) -> str:
     """Return the page for the publisher: everything, the seed included."""
     require_matplotlib()
     inside = inside or Inside(release=release)
@@ -69,7 +69,7 @@ def foot(view: View) -> Html:
 
 
 def write_report(
-    release: Release,
+    release: Published,
     path: str | Path,
     internal: bool = False,
     *,
@@ -87,7 +87,7 @@ def write_report(
     MissingExtraError: matplotlib is not installed.
     InputError: the folder cannot be written.
     """
-    from incrowd.frames.atomic import whole
+    from incrowd.tables.atomic import whole
 
     text = internal_report(release, name, inside) if internal else external_report(release, name)
     with whole(path, internal) as file:

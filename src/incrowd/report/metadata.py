@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError
-from incrowd.frames.base import Table
-from incrowd.frames.csv_table import EditedCsv, read_csv
-from incrowd.frames.files import output_format
-from incrowd.release import Release
+from incrowd.published.base import Published
 from incrowd.report.view import View, view_of
+from incrowd.tables.base import Table
+from incrowd.tables.csv_table import EditedCsv, read_csv
+from incrowd.tables.files import output_format
 
 WHOLE = re.compile(r"[-+]?(0|[1-9]\d{0,17})")
 NUMBER = re.compile(r"[-+]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
@@ -28,14 +28,14 @@ MEDIA = {
 }
 
 
-def write_metadata(release: Release, output: str | Path, path: str | Path) -> None:
+def write_metadata(release: Published, output: str | Path, path: str | Path) -> None:
     """Write the descriptor of the release in the file ``output``.
 
     Raises
     ------
     InputError: the folder cannot be written; the release is a folder.
     """
-    from incrowd.frames.atomic import whole
+    from incrowd.tables.atomic import whole
 
     found = descriptor(release, Path(output), Path(path).parent)
     with whole(path) as file:
@@ -43,7 +43,7 @@ def write_metadata(release: Release, output: str | Path, path: str | Path) -> No
         file.write(text.encode("utf-8", "replace"))
 
 
-def descriptor(release: Release, output: Path, beside: Path) -> dict[str, Any]:
+def descriptor(release: Published, output: Path, beside: Path) -> dict[str, Any]:
     """Return the descriptor as plain data.
 
     Parameters

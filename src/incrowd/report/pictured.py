@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from incrowd.frontier.points import Frontier
-    from incrowd.release import Release
+    from incrowd.published.base import Published
+    from incrowd.report.view import Curve
 
 
 class Pictured:
     """Methods of ``incrowd.Release``; figures are of matplotlib and need the extra ``report``."""
 
     @property
-    def _release(self) -> "Release":
-        return cast("Release", self)
+    def _release(self) -> "Published":
+        return cast("Published", self)
 
     @property
-    def _compared(self) -> "Release":
+    def _compared(self) -> "Published":
         """The release, if it is one of a table that is at hand as a whole."""
         from incrowd.report.view import require_whole
 
@@ -26,7 +26,7 @@ class Pictured:
         return self._release
 
     def report(
-        self, path: str | Path, internal: bool = False, *, frontier: "Frontier | None" = None
+        self, path: str | Path, internal: bool = False, *, frontier: "Curve | None" = None
     ) -> None:
         """Write a report as one HTML file that loads nothing.
 

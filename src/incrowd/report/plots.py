@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from incrowd.frontier.points import Frontier
     from incrowd.report.association import Pair
     from incrowd.report.distribution import Bar
     from incrowd.report.spread import Spread
@@ -272,13 +271,11 @@ def names_at(names: Sequence[str]) -> NDArray[np.int64]:
     return np.arange(len(names))
 
 
-def plot_frontier(found: "Frontier") -> "Figure":
+def plot_frontier(points: "Sequence[Any]") -> "Figure":
     """Draw cost and bound against k; no release reaches below the bound."""
     figure, (ax,) = canvas(2.9)
-    k = [p.k for p in found.points]
-    cost, bound = (
-        [getattr(p, f"{name}_fraction") for p in found.points] for name in ("cost", "bound")
-    )
+    k = [p.k for p in points]
+    cost, bound = ([getattr(p, f"{name}_fraction") for p in points] for name in ("cost", "bound"))
     ax.fill_between(k, 0, bound, color=BEFORE, alpha=0.15, linewidth=0)
     ax.plot(k, cost, "D-", color=AFTER, markersize=4, linewidth=1.8, label="cost of a release")
     words = "proven: none costs less"

@@ -11,7 +11,7 @@ from typing import Any
 from incrowd.policy import Policy
 from incrowd.policy.cap import Cap
 from incrowd.policy.model_spec import ModelSpec
-from incrowd.release import Release
+from incrowd.published.base import Published
 from incrowd.report.html import JOINERS
 
 PACKAGES = ("incrowd", "numpy", "numba", "polars", "scipy", "highspy")
@@ -41,7 +41,7 @@ def quoted(word: str) -> str:
     return "$'" + "".join(parts) + "'"
 
 
-def python_call(release: Release, file: tuple[str, str] | None) -> str:
+def python_call(release: Published, file: tuple[str, str] | None) -> str:
     """Return the call of ``incrowd.anonymize`` that makes the release, defaults left out."""
     policy, defaults = release.policy, default_values()
     lines = []

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.frames.base import Column
 from incrowd.report import plots
 from incrowd.report.association import MOST_COLUMNS, Pair, associations
 from incrowd.report.counts import Bucket, buckets
@@ -13,7 +12,8 @@ from incrowd.report.html import Html, cell_text, facts, joined, table, tag
 from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.subgroups import Subgroup, starred, subgroups
 from incrowd.report.view import View
-from incrowd.units import shown, shown_gap
+from incrowd.tables.base import Column
+from incrowd.text.units import shown, shown_gap
 
 MOST_PAIRS = 15  # in a picture; the table beside it has all
 MOST_BARS = 30  # likewise

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.frames.base import Column
-from incrowd.measure.keys import agreement
-from incrowd.measure.orders import natural_order
+from incrowd.measures.keys import agreement
+from incrowd.measures.orders import natural_order
 from incrowd.privacy.all_of import parts
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.classes import Classes, Histograms
 from incrowd.privacy.distance import ClosedForm, Equal, GroundDistance, Ordered
 from incrowd.privacy.t_closeness import TCloseness
+from incrowd.tables.base import Column
 
 FARTHEST = 6
 MOST_VALUES = 8

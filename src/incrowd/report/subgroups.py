@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.frames.base import Column
+from incrowd.tables.base import Column
 
 MOST_GROUPS = 8
 MOST_VALUES = 30  # columns with more values than this have no subgroups worth a picture

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.errors import InputError, did_you_mean
-from incrowd.frames.files import alike
-from incrowd.units import at_most
+from incrowd.tables.files import alike
+from incrowd.text.units import at_most
 
 if TYPE_CHECKING:
-    from incrowd.release import Release
+    from incrowd.published.base import Published
 
 BY = ("release", "column", "class")
 
 
-def summary_columns(release: "Release", by: str) -> Any:
+def summary_columns(release: "Published", by: str) -> Any:
     """Return the frame; see ``Release.summary``."""
     makers = {"release": whole, "column": by_column, "class": by_class}
     if by not in makers:
@@ -22,7 +22,7 @@ def summary_columns(release: "Release", by: str) -> Any:
     return alike(release.source, makers[by](release))
 
 
-def whole(release: "Release") -> dict[str, list[Any]]:
+def whole(release: "Published") -> dict[str, list[Any]]:
     """One row about the release."""
     facts = {
         "rows": release.rows,
@@ -45,7 +45,7 @@ def whole(release: "Release") -> dict[str, list[Any]]:
     return {name: [value] for name, value in facts.items()}
 
 
-def by_column(release: "Release") -> dict[str, list[Any]]:
+def by_column(release: "Published") -> dict[str, list[Any]]:
     """One row for each quasi-identifier."""
     names = list(release.roles.qi)
     counts = [release.changed[name] for name in names]
@@ -65,7 +65,7 @@ def by_column(release: "Release") -> dict[str, list[Any]]:
     }
 
 
-def by_class(release: "Release") -> dict[str, list[Any]]:
+def by_class(release: "Published") -> dict[str, list[Any]]:
     """One row for each size of class."""
     sizes, number = np.unique(release.class_sizes, return_counts=True)
     return {

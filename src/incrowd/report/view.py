@@ -5,27 +5,33 @@ every class, the cost and the bound.  Everything that could tell a hidden cell, 
 all, is in ``Inside``; an external report is made from a view without it, so it cannot leak.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 import incrowd
 from incrowd.errors import OutOfScopeError
-from incrowd.frames.base import Column, Table
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy import Policy
-from incrowd.release import Release
+from incrowd.published.base import Published
 from incrowd.report.counts import class_sizes
-from incrowd.units import Number
-
-if TYPE_CHECKING:
-    from incrowd.frontier.points import Frontier
+from incrowd.tables.base import Column, Table
+from incrowd.text.units import Number
 
 COSTS = ("level", "ncp", "stars")  # others are files or values of the publisher's own
+
+
+class Curve(Protocol):
+    """Cost and bound against k, one point for each; ``incrowd.frontier`` returns one."""
+
+    @property
+    def points(self) -> Sequence[Any]:
+        """Points with ``k``, cost, bound and gap, by ascending k."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -41,11 +47,11 @@ class Inside:
     frontier: cost and bound against k, where given.
     """
 
-    release: Release
+    release: Published
     command: tuple[str, ...] | None = None
     input: tuple[str, str] | None = None
     policy_file: str | None = None
-    frontier: "Frontier | None" = None
+    frontier: Curve | None = None
 
     @property
     def before(self) -> Table:
@@ -138,7 +144,7 @@ class View:
         return {name: self.after.encode(name).compact() for name in self.published}
 
 
-def view_of(release: Release, name: str, inside: Inside | None) -> View:
+def view_of(release: Published, name: str, inside: Inside | None) -> View:
     """Return what a report about a release may see; ``inside`` None: what everybody may see."""
     require_whole(release)
     policy, roles = release.policy, release.roles
@@ -178,7 +184,7 @@ def asked_method(policy: Policy) -> str:
     return policy.method if isinstance(policy.method, str) else policy.method.id
 
 
-def require_whole(release: Release) -> None:
+def require_whole(release: Published) -> None:
     """Raise OutOfScopeError for rows added to an earlier release: its original is not at hand."""
     if getattr(release, "existing", None) is not None:
         raise OutOfScopeError(

@@ -5,11 +5,11 @@ from typing import Protocol, runtime_checkable
 
 from incrowd.bounds.prices import Prices
 from incrowd.errors import OutOfScopeError
-from incrowd.events import Event, Listener, silent
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solution import Solution
-from incrowd.stop import Stop
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.run.events import Event, Listener, silent
+from incrowd.run.stop import Stop
 
 
 @dataclass(frozen=True, eq=False)

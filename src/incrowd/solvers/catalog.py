@@ -71,7 +71,7 @@ def with_reductions(method: str | Solver, level: str) -> Solver:
     ------
     InputError: no method is named, or one that has no reductions; or there is no such level.
     """
-    from incrowd.presolve.chain import require_level
+    from incrowd.reduce.chain import require_level
 
     require_level(level)
     solver = None if method == "auto" else by_id(method) if isinstance(method, str) else method

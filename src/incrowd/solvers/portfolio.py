@@ -8,12 +8,12 @@ of all count.
 
 from dataclasses import dataclass, field, replace
 
-from incrowd.events import Event
-from incrowd.problem import Problem
+from incrowd.problem.problem import Problem
+from incrowd.run.events import Event
+from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.matching.solver import SimplexMatching
-from incrowd.stop import Share
 
 AT_ONCE = 3_000  # distinct rows up to which matching takes a second or so
 MOST = 200_000  # distinct rows that matching is given when there is no time limit

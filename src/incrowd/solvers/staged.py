@@ -4,9 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 
 from incrowd.bounds.prices import Prices
-from incrowd.solution import Solution
+from incrowd.problem.solution import Solution
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context, Outcome
-from incrowd.stop import Stop
 
 
 class StagedRun(ABC):

@@ -10,7 +10,8 @@ from incrowd.errors import OutOfScopeError
 from incrowd.privacy.all_of import in_words
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.spark.keeping import Keeper
-from incrowd.spark.plan import CODED, RECORDS, Task, on_batches, on_table
+from incrowd.spark.plan import on_batches, on_table
+from incrowd.spark.task import CODED, RECORDS, Task
 from incrowd.spark.tasks import Codes, matrix
 from incrowd.spark.tree import Splits, split
 

@@ -11,7 +11,8 @@ from incrowd.errors import VerificationError
 from incrowd.privacy.all_of import in_words
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.spark.keeping import Keeper
-from incrowd.spark.plan import PAIRS, Task, on_batches, on_table
+from incrowd.spark.plan import on_batches, on_table
+from incrowd.spark.task import PAIRS, Task
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -82,7 +83,7 @@ def cells(kinds: "DataFrame", task: Task, names: Sequence[str]) -> list[tuple[in
     By a ladder of its own, not by what the search made of it.
     """
     from incrowd.checker.ladder import rungs, validated
-    from incrowd.proof.ladders import ladder_of
+    from incrowd.published.ladders import ladder_of
 
     width = len(names)
     both = kinds.select(*(f"c{j}" for j in range(width)), *(f"r{j}" for j in range(width)), "n")

@@ -7,15 +7,15 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from incrowd.coding import require_no_star
+from incrowd.encoding.encoded import require_no_star
 from incrowd.errors import InputError
-from incrowd.frames.base import Column
-from incrowd.frames.scalars import as_texts
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.labels import with_star
 from incrowd.policy.base import Policy, Roles
 from incrowd.policy.models import model_of
-from incrowd.spark.plan import Codec, Task
+from incrowd.spark.task import Codec, Task
+from incrowd.tables.base import Column
+from incrowd.tables.scalars import as_texts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.errors import InputError, MissingExtraError, NoLawfulReleaseError, OutOfScopeError
-from incrowd.events import Event, Listener, listening, silent
-from incrowd.frames.base import Column
 from incrowd.policy.base import Policy, Roles
 from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.privacy.all_of import names_of
 from incrowd.privacy.numbers import whole
+from incrowd.run.events import Event, Listener, listening, silent
 from incrowd.spark.result import SparkRelease
+from incrowd.tables.base import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from incrowd.spark.keeping import Keeper
-    from incrowd.spark.plan import Task
+    from incrowd.spark.task import Task
 
 BLOCK_ROWS = 1_000_000
 """Distinct rows that one task solves; about 2 GB of a worker's memory with ten columns."""
@@ -61,7 +61,7 @@ def release(
         with the result of one machine; larger ones in blocks.
     scratch: a folder that all workers can write and read, for what the tasks find; by default
         Spark's cache keeps it.  What lies there is as private as the table.
-    progress: called with an ``incrowd.events.Event`` at each stage.
+    progress: called with an ``incrowd.run.events.Event`` at each stage.
     asked: ``qi``, ``sensitive``, ``id``, ``keep``, ``l``, ``t``, ``hierarchies``, ``weights``,
         ``cost``, ``method``, ``gap``, ``seed``, … as in ``incrowd.anonymize``; ``time_limit`` is
         that of each block, however many of them wait for a worker.
@@ -103,8 +103,9 @@ def release_of(
 
     from incrowd.spark.columns import task_of
     from incrowd.spark.keeping import Keeper
-    from incrowd.spark.plan import CODED, on_batches, workers_errors
+    from incrowd.spark.plan import on_batches, workers_errors
     from incrowd.spark.rows import one_form
+    from incrowd.spark.task import CODED
 
     started = time.monotonic()
     require_servable(df, policy, block_rows, scratch)

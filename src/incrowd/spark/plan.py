@@ -1,90 +1,14 @@
-"""What a task is told, how records look, and how a task gets to the workers."""
+"""How a task gets to the workers, and what comes back when it fails."""
 
 import contextlib
 import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
-from pyarrow import compute
 
 from incrowd import errors
-from incrowd.hierarchy.tree import Tree
-from incrowd.privacy.base import Model
-
-CODED = "k array<int>, s array<int>, n bigint"
-"""A distinct row: leaf codes, codes of the sensitive values, copies."""
-
-PAIRS = "j int, code int, text string, n bigint"
-"""How often a column's leaf code is released as a text."""
-
-RECORDS = (
-    "k array<int>, s array<int>, l array<int>, n bigint, cls bigint, rep array<int>, price double, "
-    "bound bigint, how string"
-)
-"""``n`` copies of a distinct row in class ``cls``, released at levels ``l``.
-
-``rep``: leaf codes of the first row of the class.  ``price``: the row's, in units of 1/scale.
-``bound`` and ``how`` (method and why it ended) stand in the first record of a block only.
-"""
-
-
-@dataclass(frozen=True, eq=False)
-class Codec:
-    """One column's distinct values, as Spark holds them, and their codes.
-
-    Attributes
-    ----------
-    values: distinct, null among them where it occurs.
-    codes: int32, shape (values,): a permutation of 0, 1, …
-    texts: the values as text, in the same order.
-    """
-
-    values: pa.Array
-    codes: NDArray[np.int32]
-    texts: tuple[str | None, ...]
-
-    def encode(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
-        """int32, shape (rows,): codes of a column's cells."""
-        known: Any = compute  # its functions are made when it is imported
-        place = known.index_in(column.cast(self.values.type), value_set=self.values)
-        if place.null_count:
-            raise errors.InputError("the table changed while it was read; run again once it rests")
-        return self.codes[place.to_numpy(zero_copy_only=False)]
-
-    def decode(self, codes: NDArray[np.int32]) -> pa.Array:
-        """The values of some codes."""
-        return self.values.take(pa.array(np.argsort(self.codes)[codes]))
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """All that a worker needs to know besides the rows.
-
-    Attributes
-    ----------
-    qi, sensitive: the columns' codes; ``sensitive`` is empty when no model looks at them.
-    names: of the sensitive columns, for messages.
-    trees, scale: hierarchies, and the unit of costs.
-    model, method, reductions, time_limit, gap, seed, threads: as in ``Policy``.
-    """
-
-    qi: tuple[Codec, ...]
-    sensitive: tuple[Codec, ...]
-    trees: tuple[Tree, ...]
-    scale: int
-    model: Model
-    names: tuple[str, ...]
-    method: Any
-    reductions: str | None
-    time_limit: float | None
-    gap: float | None
-    seed: int
-    threads: int
 
 
 def on_table(name: str, task: Any, *more: Any) -> Callable[[pa.Table], pa.Table]:

@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance
-from incrowd.problem import Problem
-from incrowd.solution import Solution
+from incrowd.problem.instance import Instance
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.engine.engine import Engine, Run
-from incrowd.spark.plan import Task
-from incrowd.stop import Stop
+from incrowd.spark.task import Task
 
 
 def polished(start: Solution, price: NDArray[np.float64], task: Task) -> Solution:

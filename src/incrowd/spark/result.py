@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from incrowd.units import Number, Priced, shown
+from incrowd.text.units import Number, Priced, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance, row_order
-from incrowd.solution import Solution
-from incrowd.spark.plan import Task
+from incrowd.problem.instance import Instance, row_order
+from incrowd.problem.solution import Solution
+from incrowd.run.stop import Stop
+from incrowd.spark.task import Task
 from incrowd.spark.tree import Splits
-from incrowd.stop import Stop
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
@@ -82,9 +82,9 @@ def of_table(task: Task, table: pa.Table) -> tuple[Instance, Ints]:
 
 def solve(task: Task, table: pa.Table) -> pa.Table:
     """Solve a block: ``CODED`` (and ``block``) in, ``RECORDS`` out."""
-    from incrowd.anonymize import configured
-    from incrowd.problem import Problem
-    from incrowd.solve import solve as solved_by
+    from incrowd._api import configured
+    from incrowd.driver.solve import solve as solved_by
+    from incrowd.problem.problem import Problem
     from incrowd.solvers.base import Context
 
     instance, _ = of_table(task, table)
@@ -157,8 +157,8 @@ def bound(task: Task, table: pa.Table) -> pa.Table:
     from incrowd.bounds.price import certify
     from incrowd.bounds.prices import Prices
     from incrowd.bounds.support import support_prices
-    from incrowd.patterns.prefix_tree import PrefixTree
-    from incrowd.problem import Problem
+    from incrowd.lattice.prefix_tree import PrefixTree
+    from incrowd.problem.problem import Problem
 
     instance, place_of = of_table(task, table)
     k = Problem(instance, task.model).smallest_class
@@ -181,7 +181,7 @@ MOST_VISITS = 200_000_000  # of the search for supports, over the whole table
 def unique_bound(task: Task, table: pa.Table) -> pa.Table:
     """Return the part that these rows have in the bound that needs no other row's support."""
     from incrowd.bounds.support import uniqueness_prices
-    from incrowd.problem import Problem
+    from incrowd.problem.problem import Problem
 
     instance, _ = of_table(task, table)
     k = Problem(instance, task.model).smallest_class

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.tree import Tree
-from incrowd.instance import Instance, from_codes
-from incrowd.solution import Solution
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.solution import Solution
 
 KINDS = ("suppression", "weights", "trees")
 

@@ -10,10 +10,10 @@ from incrowd.bounds.odd_sets.certificate import exact, settled
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes
 from incrowd.bounds.support import support_prices
-from incrowd.instance import Instance
-from incrowd.patterns.prefix_tree import PrefixTree
+from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.solution import Solution
+from incrowd.problem.instance import Instance
+from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.branching.dealing import dealt
 from incrowd.solvers.engine.branching.relaxation import Node, Relaxation
 from incrowd.solvers.engine.branching.tree import Branching

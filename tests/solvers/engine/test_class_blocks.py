@@ -8,7 +8,7 @@ from bounds.odd_set_samples import classes_of, raised, worth_of
 from incrowd.bounds.odd_sets.classes import some_classes
 from incrowd.bounds.odd_sets.pricing import Classes, PricingProblem
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.solution import Solution
+from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.class_blocks import ClassBlocks, split
 from incrowd.solvers.engine.vicinity import REACH, Layout, above_lifted, links_of, near
 from incrowd.solvers.engine.windows import sorted_classes

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from incrowd.events import Event
 from incrowd.hierarchy.tree import Tree
-from incrowd.instance import Instance, from_codes
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
+from incrowd.run.events import Event
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.engine import Engine
-from incrowd.stop import Stop
 from solvers.engine.engine_samples import (
     KINDS,
     lawful,

@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 
 from incrowd.bounds.support import support_prices
 from incrowd.hierarchy.tree import Tree
-from incrowd.instance import Instance, from_codes
-from incrowd.patterns.prefix_tree import PrefixTree
+from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solution import Solution
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.engine.prove import prove
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
 from incrowd.solvers.exact.subset_dp import SubsetDP
-from incrowd.stop import Stop
 from oracle import join_cost, optimum
 from solvers.engine.engine_samples import (
     KINDS,

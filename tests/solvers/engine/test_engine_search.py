@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from incrowd.bounds.crowd_ascent import CrowdAscent
 from incrowd.bounds.price import PriceBound
 from incrowd.bounds.support import support_prices
-from incrowd.instance import Instance
-from incrowd.patterns.prefix_tree import EMIT, Emission, PrefixTree, Sink, Slack
-from incrowd.solution import Solution
+from incrowd.lattice.prefix_tree import EMIT, Emission, PrefixTree, Sink, Slack
+from incrowd.problem.instance import Instance
+from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.anneal import Annealing, Mix, anneal_slice
 from incrowd.solvers.engine.block import BlockMaker
 from incrowd.solvers.engine.candidates import Candidates, build_candidates

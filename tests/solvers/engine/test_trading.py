@@ -5,17 +5,17 @@ from functools import partial
 import numpy as np
 import pytest
 
-from incrowd.instance import Instance
+from incrowd.driver.solve import solve
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solution import Solution
-from incrowd.solve import solve
+from incrowd.problem.instance import Instance
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.engine.gathering import gathered
 from incrowd.solvers.engine.near import NEAR, Near, near_rows
 from incrowd.solvers.engine.trading import Trading
-from incrowd.stop import Stop
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, random_table, random_tables
 

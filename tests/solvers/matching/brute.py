@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import linprog
 
-from incrowd.instance import Instance
+from incrowd.problem.instance import Instance
 from incrowd.solvers.matching.nodes import FAR, Nodes
 from oracle import join_cost
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny import random_table
 
-from incrowd.instance import from_codes
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
+from incrowd.problem.instance import from_codes
+from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching.assignment import cycles, first_arcs, relax
 from incrowd.solvers.matching.dual import slacks_of, with_odd_sets

@@ -11,6 +11,7 @@ from brute import all_groups, padded, partition_cost
 from reference import is_simplex, simplex_matching
 from tiny import random_table
 
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching import pipeline
 from incrowd.solvers.matching.nodes import FAR
@@ -21,7 +22,6 @@ from incrowd.solvers.matching.reduction import (
     two_diverse,
 )
 from incrowd.solvers.matching.separation import components, violated_sets
-from incrowd.stop import Stop
 
 KINDS = ("suppression", "weights", "hierarchies")
 

@@ -6,18 +6,18 @@ from brute import all_groups
 from reference import simplex_matching
 from tiny import random_table
 
-from incrowd.instance import from_codes
+from incrowd.driver.solve import solve
 from incrowd.privacy.base import Model
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solve import solve
+from incrowd.problem.instance import from_codes
+from incrowd.problem.problem import Problem
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching.nodes import Nodes
 from incrowd.solvers.matching.reduction import two_diverse
 from incrowd.solvers.matching.solver import SimplexMatching, TwoDiversity
-from incrowd.stop import Stop
 from oracle import optimum
 
 KINDS = ("suppression", "weights", "hierarchies")

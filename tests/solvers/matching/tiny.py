@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.tree import Tree
-from incrowd.instance import Instance, from_codes
+from incrowd.problem.instance import Instance, from_codes
 
 
 def random_tree(rng: np.random.Generator, column: int, leaves: int) -> Tree:

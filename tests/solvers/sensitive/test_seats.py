@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from incrowd.bounds.lawful_price import LawfulPriceBound
-from incrowd.instance import Instance, from_codes
-from incrowd.patterns.prefix_tree import Emission
+from incrowd.lattice.prefix_tree import Emission
 from incrowd.privacy.base import Model
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context
 from incrowd.solvers.engine.candidates import build_candidates
 from incrowd.solvers.sensitive.crowd import debt, new_crowd

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from incrowd.driver.solve import choose, solve
 from incrowd.hierarchy import build_trees
-from incrowd.instance import Instance, from_codes
 from incrowd.instances import make
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Model
@@ -22,12 +22,12 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.problem import Problem
-from incrowd.solve import choose, solve
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
+from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.baseline.mondrian import Mondrian
 from incrowd.solvers.sensitive.engine import Run, SensitiveEngine
-from incrowd.stop import Stop
 from oracle import optimum
 from solvers.sensitive.quick import QUICK, require_lawful
 from solvers.small_tables import Shape, models, tables
@@ -172,7 +172,7 @@ def test_never_below_the_k_bound() -> None:
     """Tests that the bound is at least the k-anonymity price bound for the smallest class."""
     from incrowd.bounds.price import certify
     from incrowd.bounds.support import support_prices
-    from incrowd.patterns.prefix_tree import PrefixTree
+    from incrowd.lattice.prefix_tree import PrefixTree
 
     instance = census(200)
     for model in (FrequencyDiversity(2), EntropyDiversity(2), TCloseness("0.3", Ordered())):

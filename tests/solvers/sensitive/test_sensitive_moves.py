@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from incrowd.instance import from_codes
 from incrowd.privacy.base import Model
 from incrowd.privacy.distance import Hierarchical
 from incrowd.privacy.distinct_diversity import DistinctDiversity
@@ -13,7 +12,8 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
-from incrowd.problem import Problem
+from incrowd.problem.instance import from_codes
+from incrowd.problem.problem import Problem
 from incrowd.solvers.engine.candidates import build_candidates
 from incrowd.solvers.engine.crowd import total_cost
 from incrowd.solvers.engine.windows import window_emission

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from incrowd.instance import Instance, from_codes
 from incrowd.privacy.base import Model
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
-from incrowd.problem import Problem
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
 from incrowd.solvers.engine.candidates import build_candidates
 from incrowd.solvers.engine.crowd import total_cost
 from incrowd.solvers.engine.windows import window_emission

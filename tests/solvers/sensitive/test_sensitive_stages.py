@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from incrowd.instance import Instance, from_codes
 from incrowd.privacy.base import Model
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
-from incrowd.problem import Problem
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing, slices
 from incrowd.solvers.sensitive.prune import narrowed, owners, reduced_costs, with_start
 from incrowd.solvers.sensitive.rounding import rounded

@@ -9,10 +9,10 @@ from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import OddSet, PricingProblem
 from incrowd.bounds.price import rounded_down
 from incrowd.bounds.prices import Prices, WeightedSet
-from incrowd.instance import Instance
-from incrowd.jit import lean_kernel
-from incrowd.patterns.listing import within
-from incrowd.patterns.prefix_tree import Emission, PrefixTree
+from incrowd.kernels.jit import lean_kernel
+from incrowd.lattice.listing import within
+from incrowd.lattice.prefix_tree import Emission, PrefixTree
+from incrowd.problem.instance import Instance
 
 TRIES = 2_000_000  # per pattern
 MOST_PAIRS = 6_000_000

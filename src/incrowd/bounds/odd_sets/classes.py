@@ -11,7 +11,7 @@ certificates, on integers: nothing is rounded.
 
 from typing import Any
 
-from incrowd.jit import inner_kernel, lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
 
 TOO_FEW = 1 << 60
 SHRINKING, SHRINKINGS = 0.6, 15  # of the slack of a pattern with too many classes

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.classes import classes_of, dearest_mean, line_up
-from incrowd.jit import inner_kernel, lean_kernel
-from incrowd.patterns.topk import may_exceed, top_k
+from incrowd.kernels.jit import inner_kernel, lean_kernel
+from incrowd.lattice.topk import may_exceed, top_k
 
 MOST_LISTED = 10  # classes of one pattern listed because of tolls
 WORTH = 0.5  # share of the highest worth that they have at least

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.pricing import Tolls
 from incrowd.bounds.odd_sets.separation import Fractional
-from incrowd.jit import inner_kernel, lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
 
 LEAST = 0.01  # share of a class that matters in a fractional release
 

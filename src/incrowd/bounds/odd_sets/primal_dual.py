@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import inner_kernel, kernel
+from incrowd.kernels.jit import inner_kernel, kernel
 
 CHECK = 20  # steps between two looks at the errors
 LONGEST = 0.36  # share of all steps after which an average has become too old

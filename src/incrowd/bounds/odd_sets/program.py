@@ -20,8 +20,8 @@ from incrowd.bounds.odd_sets.pricing import (
 )
 from incrowd.bounds.odd_sets.primal_dual import scaled, solve
 from incrowd.bounds.odd_sets.separation import broken_sets
-from incrowd.patterns.prefix_tree import Emission
-from incrowd.patterns.topk import top_k_buffers
+from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.topk import top_k_buffers
 
 TRIES = 50_000  # per pattern
 PATIENCE = 2  # searches that an odd set may stay without a toll

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.pricing import OddSet
-from incrowd.draws import below
-from incrowd.jit import inner_kernel, kernel
+from incrowd.kernels.jit import inner_kernel, kernel
+from incrowd.kernels.random import below
 
 SIZES = {2: (2, 3, 4, 5, 7), 3: (2, 3, 4, 5, 8), 5: (3, 5, 6, 7, 9)}  # modulus: distinct rows
 BROKEN = 0.02  # by how much

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.prices import Prices, WeightedSet
-from incrowd.instance import Instance
+from incrowd.problem.instance import Instance
 
 
 def symmetric(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from incrowd.bounds.odd_sets.program import Program
-from incrowd.simplex import Simplex
+from incrowd.linear.simplex import Simplex
 
 ROUNDS = 12  # of new classes, at most
 NEAR = 1e-5  # cells that the bound may fall short of the value

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance
-from incrowd.solution import Solution
+from incrowd.problem.instance import Instance
+from incrowd.problem.solution import Solution
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.events import Event
-from incrowd.instance import Instance
-from incrowd.presolve.merge import MergeDuplicates
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solution import Solution
+from incrowd.problem.instance import Instance
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.reduce.merge import MergeDuplicates
+from incrowd.run.events import Event
 from incrowd.solvers.approx.deletion import delete_outliers
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
 from incrowd.solvers.baseline.first import first_release

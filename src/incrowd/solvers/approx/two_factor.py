@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance
-from incrowd.presolve.chain import Level, presolve
-from incrowd.problem import Problem
+from incrowd.linear.highs import why_ended
+from incrowd.problem.instance import Instance
+from incrowd.problem.problem import Problem
+from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.approx.deletion import join_cost
 from incrowd.solvers.approx.factor import minimum_factor, pair_costs
 from incrowd.solvers.approx.factors import SIZE, adjacency, from_classes, is_binary, refuse_factor
 from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.first import first_release
-from incrowd.solvers.highs import why_ended
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.problem import Problem
+from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.baseline.full_domain import FullDomain

@@ -1,10 +1,10 @@
 """A lawful release at once, for runs that are stopped before their method has one."""
 
-from incrowd.problem import Problem
-from incrowd.solution import Solution
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.run.stop import Share, Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.baseline.mondrian import Mondrian
-from incrowd.stop import Share, Stop
 
 GRACE = 2.0  # seconds
 BESIDE = 0.1  # share of the time left that a release to compare with may take

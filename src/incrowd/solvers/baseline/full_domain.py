@@ -9,8 +9,8 @@ from incrowd.privacy.all_of import lawful_classes
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solution import Solution
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
 
 Levels = tuple[int, ...]
 

@@ -6,7 +6,7 @@ from itertools import combinations, product
 from math import prod
 
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
+from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.baseline.full_domain import FullDomain, Levels

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from incrowd.privacy.base import Group
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solution import Solution
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Scope
 
 Rows = NDArray[np.int64]

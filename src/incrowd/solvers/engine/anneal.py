@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd import clock
-from incrowd.draws import below, draw
-from incrowd.instance import Instance
-from incrowd.jit import inner_kernel, lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
+from incrowd.kernels.random import below, draw
+from incrowd.problem.instance import Instance
+from incrowd.run import clock
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import Crowd, new_crowd, new_pad, total_cost
 from incrowd.solvers.engine.moves import NONE, Mix, regroup, relocate, shift

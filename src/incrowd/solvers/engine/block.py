@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.draws import draw
-from incrowd.jit import kernel
+from incrowd.kernels.jit import kernel
+from incrowd.kernels.random import draw
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import Crowd
 

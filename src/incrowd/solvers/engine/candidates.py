@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance, NodeTables
-from incrowd.jit import inner_kernel, kernel, lean_kernel
-from incrowd.patterns.prefix_tree import Emission
+from incrowd.kernels.jit import inner_kernel, kernel, lean_kernel
+from incrowd.lattice.prefix_tree import Emission
+from incrowd.problem.instance import Instance, NodeTables
 
 
 class Candidates(NamedTuple):

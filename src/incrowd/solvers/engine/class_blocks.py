@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from incrowd.bounds.odd_sets.classes import some_classes
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes, OddSet, PricingProblem
-from incrowd.instance import Instance
-from incrowd.patterns.prefix_tree import Emission
-from incrowd.solution import Solution
+from incrowd.lattice.prefix_tree import Emission
+from incrowd.problem.instance import Instance
+from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.branching.tree import Branching
 from incrowd.solvers.engine.vicinity import Layout, Links, above_lifted, links_of, near
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import inner_kernel, lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
 
 MOST_TOUCHED = 4096

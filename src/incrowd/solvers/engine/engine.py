@@ -26,10 +26,10 @@ from incrowd.bounds.odd_sets.lifted import OddSets
 from incrowd.bounds.price import MOST_TRIES, PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
-from incrowd.patterns.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, Slack, new_sink
+from incrowd.lattice.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, Slack, new_sink
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solution import Solution
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates

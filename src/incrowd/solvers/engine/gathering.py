@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance, row_order
-from incrowd.jit import inner_kernel, lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
+from incrowd.problem.instance import Instance, row_order
 from incrowd.solvers.engine.market import AHEAD, EMPTY, FAR, NOBODY, clear, new_pad, paid, widen
 from incrowd.solvers.engine.near import Near
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
+from incrowd.kernels.jit import kernel
 from incrowd.solvers.engine.candidates import Candidates
 
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
-from incrowd.instance import Instance
-from incrowd.patterns.listing import within
-from incrowd.patterns.prefix_tree import Emission, PrefixTree
-from incrowd.solution import Solution
+from incrowd.lattice.listing import within
+from incrowd.lattice.prefix_tree import Emission, PrefixTree
+from incrowd.problem.instance import Instance
+from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.class_blocks import ClassBlocks

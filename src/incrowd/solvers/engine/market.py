@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance
-from incrowd.jit import inner_kernel
-from incrowd.solution import Solution
+from incrowd.kernels.jit import inner_kernel
+from incrowd.problem.instance import Instance
+from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.near import Near
 
 FAR = 1 << 62

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from incrowd.draws import below, draw, least_gain
-from incrowd.jit import inner_kernel
+from incrowd.kernels.jit import inner_kernel
+from incrowd.kernels.random import below, draw, least_gain
 from incrowd.solvers.engine.candidates import find_join
 from incrowd.solvers.engine.crowd import cheapest_open, move, patterns_up_to
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance, row_order
-from incrowd.jit import inner_kernel, kernel
-from incrowd.stop import Stop
+from incrowd.kernels.jit import inner_kernel, kernel
+from incrowd.problem.instance import Instance, row_order
+from incrowd.run.stop import Stop
 
 NEAR = 12  # rows in a list
 ORDERS = 6

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from incrowd.bounds.odd_sets.certificate import exact, settled
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes
-from incrowd.instance import Instance
-from incrowd.patterns.listing import within
-from incrowd.patterns.prefix_tree import Emission, PrefixTree
-from incrowd.solution import Solution
+from incrowd.lattice.listing import within
+from incrowd.lattice.prefix_tree import Emission, PrefixTree
+from incrowd.problem.instance import Instance
+from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.block import BlockMaker
 from incrowd.solvers.engine.branching.tree import Branching
 from incrowd.solvers.engine.crowd import new_crowd

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.draws import below, draw, least_gain
-from incrowd.jit import inner_kernel
+from incrowd.kernels.jit import inner_kernel
+from incrowd.kernels.random import below, draw, least_gain
 from incrowd.solvers.engine.crowd import MOST_TOUCHED, cheapest_open, move, patterns_up_to
 from incrowd.solvers.engine.moves import NONE, collect
 

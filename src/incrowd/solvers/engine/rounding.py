@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.crowd_ascent import CrowdAscent
-from incrowd.jit import kernel
+from incrowd.kernels.jit import kernel
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.greedy import greedy
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from incrowd.instance import Instance
+from incrowd.problem.instance import Instance
 
 UNHURRIED = 1e-3  # seconds per row from which on time is given
 LARGE = 10  # rows of a class, beyond which odd sets gain little where rows have many patterns

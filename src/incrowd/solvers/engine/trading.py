@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from incrowd.bounds.price import fade
-from incrowd.draws import below, draw, least_gain
-from incrowd.jit import inner_kernel, lean_kernel
-from incrowd.solution import Solution
+from incrowd.kernels.jit import inner_kernel, lean_kernel
+from incrowd.kernels.random import below, draw, least_gain
+from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.anneal import Clock
 from incrowd.solvers.engine.market import (
     AHEAD,

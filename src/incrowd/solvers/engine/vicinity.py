@@ -14,9 +14,9 @@ from incrowd.bounds.odd_sets.classes import some_classes
 from incrowd.bounds.odd_sets.evaluation import toll_of
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes, PricingProblem
-from incrowd.instance import Instance
-from incrowd.jit import kernel, lean_kernel
-from incrowd.solution import Solution
+from incrowd.kernels.jit import kernel, lean_kernel
+from incrowd.problem.instance import Instance
+from incrowd.problem.solution import Solution
 
 PER_PATTERN = 8  # links
 REACH = 1.0  # cells that a link may cost above lifted prices

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance, row_order
-from incrowd.jit import kernel
-from incrowd.patterns.prefix_tree import Emission
-from incrowd.stop import Stop
+from incrowd.kernels.jit import kernel
+from incrowd.lattice.prefix_tree import Emission
+from incrowd.problem.instance import Instance, row_order
+from incrowd.run.stop import Stop
 
 
 @kernel

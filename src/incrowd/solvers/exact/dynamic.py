@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.presolve.chain import Level, presolve
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
+from incrowd.problem.problem import Problem
+from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.base import Context, Outcome, Scope, search_for
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.exact.submultisets import (

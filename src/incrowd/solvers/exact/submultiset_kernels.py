@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
+from incrowd.kernels.jit import kernel
 
 
 @kernel

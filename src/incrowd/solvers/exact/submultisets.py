@@ -11,12 +11,12 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
-from incrowd.solution import Solution
-from incrowd.stop import Stop
+from incrowd.problem.instance import Instance
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.run.stop import Stop
 
 MOST_STATES = 1 << 22
 MOST_WORK = 2_000_000_000

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from incrowd.presolve.chain import Level, presolve
-from incrowd.problem import Problem
+from incrowd.problem.problem import Problem
+from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.fpt.laws import take_apart
 from incrowd.solvers.fpt.patterns import effort

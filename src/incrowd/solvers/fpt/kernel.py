@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from incrowd.presolve.chain import Level, presolve
-from incrowd.problem import Problem
+from incrowd.problem.problem import Problem
+from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.base import Context, Outcome, Scope, Solver, refuse_other_models
 from incrowd.solvers.exact.split_recursion import SplitRecursion
 from incrowd.solvers.exact.submultisets import too_big

@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance
+from incrowd.problem.instance import Instance
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
+from incrowd.kernels.jit import kernel
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching.dual import plain, slacks_of
 from incrowd.solvers.matching.nodes import FAR, Nodes, costs_of

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from incrowd.highs import model_of, optimum
+from incrowd.linear.highs import model_of, optimum
+from incrowd.run.stop import Stop
 from incrowd.solvers.matching.separation import WHOLE
-from incrowd.stop import Stop
 
 UNIT = 1 << 20
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
+from incrowd.kernels.jit import kernel
 from incrowd.solvers.matching.nodes import FAR, Grid, pair_cost, triple_cost
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from incrowd.highs import append_columns, limit_time, model_of, optimum
+from incrowd.linear.highs import append_columns, limit_time, model_of, optimum
 from incrowd.solvers.matching.assignment import Fractional, cycles
 from incrowd.solvers.matching.pool import Incidence, Pool
 

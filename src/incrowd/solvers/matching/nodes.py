@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance, NodeTables
-from incrowd.jit import kernel
-from incrowd.solution import Solution
+from incrowd.kernels.jit import kernel
+from incrowd.problem.instance import Instance, NodeTables
+from incrowd.problem.solution import Solution
 
 FAR = 1 << 60
 

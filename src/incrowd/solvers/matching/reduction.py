@@ -5,7 +5,7 @@ import heapq
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance
+from incrowd.problem.instance import Instance
 from incrowd.solvers.matching.nodes import FAR, Nodes, costs_of, grid_of
 from incrowd.solvers.matching.walk import Walker
 

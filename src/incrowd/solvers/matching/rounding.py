@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from incrowd.highs import model_of
+from incrowd.linear.highs import model_of
+from incrowd.run.stop import Stop
 from incrowd.solvers.matching.pool import Incidence, Pool
 from incrowd.solvers.matching.separation import WHOLE, components, fractional_columns
-from incrowd.stop import Stop
 
 TIGHT = 1e-6
 

@@ -7,7 +7,7 @@ triples are looked for from such pairs.
 
 from typing import Any
 
-from incrowd.jit import kernel
+from incrowd.kernels.jit import kernel
 from incrowd.solvers.matching.dual import pair_slack, triple_slack
 from incrowd.solvers.matching.emission import put
 from incrowd.solvers.matching.nodes import FAR, bounded_cost, pair_cost, triple_cost

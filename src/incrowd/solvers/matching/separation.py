@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from incrowd.jit import kernel
+from incrowd.kernels.jit import kernel
 
 WHOLE = 1e-6
 EXACT = 16

@@ -9,7 +9,7 @@ from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.problem import Problem
+from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context, Outcome, Scope, search_for
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import kernel
-from incrowd.patterns.cursor import enter, enter_root, new_buffers, next_run
+from incrowd.kernels.jit import kernel
+from incrowd.lattice.cursor import enter, enter_root, new_buffers, next_run
 from incrowd.solvers.matching.dual import Dual, plain
 from incrowd.solvers.matching.emission import (
     Sink,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.draws import below, draw
-from incrowd.jit import lean_kernel
+from incrowd.kernels.jit import lean_kernel
+from incrowd.kernels.random import below, draw
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import total_cost
 from incrowd.solvers.sensitive.crowd import Rules, debt, new_crowd

@@ -27,12 +27,12 @@ from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
 from incrowd.bounds.support import HASTE, affordable
 from incrowd.errors import OutOfScopeError
-from incrowd.patterns.prefix_tree import Emission, PrefixTree
+from incrowd.lattice.prefix_tree import Emission, PrefixTree
 from incrowd.privacy.all_of import parts
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.violation import violation
-from incrowd.problem import Problem
-from incrowd.solution import Solution
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.first import release_beside
 from incrowd.solvers.baseline.mondrian import Mondrian

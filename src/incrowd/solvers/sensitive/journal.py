@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.jit import inner_kernel
+from incrowd.kernels.jit import inner_kernel
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.crowd import Rules, broken_after, link, unlink
 

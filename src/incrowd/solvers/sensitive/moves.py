@@ -6,8 +6,8 @@ before and after; in between they may be broken, and every class touched is aske
 
 from typing import Any, NamedTuple
 
-from incrowd.draws import below, draw, least_gain
-from incrowd.jit import inner_kernel, lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
+from incrowd.kernels.random import below, draw, least_gain
 from incrowd.privacy.violation import ROW
 from incrowd.solvers.engine.crowd import patterns_up_to
 from incrowd.solvers.sensitive.crowd import (

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import answer, dearest
-from incrowd.instance import Instance
-from incrowd.jit import lean_kernel
-from incrowd.patterns.prefix_tree import Emission
+from incrowd.kernels.jit import lean_kernel
+from incrowd.lattice.prefix_tree import Emission
+from incrowd.problem.instance import Instance
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 
 FAR = 1e300

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.instance import Instance
-from incrowd.jit import kernel
-from incrowd.patterns.prefix_tree import Emission
+from incrowd.kernels.jit import kernel
+from incrowd.lattice.prefix_tree import Emission
+from incrowd.problem.instance import Instance
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.crowd import Rules
 from incrowd.solvers.sensitive.prune import owners

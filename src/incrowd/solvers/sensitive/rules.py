@@ -23,7 +23,7 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.laws import laws_of
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.problem import Problem
+from incrowd.problem.problem import Problem
 from incrowd.solvers.sensitive.crowd import Rules
 
 

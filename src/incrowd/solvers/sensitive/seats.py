@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.pricing import Shares
-from incrowd.jit import lean_kernel
-from incrowd.patterns.prefix_tree import Emission
+from incrowd.kernels.jit import lean_kernel
+from incrowd.lattice.prefix_tree import Emission
 from incrowd.privacy.violation import violation
 from incrowd.solvers.sensitive.crowd import Rules
 from incrowd.solvers.sensitive.prune import owners

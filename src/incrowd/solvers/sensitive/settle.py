@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from incrowd.draws import below, draw
-from incrowd.jit import inner_kernel, lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
+from incrowd.kernels.random import below, draw
 from incrowd.privacy.violation import violation
 from incrowd.solvers.engine.candidates import find_join
 from incrowd.solvers.sensitive.crowd import broken, broken_after, cheapest_open

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from incrowd.draws import below, draw, least_gain
-from incrowd.jit import inner_kernel, lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
+from incrowd.kernels.random import below, draw, least_gain
 from incrowd.privacy.violation import ROW
 from incrowd.solvers.engine.crowd import patterns_up_to
 from incrowd.solvers.sensitive.crowd import OPENED, lacking, lacking_after

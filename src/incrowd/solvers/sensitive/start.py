@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.draws import below
-from incrowd.jit import inner_kernel, kernel, lean_kernel
+from incrowd.kernels.jit import inner_kernel, kernel, lean_kernel
+from incrowd.kernels.random import below
 from incrowd.privacy.violation import violation, violation_after
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.crowd import (

@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from incrowd.instance import Instance
-from incrowd.patterns.prefix_tree import Emission
-from incrowd.simplex import Simplex
-from incrowd.solution import Solution
+from incrowd.lattice.prefix_tree import Emission
+from incrowd.linear.simplex import Simplex
+from incrowd.problem.instance import Instance
+from incrowd.problem.solution import Solution
 
 
 def dealt(

@@ -17,8 +17,8 @@ from scipy.sparse import csc_array, csr_array, vstack
 
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes, OddSet
-from incrowd.instance import Instance
-from incrowd.simplex import Simplex
+from incrowd.linear.simplex import Simplex
+from incrowd.problem.instance import Instance
 
 FIRST = 10  # classes per row there from the start
 BATCH = 250  # classes that join at a time

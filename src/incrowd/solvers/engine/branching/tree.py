@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes
-from incrowd.instance import Instance
-from incrowd.solution import Solution
+from incrowd.problem.instance import Instance
+from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.branching.dealing import dealt
 from incrowd.solvers.engine.branching.relaxation import Node, Relaxation, Relaxed
 

@@ -1,0 +1,123 @@
+"""The attacks: name, what the attacker knows, what the control is, function.
+
+A new attack is a function over a scene and a line here; the command, Python, the report and the
+pages follow.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from incrowd.attacks import inference, linkage
+from incrowd.attacks.findings import Outcome
+from incrowd.attacks.scene import Scene
+from incrowd.errors import InputError, did_you_mean
+
+Run = Callable[[Scene, int, np.random.Generator], Outcome]
+"""A scene, the number of a sensitive column (0 where none is guessed), and chance."""
+
+EVERYBODY = "all quasi-identifiers of a person who is in the table"
+BY_LOT = "a released row taken by lot"
+STRANGERS = "the same guess about people who are not in the table"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attack:
+    """One attack.
+
+    Attributes
+    ----------
+    family: attacks that are asked for together by this name.
+    knows: what the attacker has beside the release, the method and the hierarchies.
+    against: what the control is.
+    run: makes it.
+    people: whether it needs people who are not in the table.
+    secret: whether it guesses a sensitive column: it is then made for each of them.
+    whose: whether its count rests on which released row is whose.
+    """
+
+    name: str
+    family: str
+    knows: str
+    against: str
+    run: Run
+    people: bool = False
+    secret: bool = False
+    whose: bool = False
+
+
+ATTACKS = (
+    Attack(
+        name="prosecutor",
+        family="linkage",
+        knows=EVERYBODY,
+        against=BY_LOT,
+        run=linkage.prosecutor,
+    ),
+    Attack(
+        name="journalist",
+        family="linkage",
+        knows="a register of people with all quasi-identifiers: those of the table and, where "
+        "other people are given, those",
+        against="a person of the register taken by lot",
+        run=linkage.journalist,
+    ),
+    Attack(
+        name="marketer",
+        family="linkage",
+        knows="the class of everybody in the table",
+        against=BY_LOT,
+        run=linkage.marketer,
+    ),
+    Attack(
+        name="cheapest-class",
+        family="linkage",
+        knows=EVERYBODY + ", and that the method changes little",
+        against="any released row that fits the person",
+        run=linkage.cheapest_class,
+        whose=True,
+    ),
+    Attack(
+        name="homogeneity",
+        family="inference",
+        knows=EVERYBODY,
+        against=STRANGERS,
+        run=inference.homogeneity,
+        people=True,
+        secret=True,
+    ),
+    Attack(
+        name="skewness",
+        family="inference",
+        knows=EVERYBODY,
+        against=STRANGERS,
+        run=inference.skewness,
+        people=True,
+        secret=True,
+    ),
+    Attack(
+        name="best-guess",
+        family="inference",
+        knows=EVERYBODY,
+        against=STRANGERS,
+        run=inference.inference,
+        people=True,
+        secret=True,
+    ),
+)
+FAMILIES = tuple(dict.fromkeys(attack.family for attack in ATTACKS))
+
+
+def chosen(names: Iterable[str]) -> tuple[Attack, ...]:
+    """Return the attacks of these names or families, in the order of ``ATTACKS``; none: all.
+
+    Raises
+    ------
+    InputError: no attack and no family is called so.
+    """
+    wanted = set(names)
+    known = {attack.name for attack in ATTACKS} | set(FAMILIES)
+    for name in sorted(wanted - known, key=str):
+        raise InputError(f"no attack is called {name!r}{did_you_mean(str(name), sorted(known))}")
+    return tuple(a for a in ATTACKS if not wanted or {a.name, a.family} & wanted)

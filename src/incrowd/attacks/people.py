@@ -1,0 +1,83 @@
+"""The people of the control: given, or held out of the table; nobody may be in both."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+
+from incrowd.errors import InputError
+from incrowd.policy.base import Policy, Roles
+from incrowd.run.stop import Stop
+from incrowd.tables.base import Source, Table, texts
+from incrowd.tables.fewer import FewerRows
+
+HELD_OUT = (
+    "No other people were given (--people): half of the original was held out as the control, and "
+    "what is attacked with it is a release of the other half, made anew by the same rules."
+)
+SIGMAS = 4  # of chance, beyond which people who look the same are the same
+
+
+def require_others(original: Table, people: Table, roles: Roles) -> None:
+    """Raise InputError when the other people are, in part, those of the table.
+
+    By their identifiers, where both tables have them.  Else by the rows that agree in all columns:
+    strangers may look the same, about as many as rows of the table have a double in it.
+    """
+    shared = [name for name in original.columns if name in people.columns]
+    named = [name for name in roles.id if name in shared]
+    for name in named:
+        mine, theirs = (
+            texts(table, [name]).to_series().drop_nulls() for table in (original, people)
+        )
+        met = theirs.is_in(mine.implode()).sum()
+        if met:
+            raise InputError(
+                f"{met:,} of the other people bear an identifier ({name!r}) of the table: the "
+                "control has to be of people who are not in it"
+            )
+    if named or not shared or not people.rows or not original.rows:
+        return
+    met, expected = meeting(original, people, shared)
+    if met > expected + SIGMAS * sqrt(expected) + SIGMAS:
+        raise InputError(
+            f"{met:,} of the {people.rows:,} other people agree with a row of the table in all "
+            f"columns, where chance makes about {expected:,.0f}: the control has to be of people "
+            "who are not in the table"
+        )
+
+
+def meeting(original: Table, people: Table, shared: Sequence[str]) -> tuple[int, float]:
+    """Return how many people equal a row of the table, and how many strangers would."""
+    mine, theirs = texts(original, shared), texts(people, shared)
+    mine.columns = theirs.columns = [str(j) for j in range(len(shared))]
+    rows = mine.group_by(mine.columns).len("rows")
+    met = theirs.join(rows, on=theirs.columns, how="semi", nulls_equal=True).height
+    doubled = int(rows.filter(rows["rows"] > 1)["rows"].sum())
+    return met, doubled / mine.height * theirs.height
+
+
+def held_out(
+    original: Source, policy: Policy, rng: np.random.Generator
+) -> tuple[Table, Table, Table]:
+    """Return a release of half of a table, that half, and the other half.
+
+    Raises
+    ------
+    InputError: the table is too small to be halved.
+    """
+    from incrowd._api import release_of
+
+    half = original.rows // 2
+    if half < 2 * policy.k:
+        raise InputError(
+            f"the original has {original.rows} rows, too few to hold half of them out as the "
+            "control; give other people (--people)"
+        )
+    order = rng.permutation(original.rows)
+    kept, out = (np.sort(part).astype(np.int64) for part in (order[:half], order[half:]))
+    inside, outside = FewerRows(original, kept), FewerRows(original, out)
+    again = replace(policy, order="keep")
+    release = release_of(inside, again, stop=Stop(again.time_limit, again.gap))
+    return release.table, inside, outside

@@ -1,0 +1,134 @@
+"""What the attacker sees, and what the publisher knows beside it."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.attacks.fits import Fits, fits_of
+from incrowd.hierarchy.tree import Tree
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Secret:
+    """A sensitive column of a release.
+
+    Attributes
+    ----------
+    values: its values, in text order.
+    counts: int64, shape (classes, values): rows of each class with each value.
+    """
+
+    column: str
+    values: tuple[str | None, ...]
+    counts: Ints
+
+    @cached_property
+    def table(self) -> Ints:
+        """int64, shape (values,): rows of the release with each value."""
+        return self.counts.sum(axis=0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Seen:
+    """A release as everybody sees it, and the hierarchies, which are no secret.
+
+    Attributes
+    ----------
+    trees: one for each quasi-identifier; their leaves are the values that anybody bears.
+    levels, nodes: int64, shape (classes, columns): each class's labels, in label order.
+    sizes: int64, shape (classes,): its rows.
+    secrets: the sensitive columns.
+    k, l: what the publisher says of every class; l is 1 where no diversity was asked for.
+    """
+
+    trees: tuple[Tree, ...]
+    levels: Ints
+    nodes: Ints
+    sizes: Ints
+    secrets: tuple[Secret, ...] = ()
+    k: int = 1
+    l: int = 1  # noqa: E741 (the field's own letter)
+
+    @property
+    def rows(self) -> int:
+        """Rows of the release."""
+        return int(self.sizes.sum())
+
+    @cached_property
+    def hidden(self) -> NDArray[np.bool_]:
+        """bool, shape (classes, columns): whether the label is more than one value."""
+        kinds = np.zeros(self.nodes.shape, bool)
+        for j, tree in enumerate(self.trees):
+            for level in range(1, tree.levels):
+                under = np.bincount(tree.node[level], minlength=len(tree.labels[level]))
+                at = self.levels[:, j] == level
+                kinds[at, j] = under[self.nodes[at, j]] > 1
+        return kinds
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class People:
+    """Rows about people, with what the release hides of them.
+
+    Attributes
+    ----------
+    codes: int64, shape (people, columns): leaves of the trees.
+    secrets: int64, shape (people, sensitive columns): values, numbered as in ``Secret.values``.
+    place: int64, shape (people,): the class in which each one stands; None where they stand in
+        none, or nobody knows.
+    """
+
+    codes: Ints
+    secrets: Ints
+    place: Ints | None = None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def chosen(self, which: Ints) -> "People":
+        """Return some of them, in this order."""
+        place = None if self.place is None else self.place[which]
+        return replace(self, codes=self.codes[which], secrets=self.secrets[which], place=place)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scene:
+    """A release, the people in it, and people who are not.
+
+    Attributes
+    ----------
+    others: people who are not in the table; None where an attack has to do without.
+    approximate: which class is whose was found by a matching, and may be another.
+    notes: what a reader of the figures should know.
+    """
+
+    seen: Seen
+    members: People
+    others: People | None = None
+    approximate: bool = False
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def fits(self) -> Fits:
+        """The classes in which each member may stand."""
+        return self._fits(self.members)
+
+    @cached_property
+    def fits_of_others(self) -> Fits:
+        """The classes in which each of the others would."""
+        return self._fits(self.strangers)
+
+    def _fits(self, people: People) -> Fits:
+        seen = self.seen
+        return fits_of(seen.trees, seen.levels, seen.nodes, seen.sizes, people.codes)
+
+    @property
+    def strangers(self) -> People:
+        """The others, for attacks that cannot do without them."""
+        if self.others is None:
+            raise ValueError("this attack needs people who are not in the table")
+        return self.others

@@ -1,0 +1,95 @@
+"""Which released row is whose: as they stand, as a proof says, or by a matching."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError
+from incrowd.published.verification import Nodes, fitting
+
+Ints = NDArray[np.int64]
+
+
+def rows_in_order(nodes: Nodes, keys: Ints, levels: Ints, labels: Ints, shown: Ints) -> bool:
+    """Whether row i of the release stands above row i of the original, for every i.
+
+    Parameters
+    ----------
+    nodes: the originals.  levels, labels: int64, shape (rows, columns): the released cells.
+    keys, shown: int64, shape (rows,): the columns published as they are, in both tables.
+    """
+    return len(keys) == len(shown) and np.array_equal(keys, shown) and nodes.fit(levels, labels)
+
+
+def rows_of_proof(path: str | Path, released: int, rows: int) -> Ints:
+    """int64, shape (released,): original row of each released row, as a proof file says.
+
+    Raises
+    ------
+    InputError: the file is no proof, or one of other tables.
+    """
+    from incrowd.checker.files import read_proof
+    from incrowd.checker.rejection import RejectedError
+
+    try:
+        table = read_proof(path, rows).rows
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from None
+    except RejectedError as error:
+        raise InputError(f"{path}: {error}") from None
+    found = table["original"].to_numpy().astype(np.int64)
+    fine = len(found) == released and len(np.unique(found)) == released
+    if not fine or (released and (found.min() < 0 or found.max() >= rows)):
+        raise InputError(f"{path}: the proof is not of this release and this original")
+    return found
+
+
+def rows_matched(nodes: Nodes, keys: Ints, levels: Ints, labels: Ints, shown: Ints) -> Ints:
+    """int64, shape (released,): an original row for each released row, one of many ways as a rule.
+
+    A maximum flow between the distinct rows, as ``incrowd.published.verification`` has it; −1 where
+    there is no row left.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    left, left_of = np.unique(np.column_stack([keys, nodes.leaves]), axis=0, return_inverse=True)
+    right, right_of = np.unique(
+        np.column_stack([shown, levels, labels]), axis=0, return_inverse=True
+    )
+    tails, heads = fitting(Nodes(nodes.trees, left[:, 1:]), left[:, 0], right)
+    n, m = len(left), len(right)
+    supply, demand = np.bincount(left_of.ravel()), np.bincount(right_of.ravel())
+    room = np.minimum(supply[tails], demand[heads])
+    tail = np.concatenate([np.full(n, n + m), tails, n + np.arange(m)])
+    head = np.concatenate([np.arange(n), n + heads, np.full(m, n + m + 1)])
+    capacity = np.concatenate([supply, room, demand]).astype(np.int32)
+    size = n + m + 2
+    graph = coo_array((capacity, (tail, head)), shape=(size, size)).tocsr()
+    flow = maximum_flow(graph, n + m, n + m + 1).flow.tocoo()
+    used = (flow.data > 0) & (flow.row < n) & (flow.col >= n) & (flow.col < n + m)
+    return _dealt(
+        flow.row[used], flow.col[used] - n, flow.data[used], left_of.ravel(), right_of.ravel()
+    )
+
+
+def _dealt(tail: Ints, head: Ints, amount: Ints, left_of: Ints, right_of: Ints) -> Ints:
+    """Deal the rows of each distinct original out to the distinct released rows, as they flow."""
+    found = np.full(len(right_of), -1)
+    order = np.lexsort((head, tail))
+    givers = np.argsort(left_of, kind="stable")
+    first = np.searchsorted(left_of[givers], tail[order])
+    takers = np.argsort(right_of, kind="stable")
+    next_taker = np.searchsorted(right_of[takers], np.arange(right_of.max(initial=-1) + 1))
+    given: dict[int, int] = {}
+    for t, h, units, at in zip(
+        tail[order].tolist(), head[order].tolist(), amount[order].tolist(), first.tolist(),
+        strict=True,
+    ):  # fmt: skip
+        begin = at + given.get(t, 0)
+        to = int(next_taker[h])
+        found[takers[to : to + units]] = givers[begin : begin + units]
+        given[t] = given.get(t, 0) + units
+        next_taker[h] += units
+    return found

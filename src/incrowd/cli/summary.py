@@ -1,0 +1,93 @@
+"""The closing summary that a person reads."""
+
+from typing import TYPE_CHECKING
+
+from incrowd.text.units import shown, shown_gap
+
+if TYPE_CHECKING:
+    from incrowd.release import Release
+
+
+def summary(release: "Release") -> str:
+    """Return the closing summary: one fact a line, the columns that changed below."""
+    if not release.rows:
+        return "The table has no rows; the release has its header alone."
+    cells, changed = release.cells, release.changed_cells
+    lines = [
+        (
+            "rows",
+            f"{release.rows:,}{_beside(release)} in {release.classes:,} classes, the smallest of "
+            f"{release.smallest_class:,} ({' and '.join(release.models)})",
+        ),
+        *_people(release),
+        ("changed", f"{changed:,} of {cells:,} cells ({changed / cells:.2%})"),
+    ]
+    if release.suppressed_rows:
+        lines.append(("left out", f"{release.suppressed_rows:,} rows, each counted as all stars"))
+    if release.cost != changed:
+        lines.append(("cost", f"{shown(release.cost)} ({release.cost_fraction:.2%} of the most)"))
+    if release.k == 1 and len(release.models) == 1:
+        lines.append(("note", "with k = 1 nobody hides: the table is published as it is"))
+    lines.append(("bound", _bound_in_words(release)))
+    for name, bound in release.further_bounds.items():
+        lines.append(("", f"{shown(bound)}: the {name}, also a lower bound"))
+    lines.append(("status", _status_in_words(release)))
+    text = "\n".join(f"{name:<9}{fact}" for name, fact in lines)
+    return text + "\n" + _columns_in_words(release)
+
+
+def _people(release: "Release") -> list[tuple[str, str]]:
+    """How many people the rows are, where the release counts people."""
+    if release.people is None:
+        return []
+    return [("people", f"{release.people:,}, at least {release.fewest_people:,} in each class")]
+
+
+def _beside(release: "Release") -> str:
+    """What the new rows of a release were added to, if they were."""
+    earlier = getattr(release, "existing", None)
+    if earlier is None:
+        return ""
+    joined = getattr(release, "joined", 0)
+    return f" new ({joined:,} in published classes) beside {earlier.rows:,} published,"
+
+
+def _bound_in_words(release: "Release") -> str:
+    lawful = "lawful release of the rows kept" if release.suppressed_rows else "lawful release"
+    if release.status == "optimal":
+        return f"{shown(release.cost)}: no {lawful} costs less than this one"
+    bound = shown(release.lower_bound)
+    return f"{bound}: no {lawful} costs less; the gap is {shown_gap(release.gap)}"
+
+
+def _status_in_words(release: "Release") -> str:
+    how = {
+        "finished": "the search finished",
+        "stopped paying": "the search ended when it stopped paying",
+        "gap reached": "the search ended at the gap that was asked for",
+        "time limit": "the search ended at the time limit",
+        "interrupted": "the search was interrupted; this is the best release until then",
+    }
+    state = "proven optimal" if release.status == "optimal" else "lawful, not proven optimal"
+    ended = how.get(release.ended, release.ended)
+    return f"{state}; {ended} ({release.method}, {release.seconds:.1f} s)"
+
+
+def _columns_in_words(release: "Release") -> str:
+    """One line per quasi-identifier with its changed cells, the most changed first."""
+    ranked: list[tuple[str, int]] = sorted(release.changed.items(), key=_by_count)
+    width = max((len(printable(name)) for name, _ in ranked), default=0)
+    rows = release.rows
+    return "\n".join(
+        f"  {printable(name):<{width}}  {count:>{len(f'{rows:,}')},} changed ({count / rows:.1%})"
+        for name, count in ranked
+    )
+
+
+def _by_count(item: tuple[str, int]) -> tuple[int, str]:
+    return -item[1], item[0]
+
+
+def printable(name: str) -> str:
+    """A column name on one line of a terminal, control characters made visible."""
+    return name if name and name.isprintable() else repr(name)

@@ -1,0 +1,1 @@
+"""The one driver: choose a solver, run it, check what it returns."""

@@ -1,0 +1,247 @@
+"""The one driver: choose a solver, run it, re-check what it returns, say what is known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from incrowd.bounds.prices import Prices
+from incrowd.driver.memory import within_memory
+from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
+from incrowd.privacy.all_of import lawful_classes, parts
+from incrowd.privacy.attribute import PerAttribute
+from incrowd.privacy.base import Group, Model
+from incrowd.privacy.classes import Classes
+from incrowd.privacy.essential import essential
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.reduce.base import Reduced
+from incrowd.solvers.base import Context, Outcome, Solver, insist
+from incrowd.text.units import gap_of
+
+Status = Literal["optimal", "feasible"]
+
+MOST_DISTINCT = 22  # rows beyond which subset-dp is not even considered
+CHEAP_WORK = 3**17  # pairs of subsets that auto gives to subset-dp: well under a second
+MANY_COPIES = 1_000  # copies from which it pays to ask how many of them matter
+HELPED_BY_FEWER_COPIES = ("engine",)
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A lawful solution and what is known about it.
+
+    Attributes
+    ----------
+    solution: re-checked here: every class lawful, cost recomputed.
+    cost, bound: in units of 1/Instance.scale; ``bound`` is proven.
+    status: ``"optimal"`` exactly when ``bound == cost``.
+    method: id of the solver whose release it is.
+    ended: why it ended, see ``Outcome.ended``.
+    prices, lawful: the certificate behind the bound, where there is one, see ``Outcome``.
+    """
+
+    solution: Solution
+    cost: int
+    bound: int
+    status: Status
+    method: str
+    ended: str
+    prices: Prices | None = None
+    lawful: Prices | None = None
+
+    @property
+    def gap(self) -> float:
+        """(cost − bound) / cost; 0 for a release that costs nothing."""
+        return gap_of(self.cost, self.bound)
+
+
+def solve(
+    problem: Problem, method: str | Solver = "auto", context: Context | None = None
+) -> Solved:
+    """Find a lawful solution of ``problem`` with a lower bound beside it.
+
+    Parameters
+    ----------
+    method: ``"auto"``, the id of a solver in ``incrowd.solvers.catalog``, or a solver value.
+
+    Raises
+    ------
+    NoLawfulReleaseError: no release can obey the model.
+    OutOfScopeError: the method does not serve this problem; says which one does.
+    StoppedError: the run ended before any lawful solution was found.
+    """
+    context = context or Context()
+    if problem.instance.rows == 0:
+        empty = Solution(problem.instance, np.zeros(0, np.int64))
+        asked = "auto" if method == "auto" else choose(problem, method).id
+        return Solved(empty, 0, 0, "optimal", asked, "finished")
+    require_lawful_table(problem)
+    needed = matched(problem)
+    solver = choose(needed, method)
+    insist(solver, needed)
+    auto = method == "auto"
+    run = run_portfolio if auto and solver.id == "simplex-matching" else run_one
+    outcome, solver = within_memory(run, needed, solver, context, auto)
+    if outcome.solution is None:
+        raise StoppedError(
+            f"method {solver.id!r} ended ({outcome.ended}) before it found any lawful release; "
+            "give it more time, or use --method auto, whose first release comes at once"
+        )
+    return recheck(problem, solver, outcome)
+
+
+def run_one(problem: Problem, solver: Solver, context: Context) -> tuple[Outcome, Solver]:
+    """Run one solver."""
+    return run_on_fewer_copies(problem, solver, context), solver
+
+
+def run_portfolio(problem: Problem, solver: Solver, context: Context) -> tuple[Outcome, Solver]:
+    """Run matching with the engine standing by; the engine alone once it is chosen instead."""
+    if solver.id != "simplex-matching":
+        return run_one(problem, solver, context)
+    from incrowd.solvers.portfolio import two_anonymous
+
+    return two_anonymous(problem, context)
+
+
+def matched(problem: Problem) -> Problem:
+    """Return the problem as methods see it: without a k that the other models imply."""
+    return replace(problem, model=essential(problem.model, problem.table))
+
+
+def choose(problem: Problem, method: str | Solver) -> Solver:
+    """Return the solver that ``method`` names; ``"auto"`` picks one."""
+    if not isinstance(method, str):
+        return method
+    from incrowd.solvers.catalog import by_id
+
+    if method != "auto":
+        return by_id(method)
+    if problem.instance.rows:
+        problem = matched(problem)
+    for candidate in ("subset-dp", "simplex-matching", "engine", "sensitive-engine", "mondrian"):
+        solver = by_id(candidate)
+        if is_cheap_here(problem, candidate) and solver.refuse(problem) is None:
+            return solver
+    return by_id("engine")
+
+
+def is_cheap_here(problem: Problem, solver_id: str) -> bool:
+    """Whether ``auto`` should consider the solver for a problem of this size."""
+    if solver_id != "subset-dp":
+        return True
+    if problem.instance.distinct > MOST_DISTINCT:
+        return False
+    from incrowd.reduce.chain import presolve
+    from incrowd.solvers.exact.submultisets import work
+
+    return work(presolve(problem, "all").problem.instance) <= CHEAP_WORK
+
+
+def run_on_fewer_copies(problem: Problem, solver: Solver, context: Context) -> Outcome:
+    """Run the solver on a table whose rows have no more copies than matter, and undo that.
+
+    The engine's time grows with the number of copies.  A row keeps at least k of them, so its
+    patterns have as much support as before and the k highest prices of each stay the same: prices
+    for the smaller table are prices for the table.
+    """
+    if solver.id not in HELPED_BY_FEWER_COPIES:
+        return solver.run(problem, context)
+    reduced = fewer_copies(problem)
+    outcome = solver.run(reduced.problem, context)
+    if outcome.solution is None or reduced.problem is problem:
+        return outcome
+    require_same_table(reduced.problem, solver, outcome.solution)
+    return replace(outcome, solution=reduced.lift(outcome.solution))
+
+
+def fewer_copies(problem: Problem) -> Reduced:
+    """Set aside the copies of very frequent rows that some optimum leaves as they are.
+
+    As ``TightThreshold``, with one more bound on the copies of a row in impure classes: each such
+    class can be cut to k rows, one of which is not a copy of the row (step 1 there).
+    """
+    from incrowd.reduce.copies import most_impure, without
+
+    instance, model = problem.instance, problem.model
+    removed = np.zeros(instance.distinct, np.int64)
+    if isinstance(model, KAnonymity):
+        for row in np.flatnonzero(instance.counts >= max(MANY_COPIES, 3 * model.k)):
+            count = int(instance.counts[row])
+            most = (model.k - 1) * (instance.rows - count)
+            if count < most + 2 * model.k:
+                most = min(most, most_impure(instance, int(row), model.k))
+            if count >= most + 2 * model.k:
+                removed[row] = count - most - model.k
+    return without(problem, removed)
+
+
+def require_lawful_table(problem: Problem) -> None:
+    """Raise when no release can obey the model.
+
+    All models here are closed under union or have the whole table as their loosest class, so a
+    lawful release exists exactly when the table as one class is lawful.
+    """
+    model, rows = problem.model, problem.instance.rows
+    if isinstance(model, KAnonymity) and rows < model.k:
+        raise NoLawfulReleaseError(
+            f"k = {model.k} is larger than the table, which has {rows} rows: nobody in it can "
+            f"hide among {model.k}; use k ≤ {rows} or more rows"
+        )
+    if model.closed_under_union and not model.lawful(problem.table, problem.table):
+        raise NoLawfulReleaseError(
+            f"no release obeys {problem.asked}: even the whole table as one "
+            "class breaks it" + how_broken(model, problem.table, problem.sensitive)
+        )
+
+
+def how_broken(model: Model, table: Group, names: Sequence[str]) -> str:
+    """Say which parameter the table itself attains, of the first attribute that breaks a part."""
+    for part in parts(model):
+        if isinstance(part, KAnonymity):
+            if table.rows < part.k:
+                return f"; it has {table.rows} rows, fewer than {part.k}"
+        elif isinstance(part, PerAttribute):
+            for a in part.attributes(table):
+                counts = table.histograms[a]
+                if not part.fits(counts, counts):
+                    name = repr(names[a]) if a < len(names) else f"sensitive attribute {a + 1}"
+                    attained = float(part.value(counts, counts))
+                    return f" ({part.title}: for {name} the table attains {attained:.6g})"
+    return ""
+
+
+def recheck(problem: Problem, solver: Solver, outcome: Outcome) -> Solved:
+    """Check the solver's claim; a solver never sets the status itself."""
+    solution = outcome.solution
+    assert solution is not None
+    require_same_table(problem, solver, solution)
+    model = problem.model
+    if not lawful_classes(model, Classes(solution.classes, problem.table)).all():
+        raise VerificationError(
+            f"method {solver.id!r} returned a class that breaks {problem.asked}"
+        )
+    cost = solution.cost
+    if outcome.bound > cost:
+        raise VerificationError(
+            f"method {solver.id!r} claims the bound {outcome.bound} above its own cost {cost}"
+        )
+    status: Status = "optimal" if outcome.bound == cost else "feasible"
+    return Solved(
+        solution, cost, outcome.bound, status, outcome.by or solver.id, outcome.ended,
+        outcome.prices, outcome.lawful,
+    )  # fmt: skip
+
+
+def require_same_table(problem: Problem, solver: Solver, solution: Solution) -> None:
+    """Raise unless the solution assigns each copy of this very table to a class, densely."""
+    classes, rows = solution.classes, problem.instance.rows
+    if solution.instance is not problem.instance or classes.shape != (rows,):
+        raise VerificationError(f"method {solver.id!r} returned a solution of another table")
+    if not (classes.min() >= 0 and classes.max() < rows and np.bincount(classes).all()):
+        raise VerificationError(
+            f"method {solver.id!r} returned classes that are not numbered 0, 1, …"
+        )

@@ -1,0 +1,1 @@
+"""From a table's text to the instance that solvers see, and back."""

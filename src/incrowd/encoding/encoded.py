@@ -1,0 +1,199 @@
+"""From a table's text to the instance that solvers see, and from their classes back to text."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from os import urandom
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError, LackingError
+from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.labels import labels_by_level, with_star
+from incrowd.hierarchy.tree import Tree
+from incrowd.policy.base import Policy, Roles
+from incrowd.policy.models import asks_of_sensitive, model_of, require_used
+from incrowd.privacy.base import Model
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.tables.base import Column, Edit, Replacement, Source, narrow
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A table as an instance.
+
+    Attributes
+    ----------
+    roles: of its columns.
+    instance: distinct rows of the quasi-identifiers.
+    copy_of_row: int64, shape (rows,): the instance's copy that each row became.
+    model: what every class has to obey.
+    """
+
+    roles: Roles
+    instance: Instance
+    copy_of_row: NDArray[np.int64]
+    model: Model
+
+    @cached_property
+    def leaves(self) -> NDArray[np.int32]:
+        """int32, shape (rows, quasi-identifiers): leaf code of each cell."""
+        return self.instance.codes[self.instance.copies[self.copy_of_row]]
+
+    @property
+    def problem(self) -> Problem:
+        """What a solver is asked."""
+        return Problem(self.instance, self.model, self.roles.attributes)
+
+
+def coded(source: Source, policy: Policy) -> Coded:
+    """Encode a table under a policy.
+
+    Raises
+    ------
+    InputError: roles do not fit the columns; a cell equals the mark of a suppressed cell; a
+        column has no text form; a hierarchy is broken or does not fit.
+    """
+    roles = policy.roles(source.columns)
+    require_used(policy, roles.sensitive)
+    sources = policy.sources()
+    columns = {}
+    for name in roles.qi:
+        column = source.encode(name)
+        require_no_star(name, column.values, policy.star)
+        columns[name] = Column(column.values, column.codes.astype(narrow(len(column.values))))
+    with locating(source):
+        trees, scale = build_trees(
+            {name: column.values for name, column in columns.items()},
+            {name: origin for name, origin in sources.items() if name not in roles.sensitive},
+            policy.cost,
+            policy.weights,
+        )
+    widest = max((tree.node.shape[1] for tree in trees), default=1)
+    leaves = np.empty((source.rows, len(trees)), narrow(widest), order="F")  # rows are many
+    for j, tree in enumerate(trees):
+        leaves[:, j] = _leaf_codes(columns.pop(tree.column), tree)
+    secret, codes = {}, None
+    if asks_of_sensitive(policy):  # k-anonymity needs none; models take codes in text order
+        secret = attributes_of(source, roles)
+        codes = np.column_stack([c.codes for c in secret.values()]) if secret else None
+    with locating(source):
+        model = model_of(policy, secret, sources)
+    trees = tuple(with_star(tree, policy.star) for tree in trees)
+    instance, copy_of_row = from_codes(leaves, trees, codes, scale)
+    return Coded(roles, instance, copy_of_row, model)
+
+
+@contextlib.contextmanager
+def locating(source: Source) -> Iterator[None]:
+    """Say of a value that a hierarchy lacks in which row it stands."""
+    try:
+        yield
+    except LackingError as error:
+        column = source.encode(error.column)
+        places = [code for code, value in enumerate(column.values) if value in error.absent]
+        row = int(np.flatnonzero(np.isin(column.codes, places))[0]) + 1
+        raise LackingError(error.column, error.absent, error.origin, row) from None
+
+
+def attributes_of(source: Source, roles: Roles) -> dict[str, Column]:
+    """Return what the models look at: the sensitive columns, then the persons.
+
+    Raises
+    ------
+    InputError: a row does not say whose it is.
+    """
+    found = {name: source.encode(name) for name in roles.sensitive}
+    if roles.person:
+        found[roles.attributes[-1]] = people_of(source, roles.person)
+    return found
+
+
+def people_of(source: Source, names: tuple[str, ...]) -> Column:
+    """Return whose each row is, by the columns that together name a person.
+
+    Several columns give numbers in place of texts: nothing reads them.
+
+    Raises
+    ------
+    InputError: a row does not say whose it is.
+    """
+    columns = [source.encode(name) for name in names]
+    for name, column in zip(names, columns, strict=True):
+        missing = [code for code, value in enumerate(column.values) if value is None]
+        rows = int(np.isin(column.codes, missing).sum())
+        if rows:
+            raise InputError(
+                f"column {name!r} names people, but {rows:,} of {source.rows:,} rows have no value "
+                "in it: fill it in, or give each such row a value of its own"
+            )
+    if len(columns) == 1:
+        return columns[0]
+    both = np.column_stack([column.codes for column in columns])
+    different, codes = np.unique(both, axis=0, return_inverse=True)
+    return Column.of([f"{i:012}" for i in range(len(different))], codes.ravel())
+
+
+def _leaf_codes(column: Column, tree: Tree) -> NDArray[np.integer]:
+    place = {value: code for code, value in enumerate(tree.leaves)}
+    renumber = np.array([place[value] for value in column.values], np.int32)
+    return renumber[column.codes] if len(column.values) else column.codes
+
+
+def require_no_star(name: str, texts: tuple[str | None, ...], star: str) -> None:
+    """Raise when a value of a column looks like a suppressed cell."""
+    if star in texts:
+        raise InputError(
+            f"column {name!r} has a cell equal to {star!r}, which stands for a suppressed cell; "
+            "choose another mark with --star SYMBOL (star= in Python)"
+        )
+
+
+def edit_for(
+    table: Coded, solution: Solution, published: tuple[str, ...], order: NDArray[np.int64] | None
+) -> Edit:
+    """Return the edit that turns the table into the release which ``solution`` stands for."""
+    instance = table.instance
+    if not instance.rows:
+        return Edit(published)
+    replacements = {}
+    for j, tree in enumerate(instance.trees):
+        labels, ids = labels_by_level(tree)
+        ids = ids.astype(narrow(len(labels)))
+        # copy by copy, which lie in the order of the distinct rows, then row by row
+        level = solution.levels[:, j].astype(np.int8)[solution.classes]
+        leaf = np.repeat(instance.codes[:, j], instance.counts)
+        replacements[tree.column] = Replacement(labels, ids[level, leaf][table.copy_of_row])
+    return Edit(published, replacements, order)
+
+
+def shuffled(
+    table: Coded, order: str, seed: int | None, earlier: int = 0
+) -> NDArray[np.int64] | None:
+    """Return the order of the released rows, ``earlier`` ones with them: None for their own.
+
+    Without a seed it comes from the operating system's entropy alone, and tells nothing.  It is no
+    generator's output, of which a part that is known would tell the rest.
+
+    With a seed it comes from that and all original cells, hidden ones too: from a seed alone, which
+    is easily guessed, who knows the order of the original would undo it.  Guesses at hidden cells
+    can be tested against such an order; see ``incrowd.published.cautions.repeatable``.
+    """
+    if order == "keep":
+        return None
+    rows = earlier + len(table.copy_of_row)
+    if seed is None:
+        return np.argsort(np.frombuffer(urandom(8 * rows), np.uint64)).astype(np.int64)
+    known = sha256(str(seed).encode())
+    of_row = table.instance.copies[table.copy_of_row]
+    for tree in table.instance.trees:
+        known.update(repr(tree.leaves).encode())
+    for codes in (*table.instance.codes.T, *table.instance.sensitive_codes.T):
+        known.update(codes[of_row].astype(np.int32).tobytes())
+    key = int.from_bytes(known.digest())
+    return np.random.default_rng(key).permutation(rows).astype(np.int64)

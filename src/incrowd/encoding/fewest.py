@@ -1,0 +1,137 @@
+"""Dropping rows from a table that breaks the model as a whole: ``suppress_rows``.
+
+A lawful release exists exactly when the table as one class is lawful.  Where it is not, some rows
+may be left unpublished; the release is then one of the rows that are kept, each dropped row counts
+as wholly suppressed, and the bound speaks of releases of the kept rows.
+
+Fewest for one attribute.  Diversity by distinct values, frequency, entropy or recursion, and
+(α,k)-anonymity, ask something of the counts that depends on their order alone and is the easier
+to meet the more even they are: if one histogram majorizes another of the same sum, and obeys,
+so does the other.  Of all ways to drop d rows, taking each from the value that is then the most
+frequent leaves the histogram that all others majorize.  So the first d at which it obeys is the
+fewest.  With several attributes to mend, the rows are chosen greedily, and may not be the fewest.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.encoding.encoded import Coded, coded
+from incrowd.errors import NoLawfulReleaseError
+from incrowd.policy import Policy
+from incrowd.privacy.all_of import in_words, parts
+from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.attribute import PerAttribute
+from incrowd.privacy.base import Group, Model
+from incrowd.problem.instance import Instance
+from incrowd.tables.base import Source
+from incrowd.tables.fewer import FewerRows
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Fewer:
+    """A table of which some rows may be missing.
+
+    Attributes
+    ----------
+    source, table: what is left, as it is and encoded.
+    rows: rows that were dropped; units: what they count, in units of 1/scale, each as a row of
+        stars.
+    """
+
+    source: Source
+    table: Coded
+    rows: int = 0
+    units: int = 0
+
+
+def fewest_dropped(
+    model: Model,
+    table: Group,
+    most: int,
+    dear: NDArray[np.float64],
+    names: Sequence[str] = (),
+) -> Ints:
+    """Return the numbers of the rows (int64, rising) to drop so that the rest is lawful.
+
+    Parameters
+    ----------
+    most: rows that may be dropped.
+    dear: float64, shape (rows,): of rows that serve alike the dearest one is dropped.
+    names: of the sensitive columns, for messages.
+
+    Raises
+    ------
+    NoLawfulReleaseError: so many rows are not enough, or no number of them is.
+    """
+    kept = np.ones(table.rows, bool)
+    advice = "leaving out more does not help; ask for less"
+    order = np.argsort(-dear, kind="stable")
+    for dropped in range(most + 1):
+        rest = Group(table.values[kept], table.sizes)
+        if model.lawful(rest, rest):
+            return np.flatnonzero(~kept)
+        load = load_of(model, rest, table.values)
+        if load is None or rest.rows <= 1:
+            break
+        if dropped == most:
+            advice = "let more rows be dropped (--suppress-rows), or ask for less"
+            break
+        load[~kept] = -1
+        kept[order[np.argmax(load[order])]] = False
+    raise NoLawfulReleaseError(
+        f"no release obeys {in_words(model, names)}, even when {most} rows may be "
+        f"dropped: the table as one class breaks it; {advice}"
+    )
+
+
+def load_of(model: Model, rest: Group, values: NDArray[np.int32]) -> Ints | None:
+    """Return how frequent each row's values are (int64, shape (rows,)) where that breaks a model.
+
+    None when the model breaks for another reason, so that dropping rows does not help.
+    """
+    load = np.zeros(len(values), np.int64)
+    found = False
+    for part in parts(model):
+        if not isinstance(part, PerAttribute):
+            continue
+        for a in part.attributes(rest):
+            counts = rest.histograms[a]
+            if part.fits(counts, counts):
+                continue
+            if isinstance(part, AlphaK) and part.values is not None:
+                guarded = np.isin(np.arange(len(counts)), part.values)
+                counts = np.where(guarded, counts, 0)
+            found = True
+            load += counts[values[:, a]]
+    return load if found else None
+
+
+def rarity(instance: Instance) -> NDArray[np.float64]:
+    """float64, shape (distinct,): how rare a row's values are; rare rows are dear to publish."""
+    found = np.zeros(instance.distinct)
+    for j in range(instance.columns):
+        counts = np.bincount(instance.codes[:, j], instance.counts)
+        found -= np.log(counts[instance.codes[:, j]])
+    return found
+
+
+def fewer(source: Source, table: Coded, policy: Policy) -> Fewer:
+    """Drop the fewest rows from a table that breaks the model, none from one that does not."""
+    instance = table.instance
+    row = instance.copies[table.copy_of_row]
+    group = Group(instance.sensitive_codes[row], instance.sensitive_sizes)
+    names, dear = table.roles.sensitive, rarity(instance)[row]
+    dropped = fewest_dropped(table.model, group, policy.suppress_rows, dear, names)
+    if not len(dropped):
+        return Fewer(source, table)
+    kept = np.ones(source.rows, bool)
+    kept[dropped] = False
+    smaller = FewerRows(source, np.flatnonzero(kept))
+    rest = coded(smaller, policy)
+    each = sum(int(tree.cost[-1].max()) for tree in rest.instance.trees)
+    return Fewer(smaller, rest, len(dropped), len(dropped) * each)

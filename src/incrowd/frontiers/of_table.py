@@ -1,0 +1,135 @@
+"""The front door of a sweep: table → instance → sweep → frontier; wiring only."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from incrowd._api import configured
+from incrowd.constraints.plan import is_constrained
+from incrowd.encoding.encoded import Coded, coded
+from incrowd.errors import InputError, OutOfScopeError
+from incrowd.frontiers.points import Frontier, Point
+from incrowd.frontiers.sweep import Found, Sweep
+from incrowd.policy import Policy
+from incrowd.privacy.all_of import AllOf, names_of, parts
+from incrowd.privacy.base import Model
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.numbers import whole
+from incrowd.run.events import Listener, listening, silent
+from incrowd.run.stop import Stop, interruptible
+from incrowd.solvers.base import Context
+from incrowd.tables.base import Source
+from incrowd.tables.files import alike, open_table
+
+
+def frontier(
+    data: Any,
+    ks: int | Iterable[int] = range(2, 21),
+    *,
+    policy: Policy | str | Path | None = None,
+    progress: Listener | None = None,
+    **asked: Any,
+) -> Frontier:
+    """Return what k costs: for each k the cost of a release, and a bound on all of them.
+
+    Parameters
+    ----------
+    data: as for ``anonymize``.
+    ks: the values of k.
+    asked: the other arguments of ``anonymize``: ``qi``, ``sensitive``, ``hierarchies``, ``cost``,
+        ``l``, ``t``, …; ``time_limit`` is for the whole sweep, ``gap`` for each k.
+    policy: all that is asked at once, as a value or a policy file; its own k does not count.
+    progress: called with each ``incrowd.run.events.Event``.
+
+    Returns
+    -------
+    the frontier; ``.frame()`` has a row for each k, ``.plot()`` draws it.  Neither cost nor bound
+    falls as k rises.  Each cost is that of a release that was re-checked; a single ``anonymize``
+    may search longer and find a better one.  Ctrl-C ends the sweep with what is known until then.
+
+    Raises
+    ------
+    InputError: something given is wrong.
+    NoLawfulReleaseError: no release can obey the model at some k.
+    """
+    if "k" in asked:
+        raise InputError("frontier: k is given by ks, its second argument; leave k out")
+    if policy is None:
+        try:
+            policy = Policy(**asked)
+        except TypeError as error:
+            raise InputError(f"frontier: {error}".replace("Policy.__init__() ", "")) from None
+    elif asked:
+        raise InputError(f"policy says all; {', '.join(asked)} cannot be given beside it")
+    policy = policy if isinstance(policy, Policy) else Policy.read(policy)
+    stop = Stop(policy.time_limit, policy.gap)
+    return frontier_of(open_table(data), ks, policy, listening(progress), stop)
+
+
+def frontier_of(
+    source: Source,
+    ks: int | Iterable[int],
+    policy: Policy,
+    listener: Listener = silent,
+    stop: Stop | None = None,
+) -> Frontier:
+    """Sweep over k under a policy, whose own k does not count; see ``frontier``."""
+    stop = stop or Stop(policy.time_limit, policy.gap)
+    wanted = sorted({whole(k, "k") for k in (ks if isinstance(ks, Iterable) else (ks,))})
+    if not wanted:
+        raise InputError("a frontier needs at least one k")
+    if is_constrained(policy):
+        raise OutOfScopeError(
+            "a frontier knows no fixed, linked or capped columns; leave them out, or make single "
+            "releases (incrowd anonymize)"
+        )
+    if policy.person:
+        raise OutOfScopeError("a frontier counts rows; with person, make single releases")
+    table = coded(source, replace(policy, k=wanted[0]))
+    problem = table.problem
+    sweep = Sweep(
+        problem,
+        partial(model_at, problem.model),
+        configured(policy.method, policy.reductions),
+        Context(policy.search_seed, stop, listener, policy.threads),
+    )
+    with interruptible(stop):
+        found = sweep.run(wanted)
+    return Frontier(
+        points=tuple(point(k, at, table) for k, at in found.items()),
+        models=names_of(problem.model, table.roles.attributes),
+        rows=source.rows,
+        columns=len(table.roles.qi),
+        seconds=stop.elapsed(),
+        ended=stop.why() if stop.now() else "finished",
+        make_frame=frame_maker(source),
+    )
+
+
+def frame_maker(source: Source) -> Callable[..., Any]:
+    """Return what makes frames of the type that the source came as."""
+    return partial(alike, source)
+
+
+def model_at(model: Model, k: int) -> Model:
+    """Return the model with this k."""
+    changed = [KAnonymity(k) if isinstance(m, KAnonymity) else m for m in parts(model)]
+    return changed[0] if len(changed) == 1 else AllOf(tuple(changed))
+
+
+def point(k: int, at: Found, table: Coded) -> Point:
+    """Return what was found at one k as figures."""
+    solution, instance = at.solution, table.instance
+    assert solution is not None
+    return Point(
+        k=k,
+        cost_units=solution.cost if instance.rows else 0,
+        bound_units=at.bound,
+        worst_units=instance.worst_cost,
+        scale=instance.scale,
+        method=at.solver.id,
+        classes=len(solution.sizes) if instance.rows else 0,
+        smallest_class=int(solution.sizes.min()) if len(solution.sizes) else 0,
+    )

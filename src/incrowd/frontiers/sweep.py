@@ -1,0 +1,154 @@
+"""The sweep over k: bounds upwards, releases downwards, each started from its neighbour.
+
+A release for k + 1 is lawful for k, so its cost is one for k as well; a bound for k bounds every
+release for k + 1.  Hence neither cost nor bound ever falls as k rises, and both tighten each other.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from incrowd.bounds.prices import Prices
+from incrowd.bounds.support import HASTE, affordable
+from incrowd.driver.solve import choose, recheck, require_lawful_table, solve
+from incrowd.privacy.base import Model
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.run.events import Event
+from incrowd.run.stop import Share, Stop
+from incrowd.solvers.base import Context, Outcome, Solver
+from incrowd.solvers.catalog import by_id
+
+PRICES = 0.4  # share of a time limit that the bounds may take
+
+
+@dataclass(eq=False)
+class Found:
+    """The best release and the best bound at one k."""
+
+    problem: Problem
+    solver: Solver
+    solution: Solution | None = None
+    bound: int = 0
+    prices: Prices | None = None
+    wide: bool = False
+
+    def checked(self) -> "Found":
+        """Re-check the release as the driver does; raises VerificationError if it is not lawful."""
+        recheck(self.problem, self.solver, Outcome(self.solution, self.bound))
+        return self
+
+
+@dataclass(eq=False)
+class Sweep:
+    """One sweep.
+
+    Attributes
+    ----------
+    problem: the table, under any k.
+    model_at: the model at each k.
+    method: ``"auto"``, a solver's id, or a solver.
+    """
+
+    problem: Problem
+    model_at: Callable[[int], Model]
+    method: str | Solver
+    context: Context
+    found: dict[int, Found] = field(default_factory=dict)
+
+    def run(self, ks: Sequence[int]) -> dict[int, Found]:
+        """Return what is found at each k, ascending.
+
+        Raises
+        ------
+        NoLawfulReleaseError: no release can obey the model at some k.
+        """
+        for k in sorted(set(ks)):
+            problem = replace(self.problem, model=self.model_at(k))
+            if not problem.instance.rows:
+                empty = solve(problem, self.method, self.context)
+                self.found[k] = Found(problem, by_id("engine"), empty.solution)
+                continue
+            require_lawful_table(problem)
+            self.found[k] = Found(problem, choose(problem, self.method))
+        if not self.problem.instance.rows:
+            return self.found
+        engines = [k for k, at in self.found.items() if self.method == "auto" and is_engine(at)]
+        self.raise_bounds(engines)
+        self.find_releases(engines)
+        self.bound_anyhow()
+        self.pass_on()
+        return {k: at.checked() for k, at in self.found.items()}
+
+    def raise_bounds(self, ks: Sequence[int]) -> None:
+        """Find prices for each k, from the smallest up."""
+        from incrowd.frontiers.warm import raised_prices
+        from incrowd.lattice.prefix_tree import PrefixTree
+
+        if not ks:
+            return
+        tree, prices = PrefixTree(self.problem.instance), None
+        budget = Share.of(self.context.stop, PRICES * self.context.stop.left())
+        for done, k in enumerate(ks):
+            stop = Share.of(budget, budget.left() / (len(ks) - done))
+            self.tell(k, "prices", 0.5 * done / len(ks))
+            at, columns = self.found[k], self.problem.instance.columns
+            visits = affordable(columns, stop.left() / HASTE)
+            prices, at.wide = raised_prices(tree, k, prices, visits, stop)
+            at.prices, at.bound = prices, prices.bound(self.problem.instance.counts)
+
+    def find_releases(self, engines: Sequence[int]) -> None:
+        """Find a release at each k, from the largest down."""
+        start: Solution | None = None
+        by: Solver | None = None
+        for done, k in enumerate(reversed(self.found)):
+            at, stop = self.found[k], self.context.stop
+            left = len(self.found) - done
+            self.tell(k, "release", 0.5 + 0.5 * done / len(self.found))
+            if start is None or not stop.now():
+                share = Share.of(stop, stop.left() / left)
+                context = replace(self.context, stop=share, listener=lambda event: None)
+                self.find(k, at, context, start, k in engines)
+            if start is not None and (at.solution is None or start.cost < at.solution.cost):
+                at.solution, at.solver = start, by or at.solver
+            start, by = at.solution, at.solver
+
+    def find(self, k: int, at: Found, context: Context, start: Solution | None, warm: bool) -> None:
+        """Search at one k."""
+        if warm:
+            from incrowd.frontiers.warm import WarmRun
+
+            assert at.prices is not None
+            outcome = WarmRun(at.problem, k, context, at.prices, at.wide, start).outcome()
+            at.solution, at.bound = outcome.solution, max(at.bound, outcome.bound)
+            return
+        solved = solve(at.problem, self.method, context)
+        at.solution, at.bound = solved.solution, solved.bound
+
+    def bound_anyhow(self) -> None:
+        """Bound the smallest k where time ended before a method could, and so all larger ones."""
+        from incrowd.frontiers.warm import raised_prices
+        from incrowd.lattice.prefix_tree import PrefixTree
+
+        instance = self.problem.instance
+        at = next((at for at in self.found.values() if at.problem.smallest_class > 1), None)
+        if at is not None and not at.bound and self.method == "auto" and self.context.stop.now():
+            least, visits = at.problem.smallest_class, affordable(instance.columns, 0.0)
+            tree = PrefixTree(instance)
+            prices, _ = raised_prices(tree, least, None, visits, Stop(time_limit=0.0))
+            at.bound = prices.bound(instance.counts)
+
+    def pass_on(self) -> None:
+        """Let each bound count for all larger k (costs were passed down on the way)."""
+        bound = 0
+        for at in self.found.values():
+            assert at.solution is not None
+            bound = at.bound = max(bound, at.bound)
+
+    def tell(self, k: int, stage: str, share: float) -> None:
+        """Report where the sweep is."""
+        self.context.listener(Event(f"k = {k}: {stage}", share=share))
+
+
+def is_engine(at: Found) -> bool:
+    """Whether the main engine serves this k."""
+    return at.solver.id == "engine"

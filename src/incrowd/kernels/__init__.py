@@ -1,0 +1,1 @@
+"""How kernels are compiled, and what all of them share."""

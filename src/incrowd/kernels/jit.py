@@ -1,0 +1,185 @@
+"""The one way incrowd compiles a kernel.
+
+``numba.njit(cache=True)`` raises at import when neither the package folder nor the user's cache
+folder can be written (read-only installs, locked-down containers).  A kernel must still run
+there, so the decorator falls back to compiling without a cache.
+
+Numba notices when the file of a kernel was edited, but not when that of a kernel it calls was: then
+the old code would go on running, with wrong results.  And it stumbles over caches that speak of
+types which have moved.  So caches bear a digest of all sources that a kernel may be made of (see
+``Sources``), and nothing of their times: the same sources elsewhere are the same kernels.
+"""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from time import monotonic
+from typing import Any, TypeVar
+
+import numba
+from numba import types
+from numba.core.event import Event, Listener, register
+from numba.core.registry import CPUDispatcher
+
+from incrowd.run import clock
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Sources:
+    """The sources of a package, and of which of them a kernel may be made.
+
+    A kernel's file, the files with kernels that it imports from, and so on; from each of these what
+    it imports beside, two steps far (constants); and the names of all named tuples, which caches
+    speak of.  An edit elsewhere leaves the kernel as it is.
+    """
+
+    def __init__(self, package: Path) -> None:
+        self.package = package
+        self.name = package.name
+        self.jit = f"{self.name}.kernels.jit"
+        self.texts: dict[str, str] = {}
+        with suppress(OSError):
+            for file in sorted(package.rglob("*.py")):
+                path = file.relative_to(package.parent).with_suffix("").parts
+                self.texts[".".join(path).removesuffix(".__init__")] = file.read_text("utf-8")
+        tuples = [
+            f"{module}.{name}"
+            for module, text in self.texts.items()
+            for name in re.findall(r"^class (\w+)\(NamedTuple\):$", text, re.MULTILINE)
+        ]
+        self.tuples = " ".join(tuples)
+        self._known: dict[str, str] = {}
+
+    def imported(self, module: str) -> set[str]:
+        """Return the modules of the package that a module imports from."""
+        inside = rf"^\s*from ({self.name}(?:\.\w+)*) import (\([^)]*\)|.*)$"
+        found = set()
+        for path, names in re.findall(inside, self.texts[module], re.MULTILINE):
+            parts = [f"{path}.{name}" for name in re.findall(r"\w+", names)]
+            found |= {one for one in (path, *parts) if one in self.texts}
+        return found - {self.name, self.jit}
+
+    def of_kernels(self, module: str) -> set[str]:
+        """Return all modules that the kernels of a module may be made of."""
+        steps, queue = {module: 0}, [module]
+        for place in queue:  # it grows
+            for one in self.imported(place) if steps[place] < 2 else ():
+                kernels = f"{self.jit} import" in self.texts[one]
+                far = 0 if kernels else steps[place] + 1
+                if far < steps.get(one, 3):
+                    steps[one] = far
+                    queue.append(one)
+        return set(steps)
+
+    def digest(self, module: str) -> str:
+        """Return the digest of what a module's kernels may be made of; empty for one elsewhere."""
+        if module not in self.texts:
+            return ""
+        if module not in self._known:
+            made_of = sorted(self.of_kernels(module) | {self.jit} & self.texts.keys())
+            text = "\0".join([self.tuples, *(f"{one}\0{self.texts[one]}" for one in made_of)])
+            self._known[module] = sha256(text.encode()).hexdigest()
+        return self._known[module]
+
+
+SOURCES = Sources(Path(__file__).parents[1])
+
+
+def version_of(function: Callable[..., Any]) -> str:
+    """Return what the cache of a kernel must bear to be taken."""
+    return f"{numba.__version__} {SOURCES.digest(function.__module__)}"
+
+
+class Compiling(Listener):
+    """Leaves the time out that kernels take to be compiled, each with those it calls."""
+
+    depth = 0
+    begin = 0.0
+
+    def on_start(self, event: Event) -> None:
+        """Start where a kernel is compiled that no other one calls."""
+        if self.depth == 0:
+            self.begin = monotonic()
+        self.depth += 1
+
+    def on_end(self, event: Event) -> None:
+        """End there."""
+        self.depth -= 1
+        if self.depth == 0:
+            clock.leave_out(monotonic() - self.begin)
+
+
+register("numba:compile", Compiling())
+
+
+def kernel(function: F) -> F:
+    """Compile ``function`` in nopython mode, releasing the GIL, cached on disk where possible."""
+    return _compiled(Kernel, function)
+
+
+def lean_kernel(function: F) -> F:
+    """As ``kernel``, for functions that create and return no array: without counting references.
+
+    Counting the references to every array that a small function touches is atomic and costs
+    several times the function's own work.  The caller holds the arrays, so nothing is lost.
+    Compiling a function that does create one raises TypeError.
+    """
+    return _compiled(Kernel, function, **LEAN)
+
+
+def inner_kernel(function: F) -> F:
+    """As ``lean_kernel``, for functions that kernels alone call; calling one raises TypeError.
+
+    What unpacks Python's arguments is longer than most kernels: without it they are compiled in two
+    thirds of the time.
+    """
+    return _compiled(Inner, function, no_cpython_wrapper=True, **LEAN)
+
+
+class Kernel(CPUDispatcher):
+    """A kernel of which callers share one version: they pass whole numbers as 64 bits.
+
+    Else there would be one for each literal and each width that a caller holds, six of some, and
+    as many of what they call.
+    """
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return what a kernel that calls this one with arguments of these types goes by."""
+        return super().get_call_template(tuple(map(widened, args)), kws)
+
+
+class Inner(Kernel):
+    """A kernel without an entry for Python, which would crash where that is."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse."""
+        raise TypeError(f"{self.py_func.__qualname__} can be called by kernels alone")
+
+
+def widened(given: Any) -> Any:
+    """Return the type in which an argument of a type is passed to a kernel."""
+    plain = types.unliteral(given)
+    return types.int64 if plain in (types.int8, types.int16, types.int32) else plain
+
+
+LEAN = {"_nrt": False}  # it has no public name
+ALWAYS = {"nogil": True, "no_cfunc_wrapper": True}  # kernels are not handed on as C functions
+
+
+def _compiled(kind: type[Kernel], function: F, **special: Any) -> F:
+    options: dict[str, Any] = {**ALWAYS, **special}
+    compiled: Any  # called as the function is
+    try:
+        compiled = numba.njit(cache=True, **options)(function)
+        with suppress(AttributeError):  # numba is switched off, or keeps its caches otherwise
+            compiled._cache._cache_file._version = version_of(function)
+            if function.__module__ in SOURCES.texts:
+                compiled._cache._cache_file._source_stamp = None  # the digest says more
+    except RuntimeError:  # "no locator available": nowhere to keep the cache
+        compiled = numba.njit(**options)(function)
+    if hasattr(compiled, "get_call_template"):  # else numba is switched off
+        compiled.__class__ = kind
+    return compiled

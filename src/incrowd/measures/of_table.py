@@ -1,0 +1,226 @@
+"""``measure``: from any table to its figures; wiring only."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd.errors import InputError, did_you_mean, no_column
+from incrowd.hierarchy.tree import STAR, Tree
+from incrowd.measures.figures import ColumnFigures, Measure, RiskFigures, SensitiveFigures
+from incrowd.measures.keys import Agreement, agreement
+from incrowd.measures.loss import column_figures
+from incrowd.measures.orders import given_metric, given_order, natural_order
+from incrowd.measures.risk import people_behind, risk_figures
+from incrowd.measures.sensitive import disjoint_l, sensitive_figures
+from incrowd.measures.subsets import subset_figures
+from incrowd.privacy.base import Group
+from incrowd.privacy.classes import Classes
+from incrowd.privacy.distance import Hierarchical, Ordered
+from incrowd.privacy.metric import Metric
+from incrowd.privacy.numbers import whole
+from incrowd.tables import open_table
+from incrowd.tables.base import Column, Table
+
+if TYPE_CHECKING:
+    from incrowd.hierarchy.ladder import Source as Hierarchy
+
+Names = str | Sequence[str]
+
+
+def measure(
+    frame: Any,
+    qi: Names | None = None,
+    sensitive: Names | None = None,
+    *,
+    population: Any = None,
+    original: Any = None,
+    subsets: int = 0,
+    recursive: Sequence[int] = (2, 3, 4, 5),
+    orders: Mapping[str, Sequence[str | None]] | None = None,
+    metrics: Mapping[str, Metric | Mapping[tuple[str, str], Any]] | None = None,
+    hierarchies: "Mapping[str, str | Path | Hierarchy] | None" = None,
+    star: str = STAR,
+) -> Measure:
+    """Say how private a table is.
+
+    Rows agree when all their quasi-identifiers are equal as text; a missing value equals a missing
+    value and nothing else, and so does the star.  The order and the index of rows never matter.
+
+    Parameters
+    ----------
+    frame: a data frame that narwhals accepts, or the path of a file.
+    qi: quasi-identifiers; None: every column that is not sensitive.
+    sensitive: sensitive attributes; without any, only classes, loss and risk are measured.
+    population: a table that holds everyone the rows may be taken from, with the same
+        quasi-identifiers; gives journalist and marketer risk.
+    original: the table before anonymization; gives the entropy lost.
+    subsets: also count unique rows on every subset of at most so many quasi-identifiers.
+    recursive: values of l for which recursive (c, l)-diversity is measured.
+    orders: attribute → its values from least to greatest, for the ordered distance; numbers and
+        ISO dates have an order of their own.
+    metrics: attribute → distances between its values, for t-closeness over that metric:
+        ``{("flu", "cold"): 0.2, …}`` for every pair, or a ``Metric`` over values in text order,
+        the missing value first.
+    hierarchies: column → hierarchy (as for ``anonymize``): of a sensitive attribute for the
+        hierarchical distance, of a quasi-identifier for the entropy that its general values lose.
+    star: how a suppressed cell is written.
+
+    Raises
+    ------
+    InputError: no such column, a column named twice, an order or metric that does not fit.
+    """
+    table = _opened(frame)
+    secret = _known("sensitive", _names(sensitive), table)
+    known = _names(qi) if qi is not None else [c for c in table.columns if c not in secret]
+    known = _known("qi", known, table)
+    _require_apart(known, secret)
+    _require_named(secret, orders=orders, metrics=metrics)
+    _require_named([*known, *secret], hierarchies=hierarchies)
+    subsets = whole(subsets, "subsets", 0)
+    recursive = [whole(least, "l") for least in recursive]
+
+    columns = [table.encode(name) for name in known]
+    codes = [(column.codes, len(column.values)) for column in columns]
+    agreed = agreement(codes, table.rows)
+    trees = hierarchies or {}
+    lost = _columns(known, columns, star, original, {c: trees[c] for c in known if c in trees})
+    stars = sum(column.stars for column in lost)
+    sizes, number = np.unique(agreed.sizes, return_counts=True)
+    figures = {}
+    if secret and table.rows:
+        figures = _sensitive(table, secret, agreed, recursive, orders or {}, metrics or {}, trees)
+    return Measure(
+        rows=table.rows,
+        qi=tuple(known),
+        k=int(sizes[0]) if len(sizes) else 0,
+        classes=len(agreed.sizes),
+        largest_class=int(sizes[-1]) if len(sizes) else 0,
+        average_class=table.rows / len(agreed.sizes) if len(sizes) else 0.0,
+        unique_rows=int((agreed.sizes == 1).sum()),
+        histogram=dict(zip(sizes.tolist(), number.tolist(), strict=True)),
+        stars=stars,
+        stars_fraction=stars / (table.rows * len(known)) if table.rows else 0.0,
+        columns=tuple(lost),
+        risk=_risk(known, columns, agreed, population, star) if table.rows else None,
+        subsets=subset_figures(known, codes, agreed, subsets) if subsets else (),
+        **figures,
+    )
+
+
+def _opened(data: Any) -> Table:
+    """Take a frame, a path, or a table that is open already."""
+    return data if hasattr(data, "encode") and hasattr(data, "columns") else open_table(data)
+
+
+def _names(given: Names | None) -> list[str]:
+    if given is None:
+        return []
+    if isinstance(given, str):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise InputError(f"expected a column name or a list of them, not {given!r}")
+    return list(given)
+
+
+def _known(role: str, names: Sequence[str], table: Table) -> list[str]:
+    for name in names:
+        if name not in table.columns:
+            raise no_column(role, name, table.columns)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise InputError(f"{role}: column {twice!r} is named twice")
+    return list(names)
+
+
+def _require_apart(known: Sequence[str], secret: Sequence[str]) -> None:
+    both = [name for name in known if name in secret]
+    if both:
+        raise InputError(f"column {both[0]!r} is named both qi and sensitive; give it one role")
+    if not known:
+        raise InputError(
+            "no column is a quasi-identifier; name those that others may know about a person "
+            "with qi (--qi)"
+        )
+
+
+def _require_named(columns: Sequence[str], **given: Mapping[str, Any] | None) -> None:
+    for what, mapping in given.items():
+        for name in mapping or ():
+            if name not in columns:
+                hint = did_you_mean(str(name), columns)
+                raise InputError(f"{what}: {name!r} is none of the measured columns{hint}")
+
+
+def _columns(
+    known: Sequence[str],
+    columns: Sequence[Column],
+    star: str,
+    original: Any,
+    hierarchies: "Mapping[str, str | Path | Hierarchy]",
+) -> list[ColumnFigures]:
+    """Describe each quasi-identifier, against the original where there is one."""
+    if original is None:
+        return [column_figures(n, c, star) for n, c in zip(known, columns, strict=True)]
+    before = _opened(original)
+    _known("original", known, before)
+    found = []
+    for name, column in zip(known, columns, strict=True):
+        first = before.encode(name)
+        tree = _tree(name, first, hierarchies[name]) if name in hierarchies else None
+        found.append(column_figures(name, column, star, first, tree))
+    return found
+
+
+def _tree(name: str, column: Column, hierarchy: "str | Path | Hierarchy") -> Tree:
+    from incrowd.hierarchy.build import build_trees
+    from incrowd.hierarchy.spec import parse
+
+    source = parse(str(hierarchy)) if isinstance(hierarchy, str | Path) else hierarchy
+    return build_trees({name: column.values}, {name: source})[0][0]
+
+
+def _sensitive(
+    table: Table,
+    secret: Sequence[str],
+    agreed: Agreement,
+    recursive: Sequence[int],
+    orders: Mapping[str, Sequence[str | None]],
+    metrics: Mapping[str, Metric | Mapping[tuple[str, str], Any]],
+    hierarchies: "Mapping[str, str | Path | Hierarchy]",
+) -> dict[str, Any]:
+    """Measure every sensitive attribute, and all together."""
+    columns = [table.encode(name) for name in secret]
+    values = np.column_stack([column.codes for column in columns])
+    sizes = tuple(len(column.values) for column in columns)
+    classes = Classes(agreed.member, Group(values, sizes))
+    found: list[SensitiveFigures] = []
+    for name, column, histograms in zip(secret, columns, classes.histograms, strict=True):
+        order = given_order(name, column.values, orders[name]) if name in orders else None
+        order = order or natural_order(column.values)
+        tree = _tree(name, column, hierarchies[name]) if name in hierarchies else None
+        found.append(
+            sensitive_figures(
+                name,
+                int(histograms.table[0]) if column.values[:1] == (None,) else 0,
+                histograms,
+                recursive,
+                None if order is None else Ordered(order),
+                None if tree is None else Hierarchical.of(tree, column.values),
+                given_metric(name, column.values, metrics[name]) if name in metrics else None,
+            )
+        )
+    return {"sensitive": tuple(found), "disjoint_l": disjoint_l(classes)}
+
+
+def _risk(
+    known: Sequence[str], columns: Sequence[Column], agreed: Agreement, population: Any, star: str
+) -> RiskFigures:
+    people = None
+    if population is not None:
+        everyone = _opened(population)
+        _known("population", known, everyone)
+        others = [everyone.encode(name) for name in known]
+        people = people_behind(columns, agreed, others, star)
+    return risk_figures(agreed.sizes, people)

@@ -1,0 +1,45 @@
+"""What is to be solved: a table as codes, and the model its release must obey."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.privacy.all_of import in_words
+from incrowd.privacy.base import Group, Model
+from incrowd.problem.instance import Instance
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """An instance and the model its release must obey.
+
+    Attributes
+    ----------
+    sensitive: names of the sensitive columns, for messages; none where they are not known.
+    """
+
+    instance: Instance
+    model: Model
+    sensitive: tuple[str, ...] = ()
+
+    @property
+    def asked(self) -> str:
+        """The model in words, with the columns that it looks at."""
+        return in_words(self.model, self.sensitive)
+
+    @property
+    def table(self) -> Group:
+        """The whole table's sensitive values, copies written out."""
+        instance = self.instance
+        return Group(instance.sensitive_codes[instance.copies], instance.sensitive_sizes)
+
+    def group(self, copies: NDArray[np.integer]) -> Group:
+        """The sensitive values of some copies."""
+        instance = self.instance
+        return Group(instance.sensitive_codes[instance.copies[copies]], instance.sensitive_sizes)
+
+    @property
+    def smallest_class(self) -> int:
+        """A lower bound on the size of a lawful class."""
+        return self.model.smallest_class(self.table)

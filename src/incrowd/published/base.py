@@ -1,0 +1,327 @@
+"""The table that may be published, and what is known about it."""
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.encoding.encoded import attributes_of
+from incrowd.errors import OutOfScopeError, VerificationError
+from incrowd.hierarchy.tree import Tree
+from incrowd.policy.base import Policy, Roles
+from incrowd.privacy.base import Model
+from incrowd.tables import files
+from incrowd.tables.base import Edit, Source, Table, agree, labelled, texts
+from incrowd.text.units import Number, Priced, in_units, shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Published(Priced):
+    """A release as a table with figures; ``incrowd.Release`` is one that also draws and reports.
+
+    Attributes
+    ----------
+    source: the original table; edit: what changes in it.
+    policy, roles, model: what was asked, and what every class obeys.
+    trees, scale: the hierarchies, and the unit 1/scale of integer costs.
+    cost_units, bound_units, worst_units: integers in that unit: the release, the proven lower
+        bound, and the release in which every cell is a star.
+    status: ``"optimal"`` exactly when bound = cost, else ``"feasible"``.
+    method, ended: which solver ran, and why it ended.
+    seconds: wall time of the whole run.
+    solved: the solution behind the release (``incrowd.driver.solve.Solved``).
+    written: the edit to publish where it is not ``edit``: with cells made safe for spreadsheets.
+    further_units: lower bounds, by name, that the method reports beside the best, in that unit.
+    suppressed_rows: rows left out because the table broke the model; ``source`` is without them.
+    suppressed_units: what they count, in that unit: within cost, bound and worst.
+    """
+
+    source: Source
+    edit: Edit
+    policy: Policy
+    roles: Roles
+    model: Model
+    trees: tuple[Tree, ...]
+    scale: int
+    cost_units: int
+    bound_units: int
+    worst_units: int
+    status: str
+    method: str
+    ended: str
+    seconds: float
+    solved: Any = None
+    written: Edit | None = None
+    further_units: Mapping[str, int] = field(default_factory=dict)
+    suppressed_rows: int = 0
+    suppressed_units: int = 0
+
+    @cached_property
+    def _searched(self) -> Table:
+        """The release as the search meant it."""
+        return self.source.edited(self.edit)
+
+    @cached_property
+    def table(self) -> Table:
+        """The released table."""
+        return self._searched if self.written is None else self.source.edited(self.written)
+
+    @cached_property
+    def data(self) -> Any:
+        """The release as a frame of the type that was given (polars for a file)."""
+        return self.table.native()
+
+    @property
+    def k(self) -> int:
+        """The k that was asked for."""
+        return self.policy.k
+
+    @property
+    def seed(self) -> int:
+        """The seed of the search."""
+        return self.policy.search_seed
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the privacy models that every class obeys."""
+        from incrowd.privacy.all_of import names_of
+
+        return names_of(self.model, self.roles.attributes)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, the original's."""
+        return self.source.rows
+
+    @property
+    def columns(self) -> int:
+        """Number of quasi-identifiers."""
+        return len(self.roles.qi)
+
+    @property
+    def cells(self) -> int:
+        """Number of cells that could have changed: rows × quasi-identifiers."""
+        return self.rows * self.columns
+
+    @property
+    def further_bounds(self) -> Mapping[str, Number]:
+        """Lower bounds that the method reports beside the best one: ``forest`` its weight."""
+        return {name: in_units(units, self.scale) for name, units in self.further_units.items()}
+
+    @cached_property
+    def changed(self) -> Mapping[str, int]:
+        """Number of changed cells by quasi-identifier."""
+        empty = dict.fromkeys(self.roles.qi, 0)
+        return empty | {name: new.changed for name, new in self.edit.replacements.items()}
+
+    @property
+    def changed_cells(self) -> int:
+        """Number of changed cells."""
+        return sum(self.changed.values())
+
+    @cached_property
+    def class_of_row(self) -> NDArray[np.int64]:
+        """int64, shape (rows,): class of each released row, by first appearance.
+
+        Counted by the independent checker on the released text.
+
+        Raises
+        ------
+        VerificationError: the release is not what it claims to be.
+        """
+        released = labelled(self._searched, self.roles.qi)
+        self._require_constraints(self._searched)
+        return self._checked(released)
+
+    @property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """int64, shape (classes,): rows in each class."""
+        return np.bincount(self.class_of_row)
+
+    @property
+    def classes(self) -> int:
+        """Number of classes: of different rows of quasi-identifiers in the release."""
+        return len(self.class_sizes)
+
+    @property
+    def smallest_class(self) -> int:
+        """Rows in the smallest class; 0 for a table without rows."""
+        return int(self.class_sizes.min()) if self.classes else 0
+
+    @cached_property
+    def people_of_class(self) -> NDArray[np.int64] | None:
+        """int64, shape (classes,): different people in each class; None where nobody said who.
+
+        Classes are numbered by their first original row.
+        """
+        if not self.roles.person:
+            return None
+        from incrowd.published.cautions import values_by_class
+
+        codes = attributes_of(self.source, self.roles)[self.roles.attributes[-1]].codes
+        return values_by_class(self._class_of_original, codes.astype(np.int64))
+
+    @property
+    def people(self) -> int | None:
+        """Number of different people in the table; None where nobody said who is who."""
+        if not self.roles.person:
+            return None
+        return len(attributes_of(self.source, self.roles)[self.roles.attributes[-1]].values)
+
+    @property
+    def fewest_people(self) -> int | None:
+        """People in the class that has the fewest; None where nobody said who is who."""
+        found = self.people_of_class
+        return None if found is None else min(found.tolist(), default=0)
+
+    @property
+    def _class_of_original(self) -> NDArray[np.int64]:
+        """int64, shape (rows,): the class of each original row."""
+        found = self.class_of_row[: self.rows]
+        if self.edit.order is None:
+            return found
+        classes = np.empty_like(found)
+        classes[self.edit.order] = found
+        return classes
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What the release does not protect from, for the publisher alone; no cell is named."""
+        from incrowd.published.cautions import repeatable, repeated
+
+        names = () if self.roles.person else self.roles.id  # there, people are counted
+        found = repeated(self.source, names, self._class_of_original, self.k)
+        return (*found, *repeatable(self.policy))
+
+    def verify(self) -> bool:
+        """Re-check the release as it stands in ``data``, with code the search does not share.
+
+        Every cell is the original one or an ancestor, every class has k rows, the cost is as
+        claimed, other columns are as they were.
+
+        Raises
+        ------
+        VerificationError: says what is wrong, with the row and the column.
+        """
+        released = files.open_table(self.data)
+        found = released if self.written is None else self._searched
+        self._require_constraints(found)
+        self._checked(labelled(found, self.roles.qi))
+        # made afresh, for what was handed out may share its memory with ``table``
+        promised = self.source.edited(self.written or self.edit)
+        for name in (*self.roles.sensitive, *self.roles.keep):
+            if not agree(promised, released, name):
+                raise VerificationError(f"column {name!r} of the release is not the original one")
+        return True
+
+    def write(
+        self,
+        path: str | Path,
+        then: Callable[[Path], None] | None = None,
+        *,
+        codebook: bool = False,
+    ) -> None:
+        """Write the release: CSV, or Parquet or Arrow by the name; ``-`` is standard output.
+
+        The finished file is read back and compared before it gets its name; it appears whole or
+        not at all.
+
+        Parameters
+        ----------
+        then: called with the path of the finished file before it gets its name.
+        codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that occur in
+            hidden cells alone.
+
+        Raises
+        ------
+        InputError: the folder cannot be written.
+        VerificationError: what was written is not the release.
+        """
+        files.write(self.table, path, self.require_same, then, codebook)
+
+    def require_same(self, written: Source) -> None:
+        """Raise VerificationError unless a table, read back, is this release."""
+        if written.columns != self.edit.columns or written.rows != self.rows:
+            raise VerificationError("the written file has other columns or rows than the release")
+        for name in self.edit.columns:
+            if not agree(self.table, written, name):
+                raise VerificationError(f"column {name!r} of the written file is not the release's")
+
+    def _checked(self, released: "pl.DataFrame") -> NDArray[np.int64]:
+        """Hand original and release to the independent checker (its one call site)."""
+        from incrowd.checker.recheck import recheck
+        from incrowd.checker.rejection import RejectedError
+        from incrowd.published.ladders import ladders_of
+
+        # numbers for names: a column called "*" or "^a$" has a meaning of its own in polars
+        names = {name: str(j) for j, name in enumerate(self.roles.qi)}
+        original = labelled(self.source, self.roles.qi)
+        original.columns = released.columns = list(names.values())
+        ladders = {names[name]: ladder for name, ladder in ladders_of(self.trees).items()}
+        try:
+            return recheck(
+                original,
+                released,
+                ladders,
+                self.k,
+                self.cost_units - self.suppressed_units,
+                origin=self.edit.order,
+                sensitive=self._sensitive(),
+                models=self._plain_models(),
+            )
+        except RejectedError as error:
+            place = "" if error.row is None else f"row {error.row}, "
+            if error.column is not None:
+                place += f"column {self.roles.qi[int(error.column)]!r}, "
+            raise VerificationError(f"the re-check of the release: {place}{error.reason}") from None
+
+    def _require_constraints(self, released: Table) -> None:
+        """Raise VerificationError unless fixed, linked and capped columns are as asked."""
+        from incrowd.constraints.plan import is_constrained
+
+        if is_constrained(self.policy):
+            from incrowd.constraints.of_release import require_constraints_of
+
+            found = texts(released, self.roles.qi)
+            require_constraints_of(self.source, found, self.edit.order, self.roles, self.policy)
+
+    def _sensitive(self) -> "pl.DataFrame | None":
+        """The sensitive columns as they are released, for models that look at them."""
+        if len(self.models) == 1:
+            return None
+        found = texts(self._searched, self.roles.sensitive)
+        if not self.roles.person:
+            return found
+        whose = texts(self.source, self.roles.person)
+        moved = whose if self.edit.order is None else whose[self.edit.order]
+        return moved if not found.width else found.hstack(moved)
+
+    def _plain_models(self) -> list[dict[str, Any]]:
+        """The models as plain data, without those that the checker does not know."""
+        from incrowd.privacy.all_of import parts
+        from incrowd.privacy.claims import plain_models
+
+        plain: list[dict[str, Any]] = []
+        if len(self.models) > 1:
+            secret = attributes_of(self.source, self.roles)
+            values = {name: column.values for name, column in secret.items()}
+            for model in parts(self.model):
+                with contextlib.suppress(OutOfScopeError):
+                    plain += plain_models(model, values)
+        return plain
+
+    def __repr__(self) -> str:
+        return (
+            f"<Release: {self.rows} rows × {self.columns} quasi-identifiers, "
+            f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
+            f"cost {shown(self.cost)}, bound {shown(self.lower_bound)}, "
+            f"{self.status}>"
+        )

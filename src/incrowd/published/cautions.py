@@ -1,0 +1,58 @@
+"""What a lawful release does not protect from, and the publisher may not have thought of."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.policy.base import Policy
+from incrowd.tables.base import Source
+
+Ints = NDArray[np.int64]
+
+
+def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Iterator[str]:
+    """Yield a caution for each identifier that repeats, where rows of a class share it.
+
+    A class of k rows of one person is no crowd.
+
+    Parameters
+    ----------
+    source: the original.
+    names: the columns left out, which may name people.
+    classes: int64, shape (rows,): the class of each original row.
+    k: least number of rows of a class.
+    """
+    for name in names:
+        different = values_by_class(classes, source.encode(name).codes.astype(np.int64))
+        few = int((different < k).sum())
+        if few:
+            of = "class" if len(different) == 1 else "classes"
+            has = "has" if few == 1 else "have"
+            yield (
+                f"rows of one class share values of {name!r}, which is left out: {few:,} of "
+                f"{len(different):,} {of} {has} fewer than {k:,} different ones. Rows are counted; "
+                f"if {name!r} names people, fewer than {k:,} people may stand in a class"
+            )
+
+
+def repeatable(policy: Policy) -> Iterator[str]:
+    """Yield a caution where a seed that was given orders the rows.
+
+    Who guesses hidden cells, and the seed, makes the release again: of all guesses the right one
+    alone gives the order that was published.
+    """
+    if policy.order == "shuffle" and policy.seed is not None:
+        yield (
+            "the order of the rows follows from the seed and the original's cells, hidden ones "
+            "too. Who guesses the seed can test guesses at hidden cells by making the release "
+            "again: the order is that of the right guess alone. Leave the seed out (no --seed, no "
+            "seed in the policy) of a release that others get; then nobody can make the order again"
+        )
+
+
+def values_by_class(classes: Ints, codes: Ints) -> Ints:
+    """int64, shape (classes,): how many different codes stand in each class."""
+    width = int(codes.max(initial=0)) + 1
+    pairs = np.unique(classes * width + codes)
+    return np.bincount(pairs // width, minlength=int(classes.max(initial=-1)) + 1)

@@ -1,0 +1,248 @@
+"""Whether a published table is a lawful release of an original, without a proof.
+
+Each original row must have a released row of its own such that every quasi-identifier is the
+original value or one of its ancestors and the other columns agree.  The rows may stand in any
+order, so this is a perfect matching between original and released rows.  Equal rows are
+exchangeable, hence a maximum flow between the distinct ones decides it exactly.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.constraints.plan import is_constrained, require_columns
+from incrowd.constraints.published import constraints_broken
+from incrowd.encoding.encoded import Coded, coded
+from incrowd.errors import OutOfScopeError
+from incrowd.hierarchy.labels import places_of
+from incrowd.hierarchy.tree import Tree
+from incrowd.policy import Policy
+from incrowd.policy.models import asks_of_sensitive
+from incrowd.privacy.all_of import in_words, lawful_classes
+from incrowd.privacy.base import Group
+from incrowd.privacy.classes import Classes
+from incrowd.problem.instance import places_in
+from incrowd.tables.base import Column, Source, encoded_alike
+from incrowd.tables.spreadsheet import undone
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found.
+
+    Attributes
+    ----------
+    reasons: why the answer is no; none when it is yes.  They name columns and rows, never cells.
+    rows, classes, smallest_class: of the release.
+
+    """
+
+    reasons: tuple[str, ...]
+    rows: int
+    classes: int
+    smallest_class: int
+
+    @property
+    def lawful(self) -> bool:
+        """Whether the answer is yes."""
+        return not self.reasons
+
+
+def verify_release(
+    original: Source, released: Source, policy: Policy, spreadsheet_safe: bool = False
+) -> Verdict:
+    """Check a release against its original under the policy it was made with.
+
+    Parameters
+    ----------
+    spreadsheet_safe: take away the apostrophe before cells that a spreadsheet would run.
+
+    Raises
+    ------
+    InputError: the policy does not fit the original.
+    OutOfScopeError: it counts people.
+    """
+    if policy.person:
+        raise OutOfScopeError(
+            "people are counted by which row is whose, which only the proof holds; "
+            "verify with it (--proof)"
+        )
+    table = coded(original, policy)
+    require_columns(policy, table.roles, original.columns)
+    published = table.roles.published(original.columns)
+    reasons = list(_columns_differ(published, released.columns))
+    if reasons:
+        return Verdict(tuple(reasons), released.rows, 0, 0)
+    unchanged = (*table.roles.sensitive, *table.roles.keep, *policy.fixed)
+    pairs = {name: encoded_alike(original, released, name) for name in unchanged}
+    columns = {n: pairs[n][1] if n in pairs else released.encode(n) for n in published}
+    columns = {n: undone(column) if spreadsheet_safe else column for n, column in columns.items()}
+    pattern = np.column_stack([columns[name].codes for name in table.roles.qi])
+    _, sizes = np.unique(pattern, axis=0, return_counts=True)
+    smallest = int(sizes.min(initial=released.rows))
+    if released.rows and smallest < policy.k:
+        reasons.append(
+            f"the smallest class has {smallest} rows, fewer than k = {policy.k} "
+            f"({int((sizes < policy.k).sum())} of {len(sizes)} classes are too small)"
+        )
+    if not 0 <= original.rows - released.rows <= policy.suppress_rows:
+        reasons.append(f"the release has {released.rows} rows, the original {original.rows}")
+    else:
+        reasons += _rows_differ({name: known for name, (known, _) in pairs.items()}, table, columns)
+    if not reasons and released.rows and is_constrained(policy):
+        reasons += constraints_broken(original, table, columns, policy)
+    if not reasons and released.rows and asks_of_sensitive(policy):
+        reasons += _models_broken(original, table, columns, pattern)
+    return Verdict(tuple(reasons), released.rows, len(sizes), smallest)
+
+
+def _columns_differ(expected: Sequence[str], found: Sequence[str]) -> Iterator[str]:
+    lost = [name for name in expected if name not in found]
+    new = [name for name in found if name not in expected]
+    if lost:
+        yield (
+            f"the release lacks the columns {', '.join(map(repr, lost))} "
+            "(columns left out on purpose are named with --id)"
+        )
+    if new:
+        yield f"the release has columns it should not have: {', '.join(map(repr, new))}"
+
+
+def _models_broken(
+    original: Source, table: Coded, columns: dict[str, Column], pattern: NDArray[np.int32]
+) -> Iterator[str]:
+    """Yield why some class breaks the models; the sensitive columns are known to agree."""
+    secret = []
+    for name in table.roles.sensitive:  # codes as in the original, which the models are about
+        place = {text: code for code, text in enumerate(original.encode(name).values)}
+        codes = [place[text] for text in columns[name].values]
+        secret.append(np.array(codes, np.int32)[columns[name].codes])
+    _, member = np.unique(pattern, axis=0, return_inverse=True)
+    group = Group(np.column_stack(secret), table.instance.sensitive_sizes)
+    broken = ~lawful_classes(table.model, Classes(member.ravel(), group))
+    if broken.any():
+        models = in_words(table.model, table.roles.sensitive)
+        yield f"{int(broken.sum())} of {len(broken)} classes break {models}"
+
+
+def _rows_differ(
+    unchanged: dict[str, Column], table: Coded, columns: dict[str, Column]
+) -> Iterator[str]:
+    """Yield why the released rows are not the original ones, generalized or ``unchanged``."""
+    rows_left = len(next(iter(columns.values())).codes)
+    nodes = np.empty((rows_left, len(table.instance.trees)), np.int64)
+    levels = np.empty_like(nodes)
+    for j, tree in enumerate(table.instance.trees):
+        column = columns[tree.column]
+        place = places_of(tree)
+        known = [place.get(text, (-1, -1)) for text in column.values] or [(0, 0)]
+        if (-1, -1) in known:
+            rows = np.flatnonzero(np.array([at == (-1, -1) for at in known])[column.codes])
+            yield (
+                f"column {tree.column!r}, released row {int(rows[0]) + 1}: the cell is neither an "
+                "original value nor one of its ancestors"
+            )
+            return
+        both = np.array(known)[column.codes].reshape(-1, 2)
+        levels[:, j], nodes[:, j] = both[:, 0], both[:, 1]
+    count = len(table.leaves)
+    pairs = [(column, columns[name]) for name, column in unchanged.items()]
+    before, after = common_keys(pairs, count, rows_left)
+    left_out = count - rows_left
+    if not left_out and not np.array_equal(np.sort(before), np.sort(after)):
+        yield f"the columns {', '.join(map(repr, unchanged))} are not the original ones"
+        return
+    at_level = Nodes(table.instance.trees, table.leaves.astype(np.int64))
+    if not left_out and np.array_equal(before, after) and at_level.fit(levels, nodes):
+        return
+    missing = _unmatched(at_level, before, levels, nodes, after) - left_out
+    if missing:
+        yield (
+            f"{missing} original rows have no released row of their own: "
+            "some cell is neither an original value nor one of its ancestors"
+        )
+
+
+def common_keys(pairs: list[tuple[Column, Column]], rows: int, rows_left: int) -> tuple[Ints, Ints]:
+    """Number the combinations of the other columns alike in both tables."""
+    both = np.zeros(rows + rows_left, np.int64)
+    for before, after in pairs:
+        vocabulary = {text: i for i, text in enumerate({*before.values, *after.values})}
+        codes = [
+            np.array([vocabulary[text] for text in column.values] or [0], np.int64)[column.codes]
+            for column in (before, after)
+        ]
+        both = np.unique(both * len(vocabulary) + np.concatenate(codes), return_inverse=True)[1]
+    return both[:rows], both[rows:]
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """The ancestors of each original cell.  ``leaves``: int64, shape (rows, columns)."""
+
+    trees: tuple[Tree, ...]
+    leaves: Ints
+
+    def at(self, levels: Sequence[int], rows: Ints) -> Ints:
+        """int64, shape (len(rows), columns): ancestors at one level per column."""
+        chosen = [
+            tree.node[level][self.leaves[rows, j]]
+            for j, (tree, level) in enumerate(zip(self.trees, levels, strict=True))
+        ]
+        return np.column_stack(chosen).astype(np.int64)
+
+    def fit(self, levels: Ints, nodes: Ints) -> bool:
+        """Whether row i of the release stands above row i of the original, for every i."""
+        return all(
+            np.array_equal(tree.node[levels[:, j], self.leaves[:, j]], nodes[:, j])
+            for j, tree in enumerate(self.trees)
+        )
+
+
+def _unmatched(originals: Nodes, before: Ints, levels: Ints, nodes: Ints, after: Ints) -> int:
+    """Return how many original rows a maximum matching leaves without a released row."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    left, left_count = np.unique(
+        np.column_stack([before, originals.leaves]), axis=0, return_counts=True
+    )
+    right, right_count = np.unique(
+        np.column_stack([after, levels, nodes]), axis=0, return_counts=True
+    )
+    distinct = Nodes(originals.trees, left[:, 1:])
+    tails, heads = fitting(distinct, left[:, 0], right)
+    n, m = len(left), len(right)
+    room = np.minimum(left_count[tails], right_count[heads])
+    source, sink = n + m, n + m + 1
+    tail = np.concatenate([np.full(n, source), tails, n + np.arange(m)])
+    head = np.concatenate([np.arange(n), n + heads, np.full(m, sink)])
+    capacity = np.concatenate([left_count, room, right_count]).astype(np.int32)
+    graph = coo_array((capacity, (tail, head)), shape=(n + m + 2, n + m + 2)).tocsr()
+    return int(left_count.sum()) - int(maximum_flow(graph, source, sink).flow_value)
+
+
+def fitting(originals: Nodes, keys: Ints, right: Ints) -> tuple[Ints, Ints]:
+    """Return which distinct originals (int64) lie below which distinct released rows (int64).
+
+    One join per combination of levels that occurs in the release.
+    """
+    width = len(originals.trees)
+    everyone = np.arange(len(keys))
+    shape, of_shape = np.unique(right[:, 1 : 1 + width], axis=0, return_inverse=True)
+    order = np.argsort(of_shape.ravel(), kind="stable")
+    cuts = np.searchsorted(of_shape.ravel()[order], np.arange(len(shape) + 1))
+    tails, heads = [], []
+    for levels, (begin, end) in zip(shape, pairwise(cuts.tolist()), strict=True):
+        members = order[begin:end]
+        above = np.column_stack([keys, originals.at(levels.tolist(), everyone)])
+        below = np.column_stack([right[members, 0], right[members, 1 + width :]])
+        at = places_in(below, above)
+        tails.append(everyone[at >= 0])
+        heads.append(members[at[at >= 0]])
+    return np.concatenate(tails), np.concatenate(heads)

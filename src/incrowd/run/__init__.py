@@ -1,0 +1,1 @@
+"""What a run brings along: its clock, its stop, what it tells."""

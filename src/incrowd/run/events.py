@@ -1,0 +1,85 @@
+"""What a run tells while it works."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import cast
+
+from incrowd.errors import InputError
+from incrowd.text.units import in_units
+
+
+@dataclass(frozen=True)
+class Event:
+    """One progress report.
+
+    Attributes
+    ----------
+    stage: what is being done, in a few words.
+    cost: cost of the best lawful release so far, in units of 1/scale, or None.
+    bound: best lower bound so far, in units of 1/scale, or None.
+    share: estimated share of this stage that is done, 0..1, or None when unknown.
+    proof: name of ``bound`` where a method reports it for its own sake, e.g. ``"forest weight"``;
+        a release tells such bounds beside the best one.
+    """
+
+    stage: str
+    cost: int | None = None
+    bound: int | None = None
+    share: float | None = None
+    proof: str | None = None
+
+
+READING, ENCODING, RECHECK, WRITING, PROOF = (
+    "reading",
+    "encoding",
+    "re-check",
+    "writing and reading back",
+    "proof file",
+)
+AROUND = (READING, ENCODING, RECHECK, WRITING, PROOF)
+"""Stages around the search, which no time limit ends."""
+
+Listener = Callable[[Event], None]
+
+
+def silent(event: Event) -> None:
+    """Ignore the event."""
+
+
+def listening(progress: Listener | None) -> Listener:
+    """Return what events are told to.
+
+    Raises
+    ------
+    InputError: it cannot be called.
+    """
+    if progress is not None and not callable(progress):
+        kind = type(progress).__name__
+        raise InputError(f"progress is called with each event; {kind} cannot be called")
+    return progress or silent
+
+
+def noting(bounds: dict[str, int], listener: Listener) -> Listener:
+    """Return a listener that also notes the bounds which a method reports by name."""
+
+    def listen(event: Event) -> None:
+        if event.proof is not None and event.bound is not None:
+            bounds[event.proof] = event.bound
+        listener(event)
+
+    return listen
+
+
+def in_user_units(listener: Listener, scale: int) -> Listener:
+    """Return a listener for the search's events, whose costs are in units of 1/scale."""
+    if listener is silent:
+        return silent
+
+    def listen(event: Event) -> None:
+        cost, bound = (
+            None if units is None else cast(int, in_units(units, scale))
+            for units in (event.cost, event.bound)
+        )
+        listener(replace(event, cost=cost, bound=bound))
+
+    return listen

@@ -1,0 +1,239 @@
+"""What a release teaches about rows to come: its patterns, and which rows they cover."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.encoding.encoded import Coded, coded
+from incrowd.errors import HierarchyError, VerificationError
+from incrowd.hierarchy.tree import Tree
+from incrowd.privacy.all_of import lawful_classes
+from incrowd.privacy.base import Group
+from incrowd.privacy.classes import Classes
+from incrowd.problem.solution import Solution
+from incrowd.release import Release
+
+if TYPE_CHECKING:
+    from incrowd.hierarchy.ladder import Source as Hierarchy
+
+Row = tuple[str | None, ...]
+Ints = NDArray[np.int64]
+NOWHERE = object()
+"""Equals no label."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """The patterns of a release, as a function from rows to released rows.
+
+    Attributes
+    ----------
+    trees: of the columns, over the values that were learnt from; sources: behind them.
+    star: a suppressed cell.
+    seen: row → released row, for the rows that were learnt from.
+    patterns: levels of the columns → labels at these levels → cost per row of the class.
+    cost: of the release that ``seen`` makes, in units of 1/scale of the instance.
+    """
+
+    trees: tuple[Tree, ...]
+    sources: Mapping[str, "Hierarchy"]
+    star: str
+    seen: Mapping[Row, Row]
+    patterns: Mapping[tuple[int, ...], Mapping[Row, int]]
+    cost: int
+
+    def released(self, rows: Sequence[Row]) -> list[Row]:
+        """Return each row as it is released: a function of the row alone.
+
+        A row that was learnt from is released as it was then; any other by the cheapest pattern
+        that covers it (ties: the first in the order of texts), or with stars alone.
+        """
+        new = {row for row in rows if row not in self.seen}
+        paths = [self._paths(j, {row[j] for row in new}) for j in range(len(self.trees))]
+        answer = {
+            row: self._covered([of[value] for of, value in zip(paths, row, strict=True)])
+            for row in new
+        }
+        return [self.seen[row] if row in self.seen else answer[row] for row in rows]
+
+    def _covered(self, paths: Sequence[Row | None]) -> Row:
+        """Return the cheapest pattern above a row, given by its values' paths."""
+        best: tuple[int, tuple[str, ...], Row] | None = None
+        for levels, classes in self.patterns.items():
+            labels = tuple(
+                self._label(path, level, tree)
+                for path, level, tree in zip(paths, levels, self.trees, strict=True)
+            )
+            if labels in classes:
+                found = (classes[labels], tuple(map(str, labels)), labels)
+                best = found if best is None or found[:2] < best[:2] else best
+        return (self.star,) * len(self.trees) if best is None else best[2]
+
+    def _label(self, path: Row | None, level: int, tree: Tree) -> Any:
+        """Return the label of a value at a level; a value without a path has the root alone."""
+        if level == tree.levels - 1:
+            return self.star
+        return NOWHERE if path is None else path[level]
+
+    def _paths(self, j: int, values: set[str | None]) -> dict[str | None, Row | None]:
+        """Return each value's labels from leaf to root, or None where its column cannot place it.
+
+        A missing value that was not learnt has no path either: only stars cover it.
+        """
+        tree = self.trees[j]
+        place = {leaf: code for code, leaf in enumerate(tree.leaves)}
+        paths: dict[str | None, Row | None] = dict.fromkeys(values)
+        for value in values.intersection(place):
+            code = place[value]
+            paths[value] = tuple(
+                tree.labels[level][tree.node[level, code]] for level in range(tree.levels)
+            )
+        new = sorted(value for value in values.difference(place) if value is not None)
+        source = self.sources.get(tree.column)
+        if source is None or not new:
+            return paths
+        found = placed(source, tree, new)
+        if found is None:  # together they change how the rule writes its labels: one by one
+            found = {value: (placed(source, tree, [value]) or {}).get(value) for value in new}
+        return paths | found
+
+
+def placed(source: "Hierarchy", tree: Tree, new: Sequence[str]) -> dict[str, Row | None] | None:
+    """Return where a hierarchy puts values that it has not been built with.
+
+    None when it cannot, or when known values would read otherwise beside them (intervals of whole
+    numbers are written otherwise as soon as one value has decimals).
+    """
+    known = exemplars(tree)
+    try:
+        ladder = source.build(tree.column, [*known, *new])
+    except HierarchyError:
+        return None
+    if ladder.levels != tree.levels:
+        return None
+    paths = {leaf: ladder.path(code)[:-1] for code, leaf in enumerate(ladder.leaves)}
+    place = {leaf: code for code, leaf in enumerate(tree.leaves)}
+    for value in known:
+        below = range(tree.levels - 1)
+        if paths[value] != tuple(tree.labels[up][tree.node[up, place[value]]] for up in below):
+            return None
+    root = tree.labels[-1]
+    return {value: (*paths[value], *root) for value in new}
+
+
+def exemplars(tree: Tree) -> list[str]:
+    """Return a few known values that show how a rule writes its labels.
+
+    The longest text, the first with a point, and the first: masks depend on the longest value,
+    intervals on whether all are whole.
+    """
+    known = [leaf for leaf in tree.leaves if leaf is not None]
+    if not known:
+        return []
+    with_point = [leaf for leaf in known if "." in leaf][:1]
+    return list(dict.fromkeys([max(known, key=lambda leaf: len(leaf)), *with_point, known[0]]))
+
+
+def learnt(release: Release) -> Learnt:
+    """Learn from a release, made so that equal rows are released alike.
+
+    A release may put copies of one row into different classes; a function of the row cannot.  All
+    copies of such a row go to the cheapest of its classes if that leaves the others lawful (or
+    empty); otherwise these classes are merged.  Merging keeps lawful classes lawful.
+
+    Raises
+    ------
+    VerificationError: a class is not lawful after all (checked again at the end).
+    """
+    table = coded(release.source, release.policy)
+    solution = together(table, release.solved.solution)
+    sources = release.policy.sources()
+    class_of_row = solution.classes[table.copy_of_row]
+    first = np.unique(class_of_row, return_index=True)[1]
+    labels_of_class: list[Row] = []
+    patterns: dict[tuple[int, ...], dict[Row, int]] = {}
+    for c, row in enumerate(first.tolist()):
+        levels = tuple(solution.levels[c].tolist())
+        labels = tuple(
+            tree.labels[level][tree.node[level, table.leaves[row, j]]]
+            for j, (tree, level) in enumerate(zip(table.instance.trees, levels, strict=True))
+        )
+        labels_of_class.append(labels)
+        known = patterns.setdefault(levels, {})
+        known[labels] = min(known.get(labels, 1 << 62), int(solution.class_costs[c]))
+    distinct, at = np.unique(table.leaves, axis=0, return_index=True)
+    seen = {
+        tuple(
+            tree.leaves[code] for tree, code in zip(table.instance.trees, codes, strict=True)
+        ): labels_of_class[class_of_row[row]]
+        for codes, row in zip(distinct.tolist(), at.tolist(), strict=True)
+    }
+    star = release.policy.star
+    return Learnt(table.instance.trees, sources, star, seen, patterns, solution.cost)
+
+
+def together(table: Coded, solution: Solution) -> Solution:
+    """Return a solution in which rows with equal quasi-identifiers share a class."""
+    class_of_row = solution.classes[table.copy_of_row]
+    _, unit_of_row = np.unique(table.leaves, axis=0, return_inverse=True)
+    unit_of_row = unit_of_row.ravel()
+    lawful = lawfulness(table)
+    cost = {c: int(each) for c, each in enumerate(solution.class_costs)}
+    members = {c: set(rows.tolist()) for c, rows in enumerate(_groups(class_of_row))}
+    for rows in _groups(unit_of_row):
+        classes = sorted({int(class_of_row[row]) for row in rows}, key=lambda c: (cost[c], c))
+        if len(classes) > 1:
+            copies = set(rows.tolist())
+            target = next(
+                (c for c in classes if _can_move(c, classes, copies, members, lawful)), -1
+            )
+            if target < 0:
+                target, copies = classes[0], set().union(*(members[c] for c in classes))
+                cost[target] = max(cost[c] for c in classes)
+            for c in classes:
+                members[c] -= copies
+            members[target] |= copies
+            class_of_row[list(copies)] = target
+    classes = np.empty(len(class_of_row), np.int64)
+    classes[table.copy_of_row] = class_of_row
+    mended = Solution.of(solution.instance, classes)
+    codes = solution.instance.sensitive_codes[solution.instance.copies]
+    group = Group(codes, solution.instance.sensitive_sizes)
+    if not lawful_classes(table.model, Classes(mended.classes, group)).all():
+        raise VerificationError("a class is not lawful once equal rows share a class")
+    return mended
+
+
+def _can_move(
+    target: int,
+    classes: Sequence[int],
+    copies: set[int],
+    members: Mapping[int, set[int]],
+    lawful: Callable[[set[int]], bool],
+) -> bool:
+    """Whether a row's copies may all go to one of its classes."""
+    left = [members[c] - copies for c in classes if c != target]
+    return all(not rows or lawful(rows) for rows in left) and lawful(members[target] | copies)
+
+
+def lawfulness(table: Coded) -> Callable[[set[int]], bool]:
+    """Return the test whether a set of table rows is a lawful class."""
+    instance = table.instance
+    codes = instance.sensitive_codes[instance.copies]
+    everyone = Group(codes, instance.sensitive_sizes)
+
+    def lawful(rows: set[int]) -> bool:
+        chosen = codes[table.copy_of_row[sorted(rows)]]
+        return table.model.lawful(Group(chosen, instance.sensitive_sizes), everyone)
+
+    return lawful
+
+
+def _groups(number: Ints) -> list[Ints]:
+    """Return the rows of each number 0, 1, … in order."""
+    order = np.argsort(number, kind="stable")
+    cuts = np.cumsum(np.bincount(number))[:-1]
+    return np.split(order, cuts)

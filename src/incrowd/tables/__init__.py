@@ -1,0 +1,61 @@
+"""The only folder that knows files and data frames.
+
+    base.py         what the others see: columns of text codes in, an edit out
+    files.py        reading and writing by name; formats    one_file.py  one file, by its bytes
+    parts.py        tables in several files            parts_write.py  and back into them
+    csv_table.py    delimited text over its own bytes    dialect.py  its form
+    csv_kernels.py  finding fields in the bytes, numbering values, writing
+    packed.py       Parquet and Arrow files, as codes of each column's values
+    native.py       data frames, through narwhals        scalars.py  typed values as text
+    stat*.py        SPSS, Stata and SAS files: tables, variables, writing
+    fewer.py        a table without some of its rows, in its own form
+    atomic.py       files that appear whole or not at all    folders.py  folders
+    spreadsheet.py  cells that a spreadsheet would run
+
+Typical use::
+
+    table = open_table(data)             # a frame or a path
+    column = table.encode("age")         # values as text, codes per row
+
+The names are imported when first used: a Spark driver, which needs ``scalars`` and ``base`` alone,
+gets along without numba.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incrowd.tables.base import Column as Column
+    from incrowd.tables.base import Edit as Edit
+    from incrowd.tables.base import Replacement as Replacement
+    from incrowd.tables.base import Source as Source
+    from incrowd.tables.base import Table as Table
+    from incrowd.tables.base import replaced as replaced
+    from incrowd.tables.base import texts as texts
+    from incrowd.tables.files import open_table as open_table
+    from incrowd.tables.files import read as read
+    from incrowd.tables.files import write as write
+    from incrowd.tables.native import from_native as from_native
+
+_HOME = {
+    "Column": "base",
+    "Edit": "base",
+    "Replacement": "base",
+    "Source": "base",
+    "Table": "base",
+    "from_native": "native",
+    "open_table": "files",
+    "read": "files",
+    "replaced": "base",
+    "texts": "base",
+    "write": "files",
+}
+
+__all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used (PEP 562)."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"incrowd.tables.{_HOME[name]}"), name)

@@ -1,0 +1,179 @@
+"""Tables from files, folders and frames, releases into them; the format by the name."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from incrowd.errors import InputError
+from incrowd.tables.atomic import whole
+from incrowd.tables.base import Source, Table
+from incrowd.tables.csv_table import CsvTable, EditedCsv, read_csv
+from incrowd.tables.native import NativeTable, as_polars, encode_polars, from_native
+from incrowd.tables.one_file import read_file
+from incrowd.tables.packed import EditedPacked, PackedTable, packed_texts, read_back
+from incrowd.tables.parts import EditedParts, PartsTable, are_parts, read_parts
+from incrowd.tables.parts_write import is_folder, write_parts
+from incrowd.tables.stat import SUFFIXES, StatTable, read_stat, require_place_of
+
+FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    **SUFFIXES,
+}
+
+
+def read(path: str | Path, delimiter: str | None = None, encoding: str | None = None) -> Source:
+    """Read CSV, Parquet, Arrow, SPSS, Stata or SAS (by the first bytes); ``-`` is standard input.
+
+    Raises
+    ------
+    InputError: the file cannot be read; says why and, for CSV, at which line or byte.
+
+    A folder or a pattern is read as one table in several files, see ``incrowd.tables.parts``.
+    """
+    if are_parts(path):
+        return read_parts(path, delimiter, encoding)
+    return read_file(path, delimiter, encoding)
+
+
+def open_table(data: Any) -> Source:
+    """Take a data frame, or the path of a file."""
+    return read(data) if isinstance(data, str | Path) else from_native(data)
+
+
+def alike(table: Table, columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Return a frame of these columns: of the type that the table came as, polars for a file."""
+    import polars as pl
+
+    return table.alike(columns) if isinstance(table, NativeTable) else pl.DataFrame(dict(columns))
+
+
+def output_format(path: str | Path, table: Table) -> str:
+    """Return ``csv``, ``parquet``, ``arrow`` or one of ``stat.FAMILY``, by the name.
+
+    For ``-`` that of the input; Parquet where it was a data frame or a statistics package's file.
+    """
+    if str(path) == "-":
+        return "csv" if delimiter_of(table) else getattr(whole_of(table), "form", "parquet")
+    return FORMATS.get(Path(path).suffix.lower(), "csv")
+
+
+def require_texts(table: Source, columns: Sequence[str], path: str, readers: Sequence[str]) -> None:
+    """Raise for a column that has no text form where it needs one, before a long search.
+
+    Parameters
+    ----------
+    columns: that are published as they are.
+    readers: options that read them as text whatever the output's format is.
+
+    Raises
+    ------
+    InputError: lists, structs or bytes, and an output that holds text or is a folder of files.
+    """
+    whole = table.base if isinstance(table, PartsTable) else table
+    if not isinstance(whole, PackedTable):
+        return
+    several = isinstance(table, PartsTable) and is_folder(path)
+    text = several or output_format(path, whole) == "csv"
+    for name in columns if text or readers else ():
+        if name in whole.columns:
+            try:
+                encode_polars(whole.take(name, slice(0)), name)
+            except InputError as error:
+                one = "one file, " if several else ""
+                way = f"; or write {one}.parquet or .arrow" if text else ""
+                raise InputError(f"{path if text else readers[0]}: {error}{way}") from None
+
+
+def whole_of(table: Table) -> Table:
+    """Return the table that a release is made from; of several files all of them together."""
+    return table.source.base if isinstance(table, EditedParts) else table
+
+
+def delimiter_of(table: Table) -> str | None:
+    """Return what stood between the fields of the input; None where it was not CSV."""
+    found = whole_of(table)
+    return found.dialect.delimiter if isinstance(found, CsvTable | EditedCsv) else None
+
+
+def write(
+    table: Table,
+    path: str | Path,
+    check: Callable[[Source], None] | None = None,
+    then: Callable[[Path], None] | None = None,
+    codebook: bool = False,
+) -> None:
+    """Write a release whole or not at all; ``-`` is standard output.
+
+    Parameters
+    ----------
+    check: called with the table as read back from the finished temporary file; what it raises
+        keeps the file from appearing.
+    then: called with the path of the finished temporary file, likewise; not for ``-``.
+    codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that no released
+        cell has.
+
+    Raises
+    ------
+    InputError: the folder does not exist or cannot be written.
+    """
+    if isinstance(table, EditedParts):
+        if is_folder(path):
+            write_parts(table, path, check)
+            return
+        table = table.in_one
+    form = output_format(path, table)
+    require_place_of(path, table)
+    with whole(path) as file:
+        if form == "csv":
+            _write_csv(table, file)
+        elif isinstance(table, StatTable) and form in SUFFIXES.values():
+            from incrowd.tables.stat_write import write_stat
+
+            write_stat(table, form, file, codebook)
+        else:
+            _write_frame(table, form, file)
+        if check is not None:
+            file.flush()
+            file.seek(0)
+            check(_reread(file.read(), form, table))
+        if then is not None:
+            file.flush()
+            then(Path(file.name))
+
+
+def _reread(data: bytes, form: str, table: Table) -> Source:
+    if form in SUFFIXES.values():
+        return read_stat(data, "the release", form.removeprefix("z"))
+    if form == "csv":
+        encoding = table.dialect.encoding if isinstance(table, EditedCsv) else None
+        return read_csv(data, "the release", delimiter_of(table) or ",", encoding)
+    return read_back(form, data)
+
+
+def _write_csv(table: Table, file: IO[bytes]) -> None:
+    if isinstance(table, EditedCsv):
+        for piece in table.pieces():
+            file.write(piece)
+        return
+    for number, piece in enumerate(packed_texts(table).pieces()):
+        piece.write_csv(file, include_header=number == 0, separator=delimiter_of(table) or ",")
+
+
+def _write_frame(table: Table, form: str, file: IO[bytes]) -> None:
+    if isinstance(table, EditedCsv):
+        packed_texts(table).write(form, file)
+    elif isinstance(table, EditedPacked):
+        table.write(form, file)
+    else:
+        try:
+            frame = as_polars(table)
+        except (NotImplementedError, TypeError, ValueError):
+            if isinstance(table, NativeTable):
+                for column in table.columns:
+                    table.take(column, slice(0))  # names the one that no file can hold
+            raise
+        (frame.write_parquet if form == "parquet" else frame.write_ipc)(file)

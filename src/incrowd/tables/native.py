@@ -1,0 +1,363 @@
+"""Data frames of any library that narwhals accepts, as tables; the same type comes back."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError, MissingExtraError
+from incrowd.tables.base import Column, Edit, Table, replaced
+from incrowd.tables.released import fresh, one_form_of, picked, used, used_words
+from incrowd.tables.scalars import as_texts, require_one_kind
+
+LOST = ("interval", "time with time zone", "union")  # of duckdb: months, offsets, tags
+EAGER = "pandas, polars, pyarrow, modin or cuDF"
+
+
+class NativeTable:
+    """A data frame as a table.
+
+    Attributes
+    ----------
+    columns: its column names.
+    """
+
+    def __init__(self, frame: "nw.DataFrame[Any]", back: Callable[[Any], Any]) -> None:
+        self._frame, self._back = frame, back
+        self.columns = tuple(frame.columns)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self._frame)
+
+    def encode(self, column: str) -> Column:
+        """Values of one column as text."""
+        series = self._frame.get_column(column)
+        if series.implementation.is_pandas_like():
+            return _encode_pandas(series.to_native(), column)
+        return encode_polars(series.to_polars(), column)
+
+    def take(self, column: str, rows: slice) -> Any:
+        """Return some rows of one column as a polars series.
+
+        Raises
+        ------
+        InputError: polars knows no such cells.
+        MissingExtraError: polars reads them by way of pyarrow, which is not installed.
+        """
+        import polars as pl
+
+        try:
+            with passing(self._frame):
+                cells = self._frame.get_column(column).to_polars()[rows]
+        except (pl.exceptions.PolarsError, NotImplementedError, TypeError, ValueError):
+            cells = None  # pyarrow's errors are such, too
+        if cells is None or cells.dtype == pl.Object:
+            raise InputError(
+                f"column {column!r} holds values that files of data frames have no type for; make "
+                "it text, or leave it out"
+            )
+        return cells
+
+    def native(self) -> Any:
+        """The frame, of the type that was given."""
+        return self._back(self._frame.to_native())
+
+    def alike(self, columns: Mapping[str, Sequence[Any]]) -> Any:
+        """Return another frame of the type that was given, with these columns."""
+        frame = nw.from_dict(dict(columns), backend=self._frame.implementation)
+        return self._back(frame.to_native())
+
+    def edited(self, edit: Edit) -> "NativeTable":
+        """Replace cells, drop columns, reorder rows.
+
+        A column without changed cells keeps its type, but equal values become one cell (−0.0 and
+        0.0 would tell rows apart); others become text.  The index of a pandas frame is kept; with a
+        new order it is numbered afresh, for it would tell the old one.
+        """
+        texts = {}
+        for name, replacement in edit.replacements.items():
+            if replacement.changed:
+                texts[name] = replaced(self.encode(name), replacement)
+        pandas_like = self._frame.implementation.is_pandas_like()
+        frame = (_edited_pandas if pandas_like else _edited)(self._frame, edit.columns, texts)
+        if edit.order is not None:
+            frame = picked(frame, edit.order)
+            if pandas_like and not edit.fewer:
+                frame = nw.from_native(frame.to_native().reset_index(drop=True), eager_only=True)
+        if len(frame) < self.rows:
+            frame = _without_unused(frame)
+        if frame.implementation.is_polars():
+            own = {c: fresh(cells.to_native()) for c, cells in frame.to_dict().items()}
+            frame = _framed_polars(own)
+        return NativeTable(frame, self._back)
+
+
+Texts = Mapping[str, tuple[list[str | None], NDArray[np.signedinteger[Any]]]]
+"""Of each changed column: all texts, and each row's index into them."""
+
+
+def _listed(texts: Sequence[str | None], index: NDArray[np.signedinteger[Any]]) -> list[str | None]:
+    return np.array([*texts, None], dtype=object)[index].tolist()
+
+
+def _series(
+    texts: Sequence[str | None], index: NDArray[np.signedinteger[Any]], backend: Any
+) -> "nw.Series[Any]":
+    """Return a column of text; for polars without a Python object for each cell."""
+    if backend.is_polars():
+        import polars as pl
+
+        words = pl.Series("column", texts, dtype=pl.String)
+        return nw.from_native(words.gather(index), series_only=True)
+    return nw.new_series("column", _listed(texts, index), nw.String, backend=backend)
+
+
+def _edited(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) -> Any:
+    """Pick columns and replace some by text.
+
+    Column by column, for polars takes a name such as ``*`` or ``^a$`` for a pattern when it
+    selects.
+    """
+    backend = frame.implementation
+    kept = {
+        name: _series(*texts[name], backend)
+        if name in texts
+        else one_form_of(frame.get_column(name))
+        for name in columns
+    }
+    return _framed(kept, backend)
+
+
+def _framed(columns: Mapping[str, "nw.Series[Any]"], backend: Any) -> "nw.DataFrame[Any]":
+    """Return a frame of columns; narwhals would make Categorical of polars' Enum.
+
+    It would also hand pyarrow columns on by way of C, where older releases of it, 22 among them,
+    crash on views.
+    """
+    cells = {name: series.to_native() for name, series in columns.items()}
+    if backend.is_polars():
+        return _framed_polars(cells)
+    import pyarrow as pa
+
+    return nw.from_native(pa.table(cells), eager_only=True)
+
+
+def _framed_polars(columns: Mapping[str, Any]) -> "nw.DataFrame[Any]":
+    import polars as pl
+
+    return nw.from_native(pl.DataFrame(columns), eager_only=True)
+
+
+def _edited_pandas(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) -> Any:
+    """The same for pandas and its kin, the index kept."""
+    native = frame.to_native()[list(columns)].copy(deep=False)
+    native.attrs = {}  # notes on the original, which files of a release would hold
+    series = frame.implementation.to_native_namespace().Series
+    for name in columns:
+        if name in texts:
+            native[name] = series(_listed(*texts[name]), index=native.index)
+        elif native[name].dtype == object:
+            cells = _one_form_objects(native[name], name)
+            native[name] = series(cells, index=native.index, dtype=object)
+        elif native[name].dtype.kind == "f":
+            zero = (native[name] + 0.0).astype(native[name].dtype)
+            plain = isinstance(zero.dtype, np.dtype)  # others hold missing cells apart from NaN
+            native[name] = zero.where(zero.notna(), np.nan) if plain else zero
+    return nw.from_native(native, eager_only=True)
+
+
+def _without_unused(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
+    """Drop categories that no row has: they are values of rows that were left out."""
+    backend = frame.implementation
+    named = [c for c, kind in frame.schema.items() if isinstance(kind, nw.Categorical | nw.Enum)]
+    if backend.is_pandas_like():
+        native = frame.to_native().copy(deep=False)
+        for name in named:
+            native[name] = native[name].cat.remove_unused_categories()
+        return nw.from_native(native, eager_only=True)
+    names = used if backend.is_polars() else used_words
+    kept = {c: names(cells) if c in named else cells for c, cells in frame.to_dict().items()}
+    return _framed(kept, backend)
+
+
+def _one_form_objects(series: Any, column: str) -> NDArray[np.object_]:
+    """Return the cells of a pandas series with one object for all that read alike.
+
+    Decimal("1") and Decimal("1.0") are equal, and so are times of several zones; None, NaN and NA
+    are all missing.  A column without a text form stays as it is.
+    """
+    try:
+        codes, distinct, texts = _numbered(series, column)
+    except InputError:
+        return series.to_numpy()
+    first: dict[str, Any] = {}
+    for value, text in zip(distinct, texts, strict=True):
+        first.setdefault(text, value)
+    cells = np.empty(len(texts) + 1, object)
+    cells[:-1] = [first[text] for text in texts]
+    cells[-1] = next(iter(series[series.isna()]), None)
+    return cells[codes]
+
+
+def _encode_pandas(series: Any, column: str) -> Column:
+    """Number the values of a pandas series; NaN, None, NA and NaT are all missing."""
+    if str(series.dtype) == "time64[ns][pyarrow]":  # as a Python object it lacks nanoseconds
+        return encode_polars(nw.from_native(series, series_only=True).to_polars(), column)
+    codes, _, texts = _numbered(series, column)
+    return Column.of([*texts, None], np.where(codes < 0, len(texts), codes)).compact()
+
+
+def _numbered(series: Any, column: str) -> tuple[NDArray[np.integer], list[Any], list[str]]:
+    """Return each cell's number (−1 = missing), the distinct values, and their texts."""
+    if series.dtype == object:
+        # before numbering, which takes 1, 1.0 and True for the same
+        require_one_kind(series[series.notna()], column)
+    try:
+        codes, distinct = series.factorize()
+    except (TypeError, NotImplementedError):  # the latter of pyarrow, for lists and structs
+        raise InputError(
+            f"column {column!r} holds values that cannot be compared; make it text, or leave it out"
+        ) from None
+    return codes, list(distinct), as_texts(list(distinct), column)
+
+
+def encode_polars(series: Any, column: str) -> Column:
+    """Number the values of a polars series; null is missing, NaN is a value."""
+    import polars as pl
+
+    dtype = series.dtype
+    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+        raise InputError(
+            f"column {column!r} is of type {dtype}, which has no text form; make it text, or "
+            "leave it out"
+        )
+    series = series.alias("value")  # for a name such as "^a$" has a meaning of its own
+    if isinstance(dtype, pl.Categorical | pl.Enum):
+        series = series.cast(pl.String)
+    distinct = series.unique()
+    found = pl.DataFrame({"value": series}).join(
+        pl.DataFrame({"value": distinct}).with_row_index("code"),
+        on="value",
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    known = distinct.is_not_null().to_list()
+    texts = iter(_texts(distinct.drop_nulls(), column))
+    values = [next(texts) if there else None for there in known]
+    return Column.of(values, found["code"].to_numpy())
+
+
+def _texts(values: Any, column: str) -> list[str]:
+    """Return the texts of a polars series without nulls, to the nanosecond."""
+    import polars as pl
+
+    dtype, finer = values.dtype, np.zeros(0, np.int64)
+    if dtype == pl.Time or getattr(dtype, "time_unit", None) == "ns":
+        steps = values.to_physical().to_numpy()
+        finer = steps % 1000
+        if dtype != pl.Time:  # rounded down, which polars does of times, but not of spans
+            coarse = (
+                pl.Duration("us") if dtype == pl.Duration else pl.Datetime("us", dtype.time_zone)
+            )
+            values = pl.Series(steps // 1000).cast(coarse)
+    try:
+        return as_texts(values.to_list(), column, finer.tolist())
+    except (OverflowError, pl.exceptions.PanicException):  # of the year 10000, for example
+        raise InputError(
+            f"column {column!r} holds times that Python cannot tell; make it text"
+        ) from None
+
+
+def from_native(data: Any) -> NativeTable:
+    """Take any data frame that narwhals accepts.
+
+    Raises
+    ------
+    InputError: not a data frame; one that has to be collected first; names that are not text or
+        not different.
+    MissingExtraError: a relation of duckdb, where pyarrow is not installed.
+    """
+    wrapped = isinstance(data, nw.DataFrame | nw.LazyFrame)
+    try:
+        frame = nw.from_native(data)
+    except TypeError:
+        raise InputError(
+            f"expected a data frame ({EAGER}, polars lazy, duckdb) or a path, "
+            f"not {type(data).__name__}"
+        ) from None
+    except nw.exceptions.DuplicateError:
+        raise InputError("the frame has a column name more than once; rename the columns") from None
+    if frame.implementation.is_pandas_like():  # a later change in place must not reach us
+        frame = nw.from_native(frame.to_native().copy(deep=False))
+    require_readable(frame)
+    back: Callable[[Any], Any] = _same
+    if isinstance(frame, nw.LazyFrame):
+        frame, back = _collected(frame)
+    other = [name for name in frame.columns if not isinstance(name, str)]
+    if other:
+        raise InputError(
+            f"column names must be text; {other[0]!r} is {type(other[0]).__name__}: "
+            "rename it, in pandas by df.columns = df.columns.astype(str)"
+        )
+    return NativeTable(frame, (lambda native: nw.from_native(back(native))) if wrapped else back)
+
+
+def as_polars(table: Table) -> Any:
+    """The table as a polars frame, types kept where it has any."""
+    frame = nw.from_native(table.native())
+    with passing(frame):
+        return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_polars()
+
+
+@contextlib.contextmanager
+def passing(frame: Any) -> Iterator[None]:
+    """Raise MissingExtraError where polars takes a frame by way of pyarrow, and it is not there."""
+    try:
+        yield
+    except ImportError:
+        kind = f"a frame of {frame.implementation.name.lower()}"
+        raise MissingExtraError("pyarrow", None, f"passing {kind} to polars") from None
+
+
+def require_readable(frame: Any) -> None:
+    """Raise InputError for columns of pyarrow and duckdb that polars does not take as they are."""
+    native = frame.to_native()
+    if frame.implementation.is_duckdb():
+        kinds = [(str(kind), kind.id in LOST) for kind in native.types]
+    elif frame.implementation.is_pyarrow():
+        from pyarrow import types
+
+        beyond = (types.is_decimal256, types.is_interval, types.is_run_end_encoded, types.is_union)
+        kinds = [(str(k), any(refused(k) for refused in beyond)) for k in native.schema.types]
+    else:
+        return
+    for column, (kind, refused) in zip(frame.columns, kinds, strict=True):
+        if refused:
+            raise InputError(
+                f"column {column!r} is of type {kind}, which cannot be read; make it text, or "
+                "leave it out"
+            )
+
+
+def _same(native: Any) -> Any:
+    return native
+
+
+def _collected(frame: "nw.LazyFrame[Any]") -> tuple["nw.DataFrame[Any]", Callable[[Any], Any]]:
+    """Collect a lazy frame, and say how to make one again."""
+    if frame.implementation.is_polars():
+        return frame.collect(), lambda native: native.lazy()
+    if frame.implementation.is_duckdb():
+        import duckdb
+
+        with passing(frame):
+            return frame.collect(backend="polars"), lambda native: duckdb.from_arrow(native)
+    raise InputError(
+        f"a lazy frame of {frame.implementation.name.lower()} must be collected first ({EAGER})"
+    )

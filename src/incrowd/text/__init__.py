@@ -1,0 +1,1 @@
+"""How figures read: costs in their units, tables of figures."""

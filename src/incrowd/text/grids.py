@@ -1,0 +1,57 @@
+"""Tables of figures for people; rounded so that a printed figure is never too good."""
+
+import io
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from math import ceil, floor, isinf
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group
+from rich.table import Table as Grid
+from rich.text import Text
+
+
+def as_lines(tables: Group, width: int) -> str:
+    """Return rich tables as plain text."""
+    file = io.StringIO()
+    Console(file=file, width=width, no_color=True, highlight=False).print(tables)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def up(value: float | Fraction, digits: int = 4) -> str:
+    """Write a figure for which less is safer, rounded up; ``inf`` as none."""
+    return rounded(value, digits, ceil)
+
+
+def down(value: float | Fraction, digits: int = 4) -> str:
+    """Write a figure for which more is safer, rounded down."""
+    return rounded(value, digits, floor)
+
+
+def rounded(value: float | Fraction, digits: int, way: Callable[[Fraction], int]) -> str:
+    """Write a figure with so many digits, rounded one way."""
+    if isinstance(value, float) and isinf(value):
+        return "none"
+    number = Fraction(value)
+    if isinstance(value, float):
+        number = Fraction(round(number, digits + 6))  # a double's last bits are no figure
+    scaled = number * 10**digits
+    return f"{way(scaled) / 10**digits:.{digits}f}".rstrip("0").rstrip(".")
+
+
+def share(part: int, whole: int) -> str:
+    """Write a number and its percentage."""
+    return f"{part:,} ({part / whole:.1%})" if whole else "0"
+
+
+def grid(title: str, columns: Iterable[str]) -> Grid:
+    """Return an empty table: first column to the left, numbers to the right."""
+    made = Grid(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    for i, name in enumerate(columns):
+        made.add_column(name, justify="left" if i == 0 else "right", overflow="fold")
+    return made
+
+
+def named(text: str) -> Text:
+    """A column's name as it is, whatever marks it holds; line breaks shown."""
+    return Text(text if text.isprintable() else repr(text))
