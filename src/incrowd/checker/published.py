@@ -73,6 +73,7 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
             for m in facts["models"]
         ],
         "hierarchies": hierarchies,
+        **({"unchecked": facts["unchecked"]} if "unchecked" in facts else {}),
         "optimal": facts["cost"] == facts["bound"],
         "gap": gap_of(facts["cost"], facts["bound"]),
         "suppressed_rows": facts.get("suppressed_rows", 0),

@@ -70,7 +70,7 @@ def given_metric(
     ------
     InputError: a pair of values has no distance, or it is no metric; names no value.
     """
-    if isinstance(given, Metric):
+    if not isinstance(given, Mapping):
         return given
     lacking = 0
     matrix = []

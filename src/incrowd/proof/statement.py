@@ -32,6 +32,7 @@ def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
         "quasi_identifiers": list(facts["roles"]["qi"]),
         "models": public_models(facts["models"]),
         "hierarchies": public_hierarchies(facts),
+        **({"unchecked": facts["unchecked"]} if "unchecked" in facts else {}),
         "scale": facts["scale"],
         "cost": cost,
         "bound": bound,

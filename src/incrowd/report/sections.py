@@ -74,6 +74,7 @@ def asked(view: View) -> Section:
         paragraphs(
             f"The release obeys {names}: every row agrees with at least {view.k - 1:,} others on "
             f"all quasi-identifiers.{left}",
+            *(f"{x}: by its own definition alone; no checker knows it." for x in view.unchecked),
             constraints(view) or None,
             joined(
                 cost, " Weights multiply that. " if view.weights else " ",
