@@ -8,10 +8,10 @@ import pytest
 from incrowd.bounds import column_groups
 from incrowd.bounds.best import best_prices
 from incrowd.bounds.column_groups import parted, wide_prices
+from incrowd.bounds.prefix_tree import UNLIMITED, PrefixTree
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.driver.solve import solve
-from incrowd.lattice.prefix_tree import UNLIMITED, PrefixTree
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes

@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 
 from bounds.odd_set_samples import classes_of, everything, raised, worth_of
 from checker.proof_samples import broken_class
+from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.odd_sets.classes import all_classes, dearest, line_up
 from incrowd.bounds.odd_sets.evaluation import lower_all, tolled
@@ -19,8 +20,7 @@ from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
-from incrowd.lattice.listing import within
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem

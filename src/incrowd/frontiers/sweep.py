@@ -81,8 +81,8 @@ class Sweep:
 
     def raise_bounds(self, ks: Sequence[int]) -> None:
         """Find prices for each k, from the smallest up."""
+        from incrowd.bounds.prefix_tree import PrefixTree
         from incrowd.frontiers.warm import raised_prices
-        from incrowd.lattice.prefix_tree import PrefixTree
 
         if not ks:
             return
@@ -126,8 +126,8 @@ class Sweep:
 
     def bound_anyhow(self) -> None:
         """Bound the smallest k where time ended before a method could, and so all larger ones."""
+        from incrowd.bounds.prefix_tree import PrefixTree
         from incrowd.frontiers.warm import raised_prices
-        from incrowd.lattice.prefix_tree import PrefixTree
 
         instance = self.problem.instance
         at = next((at for at in self.found.values() if at.problem.smallest_class > 1), None)

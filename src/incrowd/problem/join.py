@@ -21,7 +21,7 @@ def meet(j: int, one: Any, other: Any, at: int, tables: Any) -> int:
 
 
 @lean_kernel
-def join_cost(low: Any, high: Any, tables: Any, most: int) -> int:
+def join_cost(low: Any, high: Any, tables: Any, most: Any) -> Any:
     """Return what each row of a class pays, of which ``low`` and ``high`` are the extreme codes.
 
     int32, shape (columns,), both of them.  As soon as it exceeds ``most``, something that does.

@@ -7,7 +7,7 @@ from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import PriceBound
 from incrowd.bounds.pricing import pricing_of
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing

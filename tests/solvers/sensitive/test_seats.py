@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from incrowd.bounds.lawful_price import LawfulPriceBound
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.privacy.base import Model
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure

@@ -170,9 +170,9 @@ def test_refuses_numbers_beyond_integers() -> None:
 
 def test_never_below_the_k_bound() -> None:
     """Tests that the bound is at least the k-anonymity price bound for the smallest class."""
+    from incrowd.bounds.prefix_tree import PrefixTree
     from incrowd.bounds.price import certify
     from incrowd.bounds.support import support_prices
-    from incrowd.lattice.prefix_tree import PrefixTree
 
     instance = census(200)
     for model in (FrequencyDiversity(2), EntropyDiversity(2), TCloseness("0.3", Ordered())):

@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.column_groups import wide_prices
 from incrowd.bounds.odd_sets.lifted import OddSets
+from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, PrefixTree, Slack
 from incrowd.bounds.price import MOST_TRIES, PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
-from incrowd.lattice.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, Slack, new_sink
+from incrowd.lattice.emission import Emission, new_sink
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -219,8 +220,7 @@ class Run(LiftedRun):
             share *= 0.7 if state[3] == OVERFLOW else 0.2
         else:
             return window_emission(self.instance, self.k, 6, self.context.seed, self.stop)
-        p, z = int(state[0]), int(state[1])
-        return Emission(sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy())
+        return sink.first(int(state[0]))
 
     def first_search(self) -> None:
         """Greedy and a quick descent: a good release within seconds."""

@@ -6,10 +6,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
-from incrowd.lattice.listing import within
-from incrowd.lattice.prefix_tree import Emission, PrefixTree
+from incrowd.bounds.prefix_tree import PrefixTree
+from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.anneal import Annealing

@@ -22,12 +22,13 @@ from incrowd.bounds.column_groups import wide_prices
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
 from incrowd.bounds.support import HASTE, affordable
 from incrowd.errors import OutOfScopeError
-from incrowd.lattice.prefix_tree import Emission, PrefixTree
+from incrowd.lattice.emission import Emission
 from incrowd.privacy.all_of import parts
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.violation import violation
