@@ -11,7 +11,7 @@ from incrowd.encoding.encoded import Coded, coded, edit_for, shuffled
 from incrowd.errors import InputError
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive
-from incrowd.privacy.base import Model
+from incrowd.privacy.model import Model
 from incrowd.release import Release
 from incrowd.run.events import (
     ENCODING,

@@ -36,7 +36,6 @@ from incrowd.checker.verify import Verdict, check
 from incrowd.driver.solve import Solved, solve
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.alpha_k import AlphaK
-from incrowd.privacy.base import Model
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.claims import plain_models
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
@@ -44,6 +43,7 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Model
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import Instance, from_codes

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from incrowd.errors import OutOfScopeError
 from incrowd.privacy.alpha_k import AlphaK
-from incrowd.privacy.base import Group, Model
+from incrowd.privacy.base import Group
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.carriage import carriage, scratch
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
@@ -21,6 +21,7 @@ from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.laws import laws_of
 from incrowd.privacy.metric import Metric
+from incrowd.privacy.model import Model
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.transport import transport

@@ -16,9 +16,9 @@ from incrowd._api import anonymize
 from incrowd.checker.verify import Verdict, check
 from incrowd.errors import OutOfScopeError
 from incrowd.hierarchy import HierarchyRows, Intervals
-from incrowd.privacy.all_of import Combinable
 from incrowd.privacy.base import Group
 from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.model import Model
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.proof.prove import origins, prove, write_statement
@@ -118,7 +118,7 @@ def test_star_and_models(tmp_path: Path) -> None:
     assert {"model": "distinct", "l": 2, "column": "ill"} in verdict.facts["models"]
 
 
-class Foreign(Combinable):
+class Foreign(Model):
     """A model of somebody else, which every class obeys."""
 
     name, closed_under_union = "something else", True

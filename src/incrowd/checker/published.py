@@ -63,6 +63,7 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
             for m in facts["models"]
         ],
         "hierarchies": facts["hierarchies"],
+        **({"unchecked": facts["unchecked"]} if "unchecked" in facts else {}),
         "optimal": facts["cost"] == facts["bound"],
         "gap": (facts["cost"] - facts["bound"]) / facts["cost"] if facts["cost"] else 0.0,
         "suppressed_rows": facts.get("suppressed_rows", 0),

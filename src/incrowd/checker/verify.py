@@ -36,7 +36,8 @@ class Verdict:
     reason, row, column: the first violation; rows of the release count from 1.
     facts: when accepted, what was proved: rows, columns (of the release), models, costs (what
         they mean, see ``costs.meaning``), cost, bound, scale, gap, optimal; and ``proven``, what
-        the prices prove, which is at least the bound.
+        the prices prove, which is at least the bound.  Not proved is what ``unchecked`` names:
+        models that the release is said to obey, and the checker does not know.
     """
 
     accepted: bool
@@ -95,7 +96,7 @@ def proved(release: Path, original: Path, proof: files.Proof, reading: Any) -> d
         where = no.row, no.column and no.column.removeprefix(files.MARK)
         raise RejectedError(f"{no.reason}; {strange}" if other else no.reason, *where) from None
     require(not other, strange)
-    return {**found, "models": models}
+    return {**found, "models": models, "unchecked": facts.get("unchecked", [])}
 
 
 def compared(

@@ -35,7 +35,6 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     from incrowd.driver.solve import require_lawful_table
     from incrowd.encoding.encoded import coded
     from incrowd.policy import Policy
-    from incrowd.privacy.all_of import names_of
     from incrowd.run.events import in_user_units
     from incrowd.run.stop import Stop, interruptible
     from incrowd.solvers.base import Context
@@ -56,7 +55,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     ):
         listener = in_user_units(listener, instance.scale)
         least = price_bound(problem, Context(stop=stop, listener=listener))
-    models = names_of(problem.model, known.roles.attributes)
+    models = problem.model.names(known.roles.attributes)
     record = bound_record(problem, policy.k, models, least, stop.elapsed())
     if as_json:
         print_json(record)

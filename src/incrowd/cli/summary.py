@@ -20,6 +20,7 @@ def summary(release: "Release") -> str:
             f"{release.smallest_class:,} ({' and '.join(release.models)})",
         ),
         *_people(release),
+        *_unchecked(release),
         ("changed", f"{changed:,} of {cells:,} cells ({changed / cells:.2%})"),
     ]
     if release.suppressed_rows:
@@ -41,6 +42,12 @@ def _people(release: "Release") -> list[tuple[str, str]]:
     if release.people is None:
         return []
     return [("people", f"{release.people:,}, at least {release.fewest_people:,} in each class")]
+
+
+def _unchecked(release: "Release") -> list[tuple[str, str]]:
+    """The models that nobody but they themselves has checked."""
+    told = "by its own definition alone; the independent checker does not know it"
+    return [("checked", f"{name}: {told}") for name in release.unchecked]
 
 
 def _beside(release: "Release") -> str:

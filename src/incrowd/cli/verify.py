@@ -146,7 +146,12 @@ def with_proof(
         f"yes: {facts['rows']:,} rows{left_out}, every class lawful, every cell the original one "
         f"or an ancestor; the cost is {cost}, and no {which} costs less than {bound} ({state})\n"
         f"columns  {', '.join(map(printable, facts['columns']))}\n"
-        f"costs    {prices(facts['costs'])}",
+        f"costs    {prices(facts['costs'])}"
+        + "".join(
+            f"\nunproven {printable(name)}: the checker does not know this model, and nothing here "
+            "says that a class obeys it"
+            for name in facts["unchecked"]
+        ),
         quiet,
     )
     return 0

@@ -13,7 +13,7 @@ from incrowd.hierarchy.labels import labels_by_level, with_star
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy.base import Policy, Roles
 from incrowd.policy.models import asks_of_sensitive, model_of, require_used
-from incrowd.privacy.base import Model
+from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution

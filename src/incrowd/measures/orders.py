@@ -71,7 +71,7 @@ def given_metric(
     InputError: a pair of values has no distance, or it is no metric; then names values, which the
         metric lists.
     """
-    if isinstance(given, Metric):
+    if not isinstance(given, Mapping):
         return given
     lacking = 0
     matrix = []

@@ -16,7 +16,7 @@ from incrowd.policy.keys import ORDERS
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
     from incrowd.policy.model_spec import ModelSpec
-    from incrowd.privacy.base import Model
+    from incrowd.privacy.model import Model
 
 ROLES = ("qi", "sensitive", "id", "keep")
 

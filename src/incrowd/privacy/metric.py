@@ -5,20 +5,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.privacy.classes import LARGEST, Histograms, at_most, product
-from incrowd.privacy.distance import Equal, excess, scale
+from incrowd.privacy.distance import Equal, GroundDistance, excess, scale
+from incrowd.privacy.law import CARRIED, limit
 from incrowd.privacy.numbers import Exact, exact
 
 Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Metric:
+class Metric(GroundDistance):
     """``matrix[v][w]`` is the distance between codes v and w, of diameter 1."""
 
     matrix: tuple[tuple[Fraction, ...], ...]
@@ -137,3 +139,25 @@ class Metric:
     def lower(self, n: int, table: Counts) -> Fraction:
         """All mass that moves goes at least the least distance."""
         return self.nearest * Equal().lower(n, table)
+
+    def apart(self, values: int) -> NDArray[np.float64]:
+        """The matrix."""
+        return np.array([[float(x) for x in row] for row in self.matrix])
+
+    def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
+        """Then the unit U of distances, C(v), distances in 1/U, of each value others by nearness.
+
+        Where all values are 1 apart, as by equal distance.
+        """
+        if self.nearest == 1:
+            return Equal().numbers(t, table, name)
+        rows = sum(table)
+        limit(t.denominator * rows * rows * self.unit * 2, name)
+        near = np.argsort(self.units, axis=1, kind="stable")
+        both = *self.units.ravel().tolist(), *near.ravel().tolist()
+        return CARRIED, [t.numerator, t.denominator, rows, self.unit, *table, *both]
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """The values, and the matrix."""
+        matrix = [[str(Fraction(x)) for x in row] for row in self.matrix]
+        return {"distance": "metric", "order": list(values), "matrix": matrix}

@@ -30,6 +30,7 @@ def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
         "proof_sha256": sha256_of(proof),
         "quasi_identifiers": list(facts["roles"]["qi"]),
         "models": public_models(facts["models"]),
+        **({"unchecked": facts["unchecked"]} if "unchecked" in facts else {}),
         "hierarchies": {column: dict(known) for column, known in facts["hierarchies"].items()},
         "scale": facts["scale"],
         "cost": cost,

@@ -40,6 +40,7 @@ class Evidence:
     classes: int64, shape (rows,): class of each released row, numbered by first appearance.
     roles: of the original's columns.
     models: the privacy models as plain data (``incrowd.privacy.claims``).
+    unchecked: names of those that the checker does not know, and a proof does not certify.
     prices, price_k: the certificate, and the size of class it is made for.
     pricing: the rules that the prices obey in place of that for k rows (``incrowd.proof.lawful``).
     csv: ``delimiter``, ``newline``, ``encoding`` of delimited files.
@@ -58,6 +59,7 @@ class Evidence:
     prices: Prices
     price_k: int
     pricing: Sequence[Mapping[str, Any]] = ()
+    unchecked: Sequence[str] = ()
     csv: Mapping[str, str] = field(default_factory=dict)
     hierarchies: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     spreadsheet_safe: bool = False
@@ -109,6 +111,7 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         "hierarchies": {column: dict(known) for column, known in evidence.hierarchies.items()},
         "star": next((tree.labels[-1][0] for tree in instance.trees), STAR),
         "models": [dict(model) for model in evidence.models],
+        **({"unchecked": list(evidence.unchecked)} if evidence.unchecked else {}),
         "scale": instance.scale,
         "quantum": evidence.prices.quantum,
         "price_k": evidence.price_k,

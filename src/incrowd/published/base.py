@@ -1,6 +1,5 @@
 """The table that may be published, and what is known about it."""
 
-import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import attributes_of
-from incrowd.errors import OutOfScopeError, VerificationError
+from incrowd.errors import VerificationError
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy.base import Policy, Roles
-from incrowd.privacy.base import Model
+from incrowd.privacy.base import Group
+from incrowd.privacy.claims import Claims, claims_of
+from incrowd.privacy.classes import Classes
+from incrowd.privacy.model import Model
 from incrowd.tables import files
 from incrowd.tables.base import Edit, Source, Table, agree, labelled, texts
 from incrowd.text.units import Number, Priced, in_units, shown, shown_bound
@@ -92,9 +94,24 @@ class Published(Priced):
     @property
     def models(self) -> tuple[str, ...]:
         """Names of the privacy models that every class obeys."""
-        from incrowd.privacy.all_of import names_of
 
-        return names_of(self.model, self.roles.attributes)
+        return self.model.names(self.roles.attributes)
+
+    @cached_property
+    def _claims(self) -> Claims:
+        """What the independent checker is told of the models."""
+        if len(self.models) == 1 and self.model.size_decides:
+            return Claims([], ())  # counted where the classes are
+        secret = attributes_of(self.source, self.roles)
+        return claims_of(self.model, {name: column.values for name, column in secret.items()})
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """Names of the models that the independent checker does not know.
+
+        Each class was held against them by their own definition, and by nothing else.
+        """
+        return tuple(part.called(self.roles.attributes) for part in self._claims.unchecked)
 
     @property
     def rows(self) -> int:
@@ -258,7 +275,7 @@ class Published(Priced):
         original.columns = released.columns = list(names.values())
         ladders = {names[name]: ladder for name, ladder in ladders_of(self.trees).items()}
         try:
-            return recheck(
+            classes = recheck(
                 original,
                 released,
                 ladders,
@@ -266,13 +283,31 @@ class Published(Priced):
                 self.cost_units - self.suppressed_units,
                 origin=self.edit.order,
                 sensitive=self._sensitive(),
-                models=self._plain_models(),
+                models=self._claims.models,
             )
         except RejectedError as error:
             place = "" if error.row is None else f"row {error.row}, "
             if error.column is not None:
                 place += f"column {self.roles.qi[int(error.column)]!r}, "
             raise VerificationError(f"the re-check of the release: {place}{error.reason}") from None
+        self._require_unchecked(classes)
+        return classes
+
+    def _require_unchecked(self, classes: NDArray[np.int64]) -> None:
+        """Hold the released classes against the models that the checker does not know."""
+        if not self._claims.unchecked or not len(classes):
+            return
+        columns = attributes_of(self.source, self.roles).values()
+        values = np.column_stack([np.zeros((len(classes), 0)), *(c.codes for c in columns)])
+        moved = values if self.edit.order is None else values[self.edit.order]
+        table = Group(moved.astype(np.int32), tuple(len(c.values) for c in columns))
+        for part in self._claims.unchecked:
+            broken = int((~part.lawful_classes(Classes(classes, table))).sum())
+            if broken:
+                name = part.called(self.roles.attributes)
+                raise VerificationError(
+                    f"the re-check of the release: {broken} classes break {name}"
+                )
 
     def _require_constraints(self, released: Table) -> None:
         """Raise VerificationError unless fixed, linked and capped columns are as asked."""
@@ -294,20 +329,6 @@ class Published(Priced):
         whose = texts(self.source, self.roles.person)
         moved = whose if self.edit.order is None else whose[self.edit.order]
         return moved if not found.width else found.hstack(moved)
-
-    def _plain_models(self) -> list[dict[str, Any]]:
-        """The models as plain data, without those that the checker does not know."""
-        from incrowd.privacy.all_of import parts
-        from incrowd.privacy.claims import plain_models
-
-        plain: list[dict[str, Any]] = []
-        if len(self.models) > 1:
-            secret = attributes_of(self.source, self.roles)
-            values = {name: column.values for name, column in secret.items()}
-            for model in parts(self.model):
-                with contextlib.suppress(OutOfScopeError):
-                    plain += plain_models(model, values)
-        return plain
 
     def __repr__(self) -> str:
         return (

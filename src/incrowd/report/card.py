@@ -18,6 +18,7 @@ def card(release: "Published") -> str:
     facts = [
         ("rows", f"{release.rows:,} in {release.classes:,} classes"),
         ("smallest class", f"{release.smallest_class:,} ({' and '.join(release.models)})"),
+        *(("not re-checked", name) for name in release.unchecked),
         ("changed", changed),
         ("cost", shown(release.cost)),
         ("bound", f"{shown_bound(release.lower_bound, release.cost)} ({proof})"),

@@ -30,6 +30,7 @@ def whole(release: "Published") -> dict[str, list[Any]]:
         "changed_cells": release.changed_cells,
         "k": int(release.k),
         "models": " and ".join(release.models),
+        **({"unchecked": " and ".join(release.unchecked)} if release.unchecked else {}),
         "cost": float(release.cost),
         "cost_fraction": release.cost_fraction,
         "lower_bound": float(release.lower_bound),

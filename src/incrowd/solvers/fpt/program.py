@@ -26,13 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.linear.highs import model_of, optimum, run_until
+from incrowd.privacy.linear import Closeness, Linear, Recursive
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.baseline.first import first_release
-from incrowd.solvers.fpt.laws import Closeness, Laws, Recursive, take_apart
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
 from incrowd.solvers.highs import standard_output_kept_clean, why_ended
 
@@ -87,7 +87,7 @@ class Columns:
     x: Ints
 
 
-def build(instance: Instance, patterns: Patterns, laws: Laws) -> tuple[Program, Columns]:
+def build(instance: Instance, patterns: Patterns, laws: Linear) -> tuple[Program, Columns]:
     """Write the program down."""
     program = Program()
     owner, row, counts = patterns.owner, patterns.row, instance.counts
@@ -191,7 +191,8 @@ def add_closeness(
     v, x, pattern = len(share), columns.x, columns.pattern
     work = program.add_rows(number, -np.inf, 0)
     program.put(work[pattern], x, -law.t)
-    if law.distance is None:
+    distance = law.distance.apart(v)
+    if distance is None:
         most = np.bincount(pattern, weights=program.upper[0][x], minlength=number)
         surplus = program.add_columns(np.zeros(number * v), np.repeat(most, v), False)
         above = program.add_rows(number * v, -np.inf, 0)
@@ -215,21 +216,21 @@ def add_closeness(
             program.put(np.repeat(balance[:, i], arcs.shape[1]), arcs.ravel(), sign)
         program.put(balance[pattern[values == i], i], x[values == i], -1)
         program.put(balance[pattern, i], x, share[i])
-    program.put(np.repeat(work, len(out)), moved, np.tile(law.distance[out, into], number))
+    program.put(np.repeat(work, len(out)), moved, np.tile(distance[out, into], number))
 
 
 def optimise_reduced(problem: Problem, reductions: Level, context: Context) -> Outcome:
     """``optimise`` for what is left of a problem, under the laws of the whole."""
     reduced = presolve(problem, reductions)
-    laws = take_apart(problem.model, problem.table)
-    assert not isinstance(laws, str)
+    laws = problem.model.linear(problem.table)
+    assert laws is not None
     outcome = optimise(reduced.problem, laws, context)
     if outcome.solution is None:
         return outcome
     return Outcome(reduced.lift(outcome.solution), outcome.bound, outcome.ended)
 
 
-def optimise(problem: Problem, laws: Laws, context: Context) -> Outcome:
+def optimise(problem: Problem, laws: Linear, context: Context) -> Outcome:
     """Enumerate patterns, solve, and turn the answer into classes, one per used pattern."""
     instance = problem.instance
     context.tell("listing patterns")

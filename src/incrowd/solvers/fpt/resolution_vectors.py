@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -46,11 +45,11 @@ class ResolutionVectors:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models and too many candidate patterns."""
-        if not isinstance(problem.model, KAnonymity):
+        if not problem.model.size_decides:
             return refuse_other_models(problem)
         instance = presolve(problem, self.reductions).problem.instance
         if effort(instance) <= 100_000:
-            number = len(closed_patterns(instance, problem.model.k).cost)
+            number = len(closed_patterns(instance, problem.smallest_class).cost)
             if number <= MOST_CANDIDATES:
                 return None
         return (
@@ -60,9 +59,8 @@ class ResolutionVectors:
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Search; bound = cost when it finishes."""
-        assert isinstance(problem.model, KAnonymity)
         reduced = presolve(problem, self.reductions)
-        instance, k = reduced.problem.instance, problem.model.k
+        instance, k = reduced.problem.instance, problem.smallest_class
         if instance.rows < k:
             return Outcome(None)
         search = Search(instance, closed_patterns(instance, k), k, context)
