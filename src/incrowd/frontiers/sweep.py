@@ -150,5 +150,5 @@ class Sweep:
 
 
 def is_engine(at: Found) -> bool:
-    """Whether the main engine serves this k."""
-    return at.solver.id == "engine"
+    """Whether the engine serves this k, and nothing but k is asked."""
+    return at.solver.id == "engine" and at.problem.model.size_decides

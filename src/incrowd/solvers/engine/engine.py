@@ -30,7 +30,7 @@ from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
+from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.class_blocks import split
@@ -44,6 +44,7 @@ from incrowd.solvers.engine.schedule import Shares
 from incrowd.solvers.engine.trading import Trading
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import sorted_classes, window_emission
+from incrowd.solvers.sensitive.engine import LawfulSearch
 
 SMALL = 600  # rows up to which polishing gives up after some idle turns, whatever the budget
 MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
@@ -71,8 +72,10 @@ class Engine:
     slack: reduced cost of a class, in suppressed cells times k ** ``spread``, up to which its
         (row, pattern) pairs are candidates.
     visits: nodes of the prefix tree that one enumeration may touch before the table counts as
-        too wide.
+        too wide; two thirds of them under sensitive models, where each takes longer.
     pairs: (row, pattern) pairs that may be kept.
+    lawful: how models are served that look at sensitive values; what stands above is for
+        k-anonymity.
     """
 
     prices: PriceBound | None = None
@@ -83,19 +86,25 @@ class Engine:
     spread: float = 0.7
     visits: int = 30_000_000
     pairs: int = 4_000_000
+    lawful: LawfulSearch = field(default_factory=LawfulSearch)
 
     id = "engine"
-    guarantee = "none; the gap it reports is proven"
-    scope = Scope(models=("k-anonymity",), hierarchies=True)
+    guarantee = (
+        "none; the gap it reports is proven; with a sensitive model never dearer than mondrian, "
+        "given time"
+    )
+    scope = Scope(models=("any closed under union (k, l, t, …)",), hierarchies=True)
     source = "this project; prices: duals of the set-partitioning LP over lawful classes"
 
     def refuse(self, problem: Problem) -> str | None:
-        """Say no to models other than k-anonymity."""
-        return refuse_other_models(problem)
+        """Say no to models that are not closed under union, or too precise for integers."""
+        return None if problem.model.size_decides else self.lawful.refuse(problem)
 
     def run(self, problem: Problem, context: Context) -> Outcome:
-        """Run all stages within the budget."""
-        return Run(self, problem, problem.smallest_class, context).outcome()
+        """Run all stages within the budget; no solution when no release is lawful."""
+        if problem.model.size_decides:
+            return Run(self, problem, problem.smallest_class, context).outcome()
+        return self.lawful.run(problem, context, self.visits * 2 // 3)
 
 
 class Run(LiftedRun):

@@ -1,4 +1,4 @@
-"""The engine for sensitive models: prices of lawful classes first, then annealing by laws.
+"""How the engine serves sensitive models: prices of lawful classes first, then annealing by laws.
 
 1. A lawful release at once (the table as one class, then a sweep over windows of the sorted table),
    and Mondrian's beside it, which counts where the search never finds one as cheap.
@@ -32,7 +32,7 @@ from incrowd.lattice.emission import Emission
 from incrowd.privacy.violation import violation
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Scope, refuse_open_models
+from incrowd.solvers.base import Context, Outcome, refuse_open_models
 from incrowd.solvers.baseline.first import release_beside
 from incrowd.solvers.baseline.mondrian import Mondrian
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
@@ -59,10 +59,12 @@ from incrowd.solvers.sensitive.soften import SoftAnnealing
 from incrowd.solvers.sensitive.start import filled, greedy
 from incrowd.solvers.staged import StagedRun
 
+VISITS = 20_000_000
+
 
 @dataclass(frozen=True, kw_only=True)
-class SensitiveEngine:
-    """Improve until it stops paying; the best lawful release so far is always at hand.
+class LawfulSearch:
+    """How the engine serves sensitive models.
 
     Attributes
     ----------
@@ -76,8 +78,6 @@ class SensitiveEngine:
         to which its (row, pattern) pairs are candidates.  Single rows may pay any price: those that
         balance a class are cheap, and gain nothing by being there.  The second number is for models
         that are priced by a relaxation, whose prices tell less; the third for prices by size.
-    visits: nodes of the prefix tree that one enumeration may touch before the table counts as
-        too wide and windows take over.
     """
 
     prices: LawfulPriceBound | None = None
@@ -87,35 +87,33 @@ class SensitiveEngine:
     annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
     soft: SoftAnnealing = field(default_factory=SoftAnnealing)
     slack: tuple[float, float, float] = (0.5, 1.5, 1.7)
-    visits: int = 20_000_000
-
-    id = "sensitive-engine"
-    guarantee = "none; never dearer than mondrian, given time; the gap it reports is proven"
-    scope = Scope(models=("any closed under union, with or without k",), hierarchies=True)
-    source = "this project; prices: duals of the set-partitioning LP over lawful classes"
 
     def refuse(self, problem: Problem) -> str | None:
-        """Say no to plain k-anonymity, and to parameters that no integer law can hold."""
-        if problem.model.size_decides:
-            return "plain k-anonymity is served better elsewhere; use engine"
+        """Say no to parameters that no integer law can hold."""
         try:
             rules_of(problem)
         except OutOfScopeError as reason:
             return f"{reason}; use mondrian"
         return refuse_open_models(problem)
 
-    def run(self, problem: Problem, context: Context) -> Outcome:
-        """Run all stages within the budget; no solution when no release is lawful."""
+    def run(self, problem: Problem, context: Context, visits: int = VISITS) -> Outcome:
+        """Run all stages within the budget; no solution when no release is lawful.
+
+        ``visits``: nodes of the prefix tree that one enumeration may touch before the table counts
+        as too wide and windows take over.
+        """
         if not problem.model.lawful(problem.table, problem.table):
             return Outcome(None)
-        return Run(self, problem, context).outcome()
+        return Run(self, problem, context, visits).outcome()
 
 
 class Run(StagedRun):
     """One run: the best so far, and the stages."""
 
-    def __init__(self, engine: SensitiveEngine, problem: Problem, context: Context) -> None:
-        self.engine, self.problem, self.context = engine, problem, context
+    def __init__(
+        self, engine: LawfulSearch, problem: Problem, context: Context, visits: int = VISITS
+    ) -> None:
+        self.engine, self.problem, self.context, self.visits = engine, problem, context, visits
         self.instance, self.stop = problem.instance, context.stop
         self.k = problem.smallest_class
         self.rules, self.places = rules_of(problem)
@@ -173,7 +171,7 @@ class Run(StagedRun):
         self.tell("support bound")
         self.tree = LawfulTree(self.instance, *pricing_of(self.problem))
         seconds = self.stop.left() / HASTE
-        visits = affordable(self.instance.columns, seconds, self.engine.visits)
+        visits = affordable(self.instance.columns, seconds, self.visits)
         price, complete = first_prices(self.tree, visits)
         self.wide = not complete
         if self.wide:
