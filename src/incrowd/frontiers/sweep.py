@@ -118,7 +118,7 @@ class Sweep:
             from incrowd.frontiers.warm import WarmRun
 
             assert at.prices is not None
-            outcome = WarmRun(at.problem, k, context, at.prices, at.wide, start).outcome()
+            outcome = WarmRun(at.problem, context, at.prices, at.wide, start).outcome()
             at.solution, at.bound = outcome.solution, max(at.bound, outcome.bound)
             return
         solved = solve(at.problem, self.method, context)
