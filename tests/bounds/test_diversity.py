@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from incrowd.bounds.lawful_counts import close_counts, least_far, uneven_sizes
 
 from incrowd.bounds.pricing import answer, dearest, pricing_of
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.close_counts import close_counts, least_far, uneven_sizes
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distance import Hierarchical, Ordered

@@ -9,7 +9,7 @@ from incrowd.bounds.ascent import new_found, reductions
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.bounds.pricing import SIZES, dearest, pricing_of
+from incrowd.bounds.pricing import dearest, pricing_of
 from incrowd.bounds.tops import LOOKS
 from incrowd.lattice.topk import top_k_buffers
 from incrowd.privacy.beta_likeness import EnhancedBetaLikeness
@@ -17,6 +17,7 @@ from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.model import Model
+from incrowd.privacy.pricing import SIZES
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -62,10 +63,15 @@ class GroundDistance(ABC):
         works = (self.work(classes.dense(i), classes.table) for i in range(classes.classes))
         return np.array([float(work) for work in works])
 
-    def apart(self, values: int) -> NDArray[np.float64] | None:
-        """float64, shape (values, values): the distances; None where all values are 1 apart."""
+    def apart(self, values: int) -> tuple[NDArray[np.int64] | None, int]:
+        """The distances, int64 of shape (values, values), and of what they are multiples, inverted.
+
+        None where all values are 1 apart.
+        """
         alone = np.eye(values, dtype=np.int64)
-        return np.array([[float(self.work(v, w)) for w in alone] for v in alone])
+        far = [[self.work(v, w) for w in alone] for v in alone]
+        unit = lcm(*(x.denominator for row in far for x in row))
+        return np.array([[int(x * unit) for x in row] for row in far], np.int64), unit
 
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]] | None:
         """The kind and the numbers of the law ``work`` ≤ t (``incrowd.privacy.law``).
@@ -148,9 +154,9 @@ class Equal(ClosedForm):
         rows = int(table.sum())
         return Fraction(rounding(n, [int(c) for c in table], rows), n * rows)
 
-    def apart(self, values: int) -> None:
+    def apart(self, values: int) -> tuple[None, int]:
         """All values are 1 apart."""
-        return
+        return None, 1
 
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
         """Then C(v) by value."""
@@ -216,10 +222,10 @@ class Ordered(ClosedForm):
             total += min(rest, rows - rest)
         return Fraction(total, n * rows * max(values - 1, 1))
 
-    def apart(self, values: int) -> NDArray[np.float64]:
-        """|i − j|/(V − 1)."""
+    def apart(self, values: int) -> tuple[NDArray[np.int64], int]:
+        """|i − j|, in 1/(V − 1)."""
         rank = self.rank(values)
-        return np.abs(np.subtract.outer(rank, rank)) / max(values - 1, 1)
+        return np.abs(np.subtract.outer(rank, rank)), max(values - 1, 1)
 
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
         """Then C(v) by value, then the values in order."""
@@ -302,11 +308,13 @@ class Hierarchical(ClosedForm):
         )
         return Fraction(total, n * rows * max(len(levels), 1))
 
-    def apart(self, values: int) -> NDArray[np.float64]:
-        """The share of the levels at which two values stand below different nodes."""
+    def apart(self, values: int) -> tuple[NDArray[np.int64], int]:
+        """The number of levels at which two values stand below different nodes, of all levels."""
         levels = self.below_root(values)
-        apart = sum((np.not_equal.outer(node, node).astype(float) for node in levels), 0.0)
-        return np.asarray(apart + np.zeros((values, values))) / max(len(levels), 1)
+        apart = np.zeros((values, values), np.int64)
+        for node in levels:
+            apart += np.not_equal.outer(node, node)
+        return apart, max(len(levels), 1)
 
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
         """Then the number of levels, of each its nodes, the node of each value, C of each node."""

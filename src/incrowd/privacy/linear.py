@@ -11,9 +11,25 @@ from incrowd.privacy.distance import GroundDistance
 class Closeness:
     """One t-closeness law."""
 
-    t: float
+    t: Fraction
     attribute: int
     distance: GroundDistance
+
+    def threshold(self, rows: int, unit: int) -> float:
+        """Return a number that parts the distances that are lawful from those that are not.
+
+        A class of n of the table's N rows is at a multiple of 1/(n·N·unit) from the table.  The
+        middle between the largest of these up to t and the least above is as far as can be from
+        both, so that no lawful class is lost to a solver's tolerance, and no other one let in.
+
+        Parameters
+        ----------
+        rows: of the table; unit: distances are in 1/``unit``.
+        """
+        grids = [n * rows * unit for n in range(1, rows + 1)]
+        below = max(Fraction(int(self.t * grid), grid) for grid in grids)
+        above = min(Fraction(int(self.t * grid) + 1, grid) for grid in grids)
+        return float((below + above) / 2)
 
 
 @dataclass(frozen=True)
@@ -40,6 +56,14 @@ class Linear:
         """Number of sensitive attributes that the laws look at."""
         looked = [a for _, a in self.distinct + self.frequency]
         return len({*looked, *(law.attribute for law in self.closeness + self.recursive)})
+
+
+def attainable(c: Fraction, rows: int) -> Fraction:
+    """Return the least ratio of two numbers of rows that is at least ``c``.
+
+    No class lies between the two, so it is as good a limit as c, and its numbers are small.
+    """
+    return min(Fraction(-(-c * n // 1), n) for n in range(1, max(rows, 1) + 1))
 
 
 def together(found: Iterable[Linear]) -> Linear:

@@ -140,9 +140,9 @@ class Metric(GroundDistance):
         """All mass that moves goes at least the least distance."""
         return self.nearest * Equal().lower(n, table)
 
-    def apart(self, values: int) -> NDArray[np.float64]:
+    def apart(self, values: int) -> tuple[NDArray, int]:
         """The matrix."""
-        return np.array([[float(x) for x in row] for row in self.matrix])
+        return self.units, self.unit
 
     def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
         """Then the unit U of distances, C(v), distances in 1/U, of each value others by nearness.

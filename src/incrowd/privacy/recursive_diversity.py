@@ -16,7 +16,7 @@ from incrowd.privacy.attribute import Counts, Figure, PerAttribute
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Histograms, at_most, largest_ratio
 from incrowd.privacy.law import RECURSIVE, limit
-from incrowd.privacy.linear import Linear, Recursive
+from incrowd.privacy.linear import Linear, Recursive, attainable
 from incrowd.privacy.numbers import Exact, exact, whole, written
 from incrowd.privacy.pricing import SIZES, Part, capped_part, distinct_part
 
@@ -101,7 +101,8 @@ class RecursiveDiversity(PerAttribute):
 
     def linear(self, table: Group) -> Linear:
         """c and l of each attribute."""
-        laws = (Recursive(self.c, self.l, a) for a in self.attributes(table))
+        c = attainable(self.c, table.rows)
+        laws = (Recursive(c, self.l, a) for a in self.attributes(table))
         return Linear(recursive=tuple(laws))
 
     def entry(self, values: Sequence[str | None]) -> dict[str, Any]:

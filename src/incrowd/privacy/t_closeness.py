@@ -93,7 +93,8 @@ class TCloseness(PerAttribute):
         """By total variation, by a potential, or both."""
         counts = table.histograms[a].tolist()
         rows, values, t, found = sum(counts), len(counts), float(self.t), []
-        matrix = self.distance.apart(values)
+        apart, unit = self.distance.apart(values)
+        matrix = None if apart is None else np.asarray(apart / unit, float)
         nearest = 1.0 if matrix is None else float((matrix + np.eye(values) * 9).min())
         if nearest > 0 and t / nearest < 1:
             listed = None if nearest < 1 else self.t
@@ -114,7 +115,7 @@ class TCloseness(PerAttribute):
 
     def linear(self, table: Group) -> Linear:
         """The distance of each attribute."""
-        laws = (Closeness(float(self.t), a, self.distance) for a in self.attributes(table))
+        laws = (Closeness(self.t, a, self.distance) for a in self.attributes(table))
         return Linear(closeness=tuple(laws))
 
     def entry(self, values: Sequence[str | None]) -> dict[str, Any] | None:
