@@ -17,8 +17,9 @@ from incrowd.problem.solution import Solution
 from incrowd.run.events import Event
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
+from incrowd.solvers.catalog import ALIASES
 
-COMPARING = ("sensitive-engine", "mondrian")  # methods that take a part's table as they should
+COMPARING = ("engine", "mondrian")  # methods that take a part's table as they should
 ENDINGS = ("interrupted", "time limit", "gap reached", "stopped paying", "finished")
 
 
@@ -75,6 +76,7 @@ def chosen(problem: Problem, plan: Plan, method: str | Solver) -> str | Solver:
     if not plan.fixed or not problem.model.compares_with_table:
         return method
     name = method if isinstance(method, str) else method.id
+    name = ALIASES.get(name, name)
     if name == "auto":
         return COMPARING[0]
     if name not in COMPARING:

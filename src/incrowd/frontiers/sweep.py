@@ -81,8 +81,8 @@ class Sweep:
 
     def raise_bounds(self, ks: Sequence[int]) -> None:
         """Find prices for each k, from the smallest up."""
+        from incrowd.bounds.prefix_tree import PrefixTree
         from incrowd.frontiers.warm import raised_prices
-        from incrowd.lattice.prefix_tree import PrefixTree
 
         if not ks:
             return
@@ -118,7 +118,7 @@ class Sweep:
             from incrowd.frontiers.warm import WarmRun
 
             assert at.prices is not None
-            outcome = WarmRun(at.problem, k, context, at.prices, at.wide, start).outcome()
+            outcome = WarmRun(at.problem, context, at.prices, at.wide, start).outcome()
             at.solution, at.bound = outcome.solution, max(at.bound, outcome.bound)
             return
         solved = solve(at.problem, self.method, context)
@@ -126,8 +126,8 @@ class Sweep:
 
     def bound_anyhow(self) -> None:
         """Bound the smallest k where time ended before a method could, and so all larger ones."""
+        from incrowd.bounds.prefix_tree import PrefixTree
         from incrowd.frontiers.warm import raised_prices
-        from incrowd.lattice.prefix_tree import PrefixTree
 
         instance = self.problem.instance
         at = next((at for at in self.found.values() if at.problem.smallest_class > 1), None)
@@ -150,5 +150,5 @@ class Sweep:
 
 
 def is_engine(at: Found) -> bool:
-    """Whether the main engine serves this k."""
-    return at.solver.id == "engine"
+    """Whether the engine serves this k, and nothing but k is asked."""
+    return at.solver.id == "engine" and at.problem.model.size_decides

@@ -154,10 +154,10 @@ def polish(task: Task, table: pa.Table) -> pa.Table:
 def bound(task: Task, table: pa.Table) -> pa.Table:
     """Return a lower bound of the whole table, given prices that hold within blocks."""
     from incrowd.bounds.column_groups import wide_prices
+    from incrowd.bounds.prefix_tree import PrefixTree
     from incrowd.bounds.price import certify
     from incrowd.bounds.prices import Prices
     from incrowd.bounds.support import support_prices
-    from incrowd.lattice.prefix_tree import PrefixTree
     from incrowd.problem.problem import Problem
 
     instance, place_of = of_table(task, table)
