@@ -195,10 +195,12 @@ class Published(Priced):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What the release does not protect from, for the publisher alone; no cell is named."""
-        from incrowd.published.cautions import repeated
+        from incrowd.published.cautions import of_models, repeated, told_by_pairs
 
         names = () if self.roles.person else self.roles.id  # there, people are counted
-        return tuple(repeated(self.source, names, self._class_of_original, self.k))
+        classes, replaced = self._class_of_original, self.edit.replacements
+        found = [*repeated(self.source, names, classes, self.k), *of_models(self.model)]
+        return (*found, *told_by_pairs(self.source, self.roles.qi, replaced, classes))
 
     def verify(self) -> bool:
         """Re-check the release as it stands in ``data``, with code the search does not share.
