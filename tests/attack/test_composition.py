@@ -23,8 +23,9 @@ def test_planted():
     """Tests that x1 and y2 meet in f, x2 in f and g, y1 in f and h: half is disclosed."""
     (found,) = ic.attack(BY_A, FRAME, other=BY_B, k=2, sensitive="s", attacks="composition")
     assert (found.outcome.attack.success, found.outcome.attack.tries) == (20, 40)
-    assert found.outcome.more == {"alone": 0.0, "classes_known": 0.5}
-    assert found.outcome.control.rate < 0.5
+    assert found.outcome.more == {"classes_known": 0.5}
+    assert found.outcome.control.success == 0
+    assert found.risk == 0.5
 
 
 def test_the_same_release_twice():

@@ -21,8 +21,7 @@ Bools = NDArray[np.bool_]
 def composition(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
     """Intersect the values of the cheapest classes that fit in both; guess where one is left.
 
-    The control intersects with the class of somebody else in the other release: what two classes
-    that have nothing to do with each other share.
+    The control does without the other release: what this one tells by itself.
     """
     other, members, mine = scene.other, scene.members, scene.seen.secrets[secret]
     assert other is not None
@@ -35,22 +34,16 @@ def composition(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
     worn = there.secrets[:, secret]
     guesses = scene.fits.cheapest[both]
     found = alone(mine_held[guesses], their_held[cheap], worn)
-    lot = rng.permutation(len(both))
     attack = Rate.of(found, guesses)
-    control = Rate.of(alone(mine_held[guesses], their_held[cheap[lot]], worn), guesses)
-    one = alone(mine_held[guesses], np.ones((len(both), mine_held.shape[1]), bool), worn)
+    control = Rate.of(alone(mine_held[guesses], mine_held[guesses], worn), guesses)
     known = alone(mine_held[there.place], their_held[other.place[both]], worn)  # pyright: ignore
     return Outcome(
         attack=attack,
         control=control,
         says=f"{len(both):,} people are in both releases; of {attack.success:,.0f} of them "
         f"({attack.rate:.1%}) the classes that fit share one value alone, and it is theirs; of "
-        f"{one.mean() if len(one) else 0:.1%} this release tells as much by itself, and a class of "
-        f"somebody else in the other makes it {control.rate:.1%}.",
-        more={
-            "alone": float(one.mean()) if len(one) else 0.0,
-            "classes_known": float(known.mean()) if len(known) else 0.0,
-        },
+        f"{control.rate:.1%} this release tells as much by itself.",
+        more={"classes_known": float(known.mean()) if len(known) else 0.0},
     )
 
 

@@ -9,7 +9,9 @@ from typing import Any
 from incrowd.proof.writing import VERSION, sha256_of
 
 
-def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
+def statement(
+    facts: Mapping[str, Any], proof: str | Path, veil: Mapping[str, float] | None = None
+) -> dict[str, Any]:
     """Return the public statement of a proof.
 
     The original is named by a commitment, HMAC-SHA256(salt, hash of the file), not by its hash:
@@ -19,8 +21,13 @@ def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
     Parameters
     ----------
     facts: the proof's JSON part; ``proof``: the proof file.
+    veil: column → 1/q of a veiled release.  Then nothing is said of the bound, which depends on
+        hidden cells; the cost can be counted in the release.
     """
     cost, bound = facts["cost"], facts["bound"]
+    said = {"bound": bound, "gap": (cost - bound) / cost if cost else 0.0, "optimal": cost == bound}
+    if veil is not None:
+        said = {"veil": dict(veil)}
     return {
         "format": "incrowd-statement",
         "version": VERSION,
@@ -33,9 +40,7 @@ def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
         "hierarchies": {column: dict(known) for column, known in facts["hierarchies"].items()},
         "scale": facts["scale"],
         "cost": cost,
-        "bound": bound,
-        "gap": (cost - bound) / cost if cost else 0.0,
-        "optimal": cost == bound,
+        **said,
         "suppressed_rows": facts["suppressed_rows"],
     }
 

@@ -22,6 +22,8 @@ from incrowd.text.units import Number, Priced, in_units, shown, shown_bound
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd.veil.release import Veil
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Published(Priced):
@@ -42,6 +44,7 @@ class Published(Priced):
     further_units: lower bounds, by name, that the method reports beside the best, in that unit.
     suppressed_rows: rows left out because the table broke the model; ``source`` is without them.
     suppressed_units: what they count, in that unit: within cost, bound and worst.
+    veil: what is said of the coins that hid cells beforehand (``incrowd.veil.release.Veil``).
     """
 
     source: Source
@@ -63,6 +66,7 @@ class Published(Priced):
     further_units: Mapping[str, int] = field(default_factory=dict)
     suppressed_rows: int = 0
     suppressed_units: int = 0
+    veil: "Veil | None" = None
 
     @cached_property
     def _searched(self) -> Table:
@@ -115,6 +119,11 @@ class Published(Priced):
     def further_bounds(self) -> Mapping[str, Number]:
         """Lower bounds that the method reports beside the best one: ``forest`` its weight."""
         return {name: in_units(units, self.scale) for name, units in self.further_units.items()}
+
+    @property
+    def veiled_bound(self) -> Number | None:
+        """What no lawful release of the veiled table costs less than; None without a veil."""
+        return None if self.veil is None else in_units(self.veil.veiled_bound_units, self.scale)
 
     @cached_property
     def changed(self) -> Mapping[str, int]:

@@ -161,6 +161,11 @@ class View:
 def view_of(release: Published, name: str, inside: Inside | None) -> View:
     """Return what a report about a release may see; ``inside`` None: what everybody may see."""
     require_whole(release)
+    if inside is None and release.veil is not None:
+        raise OutOfScopeError(
+            "a report or metadata for the public tells the bound, which depends on hidden cells "
+            "that the veil keeps; the statement of a proof says what may be said"
+        )
     policy, roles = release.policy, release.roles
     return View(
         name=name,
