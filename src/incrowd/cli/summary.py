@@ -55,7 +55,7 @@ def _veil(release: "Release") -> list[tuple[str, str]]:
         each = ", ".join(f"{printable(name)} {float(x):g}" for name, x in factors.items())
     return [
         ("veil", f"odds of a hidden cell's values change by a factor of at most {each}"),
-        ("", f"{shown_bound(release.veiled_bound)}: the bound with the cells that coins hid"),
+        ("", f"{shown_bound(release.veiled_bound or 0)}: the bound with the cells that coins hid"),
     ]
 
 

@@ -15,8 +15,7 @@ def pairs(cells: int, columns: Sequence[str]) -> str:
     """
     names = ", ".join(map(repr, columns))
     return (
-        f"{cells:,} cells of columns with two values ({names}) are hidden in classes of two rows; "
-        "such a class holds both values, so that what it publishes with either value often fits "
-        "one person alone. k = 3 or more makes that rarer, and so do columns left whole "
-        "(incrowd attack --attack singling-out measures it)"
+        f"{cells:,} cells of columns with two values ({names}) are hidden in classes of two rows, "
+        "which then hold both: what is published with either value often fits one person alone. "
+        "k = 3 or more makes that rarer (see incrowd attack --attack singling-out)"
     )

@@ -1,6 +1,6 @@
 """An assignment of copies to classes, and what follows from it: joins, sizes, cost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +23,7 @@ class Solution:
 
     instance: Instance
     classes: NDArray[np.int64]
-    least: NDArray[np.int64] | None = None
+    least: NDArray[np.int64] | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, instance: Instance, classes: NDArray[np.integer]) -> "Solution":

@@ -138,7 +138,7 @@ def solution_of(table: Coded, of_row: Ints, hidden: NDArray[np.bool_]) -> Soluti
     of_copy = np.empty(len(of_row), np.int64)
     of_copy[table.copy_of_row] = of_row
     roots = np.array([tree.levels - 1 for tree in table.instance.trees], np.int64)
-    return Solution(table.instance, of_copy, np.where(hidden, roots, 0))
+    return Solution(table.instance, of_copy, least=np.where(hidden, roots, 0))
 
 
 def require_as_promised(table: Coded, solution: Solution, bound: int) -> None:
