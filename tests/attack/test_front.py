@@ -145,6 +145,22 @@ def test_no_sensitive_column():
         ic.attack(release.data)
 
 
+@pytest.mark.parametrize("secret", [(), "s"])
+@pytest.mark.parametrize("star", [False, True])
+def test_nothing_hidden_and_nothing_shown(secret, star: bool):
+    """Tests that all attacks can be made where there is nothing to try, or nothing to go by."""
+    frame, people = drawn(60, 1), drawn(60, 2)
+    if secret == ():
+        frame, people = frame.drop("s"), people.drop("s")
+    names = [name for name in frame.columns if name != "s"]
+    release = frame.with_columns(pl.lit("*").alias(n) for n in names) if star else frame
+    found = ic.attack(release, frame, people, k=60 if star else 1, sensitive=secret)
+    assert {"downcoding", "refinement", "singling-out"} <= {one.name for one in found}
+    cells = 60 * len(names) if star else 0
+    assert found["downcoding"].outcome.attack.tries == cells
+    assert found["refinement"].outcome.attack.tries == cells
+
+
 def test_too_few_to_hold_out():
     """Tests that a small table is not halved."""
     release = ic.anonymize(drawn(15, 1), k=5, sensitive="s")

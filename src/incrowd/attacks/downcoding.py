@@ -44,6 +44,10 @@ def downcoding(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
     masked, at_random = under_masks(scene.seen, scene.strangers, rng)
     learnt_from = hidden_cells(shadow.seen, shadow.members, CLASSES, rng)
     aimed = hidden_cells(scene.seen, scene.members, CLASSES, rng)
+    if not len(aimed.label) or not len(learnt_from.label) or not len(masked.label):
+        nothing = Rate.of([])
+        says = "No cell is hidden, or none in the release of other people to learn from."
+        return Outcome(attack=nothing, control=nothing, says=says)
     known = own.figures(masked, at_random, leave=True)
     training = own.figures(learnt_from, fitting(learnt_from, scene.strangers), leave=True)
     target = own.figures(aimed, fitting(aimed, scene.strangers), leave=False)
