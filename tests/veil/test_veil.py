@@ -13,6 +13,7 @@ from incrowd.cli import cli
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
 from incrowd.policy import Policy
 from incrowd.policy.veil import by_column, veil_of
+from incrowd.report.make import internal_report
 from incrowd.veil import coins
 
 
@@ -153,6 +154,15 @@ def test_command_line(tmp_path):
     for public in ("--report", "--metadata"):
         refused = CliRunner().invoke(cli, [*asked, public, str(tmp_path / "r")])
         assert (refused.exit_code, "not with a veil" in refused.stderr) == (2, True)
+
+
+def test_the_internal_report_makes_no_promise():
+    """Tests that it says that the same call makes another release, and a call that can be made."""
+    release = ic.anonymize(people(60), k=2, veil=0.5)
+    page = internal_report(release)
+    assert "the same call makes another release" in page
+    assert "veil={&#x27;&#x27;: &#x27;1/2&#x27;}" in page or "veil={'': '1/2'}" in page
+    assert release.warnings == ()
 
 
 def test_policy_file(tmp_path):

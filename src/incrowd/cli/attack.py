@@ -38,6 +38,7 @@ from incrowd.errors import InputError
 @options.role_options
 @options.model_options
 @options.hierarchy_options
+@options.veil_option
 @options.policy_option
 @click.option("--method", default="auto", show_default=True, help="Of releases made anew.")
 @click.option("--time-limit", type=float, metavar="S", help="Wall seconds for each of them.")

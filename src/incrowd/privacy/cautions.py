@@ -16,6 +16,7 @@ def pairs(cells: int, columns: Sequence[str]) -> str:
     names = ", ".join(map(repr, columns))
     return (
         f"{cells:,} cells of columns with two values ({names}) are hidden in classes of two rows, "
-        "which then hold both: what is published with either value often fits one person alone. "
+        "which hold both if the method is minimal: what is published with either value often fits "
+        "one person alone. "
         "k = 3 or more makes that rarer (see incrowd attack --attack singling-out)"
     )

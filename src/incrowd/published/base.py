@@ -209,7 +209,9 @@ class Published(Priced):
         names = () if self.roles.person else self.roles.id  # there, people are counted
         classes, replaced = self._class_of_original, self.edit.replacements
         found = [*repeated(self.source, names, classes, self.k), *of_models(self.model)]
-        return (*found, *told_by_pairs(self.source, self.roles.qi, replaced, classes))
+        if self.veil is None:  # coins split pairs that are alike
+            found += told_by_pairs(self.source, self.roles.qi, replaced, classes)
+        return tuple(found)
 
     def verify(self) -> bool:
         """Re-check the release as it stands in ``data``, with code the search does not share.
