@@ -80,7 +80,7 @@ def attack(
         proof,
         None if other is None else options.opened(other, given),
     )
-    found = attacked(tables, wanted, limits, policy.seed, bool(attacks))
+    found = attacked(tables, wanted, limits, policy.search_seed, bool(attacks))
     if as_json:
         print_json(found.record())
     else:

@@ -35,7 +35,6 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     from incrowd.driver.solve import require_lawful_table
     from incrowd.encoding.encoded import coded
     from incrowd.policy import Policy
-    from incrowd.privacy.all_of import names_of
     from incrowd.run.events import in_user_units
     from incrowd.run.stop import Stop, interruptible
     from incrowd.solvers.base import Context
@@ -56,7 +55,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     ):
         listener = in_user_units(listener, instance.scale)
         least = price_bound(problem, Context(stop=stop, listener=listener))
-    models = names_of(problem.model, known.roles.attributes)
+    models = problem.model.names(known.roles.attributes)
     record = bound_record(problem, policy.k, models, least, stop.elapsed())
     if as_json:
         print_json(record)
@@ -72,7 +71,7 @@ def bound_record(
     problem: "Problem", k: int, models: Sequence[str], least: int, seconds: float
 ) -> dict[str, Any]:
     """Return what ``--json`` prints; ``least`` is the bound in units of 1/scale."""
-    from incrowd.text.units import in_units
+    from incrowd.text.units import at_most, in_units
 
     instance, worst = problem.instance, problem.instance.worst_cost
     return {
@@ -82,7 +81,7 @@ def bound_record(
         "k": k,
         "models": list(models),
         "lower_bound": in_units(least, instance.scale),
-        "bound_fraction": least / worst if worst else 0.0,
+        "bound_fraction": at_most(least, worst) if worst else 0.0,
         "method": "row prices",
         "seconds": round(seconds, 3),
     }
@@ -90,12 +89,12 @@ def bound_record(
 
 def in_words(record: dict[str, Any]) -> str:
     """Return what is said beside the bound."""
-    from incrowd.text.units import shown_bound
+    from incrowd.text.units import shown, shown_share
 
     return (
         f"no lawful release ({' and '.join(record['models'])}) costs less than "
-        f"{shown_bound(record['lower_bound'])}, "
-        f"{record['bound_fraction']:.2%} of the most a release can cost"
+        f"{shown(record['lower_bound'])}, "
+        f"{shown_share(record['bound_fraction'])} of the most a release can cost"
     )
 
 

@@ -51,6 +51,7 @@ def release_record(release: "Release", output: str | None, proof: str | None) ->
     if veil is not None:
         factors = {name: float(factor) for name, factor in veil.factors.items()}
         extra |= {"veil": factors, "veiled_lower_bound": release.veiled_bound}
+    extra |= {"unchecked": list(release.unchecked)} if release.unchecked else {}
     if release.people is not None:
         extra |= {"people": release.people, "fewest_people": release.fewest_people}
     return extra | {

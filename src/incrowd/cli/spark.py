@@ -28,6 +28,7 @@ UNSERVED = {
     "report_attacks": "--report-attacks",
     "metadata": "--metadata",
     "existing": "--existing",
+    "codebook": "--codebook",
 }
 PARQUET = (".parquet", ".pq")
 

@@ -16,7 +16,6 @@ from incrowd.constraints.plan import Plan
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.hierarchy.tree import Tree
-from incrowd.privacy.all_of import in_words, lawful_classes
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.instance import from_codes, row_order
@@ -110,11 +109,11 @@ def require_lawful_groups(table: Coded, plan: Plan, groups: Sequence[Ints]) -> N
     member = np.empty(len(table.leaves), np.int64)
     for i, rows in enumerate(groups):
         member[rows] = i
-    broken = ~lawful_classes(model, Classes(member, whole_table(table)))
+    broken = ~model.lawful_classes(Classes(member, whole_table(table)))
     if broken.any():
         lost = int(np.bincount(member)[broken].sum())
         names = ", ".join(repr(table.roles.qi[j]) for j in plan.fixed)
-        models = in_words(model, table.roles.attributes)
+        models = model.in_words(table.roles.attributes)
         raise NoLawfulReleaseError(
             f"fixed {names}: {lost:,} rows lie in {int(broken.sum()):,} groups of equal values "
             f"(of {len(groups):,}) that break {models} even as one class, so no lawful release "

@@ -17,8 +17,7 @@ from incrowd.existing.union import union
 from incrowd.hierarchy.labels import labels_by_level, places_of
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
-from incrowd.privacy.all_of import compares_with_table, in_words, names_of, parts
-from incrowd.privacy.base import Model
+from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.release import Release
 from incrowd.run.events import Listener, in_user_units, silent
@@ -79,8 +78,10 @@ class ExtendedRelease(Release):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """None: the earlier rows come without what was left out of them."""
-        return ()
+        """Of the seed alone: the earlier rows come without what was left out of them."""
+        from incrowd.published.cautions import repeatable
+
+        return tuple(repeatable(self.policy))
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is the union."""
@@ -112,8 +113,7 @@ class ExtendedRelease(Release):
             at = [str(self.edit.columns.index(name)) for name in self.roles.qi]
             classes = recheck.classes_of(qi, at)
             recheck.require_size(classes, self.k)
-            plain = self._plain_models()
-            if plain:
+            if plain := self._claims.models:
                 require_lawful(classes, texts(self._union, self.roles.sensitive), plain)
             require(total == self.cost_units, f"the new rows cost {total}, not as claimed")
         except RejectedError as error:
@@ -222,8 +222,8 @@ def sensitive_of(
         codes = np.concatenate([both[0].codes, both[1].codes + len(both[0].values)])
         columns[name] = Column.of([*both[0].values, *both[1].values], codes)
     model = model_of(policy, columns, policy.sources())
-    for part, name in zip(parts(model), names_of(model, tuple(columns)), strict=True):
-        if compares_with_table(part):
+    for part, name in zip(model.parts, model.names(tuple(columns)), strict=True):
+        if part.compares_with_table:
             raise OutOfScopeError(
                 f"{name} compares every class with the whole table, which new rows change: "
                 "published classes could become unlawful untouched; publish the whole table anew"
@@ -247,7 +247,7 @@ def classes_of_release(
     member = member.ravel().astype(np.int64)
     broken = count_broken(model, member, secret, sizes)
     if broken:
-        models = in_words(model, table.roles.sensitive)
+        models = model.in_words(table.roles.sensitive)
         raise InputError(
             f"the earlier release is not lawful itself: {broken} of its {len(kinds)} classes break "
             f"{models}; give the policy it was made with"
@@ -274,7 +274,7 @@ def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
 
     def run(instance: Instance) -> tuple[Ints, NDArray[np.float64]] | None:
         context = Context(
-            policy.seed, stop, in_user_units(listener, instance.scale), policy.threads
+            policy.search_seed, stop, in_user_units(listener, instance.scale), policy.threads
         )
         try:
             solved = solve(Problem(instance, model), "auto", context)

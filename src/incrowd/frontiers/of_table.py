@@ -13,9 +13,6 @@ from incrowd.errors import InputError, OutOfScopeError
 from incrowd.frontiers.points import Frontier, Point
 from incrowd.frontiers.sweep import Found, Sweep
 from incrowd.policy import Policy
-from incrowd.privacy.all_of import AllOf, names_of, parts
-from incrowd.privacy.base import Model
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.numbers import whole
 from incrowd.run.events import Listener, listening, silent
 from incrowd.run.stop import Stop, interruptible
@@ -93,15 +90,15 @@ def frontier_of(
     problem = table.problem
     sweep = Sweep(
         problem,
-        partial(model_at, problem.model),
+        problem.model.with_k,
         configured(policy.method, policy.reductions),
-        Context(policy.seed, stop, listener, policy.threads),
+        Context(policy.search_seed, stop, listener, policy.threads),
     )
     with interruptible(stop):
         found = sweep.run(wanted)
     return Frontier(
         points=tuple(point(k, at, table) for k, at in found.items()),
-        models=names_of(problem.model, table.roles.attributes),
+        models=problem.model.names(table.roles.attributes),
         rows=source.rows,
         columns=len(table.roles.qi),
         seconds=stop.elapsed(),
@@ -113,12 +110,6 @@ def frontier_of(
 def frame_maker(source: Source) -> Callable[..., Any]:
     """Return what makes frames of the type that the source came as."""
     return partial(alike, source)
-
-
-def model_at(model: Model, k: int) -> Model:
-    """Return the model with this k."""
-    changed = [KAnonymity(k) if isinstance(m, KAnonymity) else m for m in parts(model)]
-    return changed[0] if len(changed) == 1 else AllOf(tuple(changed))
 
 
 def point(k: int, at: Found, table: Coded) -> Point:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import HASTE, affordable
 from incrowd.driver.solve import choose, recheck, require_lawful_table, solve
-from incrowd.privacy.base import Model
+from incrowd.privacy.model import Model
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run.events import Event

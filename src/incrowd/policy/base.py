@@ -17,7 +17,7 @@ from incrowd.policy.veil import veil_of
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
     from incrowd.policy.model_spec import ModelSpec
-    from incrowd.privacy.base import Model
+    from incrowd.privacy.model import Model
 
 ROLES = ("qi", "sensitive", "id", "keep")
 
@@ -146,7 +146,9 @@ class Policy:
     method: ``"auto"`` or a solver's id; reductions: ``"paper"``, ``"all"``, ``"none"``, or None for
         the method's own choice.
     time_limit: wall seconds, or None; gap: end at this ``(cost − bound) / cost``, or None.
-    seed: of all randomness; threads: at most so many, without influence on the result.
+    seed: of all randomness. None: the search takes 0, and shuffled rows an order that nobody can
+        make again, from the operating system's entropy.
+    threads: at most so many, without influence on the result.
     suppress_rows: rows that may be left out where the table itself breaks the model.
     order: ``"keep"`` or ``"shuffle"``: the order of the released rows.
     veil: probability with which each cell is hidden by coins beforehand, for all columns or by
@@ -176,7 +178,7 @@ class Policy:
     reductions: str | None = None
     time_limit: float | None = None
     gap: float | None = None
-    seed: int = 0
+    seed: int | None = None
     threads: int = 1
     suppress_rows: int = 0
     order: str = "keep"
@@ -195,7 +197,8 @@ class Policy:
         take_whole(self, "k")
         self._require_owners()
         self._take_models()
-        take_whole(self, "seed", 0)
+        if self.seed is not None:
+            take_whole(self, "seed", 0)
         take_whole(self, "threads")
         take_whole(self, "suppress_rows", 0)
         if self.person and self.suppress_rows:
@@ -252,6 +255,11 @@ class Policy:
                 kept.append(model)
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "models", tuple(kept))
+
+    @property
+    def search_seed(self) -> int:
+        """The seed of the search."""
+        return self.seed or 0
 
     @classmethod
     def read(cls, path: "str | Path") -> "Policy":

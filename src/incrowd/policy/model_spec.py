@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, did_you_mean
-from incrowd.privacy.base import Model
+from incrowd.privacy.model import Model, is_model
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -212,9 +212,12 @@ def model_spec(given: "Model | ModelSpec | Mapping[str, Any] | str") -> "Model |
     if isinstance(given, str):
         given = parsed(given)
     if not isinstance(given, Mapping):
-        if not hasattr(given, "closed_under_union"):
+        if not is_model(given):
             kind = type(given).__name__
-            raise InputError(f"models: {kind} is neither a text, a mapping nor a privacy model")
+            raise InputError(
+                f"models: {kind} is neither a text, a mapping nor a privacy model "
+                "(incrowd.privacy.model.Model)"
+            )
         return given
     known = [field.name for field in fields(ModelSpec)]
     for name in given:

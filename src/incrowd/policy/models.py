@@ -7,8 +7,8 @@ from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.distances import distance_of
 from incrowd.policy.model_spec import DIVERSITIES, ModelSpec, model_spec
 from incrowd.policy.model_spec import diversity as _diversity
-from incrowd.privacy.base import Model
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Model, all_of
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -59,11 +59,7 @@ def model_of(
         parts += model.models(sensitive, sources) if isinstance(model, ModelSpec) else [model]
     if policy.person:
         parts = of_people(policy, parts, len(sensitive))
-    if len(parts) == 1:
-        return parts[0]
-    from incrowd.privacy.all_of import AllOf
-
-    return AllOf(tuple(parts))
+    return all_of(parts)
 
 
 def of_people(policy: "Policy", found: Sequence[Model], sensitive: int) -> list[Model]:
@@ -75,21 +71,17 @@ def of_people(policy: "Policy", found: Sequence[Model], sensitive: int) -> list[
     ------
     InputError: a model that counts rows, of which a person may have many.
     """
-    from incrowd.privacy.distinct_diversity import DistinctDiversity
     from incrowd.privacy.people import People
 
     kept: list[Model] = [People(policy.k, sensitive, tuple(policy.person))]
     for model in found:
-        if isinstance(model, KAnonymity):
-            kept.insert(0, model)
-        elif not isinstance(model, DistinctDiversity):
+        asked = model.of_people(sensitive)
+        if asked is None:
             raise InputError(
                 f"{model.name} counts rows, of which a person may have many; with person (--person)"
                 " only distinct l-diversity is served so far, which counts values"
             )
-        else:
-            each = range(sensitive) if model.attribute is None else [model.attribute]
-            kept += [DistinctDiversity(model.l, attribute) for attribute in each]
+        kept = [*asked, *kept] if model.size_decides else [*kept, *asked]
     return kept
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.policy.base import Policy
 from incrowd.privacy.all_of import parts
 from incrowd.privacy.base import Model
 from incrowd.privacy.cautions import DIVERSITY, pairs
@@ -61,6 +62,21 @@ def of_models(model: Model) -> Iterator[str]:
     """Yield a caution where l-diversity is asked for."""
     if any(hasattr(part, "l") for part in parts(model)):
         yield DIVERSITY
+
+
+def repeatable(policy: Policy) -> Iterator[str]:
+    """Yield a caution where a seed that was given orders the rows.
+
+    Who guesses hidden cells, and the seed, makes the release again: of all guesses the right one
+    alone gives the order that was published.
+    """
+    if policy.order == "shuffle" and policy.seed is not None:
+        yield (
+            "the order of the rows follows from the seed and the original's cells, hidden ones "
+            "too. Who guesses the seed can test guesses at hidden cells by making the release "
+            "again: the order is that of the right guess alone. Leave the seed out (no --seed, no "
+            "seed in the policy) of a release that others get; then nobody can make the order again"
+        )
 
 
 def values_by_class(classes: Ints, codes: Ints) -> Ints:
