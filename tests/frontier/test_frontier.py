@@ -18,8 +18,7 @@ from incrowd.bounds import column_groups
 from incrowd.cli import cli
 from incrowd.cli.frontier import numbers
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
-from incrowd.frontiers.of_table import model_at
-from incrowd.frontiers.sweep import Sweep
+from incrowd.frontiers.sweep import Sweep, model_at
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import from_codes
@@ -185,8 +184,8 @@ def test_what_cannot_be():
         ic.frontier(frame, [])
     with pytest.raises(InputError, match="k must be a whole number"):
         ic.frontier(frame, [0, 2])
-    with pytest.raises(OutOfScopeError, match="fixed, linked or capped"):
-        ic.frontier(frame, [2], fixed="sex")
+    with pytest.raises(OutOfScopeError, match="with person"):
+        ic.frontier(frame, [2], person="job")
     with pytest.raises(InputError, match="seed cannot be given beside it"):
         ic.frontier(frame, [2], policy=ic.Policy(), seed=1)
     with pytest.raises(InputError, match=r"frontier: .*no_such"):

@@ -13,7 +13,6 @@ from incrowd.attacks.reading import Tables, scene_of
 from incrowd.attacks.scene import Scene
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy import Policy
-from incrowd.tables.base import Source
 from incrowd.tables.files import open_table
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def tables_of(
     release: Any, original: Any, people: Any, policy: Policy, proof: str | Path | None
 ) -> Tables:
     """Open what was given."""
-    others = None if people is None else _opened(people)
+    others = None if people is None else open_table(people)
     if hasattr(release, "edit") and hasattr(release, "source"):  # what anonymize returned
         if original is not None:
             raise InputError("a Release knows its original; give the released frame beside another")
@@ -99,20 +98,15 @@ def tables_of(
         )
     if original is None:
         raise InputError("original, the table the release was made from, is not given")
-    before = _opened(original)
+    before = open_table(original)
     return Tables(
-        release=_opened(release),
+        release=open_table(release),
         original=before,
         people=others,
         policy=policy,
         roles=policy.roles(before.columns),
         proof=proof,
     )
-
-
-def _opened(data: Any) -> Source:
-    """Take a frame, a path, or a table that is open already."""
-    return data if hasattr(data, "encode") and hasattr(data, "edited") else open_table(data)
 
 
 def attacked(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli.options import together
-from incrowd.cli.output import say
 from incrowd.errors import InputError
 
 if TYPE_CHECKING:
@@ -97,12 +96,8 @@ def frontier_for(release: "Release", ks: str | None) -> "Frontier | None":
     if ks is None:
         return None
     from incrowd.cli.frontier import numbers
-    from incrowd.constraints.plan import is_constrained
     from incrowd.frontiers.of_table import frontier_of
 
-    if is_constrained(release.policy):
-        say("--report-frontier: left out, for it knows no fixed, linked or capped columns")
-        return None
     return frontier_of(release.source, numbers(ks), release.policy)
 
 

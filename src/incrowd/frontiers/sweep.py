@@ -6,11 +6,14 @@ release for k + 1.  Hence neither cost nor bound ever falls as k rises, and both
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import HASTE, affordable
 from incrowd.driver.solve import choose, recheck, require_lawful_table, solve
+from incrowd.privacy.all_of import AllOf, parts
 from incrowd.privacy.base import Model
+from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run.events import Event
@@ -47,12 +50,14 @@ class Sweep:
     problem: the table, under any k.
     model_at: the model at each k.
     method: ``"auto"``, a solver's id, or a solver.
+    reached: called with each k once its release is found; its bound may still rise.
     """
 
     problem: Problem
     model_at: Callable[[int], Model]
     method: str | Solver
     context: Context
+    reached: Callable[[int, Found], Any] = lambda k, at: None
     found: dict[int, Found] = field(default_factory=dict)
 
     def run(self, ks: Sequence[int]) -> dict[int, Found]:
@@ -111,6 +116,7 @@ class Sweep:
             if start is not None and (at.solution is None or start.cost < at.solution.cost):
                 at.solution, at.solver = start, by or at.solver
             start, by = at.solution, at.solver
+            self.reached(k, at)
 
     def find(self, k: int, at: Found, context: Context, start: Solution | None, warm: bool) -> None:
         """Search at one k."""
@@ -147,6 +153,12 @@ class Sweep:
     def tell(self, k: int, stage: str, share: float) -> None:
         """Report where the sweep is."""
         self.context.listener(Event(f"k = {k}: {stage}", share=share))
+
+
+def model_at(model: Model, k: int) -> Model:
+    """Return the model with this k."""
+    changed = [KAnonymity(k) if isinstance(m, KAnonymity) else m for m in parts(model)]
+    return changed[0] if len(changed) == 1 else AllOf(tuple(changed))
 
 
 def is_engine(at: Found) -> bool:
