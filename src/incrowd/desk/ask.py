@@ -82,12 +82,13 @@ class Ask:
                 str(name): tuple(tuple(map(str, row)) for row in rows)
                 for name, rows in plain["own"].items()
             }
-            ask = cls(roles, dict(plain["rules"]), own, dict(plain["further"]))
+            rules, further = dict(plain["rules"]), dict(plain["further"])
         except (KeyError, TypeError, AttributeError, ValueError):
             raise InputError("the saved work is not one that the desk wrote") from None
-        if tuple(ask.roles) != tuple(columns):
+        if tuple(roles) != tuple(columns) or set(own) - set(columns):
             raise InputError("the saved work is of a table with other columns")
-        return ask.changed({"further": ask.further}, columns)
+        said = {"roles": roles, "rules": rules, "further": further}
+        return replace(cls(roles, further={}).changed(said, columns), own=own)
 
     def record(self) -> dict[str, Any]:
         """Return plain data for JSON."""

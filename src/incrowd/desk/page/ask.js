@@ -93,7 +93,7 @@ function leaf(c, [label, rows, over], level, top, editable) {
     if (from.level === level - 1) regroup('group', { column: c.name, level: from.level, members: [from.label], name: label });
     else say('A value goes onto a group of the next level');
   };
-  return h('li', { draggable: free || null, title: over && over !== '*' && over !== label ? 'in ' + over : null,
+  return h('li', { draggable: free ? 'true' : null, title: over && over !== '*' && over !== label ? 'in ' + over : null,
     ondragstart: free ? e => e.dataTransfer.setData('text/plain', JSON.stringify({ level, label })) : null,
     ondragover: moved ? e => { e.preventDefault(); e.currentTarget.classList.add('over'); } : null, ondragleave: e => e.currentTarget.classList.remove('over'), ondrop: moved ? drop : null },
   free ? h('label', {}, h('input', { type: 'checkbox', value: label, 'data-level': level }), text) : h('span', { class: 'grow' }, text),

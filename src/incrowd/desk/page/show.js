@@ -51,7 +51,7 @@ function use() {
   const f = S.figures;
   if (!f) { figures().then(() => S.figures && dispatchEvent(new PopStateEvent('popstate'))); return [h('h1', {}, 'Risk and use'), h('p', { class: 'lead' }, 'counting…')]; }
   const shown = (v, kind) => kind === 'rows' ? N(v) : P(v), V = v => v == null ? '–' : v.toFixed(2);
-  return [stale(), h('h1', {}, 'What risk is left, and what use'), h('p', { class: 'lead' }, 'Risk: how well somebody who knows the columns that others may know finds a person. Use: what the release still tells about the whole.'), h('div', { class: 'two' },
+  return [stale(), h('h1', {}, 'What risk is left, and what use'), h('p', { class: 'lead' }, 'Risk: how well somebody who knows the columns that others may know finds a person. Use: what the release still tells about the whole.'), h('div', { class: 'many' },
     card('Risk', table('Risk before and after', ['', 'before', 'after'], f.risk.map(r => h('tr', {}, h('th', { scope: 'row' }, r.name, h('div', { class: 'why' }, r.meaning)), h('td', { class: 'num' }, shown(r.before, r.kind)), h('td', { class: 'num' }, shown(r.after, r.kind))))), population()),
     card('Rows by the size of their class', crowds(f)), attacks(),
     card('Which columns tell people apart', h('p', { class: 'soft small' }, 'Rows that are the only one with their values in these columns.'), table('Unique rows by columns', ['columns', 'before', 'after'], f.subsets.map(([names, b, a]) => h('tr', {}, h('th', { scope: 'row' }, names.join(' and ')), h('td', { class: 'num' }, N(b)), h('td', { class: 'num' }, N(a)))))),
