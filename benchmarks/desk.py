@@ -2,8 +2,8 @@
 
     python benchmarks/desk.py [--rows 1000000] [--seed 0]
 
-Prints, as a table in Markdown: CPU and wall seconds to open and guess, to begin (state and columns),
-of a page of rows anywhere and of a chosen one, and the peak memory; and the size of the page.
+Prints, as a table in Markdown: CPU and wall seconds to open and guess, to begin (state, columns), of a
+page of rows anywhere and of a chosen one, and the peak memory; and the size of the page.
 """
 
 import argparse
@@ -19,11 +19,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from measure import table
-
 from incrowd.desk.calls import READ
 from incrowd.desk.server import PAGE
 from incrowd.desk.session import Session
+from measure import table
 
 
 def timed(what: str, do: Callable[[], Any]) -> Any:

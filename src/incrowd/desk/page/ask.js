@@ -50,7 +50,7 @@ function line(c, i) {
     h('td', {}, h('div', { class: 'row' }, spark(c), h('span', { class: 'soft small' }, `${N(c.distinct)} different${c.missing ? `, ${N(c.missing)} missing` : ''}`))),
     h('td', {}, ruled(c.name) || role === 'qi' ? h('div', { class: 'row' }, own ? h('span', { class: 'badge' }, 'your groups')
       : h('input', { id: 'rule' + i, class: 'rule', spellcheck: 'false', 'aria-label': 'Rule or file of ' + c.name, placeholder: 'suppressed whole', value: S.state.ask.rules[c.name] ?? '', onchange: e => change('ask', { rules: { [c.name]: e.target.value } }) }),
-      h('button', { type: 'button', id: 'levels' + i, 'aria-expanded': String(is), 'aria-label': 'Groups of ' + c.name, onclick: toggle }, is ? 'Close' : 'Groups')) : h('span', { class: 'soft' }, '–')),
+      h('button', { type: 'button', id: 'levels' + i, 'aria-expanded': String(is), onclick: toggle }, is ? 'Close' : 'Groups', h('span', { class: 'hidden' }, ' of ' + c.name))) : h('span', { class: 'soft' }, '–')),
     h('td', { class: 'why' }, c.why)),
   is && role === 'qi' ? h('tr', { class: 'panel' }, h('td', { colspan: 5 }, editor(c))) : null];
 }
@@ -76,7 +76,7 @@ function panel(c, found) {
     regroup('group', { column: c.name, level, members: members.filter(x => +x.dataset.level === level).map(x => x.value), name: $('groupname').value });
   };
   const values = i => !i ? `${N(found.levels[0].number)} values` : i === top ? 'Level ' + i + ': suppressed' : `Level ${i}: ${N(found.levels[i].number)} groups`;
-  return [h('div', { class: 'levels', tabindex: 0, role: 'region', 'aria-label': 'Levels of ' + c.name }, found.levels.map((level, i) => h('div', {}, h('h3', {}, values(i)),
+  return [h('div', { class: 'levels', tabindex: 0, role: 'region', 'aria-label': 'Levels of ' + c.name }, found.levels.map((level, i) => h('div', {}, h('h2', {}, values(i)),
       h('ul', {}, level.nodes.map(node => leaf(c, node, i, top, found.editable)), level.number > level.nodes.length ? h('li', { class: 'soft' }, `and ${N(level.number - level.nodes.length)} more`) : null)))),
     found.editable ? h('div', { class: 'fields' }, h('div', { class: 'field' }, h('label', { for: 'groupname' }, 'Group ', h('small', {}, 'tick values or groups of one level, or drag them onto a group')),
         h('div', { class: 'row' }, h('input', { id: 'groupname', placeholder: 'name of the group', onkeydown: e => { if (e.key === 'Enter') group(); } }), h('button', { type: 'button', onclick: group }, 'Make one group'))),

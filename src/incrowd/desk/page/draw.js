@@ -29,8 +29,8 @@ export function curve(found, k, choose) {
   const log = scaled(Math.log(least), Math.log(most), 44, W - 16), X = v => log(Math.log(v)), Y = scaled(0, top, H - 36, 10);
   const path = n => p.map((q, i) => (i ? 'L' : 'M') + X(q[0]).toFixed(1) + ' ' + Y(q[n]).toFixed(1)).join('');
   const point = q => h('circle', { id: 'point' + q[0], class: 'dot' + (q[0] === k ? ' at' : ''), cx: X(q[0]).toFixed(1), cy: Y(q[1]).toFixed(1), r: q[0] === k ? 6 : 4.5, tabindex: 0, role: 'button', 'aria-pressed': String(q[0] === k),
-    'aria-label': `k = ${q[0]}: costs ${P(q[1])}, at least ${P(q[2])}`, onclick: () => choose(q[0]), onkeydown: e => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); choose(q[0]); } } },
-  h('title', {}, `k = ${q[0]}: ${P(q[1])}, at least ${P(q[2])}`));
+    onclick: () => choose(q[0]), onkeydown: e => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); choose(q[0]); } } },
+  h('title', {}, `k = ${q[0]}: costs ${P(q[1])}, at least ${P(q[2])}`));
   return [h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'group', 'aria-label': 'Cost against k, as a share of the most a release can cost. Choose a point to ask for its k.' },
     lines(Y, [0, top / 2, top], 44, W - 16, v => Math.round(100 * v) + ' %'),
     [2, 3, 5, 10, 20, 50].filter(v => v >= least && v <= most).map(v => h('text', { x: X(v), y: H - 19, 'text-anchor': 'middle' }, v)), h('text', { x: W / 2, y: H - 3, 'text-anchor': 'middle' }, 'k'),
