@@ -52,7 +52,7 @@ function use() {
   if (!f) { figures().then(() => S.figures && dispatchEvent(new PopStateEvent('popstate'))); return [h('h1', {}, 'Risk and use'), h('p', { class: 'lead' }, 'counting…')]; }
   const shown = (v, kind) => kind === 'rows' ? N(v) : P(v), V = v => v == null ? '–' : v.toFixed(2);
   return [stale(), h('h1', {}, 'What risk is left, and what use'), h('p', { class: 'lead' }, 'Risk: how well somebody who knows the columns that others may know finds a person. Use: what the release still tells about the whole.'), h('div', { class: 'many' },
-    card('Risk', table('Risk before and after', ['', 'before', 'after'], f.risk.map(r => h('tr', {}, h('th', { scope: 'row' }, r.name, h('div', { class: 'why' }, r.meaning)), h('td', { class: 'num' }, shown(r.before, r.kind)), h('td', { class: 'num' }, shown(r.after, r.kind))))), population()),
+    card('Risk', table('Risk before and after', ['figure', 'before', 'after'], f.risk.map(r => h('tr', {}, h('th', { scope: 'row' }, r.name, h('div', { class: 'why' }, r.meaning)), h('td', { class: 'num' }, shown(r.before, r.kind)), h('td', { class: 'num' }, shown(r.after, r.kind))))), population()),
     card('Rows by the size of their class', crowds(f)), attacks(),
     card('Which columns tell people apart', h('p', { class: 'soft small' }, 'Rows that are the only one with their values in these columns.'), table('Unique rows by columns', ['columns', 'before', 'after'], f.subsets.map(([names, b, a]) => h('tr', {}, h('th', { scope: 'row' }, names.join(' and ')), h('td', { class: 'num' }, N(b)), h('td', { class: 'num' }, N(a)))))),
     card('Which columns go together', h('p', { class: 'soft small' }, 'Cramér’s V: 0 is not at all, 1 is wholly.'), table('Associations before and after', ['pair', 'before', 'after', 'change'], f.pairs.slice(0, 12).map(([a, b, x, y]) => h('tr', {}, h('th', { scope: 'row' }, `${a} and ${b}`), h('td', { class: 'num' }, V(x)), h('td', { class: 'num' }, V(y)), h('td', { class: 'num' }, x == null || y == null ? '–' : signed(y - x)))))),
@@ -76,18 +76,18 @@ function study() {
   return h('section', { class: 'card', id: 'study', 'aria-label': 'Your own analysis' }, h('h2', {}, 'Your own analysis'),
     names.length ? names.map((n, i) => h('button', { type: 'button', onclick: () => start('study', { number: i }) }, 'Run ' + n)) : h('p', { class: 'soft small' }, 'Start the desk with --analysis FILE: a Python file with a function analyse(frame). It runs on the table and on the release, when you ask for it.'),
     !work ? null : work.state === 'running' ? running(work) : work.state === 'failed' ? h('p', { class: 'note' }, work.error)
-      : table('Your figures before and after', ['', 'before', 'after'], work.result.map(([n, b, a]) => h('tr', {}, h('th', { scope: 'row' }, n), h('td', { class: 'num' }, shown(b)), h('td', { class: 'num' }, shown(a))))));
+      : table('Your figures before and after', ['figure', 'before', 'after'], work.result.map(([n, b, a]) => h('tr', {}, h('th', { scope: 'row' }, n), h('td', { class: 'num' }, shown(b)), h('td', { class: 'num' }, shown(a))))));
 }
 function live() { for (const [id, make] of [['attacks', attacks], ['study', study]]) $(id)?.replaceWith(make()); }
 
 // -- compare
 function compare() {
-  const kept = S.state.kept, heads = ['scenario', 'changed cells', 'cost', 'at least', 'gap', 'classes', 'smallest', ''];
+  const kept = S.state.kept, heads = ['scenario', 'changed cells', 'cost', 'at least', 'gap', 'classes', 'smallest', 'actions'];
   return [stale(), h('h1', {}, 'Scenarios side by side'), h('p', { class: 'lead' }, 'Keep a release here, ask for something else, and compare.'),
     h('p', { class: 'note' }, 'Publish one of them at most: who has two releases of the same people can intersect them.'),
     h('div', { class: 'row' }, h('button', { class: 'main', type: 'button', id: 'keep', disabled: !made(), onclick: () => change('keep') }, 'Keep the present release')),
     h('div', { class: 'card' }, kept.length ? table('Scenarios', heads, kept.map((s, i) => h('tr', {}, h('th', { scope: 'row' }, s.name), h('td', { class: 'num' }, P(s.cells ? s.changed / s.cells : 0)), h('td', { class: 'num' }, N(s.cost)), h('td', { class: 'num' }, N(s.bound)), h('td', { class: 'num' }, P(s.gap)), h('td', { class: 'num' }, N(s.classes)), h('td', { class: 'num' }, N(s.smallest)),
-      h('td', { class: 'num' }, h('button', { type: 'button', 'aria-label': 'Ask for scenario ' + (i + 1) + ' again', onclick: () => change('again', { number: i }) }, 'Ask again'), ' ', h('button', { type: 'button', 'aria-label': 'Drop scenario ' + (i + 1), onclick: () => change('drop', { number: i }) }, 'Drop'))))) : h('p', { class: 'soft' }, 'None is kept yet.')),
+      h('td', { class: 'num' }, [['again', 'Ask again'], ['drop', 'Drop']].map(([what, text]) => h('button', { type: 'button', onclick: () => change(what, { number: i }) }, text, h('span', { class: 'hidden' }, ` (scenario ${i + 1})`))))))) : h('p', { class: 'soft' }, 'None is kept yet.')),
     h('form', { class: 'row', onsubmit: async e => { e.preventDefault(); if (await change('save', { folder: $('savefolder').value })) say('Saved'), $('saved').textContent = 'saved as ' + S.state.saved; } },
       h('label', { for: 'savefolder' }, 'Save the work in the folder'), h('input', { id: 'savefolder', size: 34, required: true }), h('button', {}, 'Save'), h('span', { class: 'soft small', id: 'saved' }, 'what is asked and the scenarios, no cell of the table'))];
 }
