@@ -2,8 +2,8 @@
 
     python benchmarks/desk.py [--rows 1000000] [--seed 0]
 
-Prints, as a table in Markdown: CPU and wall seconds to open and guess, to begin (state, columns), of a
-page of rows anywhere and of a chosen one, and the peak memory; and the size of the page.
+Prints, as a table in Markdown: CPU and wall seconds to open and guess, to begin (state, columns),
+of a page of rows anywhere and of a chosen one, the peak memory, and the size of the page.
 """
 
 import argparse

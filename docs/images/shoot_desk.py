@@ -13,7 +13,7 @@ from incrowd.desk.serve import served
 from incrowd.desk.session import Session
 from incrowd.tables.samples import QI, SENSITIVE, nhefs
 
-WIDTH, HEIGHT = 1280, 690
+WIDTH, HEIGHT = 1280, 720
 SLOWEST = 300_000  # milliseconds: the first run on a machine compiles
 
 
@@ -23,7 +23,7 @@ def shoot(table: Path, picture: Path, browser: str) -> None:
     from playwright.sync_api import sync_playwright
 
     session = Session(str(table))
-    roles = dict.fromkeys(QI, "qi") | {SENSITIVE: "sensitive"}
+    roles = dict.fromkeys(QI, "qi") | dict.fromkeys(SENSITIVE, "sensitive")
     session.change({"roles": roles, "further": {"gap": 0.02}})
     with served(session) as desk, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
@@ -49,5 +49,5 @@ if __name__ == "__main__":
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "nhefs.csv"
-        nhefs().to_csv(path, index=False)
+        nhefs().write_csv(path)
         shoot(path, given.out, given.browser)

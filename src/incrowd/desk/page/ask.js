@@ -47,7 +47,7 @@ function line(c, i) {
   return [h('tr', { class: is ? 'open' : null }, h('th', { scope: 'row' }, c.name),
     h('td', {}, h('select', { id: 'role' + i, 'aria-label': 'Role of ' + c.name, onchange: e => change('ask', { roles: { [c.name]: e.target.value } }) },
       Object.entries(ROLES).map(([id, text]) => h('option', { value: id, selected: id === role }, text))), role === c.guess ? null : [' ', h('span', { class: 'badge' }, 'yours')]),
-    h('td', {}, h('div', { class: 'row' }, spark(c), h('span', { class: 'soft small' }, `${N(c.distinct)} different${c.missing ? `, ${N(c.missing)} missing` : ''}`))),
+    h('td', {}, h('div', { class: 'row' }, spark(c), h('span', { class: 'soft small' }, `${N(c.distinct)} different`, c.missing ? h('span', {}, `${N(c.missing)} missing`) : null))),
     h('td', {}, ruled(c.name) || role === 'qi' ? h('div', { class: 'row' }, own ? h('span', { class: 'badge' }, 'your groups')
       : h('input', { id: 'rule' + i, class: 'rule', spellcheck: 'false', 'aria-label': 'Rule or file of ' + c.name, placeholder: 'suppressed whole', value: S.state.ask.rules[c.name] ?? '', onchange: e => change('ask', { rules: { [c.name]: e.target.value } }) }),
       h('button', { type: 'button', id: 'levels' + i, 'aria-expanded': String(is), onclick: toggle }, is ? 'Close' : 'Groups', h('span', { class: 'hidden' }, ' of ' + c.name))) : h('span', { class: 'soft' }, '–')),
@@ -135,7 +135,7 @@ function asking() {
     h('div', {}, h('label', { for: 'k' }, 'k ', h('small', {}, 'everyone hides among at least so many')),
       h('div', { class: 'kline' }, h('input', { id: 'krange', type: 'range', min: 2, max: 50, value: k, 'aria-label': 'k, 2 to 50', oninput: e => { $('k').value = e.target.value; }, onchange: pick }), h('input', { id: 'k', type: 'number', min: 1, value: k, onchange: pick }))),
     secret ? [choice('l', 'l', 'different values of each sensitive column', [[null, 'not asked'], [2, '2'], [3, '3'], [4, '4']]), choice('t', 't', 'how far a class may be from the table', [[null, 'not asked'], [.1, '0.1'], [.2, '0.2'], [.3, '0.3']])] : null,
-    choice('gap', 'End', 'when at most so much could be spared', [[null, 'when it stops paying'], [.05, '5 %'], [.01, '1 %'], [0, 'proven: nothing']]),
+    choice('gap', 'End', 'when at most so much could be spared', [[null, 'when it stops paying'], [.05, '5 %'], [.02, '2 %'], [.01, '1 %'], [0, 'proven: nothing']]),
     choice('time_limit', 'Time', 'to search, at most', [[null, 'as needed'], [10, '10 s'], [60, '1 min'], [600, '10 min']]),
     h('details', { id: 'more', open: S.more, ontoggle: e => { S.more = e.target.open; } }, h('summary', {}, 'More'), h('div', { class: 'ask' },
       field('models', 'Models', 'such as l=3,kind=entropy,on=COLUMN', { value: said(further().models), onchange: e => set('models', e.target.value ? parsed(e.target.value) : null) }),
