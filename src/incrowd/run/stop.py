@@ -46,7 +46,9 @@ class Stop:
         return clock.now() - self.started
 
     def left(self) -> float:
-        """Wall seconds left (infinite without a limit)."""
+        """Wall seconds left: infinite without a limit, none once interrupted."""
+        if self.interrupted:
+            return 0.0
         return float("inf") if self.time_limit is None else self.time_limit - self.elapsed()
 
     def now(self) -> bool:
