@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -97,10 +96,9 @@ def browsed(
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """The browser, in a thread's loop of its own."""
+    """The browser."""
     from playwright.sync_api import sync_playwright
 
-    assert threading.current_thread() is threading.main_thread()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable(), args=list(FLAGS))
         try:

@@ -83,14 +83,15 @@ def serve(session: "Session", port: int, idle: float, no_browser: bool, quiet: b
         found = Desk(session, port, 60 * idle)
     except OSError as error:
         raise InputError(f"--port {port}: {error.strerror}; leave it out for a free one") from None
-    click.echo(found.address)
-    say(f"open     {found.launch}", quiet)
-    say("end      Ctrl-C", quiet)
-    if not no_browser:
-        webbrowser.open(found.launch.as_uri())
     try:
+        click.echo(found.address)
+        say(f"open     {found.launch}", quiet)
+        say("end      Ctrl-C", quiet)
+        if not no_browser:
+            webbrowser.open(found.launch.as_uri())
         found.run()
     except KeyboardInterrupt:
         found.why = "interrupted"
+    finally:
         found.close()
     say(f"ended    {found.why}", quiet)
