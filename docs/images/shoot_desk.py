@@ -13,7 +13,7 @@ from incrowd.desk.serve import served
 from incrowd.desk.session import Session
 from incrowd.tables.samples import QI, SENSITIVE, nhefs
 
-WIDTH, HEIGHT = 1280, 720
+WIDTH, HEIGHT = 1280, 766
 SLOWEST = 300_000  # milliseconds: the first run on a machine compiles
 
 

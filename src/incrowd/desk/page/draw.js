@@ -8,7 +8,7 @@ const lines = (Y, values, x1, x2, name) => values.map(v => [h('line', { class: '
 export function trace(job) {
   const p = job.state === 'done' ? [...job.points, [job.seconds, job.cost, job.bound]] : job.points;
   if (!p.length) return null;
-  const W = 1060, H = 170, T = Math.max(job.seconds, p.at(-1)[0], .5), [, cost, bound] = p.at(-1);
+  const W = 760, H = 150, T = Math.max(job.seconds, p.at(-1)[0], .5), [, cost, bound] = p.at(-1);
   const room = Math.max(cost - bound, .01 * cost), low = Math.max(0, bound - 1.2 * room), top = cost + 2.5 * room;
   const X = scaled(0, T, 66, W - 8), Y = scaled(low, top, H - 24, 8), C = v => Math.min(H - 24, Math.max(8, Y(v)));
   const step = n => p.map((q, i) => (i ? `H${X(q[0]).toFixed(1)}V` : `M${X(q[0]).toFixed(1)} `) + C(q[n]).toFixed(1)).join('') + `H${X(T).toFixed(1)}`;
