@@ -258,6 +258,30 @@ def test_figures_are_those_of_measure(page: Page, tmp_path: Path):
     assert "Journalist, highest" in names
 
 
+def test_the_page_is_answered_while_figures_are_counted(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+):
+    """Tests that counting, which takes seconds on large tables, holds nothing else up."""
+    made(page)
+    counting, go_on = threading.Event(), threading.Event()
+
+    def figures_of(*given):
+        counting.set()
+        assert go_on.wait(30)
+        return {"k": 5}
+
+    monkeypatch.setattr("incrowd.desk.figures.figures_of", figures_of)
+    found = []
+    threading.Thread(target=lambda: found.append(page.get("figures")), daemon=True).start()
+    assert counting.wait(30)
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(page.get("state")), daemon=True)
+    asking.start()
+    asking.join(30)
+    assert answers and not found
+    go_on.set()
+
+
 def test_attacks_are_those_of_attack(page: Page):
     """Tests that the attacks shown are those of the public function on this release."""
     made(page)

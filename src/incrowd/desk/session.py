@@ -78,7 +78,7 @@ class Session:
     """
 
     def __init__(self, path: str | None = None, policy: str | None = None) -> None:
-        self.lock = threading.RLock()
+        self.lock, self.counting = threading.RLock(), threading.Lock()
         self.opened: Opened | None = None
         self.population: tuple[str, Source] | None = None
         self.analyses: tuple[str, ...] = ()
@@ -254,7 +254,7 @@ class Session:
         release, people = self.release, self.population
         source = None if people is None else people[1]
         known = (release.source, release.roles.qi, source)
-        with self.lock:
+        with self.counting:  # that takes seconds on large tables: the page asks for more meanwhile
             if self._measured is None or self._measured[0] != known:
                 self._measured = known, figures.measured(release.source, release, source)
             if self._figures is None or self._figures[0] != (release, source):

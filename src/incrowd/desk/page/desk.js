@@ -104,6 +104,7 @@ export async function watch() {
 }
 async function ended() {
   S.figures = null;
+  draw();
   await figures();
   const job = S.state.job;
   say(job?.state === 'done' ? `The release is done: cost ${N(job.cost)}, at least ${N(job.bound)}` : job?.error ?? '');
@@ -122,8 +123,9 @@ export async function opened() {
   S.state = await call('state?table=1');
   S.table = S.state.table;
   S.figures = null;
-  await figures();
   draw(true);
+  await figures();
+  if (S.figures) draw();
   if ([S.state.job, S.state.sweep, S.state.attacks, S.state.study].some(x => x?.state === 'running')) watch();
 }
 function notIn(message) {
