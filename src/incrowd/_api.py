@@ -22,6 +22,7 @@ from incrowd.run.events import (
     listening,
     noting,
     silent,
+    telling_of_compiling,
 )
 from incrowd.run.stop import Stop, interruptible
 from incrowd.solvers.base import Context, Solver
@@ -70,13 +71,14 @@ def anonymize(
     policy: Policy | str | Path | None = None,
     existing: Any = None,
     progress: Listener | None = None,
+    stop: Stop | None = None,
 ) -> Release:
     """Return a release of ``data`` in which every row hides among at least ``k``.
 
     Parameters
     ----------
-    data: a data frame (pandas, polars eager or lazy, pyarrow, duckdb, …) or the path of a CSV,
-        Parquet or Arrow file.
+    data: a data frame (pandas, polars eager or lazy, pyarrow, duckdb, …), the path of a CSV,
+        Parquet or Arrow file, or what ``open_table`` returned.
     k: least number of rows that agree on all quasi-identifiers.
     qi, sensitive, id, keep: columns by role: changed where needed, published unchanged (twice),
         left out.  Without ``qi`` every column not named otherwise is a quasi-identifier.
@@ -112,6 +114,8 @@ def anonymize(
     existing: an earlier release (frame or path) that ``data`` adds rows to; its rows stay as they
         are, and ``release.data`` has them first.  See ``incrowd.existing.of_table``.
     progress: called with each ``incrowd.run.events.Event``; its costs are in the user's units.
+    stop: a fresh ``incrowd.Stop``, by which another thread ends the run; the release is then the
+        best so far.
 
     Returns
     -------
@@ -126,7 +130,7 @@ def anonymize(
     """
     given = {name: value for name, value in locals().items() if name not in NO_POLICY}
     asked = _policy(policy, given)
-    stop = Stop(asked.time_limit, asked.gap)
+    stop = (stop or Stop()).begin(asked.time_limit, asked.gap)
     if existing is not None:
         if asked.suppress_rows:
             raise InputError("suppress_rows is not served with existing")
@@ -137,7 +141,7 @@ def anonymize(
     return release_of(open_table(data), asked, listening(progress), stop)
 
 
-NO_POLICY = ("data", "policy", "existing", "progress")
+NO_POLICY = ("data", "policy", "existing", "progress", "stop")
 
 
 def _policy(policy: Policy | str | Path | None, given: dict[str, Any]) -> Policy:
@@ -161,7 +165,11 @@ def release_of(
 ) -> Release:
     """Anonymize a table under a policy; see ``anonymize``."""
     stop = stop or Stop(policy.time_limit, policy.gap)
-    tell = listener
+    with telling_of_compiling(listener) as tell:
+        return _release_of(source, policy, tell, stop)
+
+
+def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> Release:
     tell(Event(ENCODING))
     table = coded(source, policy)
     rows = units = 0
@@ -173,7 +181,8 @@ def release_of(
     if source.rows and asks_of_sensitive(policy):  # before it is taken apart
         require_lawful_table(table.problem)
     further: dict[str, int] = {}
-    listener = noting(further, in_user_units(listener, table.instance.scale))
+    scale = table.instance.scale
+    listener = noting(further, in_user_units(tell, scale))
     context = Context(policy.search_seed, stop, listener, policy.threads)
     veil = None
     with interruptible(stop):
@@ -181,7 +190,8 @@ def release_of(
             solved = searched(source, table, policy, context)
         else:
             solved, veil = veiled(table, policy, context)
-    tell(Event(RECHECK))
+    cost, bound = solved.cost + units, solved.bound + units
+    in_user_units(tell, scale)(Event(RECHECK, cost=cost, bound=bound))
     published = table.roles.published(source.columns)
     order = shuffled(table, policy.order, policy.seed)
     if veil is not None and order is not None:  # theirs comes from all cells, hidden ones too
@@ -193,9 +203,9 @@ def release_of(
         model=table.model,
         roles=table.roles,
         trees=table.instance.trees,
-        scale=table.instance.scale,
-        cost_units=solved.cost + units,
-        bound_units=solved.bound + units,
+        scale=scale,
+        cost_units=cost,
+        bound_units=bound,
         worst_units=table.instance.worst_cost + units,
         status=solved.status,
         method=solved.method,

@@ -14,7 +14,7 @@ from incrowd.frontiers.points import Frontier, Point
 from incrowd.frontiers.sweep import Found, Sweep
 from incrowd.policy import Policy
 from incrowd.privacy.numbers import whole
-from incrowd.run.events import Listener, listening, silent
+from incrowd.run.events import Event, Listener, listening, silent, telling_of_compiling
 from incrowd.run.stop import Stop, interruptible
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Source
@@ -27,6 +27,7 @@ def frontier(
     *,
     policy: Policy | str | Path | None = None,
     progress: Listener | None = None,
+    stop: Stop | None = None,
     **asked: Any,
 ) -> Frontier:
     """Return what k costs: for each k the cost of a release, and a bound on all of them.
@@ -38,7 +39,9 @@ def frontier(
     asked: the other arguments of ``anonymize``: ``qi``, ``sensitive``, ``hierarchies``, ``cost``,
         ``l``, ``t``, …; ``time_limit`` is for the whole sweep, ``gap`` for each k.
     policy: all that is asked at once, as a value or a policy file; its own k does not count.
-    progress: called with each ``incrowd.run.events.Event``.
+    progress: called with each ``incrowd.run.events.Event``; one whose ``point`` is set tells a
+        point as it is found: its cost is final, its bound may still rise.
+    stop: a fresh ``incrowd.Stop``, by which another thread ends the sweep.
 
     Returns
     -------
@@ -61,7 +64,7 @@ def frontier(
     elif asked:
         raise InputError(f"policy says all; {', '.join(asked)} cannot be given beside it")
     policy = policy if isinstance(policy, Policy) else Policy.read(policy)
-    stop = Stop(policy.time_limit, policy.gap)
+    stop = (stop or Stop()).begin(policy.time_limit, policy.gap)
     return frontier_of(open_table(data), ks, policy, listening(progress), stop)
 
 
@@ -77,25 +80,16 @@ def frontier_of(
     wanted = sorted({whole(k, "k") for k in (ks if isinstance(ks, Iterable) else (ks,))})
     if not wanted:
         raise InputError("a frontier needs at least one k")
-    if is_constrained(policy):
-        raise OutOfScopeError(
-            "a frontier knows no fixed, linked or capped columns; leave them out, or make single "
-            "releases (incrowd anonymize)"
-        )
     if policy.veil is not None:
         raise OutOfScopeError("a frontier knows no veil; make single releases (incrowd anonymize)")
     if policy.person:
         raise OutOfScopeError("a frontier counts rows; with person, make single releases")
     table = coded(source, replace(policy, k=wanted[0]))
+    with telling_of_compiling(listener) as tell, interruptible(stop):
+        found = swept(
+            source, wanted, table, policy, Context(policy.search_seed, stop, tell, policy.threads)
+        )
     problem = table.problem
-    sweep = Sweep(
-        problem,
-        problem.model.with_k,
-        configured(policy.method, policy.reductions),
-        Context(policy.search_seed, stop, listener, policy.threads),
-    )
-    with interruptible(stop):
-        found = sweep.run(wanted)
     return Frontier(
         points=tuple(point(k, at, table) for k, at in found.items()),
         models=problem.model.names(table.roles.attributes),
@@ -105,6 +99,23 @@ def frontier_of(
         ended=stop.why() if stop.now() else "finished",
         make_frame=frame_maker(source),
     )
+
+
+def swept(
+    source: Source, ks: list[int], table: Coded, policy: Policy, context: Context
+) -> dict[int, Found]:
+    """Run the sweep that the policy needs."""
+
+    def reached(k: int, at: Found) -> None:
+        share = 0.5 + 0.5 * (len(ks) - ks.index(k)) / len(ks)
+        context.listener(Event(f"k = {k}: found", share=share, point=point(k, at, table)))
+
+    if is_constrained(policy):
+        from incrowd.frontiers.constrained import constrained
+
+        return constrained(source, ks, table, policy, context, reached)
+    problem, method = table.problem, configured(policy.method, policy.reductions)
+    return Sweep(problem, problem.model.with_k, method, context, reached).run(ks)
 
 
 def frame_maker(source: Source) -> Callable[..., Any]:

@@ -3,6 +3,7 @@
 base.py        Policy, and the roles it gives to columns
 file.py        from TOML
 write.py       to TOML, from what guess.py makes of a table
+spell.py       a policy as a policy file, a command line, a call in Python
 keys.py        what each key means: the schema and the reference are written from it
 cap.py         caps on the cells that a release may change
 model_spec.py  further models as text

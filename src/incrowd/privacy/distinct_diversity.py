@@ -30,6 +30,7 @@ class DistinctDiversity(PerAttribute):
     l: int  # noqa: E741  (the field's own letter)
     attribute: int | None = None
 
+    closed_under_supersets = True
     compares_with_table = False
     stays_lawful = True
 

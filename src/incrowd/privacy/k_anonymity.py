@@ -22,6 +22,7 @@ class KAnonymity(Model):
     k: int
 
     closed_under_union = True
+    closed_under_supersets = True
     compares_with_table = False
     size_decides = True
     stays_lawful = True

@@ -43,6 +43,7 @@ class Model(ABC):
     compares_with_table: whether the table matters.  True is the safe answer; others are not served
         beside an earlier release, and with fixed columns only by methods that know the table.
     size_decides: whether a class is lawful exactly when it has ``smallest_class`` rows.
+    closed_under_supersets: whether a lawful class stays lawful whatever rows join it.
     stays_lawful: whether the search had better go from one lawful release to the next: where
         prices ask for lawful classes exactly, or hardly a class stays lawful when it is trimmed.
     """
@@ -50,6 +51,7 @@ class Model(ABC):
     closed_under_union: bool
     compares_with_table: bool = True
     size_decides: bool = False
+    closed_under_supersets: bool = False
     stays_lawful: bool = False
 
     @property
@@ -173,7 +175,8 @@ class AllOf(Model):
             raise InputError("a combination of privacy models needs at least one model")
         flat = tuple(part for model in self.models for part in model.parts)
         object.__setattr__(self, "models", flat)
-        for trait in ("closed_under_union", "size_decides", "stays_lawful"):
+        traits = ("closed_under_union", "closed_under_supersets", "size_decides", "stays_lawful")
+        for trait in traits:
             object.__setattr__(self, trait, all(getattr(m, trait) for m in self.models))
         compares = any(model.compares_with_table for model in self.models)
         object.__setattr__(self, "compares_with_table", compares)
