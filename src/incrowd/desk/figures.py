@@ -9,7 +9,7 @@ from incrowd.release import Release
 from incrowd.report.association import associations
 from incrowd.report.counts import EDGES
 from incrowd.report.distribution import compared
-from incrowd.tables.base import Source
+from incrowd.tables.base import Source, narrowed
 
 LARGEST = 100  # sizes of classes from there on are one bar
 SUBSETS = 2  # columns that stand together in the list of those that tell people apart
@@ -103,8 +103,8 @@ def subsets(before: Measure, after: Measure) -> list[list[Any]]:
 def use(release: Release) -> dict[str, Any]:
     """Return what is left to use: distributions and associations before and after."""
     names = [*release.roles.qi, *release.roles.sensitive]
-    before = {name: release.source.encode(name) for name in names}
-    after = {name: release.table.encode(name).compact() for name in names}
+    before = {name: narrowed(release.source.encode(name)) for name in names}
+    after = {name: narrowed(release.table.encode(name).compact()) for name in names}
     trees = {tree.column: tree for tree in release.trees}
     star = release.policy.star
     bars = {

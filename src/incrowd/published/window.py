@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError, no_column
-from incrowd.tables.base import Column, Edit, Source
+from incrowd.tables.base import Column, Edit, Source, narrowed
 
 Rows = NDArray[np.int64]
 
@@ -89,7 +89,7 @@ class Windows:
         if name not in self._columns:
             if name not in self.edit.columns:
                 raise no_column("window", name, self.edit.columns)
-            self._columns[name] = self.source.encode(name)
+            self._columns[name] = narrowed(self.source.encode(name))
         return self._columns[name]
 
     def cells(self, name: str, rows: Rows) -> tuple[list[str | None], list[str | None]]:
