@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from incrowd.attacks.fits import Fits, fits_of
 from incrowd.hierarchy.tree import Tree
-from incrowd.privacy.base import Model
+from incrowd.privacy.model import Model
 
 Ints = NDArray[np.int64]
 

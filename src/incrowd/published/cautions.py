@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.policy.base import Policy
-from incrowd.privacy.all_of import parts
-from incrowd.privacy.base import Model
 from incrowd.privacy.cautions import DIVERSITY, pairs
+from incrowd.privacy.model import Model
 from incrowd.tables.base import Replacement, Source
 
 Ints = NDArray[np.int64]
@@ -60,7 +59,7 @@ def told_by_pairs(
 
 def of_models(model: Model) -> Iterator[str]:
     """Yield a caution where l-diversity is asked for."""
-    if any(hasattr(part, "l") for part in parts(model)):
+    if any(hasattr(part, "l") for part in model.parts):
         yield DIVERSITY
 
 

@@ -12,7 +12,6 @@ from incrowd.encoding.encoded import Coded
 from incrowd.errors import OutOfScopeError, VerificationError
 from incrowd.policy.base import Policy
 from incrowd.policy.veil import by_column
-from incrowd.privacy.all_of import lawful_classes, parts
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.distinct_diversity import DistinctDiversity
@@ -60,7 +59,7 @@ def require_servable(table: Coded, policy: Policy) -> None:
         (policy.cost not in ("level", "stars"), "this cost, which may look at the table's values"),
         (not table.instance.plain, "hierarchies: a cell released as a group is not hidden, and of "
          "its values within the group the theorem says nothing; recode the column beforehand"),
-        (not all(isinstance(p, CLOSED_UNDER_SUPERSETS) for p in parts(table.model)),
+        (not all(isinstance(p, CLOSED_UNDER_SUPERSETS) for p in table.model.parts),
          "models under which a class may become unlawful by rows that join it; k-anonymity and "
          "distinct l-diversity are served"),
         (table.instance.columns > MOST_COLUMNS, f"more than {MOST_COLUMNS} quasi-identifiers: all "
@@ -101,9 +100,9 @@ def veiled(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Veil
 def judge(table: Coded) -> Lawful:
     """Return what says whether groups of the table's rows are lawful."""
     instance = table.instance
-    least = max((p.k for p in parts(table.model) if isinstance(p, KAnonymity)), default=1)
+    least = max((p.k for p in table.model.parts if isinstance(p, KAnonymity)), default=1)
     secret = instance.sensitive_codes[instance.copies[table.copy_of_row]]
-    looks = len(parts(table.model)) > 1
+    looks = len(table.model.parts) > 1
 
     def lawful(rows: Ints, group: Ints) -> NDArray[np.bool_]:
         fine = np.bincount(group) >= least
@@ -111,7 +110,7 @@ def judge(table: Coded) -> Lawful:
             enough = fine[group]
             kept, member = np.unique(group[enough], return_inverse=True)
             values = Group(secret[rows[enough]].astype(np.int32), instance.sensitive_sizes)
-            fine[kept] = lawful_classes(table.model, Classes(member.ravel(), values))
+            fine[kept] = table.model.lawful_classes(Classes(member.ravel(), values))
         return fine
 
     return lawful
@@ -143,7 +142,7 @@ def solution_of(table: Coded, of_row: Ints, hidden: NDArray[np.bool_]) -> Soluti
 
 def require_as_promised(table: Coded, solution: Solution, bound: int) -> None:
     """Raise VerificationError unless every class is lawful and shows what it may, and no more."""
-    fine = lawful_classes(table.model, Classes(solution.classes, table.problem.table)).all()
+    fine = table.model.lawful_classes(Classes(solution.classes, table.problem.table)).all()
     shown = solution.least is not None and np.array_equal(solution.levels, solution.least)
     if not fine or not shown or solution.cost < bound:
         raise VerificationError("the consistent method made a class that breaks what was asked")
