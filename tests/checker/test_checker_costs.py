@@ -48,8 +48,8 @@ def test_costs_that_say_nothing() -> None:
     assert meaning({"=x": free, "=y": paid}, 1)["x"]["suppressed"] == "0"
     assert meaning({"=x": free.filter(leaf="a")}, 1)["x"]["suppressed"] == "0"
     assert meaning({}, 1) == {}
-    assert meaning({"=x": paid}, 10**6)["x"]["suppressed"] == "1/1000000"
-    for scale, reason in ((10**6 + 1, "0.000001"), (2**70, "2\\^-40")):
+    assert meaning({"=x": paid}, 1000)["x"]["suppressed"] == "1/1000"
+    for scale, reason in ((1001, "0.001"), (10**6, "0.001"), (2**70, "2\\^-40")):
         with pytest.raises(RejectedError, match=reason):
             meaning({"=x": paid}, scale)
 

@@ -6,6 +6,7 @@ units that nobody would guess.
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import gcd
 from typing import Any
 
 import polars as pl
@@ -16,7 +17,8 @@ from incrowd.checker.ladder import validated
 from incrowd.checker.published import require_named
 from incrowd.checker.rejection import require
 
-MOST_SCALE, LEAST_STAR = 2**40, Fraction(1, 10**6)
+MOST_SCALE, LEAST_STAR = 2**40, Fraction(1, 1000)
+UNITS = ("scale", "cost", "bound", "proven", "most")
 
 
 def ladders_of(proof: Proof, qi: list[str]) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
@@ -32,14 +34,14 @@ def meaning(ladders: Mapping[str, pl.DataFrame], scale: int) -> dict[str, Any]:
 
     ``stars``: each changed cell costs as much; ``levels``: its level over the height of that;
     ``listed``: what the proof lists.  Rejected are costs that are all 0 though some column has
-    several values, and units of which a suppressed cell has less than 10⁻⁶ in every column.
+    several values, and units of which a suppressed cell has less than 1/1000 in every column.
     """
     require(scale < MOST_SCALE, "the costs are in units smaller than 2^-40")
     stars = {c: max(ladder["cost"].to_list(), default=0) for c, ladder in ladders.items()}
     several = any(ladder["leaf"].n_unique() > 1 for ladder in ladders.values())
     dearest = Fraction(max(stars.values(), default=0), scale)
     require(dearest > 0 or not several, "all costs are 0, so a bound says nothing")
-    require(dearest >= LEAST_STAR or not dearest, "a suppressed cell costs less than 0.000001")
+    require(dearest >= LEAST_STAR or not dearest, "a suppressed cell costs less than 0.001")
     return {
         column.removeprefix(MARK): {
             "suppressed": str(Fraction(stars[column], scale)),
@@ -47,6 +49,15 @@ def meaning(ladders: Mapping[str, pl.DataFrame], scale: int) -> dict[str, Any]:
         }
         for column, ladder in ladders.items()
     }
+
+
+def reduced(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return facts whose numbers in units of 1/scale have no common divisor.
+
+    A proof may count in finer units than its costs call for; who reads the numbers is not to.
+    """
+    common = gcd(*(facts[name] for name in UNITS))
+    return facts | {name: facts[name] // common for name in UNITS}
 
 
 def rule_of(ladder: pl.DataFrame, star: int) -> str:

@@ -25,6 +25,22 @@ def require_hierarchy(proof: Proof, column: str, data: bytes) -> None:
     require_like_file(validated(ladder, column), data, column)
 
 
+def said_by(proof: Proof) -> dict[str, Any]:
+    """Return what an accepted proof says, beside what the checker has counted."""
+    facts = proof.facts
+    cost, bound = facts["cost"], facts["bound"]
+    return {
+        **{name: facts[name] for name in ("cost", "bound", "scale")},
+        "gap": gap_of(cost, bound),
+        "optimal": cost == bound,
+        "star": facts.get("star", "*"),
+        "hierarchies": {
+            column: known.get("origin") for column, known in facts["hierarchies"].items()
+        },
+        "spreadsheet_safe": facts.get("spreadsheet_safe") is True,
+    }
+
+
 def require_named(ladders: Mapping[str, pl.DataFrame], named: Mapping[str, Any], star: Any) -> None:
     """Reject a ladder beyond suppression of a column for which no hierarchy is named.
 

@@ -17,7 +17,7 @@ from incrowd.checker.ladder import tables
 from incrowd.checker.lawful import Lawful
 from incrowd.checker.models import least_class, least_size
 from incrowd.checker.people import secrets_of, with_people
-from incrowd.checker.published import gap_of, require_hierarchy, require_statement
+from incrowd.checker.published import require_hierarchy, require_statement, said_by
 from incrowd.checker.recheck import recheck
 from incrowd.checker.rejection import RejectedError, require, require_none
 
@@ -34,10 +34,14 @@ class Verdict:
     ----------
     accepted: whether everything that the proof claims holds.
     reason, row, column: the first violation; rows of the release count from 1.
-    facts: when accepted, what was proved: rows, columns (of the release), models, costs (what
-        they mean, see ``costs.meaning``), cost, bound, scale, gap, optimal; and ``proven``, what
-        the prices prove, which is at least the bound.  Not proved is what ``unchecked`` names:
-        models that the release is said to obey, and the checker does not know.
+    facts: when accepted, what was proved: rows, suppressed_rows, columns (of the release), models,
+        roles, star, spreadsheet_safe, hierarchies (column → what the proof calls it), costs (what
+        they mean, see ``costs.meaning``), gap, optimal; and in units of 1/``scale`` (of the proof,
+        see ``costs.reduced``) cost, bound, ``proven`` (what the prices prove, at least the bound)
+        and ``most`` (what a release costs in which every cell is suppressed).
+        Not proved is what ``unchecked`` names: models that the release is said to obey, and the
+        checker does not know.
+    proof: when accepted, what the proof says.
     """
 
     accepted: bool
@@ -45,6 +49,7 @@ class Verdict:
     row: int | None = None
     column: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    proof: files.Proof | None = None
 
 
 def check(
@@ -73,7 +78,7 @@ def check(
         if statement is not None:
             hash_of_proof = files.sha256(Path(proof).read_bytes())
             require_statement(Path(statement).read_bytes(), read, hash_of_proof)
-        return Verdict(True, facts=facts)
+        return Verdict(True, facts=facts, proof=read)
     except RejectedError as no:
         return Verdict(False, str(no), no.row, no.column)
     except NONSENSE as error:
@@ -96,7 +101,8 @@ def proved(release: Path, original: Path, proof: files.Proof, reading: Any) -> d
         where = no.row, no.column and no.column.removeprefix(files.MARK)
         raise RejectedError(f"{no.reason}; {strange}" if other else no.reason, *where) from None
     require(not other, strange)
-    return {**found, "models": models, "unchecked": facts.get("unchecked", [])}
+    said = {**said_by(proof), "unchecked": facts.get("unchecked", [])}
+    return {**found, **said, "models": models, "roles": roles}
 
 
 def compared(
@@ -104,7 +110,7 @@ def compared(
 ) -> dict[str, Any]:
     """Return what original and release prove together with the proof, or reject it."""
     (before, after), facts = read, proof.facts
-    scale, quantum, k, cost, bound = (facts[name] for name in files.NUMBERS)
+    _, quantum, k, cost, bound = (facts[name] for name in files.NUMBERS)
     origin = proof.rows["original"].cast(pl.Int64).to_numpy()
     before, origin, dropped = without_dropped(before, origin, facts, models)
     qi, safe = roles["qi"], facts.get("spreadsheet_safe") is True
@@ -126,10 +132,8 @@ def compared(
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
     require(0 <= bound <= cost, "the bound is above the cost, or below 0")
     columns = [name.removeprefix(files.MARK) for name in after.columns]
-    rows = {"rows": before.height, "columns": columns, "costs": costs}
-    keys = {**rows, "cost": cost, "bound": bound, "proven": proven, "scale": scale}
-    told = {"gap": gap_of(cost, bound), "optimal": cost == bound, "suppressed_rows": dropped}
-    return keys | told
+    found = {"rows": before.height, "columns": columns, "costs": costs, "suppressed_rows": dropped}
+    return found | {"proven": proven, "most": spent(before.height + dropped, ladders)}
 
 
 def require_columns(

@@ -54,7 +54,7 @@ def build_trees(
     for column, distinct in values.items():
         ladder = sources.get(column, Suppression()).build(column, distinct)
         numerators, unit = _rule(choices.get(column, RULES["level"])).charge(ladder)
-        weight = _weight(column, weights.get(column, 1))
+        weight = weight_of(column, weights.get(column, 1))
         charged.append((ladder, numerators, weight.numerator, unit * weight.denominator))
     scale = math.lcm(*(unit for *_, unit in charged))
     dearest = sum(
@@ -78,7 +78,13 @@ def _rule(choice: CostChoice) -> Cost:
     return parse_cost(choice) if isinstance(choice, str) else choice
 
 
-def _weight(column: str, weight: Number) -> Fraction:
+def weight_of(column: str, weight: Number) -> Fraction:
+    """Return a column's weight, exactly.
+
+    Raises
+    ------
+    InputError: it is no number above 0 of at most six decimals.
+    """
     try:
         value = exact(weight)
     except ValueError as error:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.prices import Prices
-from incrowd.errors import VerificationError
+from incrowd.errors import InputError, VerificationError
 from incrowd.privacy.claims import claims_of
 from incrowd.privacy.model import all_of
+from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate
 from incrowd.proof.statement import statement
@@ -52,6 +53,7 @@ def prove(
     table = coded(release.source, release.policy)
     if (table.instance.codes != solution.instance.codes).any():
         raise VerificationError("the original changed while its release was made")
+    require_plain_costs(solution.instance)
     problem, solved = Problem(solution.instance, table.model), release.solved
     secret = attributes_of(release.source, release.roles)
     values = {name: column.values for name, column in secret.items()}
@@ -73,6 +75,18 @@ def prove(
             sure = priced(evidence, known)
         evidence = sure
     return write_proof(file, evidence, original, released)
+
+
+def require_plain_costs(instance: Instance) -> None:
+    """Raise InputError where the checker would refuse the units in which costs are counted."""
+    from incrowd.checker.costs import LEAST_STAR
+
+    dearest = max((int(tree.cost[-1].max(initial=0)) for tree in instance.trees), default=0)
+    if 0 < dearest < LEAST_STAR * instance.scale:
+        raise InputError(
+            f"in every column a suppressed cell costs less than {float(LEAST_STAR)}, which a proof "
+            "cannot say; make all weights and costs larger by the same factor"
+        )
 
 
 def evidence_of(

@@ -1,0 +1,168 @@
+"""``incrowd verify --proof``: the independent checker's answer, and what is held against it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.cli import options
+from incrowd.cli.output import print_json, say
+from incrowd.errors import InputError
+from incrowd.text.units import at_most, shown_gap, shown_share
+
+if TYPE_CHECKING:
+    from incrowd.checker.verify import Verdict
+    from incrowd.policy import Policy
+
+READING = {"delimiter": "--delimiter", "encoding": "--encoding", "odd_header": "--odd-header"}
+
+
+def with_proof(
+    release: str,
+    original: str,
+    proof: str,
+    statement: str | None,
+    as_json: bool,
+    quiet: bool,
+    given: Mapping[str, Any],
+) -> int:
+    """Hand over to the independent checker, and hold what is said against the proof."""
+    if "-" in (release, original, proof):
+        raise InputError("--proof needs files, not pipes: it states their hashes")
+    from incrowd.checker.delimited import Reading
+    from incrowd.checker.verify import check
+
+    require_delimited(release, original)
+    reading = Reading(given["delimiter"], given["encoding"], given["odd_header"])
+    verdict = check(release, original, proof, None, statement, reading)
+    reasons, left = [verdict.reason], []
+    if verdict.accepted:
+        reasons, left = held(verdict, release, original, given)
+    facts = told(verdict.facts, left) if verdict.accepted else {}
+    if as_json:
+        print_json({"lawful": not reasons, "reasons": reasons, **facts})
+    for reason in reasons:
+        say(f"incrowd: no: {reason}")
+    if not reasons:
+        say(answer(facts), quiet)
+    return 1 if reasons else 0
+
+
+def require_delimited(release: str, original: str) -> None:
+    """Raise InputError where it is said how to read delimited text, and no table is any."""
+    from incrowd.checker.files import form_of
+
+    asked = [option for name, option in READING.items() if options.is_typed(name)]
+    heads = []
+    for path in (release, original) if asked else ():
+        with Path(path).open("rb") as file:
+            heads.append(file.read(1000))
+    if asked and all(map(form_of, heads)):
+        raise InputError(f"{asked[0]} is of delimited text, which neither table is")
+
+
+def held(
+    verdict: "Verdict", release: str, original: str, given: Mapping[str, Any]
+) -> tuple[list[str], list[str]]:
+    """Return why the proof is not of what is said, and what is left open."""
+    from incrowd.proof.held import left_open, not_held
+
+    proof = verdict.proof
+    assert proof is not None
+    policy, said = asked_of(given, [c for names in proof.facts["roles"].values() for c in names])
+
+    def opened(path: str) -> Any:
+        form = proof.facts.get("csv") or {}
+        known = {name: given[name] or form.get(name) for name in ("delimiter", "encoding")}
+        return options.opened(path, known)
+
+    tables = (lambda: opened(original)), (lambda: opened(release))
+    reasons = list(not_held(proof, policy, said, *tables))
+    if given["spreadsheet_safe"] and not verdict.facts["spreadsheet_safe"]:
+        reasons.append("the release is not one of --spreadsheet-safe")
+    return reasons, left_open(proof, policy, said)
+
+
+def asked_of(given: Mapping[str, Any], columns: Sequence[str]) -> tuple["Policy", frozenset[str]]:
+    """Return what is asked for, typed or in the policy file, and which arguments that names."""
+    from incrowd.policy import Policy
+    from incrowd.policy.file import read_keys
+
+    said = {name for name in given if options.is_typed(name)}
+    if given["policy"] is not None:
+        said |= set(read_keys(given["policy"]))
+    arguments = options.policy_arguments(columns, given)
+    policy = Policy(**{"k": 1, **{n: x for n, x in arguments.items() if n in said}})
+    return policy, frozenset(said)
+
+
+def told(facts: Mapping[str, Any], left: Sequence[str]) -> dict[str, Any]:
+    """Return what was proved, its numbers reduced, and what was not checked."""
+    from incrowd.checker.costs import reduced
+
+    unknown = (
+        f"unproven {name}: the checker does not know this model, and nothing here says that a "
+        "class obeys it"
+        for name in facts["unchecked"]
+    )
+    return reduced(dict(facts)) | {"not_checked": [*unknown, *left]}
+
+
+def answer(facts: Mapping[str, Any]) -> str:
+    """Say what was proved, of what, and what is left open."""
+    from incrowd.proof.held import in_words
+
+    gap = f"the gap is {shown_gap(facts['gap'])}"
+    state = "optimal: it equals the bound" if facts["optimal"] else gap
+    cost, bound = (hundredths(facts[name], facts["scale"]) for name in ("cost", "bound"))
+    most = facts["most"]
+    share = f" ({shown_share(at_most(facts['cost'], most))} of the most)" if most else ""
+    dropped = facts["suppressed_rows"]
+    left_out = f" ({dropped:,} more are left out, each counted as all stars)" if dropped else ""
+    which = "lawful release of these rows" if dropped else "lawful release"
+    return "\n".join(
+        (
+            f"yes: {facts['rows']:,} rows{left_out}, every class lawful, every cell the original "
+            f"one or an ancestor; the cost is {cost}{share}, and no {which} costs less than "
+            f"{bound} ({state})",
+            f"models   {'; '.join(printable(in_words(entry)) for entry in facts['models'])}",
+            f"roles    {roles_in_words(facts['roles'])}",
+            f"costs    {prices(facts['costs'])}",
+            f"open     {'; '.join(map(printable, facts['not_checked']))}",
+        )
+    )
+
+
+def roles_in_words(roles: Mapping[str, Sequence[str]]) -> str:
+    """Say which columns have which role."""
+    from incrowd.proof.held import ROLES
+
+    named = {role: ", ".join(map(printable, roles[role])) for role in ROLES if roles[role]}
+    return "; ".join(f"{ROLES[role]}: {names}" for role, names in named.items())
+
+
+def printable(name: str) -> str:
+    """Return a column's name without line ends and what else moves a cursor."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def prices(costs: Mapping[str, Mapping[str, str]]) -> str:
+    """Say what a suppressed cell costs, and by which rules generalized ones do."""
+    stars: dict[str, list[str]] = {}
+    for column, known in costs.items():
+        stars.setdefault(known["suppressed"], []).append(printable(column))
+    told = [f"{cost} ({', '.join(names)})" for cost, names in stars.items()]
+    parts = [f"a suppressed cell {', '.join(stars if len(told) == 1 else told) or 'nothing'}"]
+    ways = {"levels": "that times its level over the height", "listed": "what the proof lists"}
+    for rule, way in ways.items():
+        names = [printable(column) for column, known in costs.items() if known["rule"] == rule]
+        parts += [f"a generalized one {way} ({', '.join(names)})"] if names else []
+    return "; ".join(parts)
+
+
+def hundredths(cost: int, scale: int) -> str:
+    """Return an integer cost in the user's units, cut to two decimals, or whole, or a fraction."""
+    if cost % scale == 0:
+        return f"{cost // scale:,}"
+    if 0 < cost * 100 < scale:
+        return f"{cost}/{scale}"
+    return f"{cost // scale:,}.{cost * 100 // scale % 100:02}"

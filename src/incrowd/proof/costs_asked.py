@@ -1,0 +1,130 @@
+"""The hierarchies and costs that a verifier asks for, held against those of a proof."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import groupby
+from typing import Any
+
+import polars as pl
+
+from incrowd.checker.files import Proof
+from incrowd.errors import HierarchyError, InputError
+from incrowd.hierarchy.build import build_trees, weight_of
+from incrowd.policy import Policy
+
+Path = tuple[str | None, ...]
+NCP = "ncp"
+
+
+def ladder_of(proof: Proof, column: str) -> pl.DataFrame:
+    """Return what a proof says of a column's hierarchy, level by level."""
+    return proof.ladders.filter(pl.col("column") == column).sort("level")
+
+
+def paths_of(proof: Proof, column: str) -> dict[str | None, Path]:
+    """Return the labels of each value, from itself to the star, repetitions left out."""
+    found: dict[str | None, list[str | None]] = {}
+    for leaf, label in ladder_of(proof, column).select("leaf", "label").iter_rows():
+        found.setdefault(leaf, []).append(label)
+    return {leaf: shortened(labels) for leaf, labels in found.items()}
+
+
+def shortened(labels: Any) -> Path:
+    """Leave out labels that repeat the one below."""
+    return tuple(label for label, _ in groupby(labels))
+
+
+def labels_of(source: Any, proof: Proof, column: str) -> dict[str | None, Path]:
+    """Return the same as a source of hierarchies makes it of the values that the proof lists.
+
+    Raises
+    ------
+    HierarchyError: the source does not fit the values.
+    """
+    leaves = list(paths_of(proof, column))
+    ladder = source.build(column, leaves)
+    star = proof.facts.get("star", "*")
+    paths = (ladder.path(leaf) for leaf in range(len(ladder.leaves)))
+    return {path[0]: shortened((*path[:-1], star)) for path in paths}
+
+
+def costs_differ(proof: Proof, policy: Policy, by_rule: bool) -> Iterator[str]:
+    """Yield the columns whose costs are others than those asked for.
+
+    Where no cost is named (``by_rule`` false) the weights are held: what suppressed cells cost.
+    """
+    weights = {column: weight_of(column, weight) for column, weight in policy.weights.items()}
+    for column in weights:
+        if column not in proof.facts["roles"]["qi"]:
+            yield f"column {column!r} is no quasi-identifier, so it has no weight"
+    asked = costs_asked(proof, policy) if by_rule else None
+    for column in proof.facts["roles"]["qi"]:
+        stated = costs_of(proof, column)
+        if asked is not None and stated != asked[column]:
+            yield f"column {column!r}: its costs are not those asked for (--cost, --weight)"
+        if asked is None and len(paths_of(proof, column)) > 1:
+            star, weight = max(stated.values()), weights.get(column, Fraction(1))
+            if star != weight:
+                yield f"column {column!r}: a suppressed cell costs {star}, not {weight}"
+
+
+def costs_of(proof: Proof, column: str) -> dict[tuple[str | None, str | None], Fraction]:
+    """Return what each value costs under each of its labels, in the user's units."""
+    rungs = ladder_of(proof, column).select("leaf", "label", "cost").iter_rows()
+    return {(leaf, label): Fraction(cost, proof.facts["scale"]) for leaf, label, cost in rungs}
+
+
+def costs_asked(
+    proof: Proof, policy: Policy
+) -> dict[str, dict[tuple[str | None, str | None], Fraction]]:
+    """Return by column what ``costs_of`` would be under the policy's cost and weights.
+
+    Raises
+    ------
+    InputError: a cost counts a hierarchy's values, and its file is not given.
+    """
+    qi, star = proof.facts["roles"]["qi"], proof.facts.get("star", "*")
+    values = {column: list(paths_of(proof, column)) for column in qi}
+    sources = {column: source_of(proof, policy, column) for column in qi}
+    sources = {column: source for column, source in sources.items() if source is not None}
+    weights = {column: weight for column, weight in policy.weights.items() if column in qi}
+    trees, scale = build_trees(values, sources, policy.cost, weights)
+    found = {}
+    for tree in trees:
+        costs = found[tree.column] = {}
+        for level in range(tree.levels):
+            for leaf, node in enumerate(tree.node[level].tolist()):
+                label = star if level == tree.levels - 1 else tree.labels[level][node]
+                costs[tree.leaves[leaf], label] = Fraction(int(tree.cost[level, leaf]), scale)
+    return found
+
+
+def source_of(proof: Proof, policy: Policy, column: str) -> Any:
+    """Return where a column's hierarchy comes from: as asked, as a rule, or as the proof lists it.
+
+    Raises
+    ------
+    InputError: NCP counts the values of a file that is not given.
+    """
+    from incrowd.hierarchy.file import HierarchyRows
+    from incrowd.hierarchy.spec import parse
+
+    known = proof.facts["hierarchies"].get(column)
+    if column in policy.hierarchies:
+        return policy.sources()[column]
+    if known is None:
+        return None
+    if known.get("sha256") is None:
+        try:
+            return parse(str(known.get("origin")))
+        except HierarchyError:
+            pass  # it was given in memory
+    cost = policy.cost.get(column, "level") if isinstance(policy.cost, dict) else policy.cost
+    if cost == NCP:
+        raise InputError(
+            f"the cost ncp counts the values of the hierarchy of {column!r}: give it as well, "
+            f"--hierarchy {column}=FILE"
+        )
+    paths = paths_of(proof, column).items()
+    own = [path for leaf, path in paths if leaf is not None or len(path) > 2]
+    return HierarchyRows(tuple(tuple(label or "" for label in path) for path in own))

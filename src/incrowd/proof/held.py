@@ -1,0 +1,217 @@
+"""What a verifier asks for, held against a proof that the checker has accepted.
+
+The checker says what is proved: of which roles, models, hierarchies and costs.  Whether that is
+what the verifier had in mind is decided here, from what they say: each thing said is held against
+the proof, and nothing else is.  A model that is stricter than the one asked for will do.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.checker.files import Proof
+from incrowd.checker.people import persons
+from incrowd.checker.published import require_hierarchy
+from incrowd.checker.rejection import RejectedError
+from incrowd.errors import VerificationError
+from incrowd.policy import Policy
+from incrowd.policy.base import Roles
+from incrowd.proof.costs_asked import costs_differ, labels_of, paths_of
+from incrowd.tables.base import Source, texts
+from incrowd.tables.fewer import FewerRows
+from incrowd.tables.spreadsheet import undone
+
+Entry = Mapping[str, Any]
+Table = Callable[[], Source]
+
+ROLES = {
+    "qi": "quasi-identifiers",
+    "sensitive": "sensitive columns",
+    "keep": "columns kept unchanged",
+    "id": "columns left out",
+}
+MODELS = {"l", "l_kind", "c", "t", "distance", "models"}
+CONSTRAINTS = {"fixed", "linked", "caps"}
+COUNTING = ("k-anonymity", "people", "alpha-k")  # their k is a number of rows, at least
+
+
+def not_held(
+    proof: Proof, policy: Policy, said: Set[str], original: Table, released: Table
+) -> Iterator[str]:
+    """Yield why a proof is not of what is asked for.
+
+    Parameters
+    ----------
+    policy: what is asked for; said: the names of its arguments that count.
+    original, released: read the two tables, where they are looked at.
+
+    Raises
+    ------
+    InputError: what is asked for makes no sense, or cannot be held against the proof without more.
+    """
+    yield from roles_differ(proof, policy, said)
+    entries = proof.facts["models"]
+    known = max((e["k"] for e in entries if e["model"] in COUNTING), default=1)
+    if policy.k > known and "person" not in said:
+        yield f"the proof is of k = {known}, not {policy.k}"
+    if said & MODELS:
+        asked = models_asked(policy, proof, released)
+        missing = [entry for entry in asked if not any(as_strict(e, entry) for e in entries)]
+        yield from (f"the proof is not of {in_words(entry)}, nor stricter" for entry in missing)
+    if "hierarchies" in said:
+        yield from hierarchies_differ(proof, policy)
+    if said & {"cost", "weights"}:
+        yield from costs_differ(proof, policy, "cost" in said)
+    star = proof.facts.get("star", "*")
+    if "star" in said and star != policy.star:
+        yield f"a suppressed cell shows {star!r}, not {policy.star!r}"
+    dropped = proof.facts.get("suppressed_rows", 0)
+    if "suppress_rows" in said and dropped > policy.suppress_rows:
+        yield f"{dropped:,} rows are left out, more than {policy.suppress_rows:,}"
+    if said & CONSTRAINTS:
+        yield from constraints_differ(proof, policy, original(), released())
+
+
+def roles_differ(proof: Proof, policy: Policy, said: Set[str]) -> Iterator[str]:
+    """Yield the roles whose columns are others than those asked for."""
+    roles, people = proof.facts["roles"], persons(proof.facts["models"])
+    for role, words in ROLES.items():
+        asked, stated = set(getattr(policy, role) or ()), set(roles[role])
+        if role == "id":
+            asked |= set(policy.person)
+            stated -= set(people) - asked if not policy.person else set()
+        if role in said and asked != stated:
+            yield f"{words} are {listed(roles[role])}, not {listed(asked)}"
+    if "person" in said and set(people) != set(policy.person):
+        yield f"people are told apart by {listed(people)}, not by {listed(policy.person)}"
+    counted = [e["k"] for e in proof.facts["models"] if e["model"] == "people"]
+    if "person" in said and policy.k > max(counted, default=0):
+        yield f"the proof is of {max(counted, default=0)} people in every class, not {policy.k}"
+
+
+def listed(names: Any) -> str:
+    """Columns in words."""
+    return ", ".join(map(repr, sorted(names))) or "none"
+
+
+def models_asked(policy: Policy, proof: Proof, released: Table) -> list[Entry]:
+    """Return the models that are asked of sensitive columns, as a proof states them.
+
+    Their values are those of the release, where they are what they were.
+    """
+    from incrowd.policy.models import model_of
+    from incrowd.privacy.claims import plain_models
+
+    table, safe = released(), proof.facts.get("spreadsheet_safe") is True
+    columns = {name: table.encode(name) for name in proof.facts["roles"]["sensitive"]}
+    secret = {n: undone(c) if safe else c for n, c in columns.items()}
+    model = model_of(replace(policy, person=()), secret, policy.sources())
+    plain = plain_models(model, {name: column.values for name, column in secret.items()})
+    return [entry for entry in plain if entry["model"] != "k-anonymity"]
+
+
+def as_strict(stated: Entry, asked: Entry) -> bool:
+    """Whether a model that the proof states obliges to all that an asked one does."""
+    least, most = ("k", "l"), ("c", "t", "alpha", "beta", "delta")
+    columns = [set(e.get("columns", [e.get("column")])) for e in (stated, asked)]
+    same = stated["model"] == asked["model"] and columns[0] == columns[1]
+    same = same and all(Fraction(stated[n]) >= Fraction(asked[n]) for n in least if n in asked)
+    same = same and all(Fraction(stated[n]) <= Fraction(asked[n]) for n in most if n in asked)
+    spared = "values" in stated and not set(stated["values"]) >= set(asked.get("values", ()))
+    fewer = "values" in stated and "values" not in asked
+    distance = ("distance", "order", "levels", "matrix")
+    return bool(same and not spared and not fewer) and all(
+        stated.get(name) == asked.get(name) for name in distance
+    )
+
+
+def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
+    """Yield the hierarchies that are others than those asked for: files, or what rules make."""
+    sources = policy.sources()
+    for column, spec in policy.hierarchies.items():
+        path = Path(getattr(sources[column], "path", str(spec)))
+        if column not in proof.facts["roles"]["qi"]:
+            if column not in proof.facts["roles"]["sensitive"]:  # those are for distances
+                yield f"column {column!r} is no quasi-identifier, so it has no hierarchy"
+            continue
+        if path.is_file():
+            try:
+                require_hierarchy(proof, column, path.read_bytes())
+            except RejectedError as no:
+                yield str(no)
+        elif paths_of(proof, column) != labels_of(sources[column], proof, column):
+            yield f"column {column!r}: its hierarchy is not {sources[column]}"
+
+
+def constraints_differ(
+    proof: Proof, policy: Policy, original: Source, released: Source
+) -> Iterator[str]:
+    """Yield the first fixed, linked or capped column whose cells are not as asked."""
+    from incrowd.constraints.of_release import require_constraints_of
+    from incrowd.constraints.plan import require_columns
+
+    stated = proof.facts["roles"]
+    inside = {role: tuple(c for c in original.columns if c in stated[role]) for role in ROLES}
+    roles = Roles(**inside)
+    require_columns(policy, roles, original.columns)
+    origin = proof.rows["original"].cast(pl.Int64).to_numpy()
+    kept = np.sort(origin)
+    source = FewerRows(original, kept) if len(kept) < original.rows else original
+    found = texts(released, roles.qi)
+    if proof.facts.get("spreadsheet_safe") is True:
+        columns = {str(j): undone(released.encode(name)) for j, name in enumerate(roles.qi)}
+        cells = {n: pl.Series(c.values, dtype=pl.String)[c.codes] for n, c in columns.items()}
+        found = pl.DataFrame(cells)
+    try:
+        require_constraints_of(source, found, np.searchsorted(kept, origin), roles, policy)
+    except VerificationError as no:
+        yield str(no).removeprefix("the re-check of the release: ")
+
+
+def in_words(entry: Entry, named: bool = True) -> str:
+    """Say which model a proof states; without the values that it lists."""
+    told = {n: entry[n] for n in ("k", "l", "c", "t", "alpha", "beta", "delta") if n in entry}
+    kind = str(entry["model"])
+    columns: Sequence[str] = entry.get("columns", [entry["column"]] if "column" in entry else ())
+    of = f" of {listed(columns)}" if named and columns else ""
+    guarded = f", {len(entry['values'])} values guarded" if "values" in entry else ""
+    distance = f" ({entry['distance']} distance)" if "distance" in entry else ""
+    words: str = {
+        "k-anonymity": "{k}-anonymity",
+        "people": "{k} people in every class, told apart by",
+        "recursive": "recursive ({c}, {l})-diversity",
+        "t-closeness": "{t}-closeness",
+        "alpha-k": "({alpha}, {k})-anonymity",
+        "basic-beta": "basic {beta}-likeness",
+        "enhanced-beta": "enhanced {beta}-likeness",
+        "delta-disclosure": "{delta}-disclosure",
+    }.get(kind, kind + " {l}-diversity")
+    if kind == "people":
+        return f"{words.format(**told)} {listed(columns)}"
+    return words.format(**told) + distance + guarded + of
+
+
+def left_open(proof: Proof, policy: Policy, said: Set[str]) -> list[str]:
+    """Return what neither the checker nor what is said decides, in words."""
+    facts = proof.facts
+    found = [
+        "whether the original is genuine",
+        "whether others know more than the quasi-identifiers",
+        "whether the models are enough for the purpose",
+    ]
+    named = [c for c in facts["roles"]["qi"] if c in facts["hierarchies"]]
+    named = [c for c in named if "hierarchies" not in said or c not in policy.hierarchies]
+    if named:
+        found.append(f"whether the hierarchies of {listed(named)} say what is true (--hierarchy)")
+    own = [e["column"] for e in facts["models"] if e.get("distance", "equal") != "equal"]
+    if own and not said & MODELS:
+        found.append(f"whether values of {listed(own)} are as far apart as the proof says (--t)")
+    search = {"method", "reductions", "time_limit", "gap", "seed", "threads", "order"} & said
+    if search:
+        found.append(f"how the release was searched for ({', '.join(sorted(search))})")
+    return found
