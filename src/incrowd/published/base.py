@@ -259,7 +259,7 @@ class Published(Priced):
         names = () if self.roles.person else self.roles.id  # there, people are counted
         classes, replaced = self._class_of_original, self.edit.replacements
         found = [*cautions.repeated(self.source, names, classes, self.k)]
-        found += cautions.of_models(self.model)
+        found += cautions.of_models(self.policy)
         if self.veil is None:  # coins split pairs that are alike, and order rows
             found += cautions.told_by_pairs(self.source, self.roles.qi, replaced, classes)
             found += cautions.repeatable(self.policy)

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from incrowd.policy.base import Policy
 from incrowd.privacy.cautions import DIVERSITY, pairs
-from incrowd.privacy.model import Model
 from incrowd.tables.base import Replacement, Source
 
 Ints = NDArray[np.int64]
@@ -57,9 +56,10 @@ def told_by_pairs(
         yield pairs(sum(found.values()), hit)
 
 
-def of_models(model: Model) -> Iterator[str]:
+def of_models(policy: Policy) -> Iterator[str]:
     """Yield a caution where l-diversity is asked for."""
-    if any(hasattr(part, "l") for part in model.parts):
+    asked = (policy.l, *(getattr(model, "l", None) for model in policy.models))
+    if any(l is not None for l in asked):  # noqa: E741
         yield DIVERSITY
 
 
