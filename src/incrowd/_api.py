@@ -59,7 +59,7 @@ def anonymize(
     reductions: str | None = None,
     time_limit: float | None = None,
     gap: float | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     threads: int = 1,
     suppress_rows: int = 0,
     order: str = "keep",
@@ -93,7 +93,10 @@ def anonymize(
     method: ``"auto"`` or a solver's id (``incrowd methods``).
     reductions: what the exact methods do first: ``"paper"``, ``"all"`` or ``"none"``.
     time_limit: wall seconds; gap: end at this ``(cost − bound) / cost``.
-    seed: of all randomness; threads: at most so many, without influence on the result.
+    seed: of all randomness. Where it is not given the search takes 0, and shuffled rows an order
+        that nobody can make again; given, the order follows from it and the original cells, and
+        ``release.warnings`` says what that discloses.
+    threads: at most so many, without influence on the result.
     suppress_rows: where the table itself breaks the model, leave out the fewest rows that make it
         lawful, at most so many; each counts as wholly suppressed, and the bound speaks of the rows
         that are kept.
@@ -165,7 +168,7 @@ def release_of(
         require_lawful_table(table.problem)
     further: dict[str, int] = {}
     listener = noting(further, in_user_units(listener, table.instance.scale))
-    context = Context(policy.seed, stop, listener, policy.threads)
+    context = Context(policy.search_seed, stop, listener, policy.threads)
     with interruptible(stop):
         solved = searched(source, table, policy, context)
     tell(Event(RECHECK))

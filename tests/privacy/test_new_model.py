@@ -189,6 +189,9 @@ def test_proofs_say_what_they_do_not_certify(
     unchecked = [] if known else ["half at most"]
     assert list(release.unchecked) == verdict.facts["unchecked"] == unchecked
     assert release_record(release, None, None).get("unchecked", []) == unchecked
+    page = tmp_path / "page.html"
+    release.report(page)
+    assert ("half at most: by its own definition alone" in page.read_text()) != known
     assert ("half at most: by its own definition alone" in summary(release)) != known
     for text in (facts, json.loads(told.read_text())):
         assert text.get("unchecked", []) == unchecked

@@ -71,7 +71,7 @@ def bound_record(
     problem: "Problem", k: int, models: Sequence[str], least: int, seconds: float
 ) -> dict[str, Any]:
     """Return what ``--json`` prints; ``least`` is the bound in units of 1/scale."""
-    from incrowd.text.units import in_units
+    from incrowd.text.units import at_most, in_units
 
     instance, worst = problem.instance, problem.instance.worst_cost
     return {
@@ -81,7 +81,7 @@ def bound_record(
         "k": k,
         "models": list(models),
         "lower_bound": in_units(least, instance.scale),
-        "bound_fraction": least / worst if worst else 0.0,
+        "bound_fraction": at_most(least, worst) if worst else 0.0,
         "method": "row prices",
         "seconds": round(seconds, 3),
     }
@@ -89,12 +89,12 @@ def bound_record(
 
 def in_words(record: dict[str, Any]) -> str:
     """Return what is said beside the bound."""
-    from incrowd.text.units import shown_bound
+    from incrowd.text.units import shown, shown_share
 
     return (
         f"no lawful release ({' and '.join(record['models'])}) costs less than "
-        f"{shown_bound(record['lower_bound'])}, "
-        f"{record['bound_fraction']:.2%} of the most a release can cost"
+        f"{shown(record['lower_bound'])}, "
+        f"{shown_share(record['bound_fraction'])} of the most a release can cost"
     )
 
 

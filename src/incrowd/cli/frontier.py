@@ -73,7 +73,7 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
                 "points": points,
                 "ended": found.ended,
                 "seconds": round(found.seconds, 3),
-                "seed": policy.seed,
+                "seed": policy.search_seed,
                 "output": given["output"],
             }
         )
@@ -129,15 +129,15 @@ def numbers(text: str, option: str = "--k") -> list[int]:
 
 def as_lines(found: Any) -> str:
     """Return the points as aligned text."""
-    from incrowd.text.units import shown, shown_bound
+    from incrowd.text.units import shown, shown_gap
 
     rows = [["k", "cost", "bound", "gap", "share of the most"]]
     rows += [
         [
             f"{p.k:,}",
             shown(p.cost),
-            shown_bound(p.lower_bound, p.cost),
-            f"{p.gap:.2%}",
+            shown(p.lower_bound),
+            shown_gap(p.gap),
             f"{p.cost_fraction:.2%}",
         ]
         for p in found.points

@@ -164,7 +164,12 @@ search_options = together(
     ),
     click.option("--time-limit", type=float, metavar="S", help="Wall seconds to search at most."),
     click.option("--gap", type=float, metavar="X", help="End at this gap, e.g. 0.01."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of all randomness."),
+    click.option(
+        "--seed",
+        type=int,
+        help="Of all randomness, the order of shuffled rows among it. Default: 0 for the search, "
+        "and an order that nobody can make again.",
+    ),
     click.option(
         "--threads",
         type=int,

@@ -4,6 +4,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any
 
 from incrowd.run import clock
@@ -69,7 +70,7 @@ class Line:
         """Return the line as it is now."""
         from rich.text import Text
 
-        from incrowd.text.units import shown
+        from incrowd.text.units import as_written, at_least, shown, shown_gap
 
         parts = [self._event.stage]
         if self._event.share is not None:
@@ -79,7 +80,8 @@ class Line:
         if self._bound is not None:
             parts.append(f"at least {shown(self._bound)}")
         if self._cost and self._bound is not None:
-            parts.append(f"gap {(self._cost - self._bound) / self._cost:.2%}")
+            left = max(Fraction(0), 1 - as_written(self._bound) / as_written(self._cost))
+            parts.append(f"gap {shown_gap(at_least(left.numerator, left.denominator))}")
         spent = time.monotonic() - self._start
         parts.append(f"{spent:.0f} s")
         if self._event.stage not in AROUND:

@@ -14,6 +14,7 @@ from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.base import Reduced
 from incrowd.solvers.base import Context, Outcome, Solver, insist
+from incrowd.text.units import gap_of
 
 Status = Literal["optimal", "feasible"]
 
@@ -49,7 +50,7 @@ class Solved:
     @property
     def gap(self) -> float:
         """(cost − bound) / cost; 0 for a release that costs nothing."""
-        return (self.cost - self.bound) / self.cost if self.cost else 0.0
+        return gap_of(self.cost, self.bound)
 
 
 def solve(

@@ -78,8 +78,10 @@ class ExtendedRelease(Release):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """None: the earlier rows come without what was left out of them."""
-        return ()
+        """Of the seed alone: the earlier rows come without what was left out of them."""
+        from incrowd.published.cautions import repeatable
+
+        return tuple(repeatable(self.policy))
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is the union."""
@@ -270,7 +272,7 @@ def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
 
     def run(instance: Instance) -> tuple[Ints, NDArray[np.float64]] | None:
         context = Context(
-            policy.seed, stop, in_user_units(listener, instance.scale), policy.threads
+            policy.search_seed, stop, in_user_units(listener, instance.scale), policy.threads
         )
         try:
             solved = solve(Problem(instance, model), "auto", context)

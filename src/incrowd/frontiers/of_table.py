@@ -90,7 +90,7 @@ def frontier_of(
         problem,
         problem.model.with_k,
         configured(policy.method, policy.reductions),
-        Context(policy.seed, stop, listener, policy.threads),
+        Context(policy.search_seed, stop, listener, policy.threads),
     )
     with interruptible(stop):
         found = sweep.run(wanted)

@@ -145,7 +145,9 @@ class Policy:
     method: ``"auto"`` or a solver's id; reductions: ``"paper"``, ``"all"``, ``"none"``, or None for
         the method's own choice.
     time_limit: wall seconds, or None; gap: end at this ``(cost − bound) / cost``, or None.
-    seed: of all randomness; threads: at most so many, without influence on the result.
+    seed: of all randomness. None: the search takes 0, and shuffled rows an order that nobody can
+        make again, from the operating system's entropy.
+    threads: at most so many, without influence on the result.
     suppress_rows: rows that may be left out where the table itself breaks the model.
     order: ``"keep"`` or ``"shuffle"``: the order of the released rows.
     star: what is written for a suppressed cell.
@@ -173,7 +175,7 @@ class Policy:
     reductions: str | None = None
     time_limit: float | None = None
     gap: float | None = None
-    seed: int = 0
+    seed: int | None = None
     threads: int = 1
     suppress_rows: int = 0
     order: str = "keep"
@@ -190,7 +192,8 @@ class Policy:
         take_whole(self, "k")
         self._require_owners()
         self._take_models()
-        take_whole(self, "seed", 0)
+        if self.seed is not None:
+            take_whole(self, "seed", 0)
         take_whole(self, "threads")
         take_whole(self, "suppress_rows", 0)
         if self.person and self.suppress_rows:
@@ -247,6 +250,11 @@ class Policy:
                 kept.append(model)
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "models", tuple(kept))
+
+    @property
+    def search_seed(self) -> int:
+        """The seed of the search."""
+        return self.seed or 0
 
     @classmethod
     def read(cls, path: "str | Path") -> "Policy":

@@ -19,6 +19,17 @@ from incrowd.privacy.numbers import Exact, exact
 Counts = NDArray[np.int64]
 
 
+class DetourError(InputError):
+    """Two values are farther apart than by way of a third: ``places`` of the three, from 0."""
+
+    def __init__(self, one: int, other: int, via: int) -> None:
+        self.places = one, other, via
+        super().__init__(
+            f"distances break the triangle inequality: from {one + 1} to {other + 1} is "
+            f"farther than by way of {via + 1}"
+        )
+
+
 @dataclass(frozen=True)
 class Metric(GroundDistance):
     """``matrix[v][w]`` is the distance between codes v and w, of diameter 1."""
@@ -28,17 +39,13 @@ class Metric(GroundDistance):
     name = "metric"
 
     @classmethod
-    def of(cls, matrix: Sequence[Sequence[Exact]], names: Sequence[str] = ()) -> "Metric":
+    def of(cls, matrix: Sequence[Sequence[Exact]]) -> "Metric":
         """Check a matrix and scale it to diameter 1.
-
-        Parameters
-        ----------
-        names: of the values, for messages; without them a value is its place, counted from 1.
 
         Raises
         ------
         InputError: not square, a negative entry or a nonzero diagonal, not symmetric, or against
-            the triangle inequality; names the values.
+            the triangle inequality (then a ``DetourError``); values are named by their places.
         """
         rows = tuple(tuple(exact(x, "a distance", least=0) for x in row) for row in matrix)
         if not rows or any(len(row) != len(rows) for row in rows):
@@ -47,7 +54,7 @@ class Metric(GroundDistance):
         if diameter:
             rows = tuple(tuple(x / diameter for x in row) for row in rows)
         metric = cls(rows)
-        metric.check(names)
+        metric.check()
         return metric
 
     @cached_property
@@ -71,25 +78,21 @@ class Metric(GroundDistance):
         """The least distance between two different values; 1 for a single value."""
         return min((x for i, row in enumerate(self.matrix) for x in row[:i]), default=Fraction(1))
 
-    def check(self, names: Sequence[str] = ()) -> None:
+    def check(self) -> None:
         """Raise InputError unless the diagonal is 0, the matrix symmetric, the triangle kept."""
         units = self.units
-        of = [repr(name) for name in names] or [str(i + 1) for i in range(len(units))]
         for at in np.flatnonzero(np.diagonal(units))[:1]:
-            raise InputError(f"distances: value {of[at]} is not at distance 0 from itself")
+            raise InputError(f"distances: value {at + 1} is not at distance 0 from itself")
         for i, j in np.argwhere(units != units.T)[:1]:
             raise InputError(
-                f"distances are not symmetric: row {of[i]}, column {of[j]} says "
-                f"{self.matrix[i][j]}, row {of[j]}, column {of[i]} says {self.matrix[j][i]} "
+                f"distances are not symmetric: row {i + 1}, column {j + 1} says "
+                f"{self.matrix[i][j]}, row {j + 1}, column {i + 1} says {self.matrix[j][i]} "
                 "(of the largest distance)"
             )
         for via in range(len(units)):
             over = units > units[:, via, None] + units[None, via, :]
             for i, j in np.argwhere(over)[:1]:
-                raise InputError(
-                    f"distances break the triangle inequality: from {of[i]} to {of[j]} is "
-                    f"farther than by way of {of[via]}"
-                )
+                raise DetourError(int(i), int(j), via)
 
     def work(self, counts: Counts, table: Counts) -> Fraction:
         """The cheapest transport of surplus to shortage, in integers."""

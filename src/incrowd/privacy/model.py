@@ -171,6 +171,8 @@ class AllOf(Model):
     def __post_init__(self) -> None:
         if not self.models:
             raise InputError("a combination of privacy models needs at least one model")
+        flat = tuple(part for model in self.models for part in model.parts)
+        object.__setattr__(self, "models", flat)
         for trait in ("closed_under_union", "size_decides", "stays_lawful"):
             object.__setattr__(self, trait, all(getattr(m, trait) for m in self.models))
         compares = any(model.compares_with_table for model in self.models)
@@ -216,6 +218,11 @@ class AllOf(Model):
         known = [one for one in found if one is not None]
         return together(known) if len(known) == len(found) else None
 
+    def claim(self, values: Values) -> list[dict[str, Any]] | None:
+        """Those of all parts, where each has one."""
+        found = [model.claim(values) for model in self.models]
+        return None if None in found else [entry for claim in found for entry in claim or ()]
+
     def with_k(self, k: int) -> Model:
         """The parts with another k."""
         return all_of([model.with_k(k) for model in self.models])
@@ -232,8 +239,7 @@ class AllOf(Model):
 
 def all_of(models: Sequence[Model]) -> Model:
     """Return one model that holds where all of ``models`` do."""
-    flat = tuple(part for model in models for part in model.parts)
-    return flat[0] if len(flat) == 1 else AllOf(flat)
+    return models[0] if len(models) == 1 else AllOf(tuple(models))
 
 
 def is_model(given: object) -> bool:

@@ -24,6 +24,7 @@ from incrowd.hierarchy.tree import STAR
 from incrowd.policy.base import Roles
 from incrowd.problem.solution import Solution
 from incrowd.published.ladders import ladder_of
+from incrowd.tables.atomic import privately
 
 VERSION = 2
 
@@ -130,7 +131,14 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
 def pack(
     file: str | Path | IO[bytes], facts: Mapping[str, Any], parts: Mapping[str, bytes]
 ) -> None:
-    """Write the parts into one file, a ZIP without compression (Parquet is compressed)."""
+    """Write the parts into one file, a ZIP without compression (Parquet is compressed).
+
+    Nobody but its owner may open a file that is made here.
+    """
+    if isinstance(file, str | Path):
+        with open(file, "wb", opener=privately) as made:
+            pack(made, facts, parts)
+        return
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         whole = {"proof.json": json.dumps(facts, indent=1, ensure_ascii=False).encode(), **parts}
         for name, data in whole.items():

@@ -19,7 +19,7 @@ from incrowd.privacy.classes import Classes
 from incrowd.privacy.model import Model
 from incrowd.tables import files
 from incrowd.tables.base import Edit, Source, Table, agree, labelled, texts
-from incrowd.text.units import Number, Priced, in_units, shown, shown_bound
+from incrowd.text.units import Number, Priced, in_units, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,8 +88,8 @@ class Published(Priced):
 
     @property
     def seed(self) -> int:
-        """The seed of all randomness."""
-        return self.policy.seed
+        """The seed of the search."""
+        return self.policy.search_seed
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -212,10 +212,11 @@ class Published(Priced):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What the release does not protect from, for the publisher alone; no cell is named."""
-        from incrowd.published.cautions import repeated
+        from incrowd.published.cautions import repeatable, repeated
 
         names = () if self.roles.person else self.roles.id  # there, people are counted
-        return tuple(repeated(self.source, names, self._class_of_original, self.k))
+        found = repeated(self.source, names, self._class_of_original, self.k)
+        return (*found, *repeatable(self.policy))
 
     def verify(self) -> bool:
         """Re-check the release as it stands in ``data``, with code the search does not share.
@@ -238,7 +239,13 @@ class Published(Priced):
                 raise VerificationError(f"column {name!r} of the release is not the original one")
         return True
 
-    def write(self, path: str | Path, then: Callable[[Path], None] | None = None) -> None:
+    def write(
+        self,
+        path: str | Path,
+        then: Callable[[Path], None] | None = None,
+        *,
+        codebook: bool = False,
+    ) -> None:
         """Write the release: CSV, or Parquet or Arrow by the name; ``-`` is standard output.
 
         The finished file is read back and compared before it gets its name; it appears whole or
@@ -247,13 +254,15 @@ class Published(Priced):
         Parameters
         ----------
         then: called with the path of the finished file before it gets its name.
+        codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that occur in
+            hidden cells alone.
 
         Raises
         ------
         InputError: the folder cannot be written.
         VerificationError: what was written is not the release.
         """
-        files.write(self.table, path, self.require_same, then)
+        files.write(self.table, path, self.require_same, then, codebook)
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is this release."""
@@ -334,6 +343,6 @@ class Published(Priced):
         return (
             f"<Release: {self.rows} rows × {self.columns} quasi-identifiers, "
             f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
-            f"cost {shown(self.cost)}, bound {shown_bound(self.lower_bound, self.cost)}, "
+            f"cost {shown(self.cost)}, bound {shown(self.lower_bound)}, "
             f"{self.status}>"
         )

@@ -87,7 +87,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         method: str = "auto",
         time_limit: float | None = None,
         gap: float | None = None,
-        seed: int = 0,
+        seed: int | None = None,
         star: str = "*",
     ) -> None:
         self.k = k

@@ -221,7 +221,7 @@ def finished(
     after = [f"r{j}" for j in range(len(roles.qi))]
     decoded = decoded_of(asked, made, task, dict(rows.dtypes)).toDF(*keys, *after, "n")
     assigned = keeper.keep(ranges(decoded, keys, after), "assigned")
-    data = rewritten(rows, assigned, keys, after, policy.seed)
+    data = rewritten(rows, assigned, keys, after, policy.search_seed)
     facts = checked(data, task, roles.qi, asked.hidden, total, policy.k, keeper)
     changed = dict(zip(roles.qi, facts.changed, strict=True))
     if policy.order == "shuffle":

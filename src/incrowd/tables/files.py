@@ -104,6 +104,7 @@ def write(
     path: str | Path,
     check: Callable[[Source], None] | None = None,
     then: Callable[[Path], None] | None = None,
+    codebook: bool = False,
 ) -> None:
     """Write a release whole or not at all; ``-`` is standard output.
 
@@ -112,6 +113,8 @@ def write(
     check: called with the table as read back from the finished temporary file; what it raises
         keeps the file from appearing.
     then: called with the path of the finished temporary file, likewise; not for ``-``.
+    codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that no released
+        cell has.
 
     Raises
     ------
@@ -130,7 +133,7 @@ def write(
         elif isinstance(table, StatTable) and form in SUFFIXES.values():
             from incrowd.tables.stat_write import write_stat
 
-            write_stat(table, form, file)
+            write_stat(table, form, file, codebook)
         else:
             _write_frame(table, form, file)
         if check is not None:

@@ -185,7 +185,7 @@ def add_closeness(
     columns: Columns,
     values: NDArray[np.int32],
     number: int,
-    table: Floats,
+    table: NDArray[np.number],
     law: Closeness,
 ) -> None:
     """Liang and Yuan's Theorem 9, per pattern; ``table`` holds the table's rows by value.
@@ -252,9 +252,11 @@ def optimise(problem: Problem, laws: Linear, context: Context) -> Outcome:
     scaled = Patterns(patterns.cost // unit, patterns.start, patterns.row)
     program, columns = build(instance, scaled, laws)
     context.tell("integer program over patterns")
+    values: Floats | None = None
+    solution: Solution | None = None
+    bound, finished = 0.0, False
     for tolerance in TOLERANCES:
         values, bound, finished = solve_program(program, columns, context, tolerance)
-        solution = None
         if values is not None:
             solution = read_off(problem, columns, np.rint(values[columns.x]).astype(np.int64))
         if solution is not None or not finished:

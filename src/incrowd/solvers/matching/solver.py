@@ -116,5 +116,5 @@ def frequency_attribute(problem: Problem) -> int | None:
 
 def asks_for_two(problem: Problem) -> bool:
     """Whether two different values, of each attribute that is looked at, are all that is priced."""
-    priced = problem.model.pricing(problem.table, 1)
+    priced = problem.model.pricing(problem.table, 1) if len(problem.model.parts) == 1 else ()
     return bool(priced) and all(one.kind == DISTINCT and one.data[0] == 2 for one in priced)
