@@ -27,6 +27,8 @@ from incrowd.run.stop import Stop, interruptible
 from incrowd.solvers.base import Context, Solver
 from incrowd.tables.base import Source
 from incrowd.tables.files import open_table
+from incrowd.veil import coins
+from incrowd.veil.release import veiled
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -64,6 +66,7 @@ def anonymize(
     suppress_rows: int = 0,
     order: str = "keep",
     star: str = "*",
+    veil: Any = None,
     policy: Policy | str | Path | None = None,
     existing: Any = None,
     progress: Listener | None = None,
@@ -102,6 +105,9 @@ def anonymize(
         that are kept.
     order: ``"keep"`` the rows' order or ``"shuffle"`` it.
     star: what is written for a suppressed cell.
+    veil: hide each cell by a coin of this probability before anything looks at the table (0.05, or
+        column → probability), and use a method for which that bounds what the choice of cells
+        tells: by a factor of 1/0.05; see docs/explanation/veil.md.
     policy: all of the above at once, as a value or a policy file; then nothing else is given.
     existing: an earlier release (frame or path) that ``data`` adds rows to; its rows stay as they
         are, and ``release.data`` has them first.  See ``incrowd.existing.of_table``.
@@ -169,11 +175,17 @@ def release_of(
     further: dict[str, int] = {}
     listener = noting(further, in_user_units(listener, table.instance.scale))
     context = Context(policy.search_seed, stop, listener, policy.threads)
+    veil = None
     with interruptible(stop):
-        solved = searched(source, table, policy, context)
+        if policy.veil is None or not source.rows:
+            solved = searched(source, table, policy, context)
+        else:
+            solved, veil = veiled(table, policy, context)
     tell(Event(RECHECK))
     published = table.roles.published(source.columns)
     order = shuffled(table, policy.order, policy.seed)
+    if veil is not None and order is not None:  # theirs comes from all cells, hidden ones too
+        order = coins.shuffled(source.rows)
     release = Release(
         source=source,
         edit=edit_for(table, solved.solution, published, order),
@@ -193,6 +205,7 @@ def release_of(
         further_units=further,
         suppressed_rows=rows,
         suppressed_units=units,
+        veil=veil,
     )
     _ = release.class_of_row  # the independent re-check: raises unless all is as claimed
     return release

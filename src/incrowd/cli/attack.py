@@ -19,6 +19,7 @@ from incrowd.errors import InputError
     help="People who are not in the table, for the control. Without any, half of the table is "
     "held out and a release of the other half is made anew.",
 )
+@click.option("--other", metavar="FILE", help="Another release about the same people.")
 @click.option("--proof", metavar="FILE", help="Its proof, which says which row is whose.")
 @click.option(
     "--attack",
@@ -37,6 +38,7 @@ from incrowd.errors import InputError
 @options.role_options
 @options.model_options
 @options.hierarchy_options
+@options.veil_option
 @options.policy_option
 @click.option("--method", default="auto", show_default=True, help="Of releases made anew.")
 @click.option("--time-limit", type=float, metavar="S", help="Wall seconds for each of them.")
@@ -47,6 +49,7 @@ def attack(
     release: str,
     original: str,
     people: str | None,
+    other: str | None,
     proof: str | None,
     attacks: Sequence[str],
     require: Sequence[str],
@@ -63,7 +66,7 @@ def attack(
     from incrowd.attacks.front import attacked, tables_of
     from incrowd.policy import Policy
 
-    if [release, original, people].count("-") > 1:
+    if [release, original, people, other].count("-") > 1:
         raise InputError("only one table can come from standard input")
     wanted = chosen(name.strip() for text in attacks for name in text.split(","))
     limits = limits_of(require)
@@ -75,6 +78,7 @@ def attack(
         None if people is None else options.opened(people, given),
         policy,
         proof,
+        None if other is None else options.opened(other, given),
     )
     found = attacked(tables, wanted, limits, policy.search_seed, bool(attacks))
     if as_json:

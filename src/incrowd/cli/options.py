@@ -95,6 +95,13 @@ hierarchy_options = together(
     ),
 )
 
+veil_option = click.option(
+    "--veil",
+    metavar="Q|COL=Q,…",
+    help="Hide each cell by a coin of this probability first, e.g. 0.05 or age=0.5,sex=0.1: then "
+    "what a hidden cell may have been becomes more or less likely by a factor of 1/Q at most.",
+)
+
 constraint_options = together(
     click.option(
         "--fixed", multiple=True, metavar="A,…", help="Quasi-identifiers that are never changed."
@@ -229,7 +236,7 @@ def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> di
 
 
 ASKED = (
-    *("k", "l", "l_kind", "c", "t", "distance", "cost", "star"),
+    *("k", "l", "l_kind", "c", "t", "distance", "cost", "star", "veil"),
     *("method", "reductions", "time_limit", "gap", "seed", "threads", "suppress_rows", "order"),
 )
 

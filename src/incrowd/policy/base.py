@@ -12,6 +12,7 @@ from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.tree import STAR
 from incrowd.policy.cap import Cap, caps_of
 from incrowd.policy.keys import ORDERS
+from incrowd.policy.veil import veil_of
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -150,6 +151,8 @@ class Policy:
     threads: at most so many, without influence on the result.
     suppress_rows: rows that may be left out where the table itself breaks the model.
     order: ``"keep"`` or ``"shuffle"``: the order of the released rows.
+    veil: probability with which each cell is hidden by coins beforehand, for all columns or by
+        column; see ``incrowd.policy.veil`` and docs/explanation/veil.md.  None: no veil.
     star: what is written for a suppressed cell.
     """
 
@@ -180,6 +183,7 @@ class Policy:
     suppress_rows: int = 0
     order: str = "keep"
     star: str = STAR
+    veil: Any = None
 
     def __post_init__(self) -> None:
         from incrowd.privacy.numbers import take_whole
@@ -188,6 +192,7 @@ class Policy:
             object.__setattr__(self, role, _names(role, getattr(self, role)))
         object.__setattr__(self, "linked", _lists("linked", self.linked))
         object.__setattr__(self, "caps", caps_of(self.caps))
+        object.__setattr__(self, "veil", veil_of(self.veil))
         self._require_kinds()
         take_whole(self, "k")
         self._require_owners()

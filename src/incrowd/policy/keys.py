@@ -16,7 +16,7 @@ class Key:
     ----------
     kind: ``whole``, ``number``, ``exact`` (a number, or a text such as ``"1/5"``), ``text``,
         ``names`` (a text or a list of texts), ``lists`` (of lists of texts), ``texts by column``,
-        ``numbers by column``, ``text or by column``, ``models``, ``caps``.
+        ``numbers by column``, ``text or by column``, ``number or by column``, ``models``, ``caps``.
     meaning: for readers.
     option: on the command line.
     default: in words; empty where there is none.
@@ -98,6 +98,8 @@ KEYS = (
         "level",
         file=True,
     ),
+    Key("veil", "number or by column", "probability with which coins hide each cell beforehand",
+        "--veil", "none", above=0, most=1),
     Key("star", "text", "what is written for a suppressed cell", "--star", "*"),
     Key("method", "text", "`auto` or a method's id (`incrowd methods`)", "--method", "auto"),
     Key(
@@ -184,6 +186,9 @@ def _shape(key: Key) -> dict[str, Any]:
         "texts by column": texts,
         "numbers by column": {"type": "object", "additionalProperties": exact},
         "text or by column": {"anyOf": [text, texts]},
+        "number or by column": {
+            "anyOf": [exact, {"type": "object", "additionalProperties": exact}]
+        },
     }[key.kind]
 
 
@@ -216,6 +221,7 @@ def _value(key: Key) -> str:
         "text": "a text",
         "texts by column": "column → text",
         "numbers by column": "column → number",
+        "number or by column": "a number, or column → number",
         "text or by column": "a text, or column → text",
         "models": "a list, see below",
         "caps": "column → number, or a list, see below",

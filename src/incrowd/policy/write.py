@@ -14,6 +14,7 @@ ROLES = {
     "qi": "Quasi-identifiers: what others may know about a person; changed where needed.",
     "sensitive": "Sensitive columns: published unchanged.",
     "id": "Identifiers: left out of the release.",
+    "person": "Who is who: people are counted instead of rows; left out of the release.",
     "keep": "Other columns: published unchanged. A column belongs here only if nobody knows it.",
 }
 

@@ -13,6 +13,7 @@ from incrowd.tables.one_file import read_file
 from incrowd.tables.packed import EditedPacked, PackedTable, packed_texts, read_back
 from incrowd.tables.parts import EditedParts, PartsTable, are_parts, read_parts
 from incrowd.tables.parts_write import is_folder, write_parts
+from incrowd.tables.sheets import SHEETS, read_sheet, write_sheet
 from incrowd.tables.stat import SUFFIXES, StatTable, read_stat, require_place_of
 
 FORMATS = {
@@ -21,12 +22,22 @@ FORMATS = {
     ".arrow": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
+    ".xlsx": "xlsx",
+    ".ods": "ods",
     **SUFFIXES,
 }
 
 
-def read(path: str | Path, delimiter: str | None = None, encoding: str | None = None) -> Source:
-    """Read CSV, Parquet, Arrow, SPSS, Stata or SAS (by the first bytes); ``-`` is standard input.
+def read(
+    path: str | Path,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+) -> Source:
+    """Read CSV, Parquet, Arrow, Excel, SPSS, Stata or SAS; ``-`` is standard input.
+
+    The format is told by the first bytes; that of a workbook, of which ``sheet`` is read, by the
+    name.
 
     Raises
     ------
@@ -36,7 +47,7 @@ def read(path: str | Path, delimiter: str | None = None, encoding: str | None = 
     """
     if are_parts(path):
         return read_parts(path, delimiter, encoding)
-    return read_file(path, delimiter, encoding)
+    return read_file(path, delimiter, encoding, sheet)
 
 
 def open_table(data: Any) -> Source:
@@ -146,6 +157,8 @@ def write(
 
 
 def _reread(data: bytes, form: str, table: Table) -> Source:
+    if form in SHEETS.values():
+        return read_sheet(data, "the release", form)
     if form in SUFFIXES.values():
         return read_stat(data, "the release", form.removeprefix("z"))
     if form == "csv":
@@ -164,7 +177,10 @@ def _write_csv(table: Table, file: IO[bytes]) -> None:
 
 
 def _write_frame(table: Table, form: str, file: IO[bytes]) -> None:
-    if isinstance(table, EditedCsv):
+    if form in SHEETS.values():
+        held = packed_texts(table).native() if isinstance(table, EditedCsv) else as_polars(table)
+        write_sheet(held, form, file)
+    elif isinstance(table, EditedCsv):
         packed_texts(table).write(form, file)
     elif isinstance(table, EditedPacked):
         table.write(form, file)

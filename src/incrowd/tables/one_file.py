@@ -9,6 +9,7 @@ from incrowd.errors import InputError
 from incrowd.tables.base import Source
 from incrowd.tables.csv_table import read_csv
 from incrowd.tables.packed import read_packed
+from incrowd.tables.sheets import SHEETS, read_sheet
 from incrowd.tables.stat import read_stat, stat_form
 
 BINARY = {
@@ -17,13 +18,17 @@ BINARY = {
     b"\xff\xff\xff\xff": ("stream", "Arrow"),
 }
 TEXTS = (".csv", ".tsv", ".tab", ".txt", ".psv")
-PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
+ZIPPED = b"PK\x03\x04"
+PACKED = {b"\x1f\x8b": "gzip", ZIPPED: "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
 
 
 def read_file(
-    path: str | Path, delimiter: str | None = None, encoding: str | None = None
+    path: str | Path,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
 ) -> Source:
-    """Read CSV, Parquet, Arrow, SPSS, Stata or SAS; ``-`` is standard input.
+    """Read CSV, Parquet, Arrow, Excel, SPSS, Stata or SAS; ``-`` is standard input.
 
     Raises
     ------
@@ -31,10 +36,15 @@ def read_file(
     """
     name = "standard input" if str(path) == "-" else str(path)
     data = _bytes(path, name)
+    suffix = Path(name).suffix.lower()
+    if data.startswith(ZIPPED) and suffix in SHEETS:
+        return read_sheet(data, name, SHEETS[suffix], sheet)
+    if sheet is not None:
+        raise InputError(f"{name}: is no workbook, so it has no sheet {sheet!r}")
     for magic, packer in PACKED.items():
         if data.startswith(magic):
             raise InputError(f"{name}: packed with {packer}; unpack it first")
-    text = Path(name).suffix.lower() in TEXTS
+    text = suffix in TEXTS
     for magic, (form, kind) in BINARY.items():
         if data.startswith(magic):
             if text:  # whoever goes by the name sees another table
