@@ -15,16 +15,16 @@ from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.anneal import Annealing, Mix, anneal_slice
-from incrowd.solvers.engine.block import BlockMaker
-from incrowd.solvers.engine.candidates import Candidates, build_candidates
-from incrowd.solvers.engine.crowd import (
-    Crowd,
+from incrowd.solvers.engine.assignment import (
     Pad,
+    State,
     cheapest_open,
-    new_crowd,
     new_pad,
+    new_state,
     total_cost,
 )
+from incrowd.solvers.engine.block import BlockMaker
+from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods, apply_block, solve_block
 from incrowd.solvers.engine.rounding import rounded
@@ -90,17 +90,17 @@ def cases(seed: int, number: int, kind: str) -> Iterator[Case]:
         yield Case(instance, k, price, candidates, greedy(candidates, k, 1), rng)
 
 
-def require_links(crowd: Crowd) -> None:
+def require_links(state: State) -> None:
     """Recompute sizes and lists from the assignment."""
-    pattern = crowd.pattern
-    assert (crowd.size == np.bincount(pattern, minlength=len(crowd.size))).all()
-    for p in range(len(crowd.size)):
-        listed, before, i = [], -1, int(crowd.head[p])
+    pattern = state.pattern
+    assert (state.size == np.bincount(pattern, minlength=len(state.size))).all()
+    for p in range(len(state.size)):
+        listed, before, i = [], -1, int(state.head[p])
         while i >= 0:
-            assert crowd.prev[i] == before
+            assert state.prev[i] == before
             listed.append(i)
-            before, i = i, int(crowd.next[i])
-            assert len(listed) <= crowd.size[p]
+            before, i = i, int(state.next[i])
+            assert len(listed) <= state.size[p]
         assert sorted(listed) == np.flatnonzero(pattern == p).tolist()
 
 
@@ -172,30 +172,30 @@ def test_moves_keep_links_and_count_right(kind: str) -> None:
     changed = np.zeros(len(mixes), np.int64)
     for number, case in enumerate(cases(34, 40, kind)):
         c = case.candidates
-        crowd = new_crowd(c, case.pattern)
+        state = new_state(c, case.pattern)
         most_support = int(case.rng.choice([10, 5000]))
         pad = new_pad(c, case.k, most_support)
         dice = np.array([number], np.uint64)
-        cost = total_cost(crowd, c)
+        cost = total_cost(state, c)
         assert cost == case.cost
         first, everyone = 0, np.arange(case.instance.rows)
         for m, shares in enumerate(mixes):
             heat, last = float(case.rng.choice([1e-4, 0.5, 5.0])), first + 300
             change = anneal_slice(
                 (first, last), (heat, heat / 2), Mix(case.k, 1, *shares, 0.3, most_support, 0.2),
-                crowd, pad, c, dice, everyone, np.arange(2),
+                state, pad, c, dice, everyone, np.arange(2),
             )  # fmt: skip
             cost += change
             changed[m] += change != 0
             first = last
-            require_links(crowd)
-            assert case.require(crowd.pattern) == cost == total_cost(crowd, c)
+            require_links(state)
+            assert case.require(state.pattern) == cost == total_cost(state, c)
             assert not pad.dying.any()
-            require_open_patterns(case, crowd, pad)
+            require_open_patterns(case, state, pad)
     assert changed.all()
 
 
-def require_open_patterns(case: Case, crowd: Crowd, pad: Pad) -> None:
+def require_open_patterns(case: Case, state: State, pad: Pad) -> None:
     """Check what rows remember of open patterns against a scan of all their patterns."""
     c, k = case.candidates, case.k
     for row in range(case.instance.distinct):
@@ -203,8 +203,8 @@ def require_open_patterns(case: Case, crowd: Crowd, pad: Pad) -> None:
         for besides in (-1, *own):
             dying = int(case.rng.choice(own))
             pad.dying[dying] = case.rng.random() < 0.3
-            usable = [p for p in own if p != besides and crowd.size[p] >= k and not pad.dying[p]]
-            found = cheapest_open(row, besides, k, crowd, pad, c)
+            usable = [p for p in own if p != besides and state.size[p] >= k and not pad.dying[p]]
+            found = cheapest_open(row, besides, k, state, pad, c)
             assert found == min(usable, default=-1)
             pad.dying[dying] = False
 
@@ -240,35 +240,35 @@ def test_a_block_is_applied_whole_or_not_at_all(kind: str) -> None:
         c, k = case.candidates, case.k
         if case.rng.random() < 0.5:  # everything suppressed: much to gain
             case.pattern[:] = len(c.cost) - 1
-        crowd = new_crowd(c, case.pattern)
-        open_now = np.flatnonzero(crowd.size)
+        state = new_state(c, case.pattern)
+        open_now = np.flatnonzero(state.size)
         torn = case.rng.permutation(open_now)[: max(1, len(open_now) // 2)]
-        block = BlockMaker(c).make(torn, k, 2, 20, crowd)
+        block = BlockMaker(c).make(torn, k, 2, 20, state)
         assert block is not None
-        assert block.pays == c.cost[torn] @ crowd.size[torn]
-        before = total_cost(crowd, c)
+        assert block.pays == c.cost[torn] @ state.size[torn]
+        before = total_cost(state, c)
         bad = np.zeros(len(block.row), np.int64)
         own = np.flatnonzero(block.row >= 0)
         bad[case.rng.choice(own)] = 1  # most copies stay behind in classes that may break
-        kept = crowd.pattern.copy()
-        change = apply_block(block, bad, torn, k, crowd, c)
-        require_links(crowd)
-        assert case.require(crowd.pattern) == before + change and change <= 0
+        kept = state.pattern.copy()
+        change = apply_block(block, bad, torn, k, state, c)
+        require_links(state)
+        assert case.require(state.pattern) == before + change and change <= 0
         if change == 0:
             refused += 1
-            assert (crowd.pattern == kept).all()
-        crowd = new_crowd(c, case.pattern)
-        outside = crowd.size >= k
+            assert (state.pattern == kept).all()
+        state = new_state(c, case.pattern)
+        outside = state.size >= k
         outside[torn] = False
-        taken, bound = solve_block(block, k, outside, crowd, case.price, 200)
+        taken, bound = solve_block(block, k, outside, state, case.price, 200)
         assert bound <= block.pays
         if taken is None:
             continue
         promised = int(taken @ block.cost) - block.pays
         assert promised < 0
-        assert apply_block(block, taken, torn, k, crowd, c) == promised
-        require_links(crowd)
-        assert case.require(crowd.pattern) == before + promised
+        assert apply_block(block, taken, torn, k, state, c) == promised
+        require_links(state)
+        assert case.require(state.pattern) == before + promised
         applied += 1
     assert applied and refused
 

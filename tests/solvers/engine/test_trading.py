@@ -13,7 +13,7 @@ from incrowd.problem.solution import Solution
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.engine.engine import Engine
-from incrowd.solvers.engine.gathering import gathered
+from incrowd.solvers.engine.growing import grown
 from incrowd.solvers.engine.near import NEAR, Near, near_rows
 from incrowd.solvers.engine.trading import Trading
 from oracle import optimum
@@ -72,9 +72,9 @@ def test_gathered_classes_are_lawful(kind: str) -> None:
         near = near_rows(instance, 0, Stop())
         nobody = Near(np.full_like(near.rows, -1), near.apart)
         for known in (near, nobody):
-            assert lawful(gathered(instance, known, k), k)
+            assert lawful(grown(instance, known, k), k)
         pure = instance.counts >= k  # their first k copies stay as they are
-        cost = Solution.of(instance, gathered(instance, near, k)).cost
+        cost = Solution.of(instance, grown(instance, near, k)).cost
         assert cost == 0 if pure.all() and (instance.counts % k == 0).all() else cost >= 0
 
 
@@ -87,7 +87,7 @@ def test_trading_keeps_classes_lawful_and_its_books(kind: str) -> None:
         if instance.rows < k:
             continue
         near = near_rows(instance, 0, Stop())
-        start = Solution.of(instance, gathered(instance, near, k))
+        start = Solution.of(instance, grown(instance, near, k))
         told: list[int] = []
         turns = iter([False, False, True] if rng.random() < 0.3 else [False] * 9)
         trading = Trading(moves=1, least=200_000, heat=(3.0, 0.05), regroups=0.3)

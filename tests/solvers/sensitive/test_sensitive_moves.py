@@ -14,17 +14,17 @@ from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
+from incrowd.solvers.engine.assignment import total_cost
 from incrowd.solvers.engine.candidates import build_candidates
-from incrowd.solvers.engine.crowd import total_cost
 from incrowd.solvers.engine.windows import window_emission
-from incrowd.solvers.sensitive.crowd import broken, new_crowd
+from incrowd.solvers.sensitive.assignment import broken, new_state
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.moves import NONE, Mix, one_move
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.settle import settle_sources
 from incrowd.solvers.sensitive.start import greedy
 
-MIX = Mix(unit=1.0, charge=2.0, shifts=0.3, doom=0.7, breaks=3, largest=60, focus=0.0)
+MIX = Mix(unit=1.0, charge=2.0, shifts=0.3, breaking=0.7, breaks=3, largest=60, focus=0.0)
 MODELS: list[Model] = [
     DistinctDiversity(3),
     FrequencyDiversity(3),
@@ -54,25 +54,25 @@ def test_lawful_after_every_move(model: Model, seed: int, exempt: bool) -> None:
     pattern, root = greedy(c, rules, places, 1, seed), len(c.cost) - 1
     if exempt:
         rules, pattern = rules._replace(exempt=np.array([root])), np.full(rows, root)
-    crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules, places)
-    state = np.array([seed + 1], np.uint64)
-    cost, done = total_cost(crowd, c), 0
+    state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
+    random = np.array([seed + 1], np.uint64)
+    cost, done = total_cost(state, c), 0
     for number in range(300):
         i = int(rng.integers(rows))
-        delta = one_move(i, number, 1.5, MIX, crowd, pad, rules, c, state)
+        delta = one_move(i, number, 1.5, MIX, state, pad, rules, c, random)
         if delta != NONE:
             cost, done = cost + delta, done + 1
-        assert total_cost(crowd, c) == cost
-        for p in np.unique(crowd.pattern):
-            assert broken(p, crowd, rules) == 0
+        assert total_cost(state, c) == cost
+        for p in np.unique(state.pattern):
+            assert broken(p, state, rules) == 0
     assert done > 0
-    for p in np.unique(crowd.pattern):
-        copies = np.flatnonzero(crowd.pattern == p)
+    for p in np.unique(state.pattern):
+        copies = np.flatnonzero(state.pattern == p)
         lawful = exempt and p == root
         assert lawful or model.lawful(problem.group(copies), problem.table)
         held = np.bincount(rules.places[c.row_of[copies]].ravel(), minlength=max(1, places))
-        assert (crowd.hist[crowd.slot[p]] == held).all() and crowd.size[p] == len(copies)
-    assert settle_sources(1e9, MIX, crowd, pad, rules, c, state)  # nothing is broken
+        assert (state.hist[state.slot[p]] == held).all() and state.size[p] == len(copies)
+    assert settle_sources(1e9, MIX, state, pad, rules, c, random)  # nothing is broken
 
 
 @pytest.mark.parametrize("model", [FrequencyDiversity(3), RecursiveDiversity(2, 3)])

@@ -10,15 +10,15 @@ from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
+from incrowd.solvers.engine.assignment import total_cost
 from incrowd.solvers.engine.candidates import build_candidates
-from incrowd.solvers.engine.crowd import total_cost
 from incrowd.solvers.engine.windows import window_emission
-from incrowd.solvers.sensitive.crowd import (
-    Crowd,
+from incrowd.solvers.sensitive.assignment import (
+    LawfulState,
     Rules,
     lacking,
     lacking_after,
-    new_crowd,
+    new_state,
 )
 from incrowd.solvers.sensitive.journal import DELTA, OWED, new_pad
 from incrowd.solvers.sensitive.rounding import trimmed
@@ -36,9 +36,9 @@ def table(seed: int) -> Instance:
     return from_codes(codes, None, rng.permutation(np.arange(120) % 4))[0]
 
 
-def total_owed(crowd: Crowd, rules: Rules) -> int:
+def total_owed(state: LawfulState, rules: Rules) -> int:
     """Violations of all classes, in 1/1024 of a row."""
-    return sum(owed(p, crowd, rules) for p in np.unique(crowd.pattern))
+    return sum(owed(p, state, rules) for p in np.unique(state.pattern))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
@@ -57,30 +57,30 @@ def test_moves_keep_account(model: Model, mix: tuple[float, float, float]) -> No
     start = np.array(
         [rng.choice(c.row_patterns[slice(*c.row_offset[r : r + 2])]) for r in c.row_of]
     )
-    crowd, pad = new_crowd(c, rules, places, start), new_pad(c, rules, places)
+    state, pad = new_state(c, rules, places, start), new_pad(c, rules, places)
     dice = np.array([99], np.uint64)
-    settings = SoftMix(*mix, unit=1.0, doom=0.7, found=50, largest=60, focus=0.0)
-    cost, owed, changed = total_cost(crowd, c), total_owed(crowd, rules), 0
+    settings = SoftMix(*mix, unit=1.0, breaking=0.7, found=50, largest=60, focus=0.0)
+    cost, owed, changed = total_cost(state, c), total_owed(state, rules), 0
     for number in range(400):
-        before = crowd.pattern.copy()
-        soft_move(number % 120, number, 1.0, 2.0 / 1024, settings, crowd, pad, rules, c, dice)
-        now = total_cost(crowd, c), total_owed(crowd, rules)
-        if (crowd.pattern != before).any():
+        before = state.pattern.copy()
+        soft_move(number % 120, number, 1.0, 2.0 / 1024, settings, state, pad, rules, c, dice)
+        now = total_cost(state, c), total_owed(state, rules)
+        if (state.pattern != before).any():
             changed += 1
             assert now == (cost + pad.n[DELTA], owed + pad.n[OWED])
         else:
             assert now == (cost, owed)
         cost, owed = now
     assert changed > 3
-    for p in np.unique(crowd.pattern):
-        members = np.flatnonzero(crowd.pattern == p)
+    for p in np.unique(state.pattern):
+        members = np.flatnonzero(state.pattern == p)
         hist = np.bincount(rules.places[c.row_of[members]].ravel(), minlength=places)
-        assert crowd.size[p] == len(members) and (crowd.hist[crowd.slot[p]] == hist).all()
-    afresh = crowd._replace(known=np.full((len(crowd.known), 1), -1, np.int32))
-    for p in np.unique(crowd.pattern):
-        assert lacking(p, crowd, rules) == lacking(p, afresh, rules)
+        assert state.size[p] == len(members) and (state.hist[state.slot[p]] == hist).all()
+    afresh = state._replace(known=np.full((len(state.known), 1), -1, np.int32))
+    for p in np.unique(state.pattern):
+        assert lacking(p, state, rules) == lacking(p, afresh, rules)
         for r in rules.sample:
-            after = [lacking_after(p, r, change, crowd, rules) for change in (-1, 1)]
+            after = [lacking_after(p, r, change, state, rules) for change in (-1, 1)]
             assert after == [lacking_after(p, r, change, afresh, rules) for change in (-1, 1)]
 
 
@@ -96,16 +96,16 @@ def test_anneals_towards_the_law(model: Model) -> None:
     start = np.array(
         [rng.choice(c.row_patterns[slice(*c.row_offset[r : r + 2])]) for r in c.row_of]
     )
-    crowd = new_crowd(c, rules, places, start)
-    before = total_cost(crowd, c) + 5 * total_owed(crowd, rules) / 1024
+    state = new_state(c, rules, places, start)
+    before = total_cost(state, c) + 5 * total_owed(state, rules) / 1024
     pattern = SoftAnnealing().run(
         c, rules, places, start, np.zeros(instance.distinct), 1.0, 100, (1.0, 0.1), (5.0, 5.0), 1
     )
-    crowd = new_crowd(c, rules, places, pattern)
-    after = total_cost(crowd, c) + 5 * total_owed(crowd, rules) / 1024
+    state = new_state(c, rules, places, pattern)
+    after = total_cost(state, c) + 5 * total_owed(state, rules) / 1024
     assert after < 0.8 * before
     pattern = trimmed(c, rules, places, pattern, 0)
-    crowd = new_crowd(c, rules, places, pattern)
+    state = new_state(c, rules, places, pattern)
     for p in np.unique(pattern):
         if p != root:
-            assert violation(rules.laws, crowd.hist[crowd.slot[p]], int(crowd.size[p])) == 0
+            assert violation(rules.laws, state.hist[state.slot[p]], int(state.size[p])) == 0

@@ -11,8 +11,8 @@ from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.kernels.random import below, draw
 from incrowd.problem.instance import Instance
 from incrowd.run import clock
+from incrowd.solvers.engine.assignment import State, new_pad, new_state, total_cost
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import Crowd, new_crowd, new_pad, total_cost
 from incrowd.solvers.engine.moves import NONE, Mix, regroup, relocate, shift
 from incrowd.solvers.engine.pull import pull
 from incrowd.solvers.engine.swap import MOST_CLOSED, swap
@@ -22,21 +22,21 @@ MODERATE = 40_000  # rows
 
 @inner_kernel
 def one_move(
-    i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any
+    i: int, number: int, heat: float, mix: Any, state: Any, pad: Any, c: Any, rng: Any
 ) -> int:
     """Try a move of copy i, which is not free; return the change of cost or ``NONE``."""
-    q = crowd.pattern[i]
-    if crowd.size[q] > mix.k:
-        delta = relocate(i, mix.k, crowd, pad, c, rng)
+    q = state.pattern[i]
+    if state.size[q] > mix.k:
+        delta = relocate(i, mix.k, state, pad, c, rng)
         if delta != NONE:
             return delta
     elif draw(rng) < mix.shifts:
-        return shift(i, mix.k, heat, crowd, c, rng)
+        return shift(i, mix.k, heat, state, c, rng)
     elif draw(rng) < mix.regroups:
-        return regroup(i, number, heat, mix, crowd, pad, c, rng)
-    if crowd.size[q] <= MOST_CLOSED * mix.k and draw(rng) < mix.swaps:
-        return swap(i, number, heat, mix, crowd, pad, c, rng)
-    return pull(i, number, heat, mix, crowd, pad, c, rng)
+        return regroup(i, number, heat, mix, state, pad, c, rng)
+    if state.size[q] <= MOST_CLOSED * mix.k and draw(rng) < mix.swaps:
+        return swap(i, number, heat, mix, state, pad, c, rng)
+    return pull(i, number, heat, mix, state, pad, c, rng)
 
 
 @lean_kernel
@@ -44,7 +44,7 @@ def anneal_slice(
     span: Any,
     heats: Any,
     mix: Any,
-    crowd: Any,
+    state: Any,
     pad: Any,
     c: Any,
     rng: Any,
@@ -65,26 +65,26 @@ def anneal_slice(
             i = active[below(rng, active.size)]
         else:
             i = paying[below(rng, paying.size)]
-        if c.cost[crowd.pattern[i]] == 0:
+        if c.cost[state.pattern[i]] == 0:
             continue
-        delta = one_move(i, number, heat, mix, crowd, pad, c, rng)
+        delta = one_move(i, number, heat, mix, state, pad, c, rng)
         if delta != NONE:
             change += delta
     return change
 
 
-def paying_copies(crowd: Crowd, c: Candidates) -> NDArray[np.int64]:
+def paying_copies(state: State, c: Candidates) -> NDArray[np.int64]:
     """List the copies whose class is not free."""
-    return np.flatnonzero(c.cost[crowd.pattern] > 0)
+    return np.flatnonzero(c.cost[state.pattern] > 0)
 
 
 def above_price(
-    crowd: Crowd, c: Candidates, price: NDArray[np.float64], least: float
+    state: State, c: Candidates, price: NDArray[np.float64], least: float
 ) -> NDArray[np.int64]:
     """List the copies whose class pays more than ``least`` above the prices of its rows."""
-    pattern = crowd.pattern
+    pattern = state.pattern
     worth = np.bincount(pattern, weights=price[c.row_of], minlength=len(c.cost))
-    return np.flatnonzero((crowd.size * c.cost - worth)[pattern] > least)
+    return np.flatnonzero((state.size * c.cost - worth)[pattern] > least)
 
 
 @dataclass
@@ -207,12 +207,12 @@ class Annealing:
 
         ``cell`` is what suppressing one cell typically costs; ``seconds``: see ``Clock``.
         """
-        crowd = new_crowd(candidates, pattern)
+        state = new_state(candidates, pattern)
         pad = new_pad(candidates, k, self.most_support)
         rng = np.array([seed * 0x9E3779B9 + 12345], np.uint64)
-        paying = paying_copies(crowd, candidates)
+        paying = paying_copies(state, candidates)
         total = self.total_moves(len(paying))
-        cost = best = total_cost(crowd, candidates)
+        cost = best = total_cost(state, candidates)
         best_pattern = pattern.copy()
         mix = self.mix(k, max(1, round(cell)))
         clock = Clock(total, max(1, min(200_000, total // 40)), seconds)
@@ -220,17 +220,17 @@ class Annealing:
             report(best, 1.0)
         active = np.empty(0, np.int64)
         while clock.share < 1.0:
-            paying = paying_copies(crowd, candidates)
+            paying = paying_copies(state, candidates)
             if len(paying) == 0:
                 break
             if self.focus and price is not None:
-                active = above_price(crowd, candidates, price, 0.02 * cell)
+                active = above_price(state, candidates, price, 0.02 * cell)
             hot, cold = (self.heat_at(share) * cell * k**self.growth for share in clock.ends())
             cost += anneal_slice(
                 (clock.done, clock.done + clock.length),
                 (hot, cold),
                 mix,
-                crowd,
+                state,
                 pad,
                 candidates,
                 rng,
@@ -240,7 +240,7 @@ class Annealing:
             clock.tick()
             if cost < best:
                 best = cost
-                best_pattern[:] = crowd.pattern
+                best_pattern[:] = state.pattern
             report(best, clock.share)
             if stop():
                 break

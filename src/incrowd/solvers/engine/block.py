@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
 from incrowd.kernels.random import draw
+from incrowd.solvers.engine.assignment import State
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import Crowd
 
 WIDEST_LINK = 60
 
@@ -40,13 +40,13 @@ class Block(NamedTuple):
 
 
 @kernel
-def add_links(q: int, score: Any, seen: Any, listed: Any, count: int, crowd: Any, c: Any) -> int:
+def add_links(q: int, score: Any, seen: Any, listed: Any, count: int, state: Any, c: Any) -> int:
     """Add q's links to other classes to ``score``; return the new length of ``listed``."""
-    j = crowd.head[q]
+    j = state.head[q]
     last_row = -1
     while j >= 0:
         r = c.row_of[j]
-        j = crowd.next[j]
+        j = state.next[j]
         if r == last_row:
             continue
         last_row = r
@@ -59,13 +59,13 @@ def add_links(q: int, score: Any, seen: Any, listed: Any, count: int, crowd: Any
                 s = c.rows[y]
                 first = c.first_copy[s]
                 for i in range(first, min(c.first_copy[s + 1], first + 3)):
-                    other = crowd.pattern[i]
+                    other = state.pattern[i]
                     if not seen[other]:
                         seen[other] = True
                         listed[count] = other
                         count += 1
                     score[other] += 1.0 / length
-            if crowd.size[p] > 0:
+            if state.size[p] > 0:
                 if not seen[p]:
                     seen[p] = True
                     listed[count] = p
@@ -78,7 +78,7 @@ def add_links(q: int, score: Any, seen: Any, listed: Any, count: int, crowd: Any
 def grow(
     seed: int,
     size: int,
-    crowd: Any,
+    state: Any,
     c: Any,
     score: Any,
     seen: Any,
@@ -101,11 +101,11 @@ def grow(
         best_score = 0.0
         for z in range(count):
             q = listed[z]
-            if score[q] <= 0 or crowd.size[q] == 0 or crowd.size[q] > size // 2:
+            if score[q] <= 0 or state.size[q] == 0 or state.size[q] > size // 2:
                 continue
             if c.cost[q] == 0:
                 continue
-            s = score[q] * (0.5 + draw(rng)) / np.sqrt(crowd.size[q])
+            s = score[q] * (0.5 + draw(rng)) / np.sqrt(state.size[q])
             if s > best_score:
                 best_score = s
                 best = q
@@ -113,8 +113,8 @@ def grow(
             break
         torn[classes] = best
         classes += 1
-        copies += crowd.size[best]
-        count = add_links(best, score, seen, listed, count, crowd, c)
+        copies += state.size[best]
+        count = add_links(best, score, seen, listed, count, state, c)
         for z in range(classes):
             score[torn[z]] = -1e18
     for z in range(count):
@@ -124,12 +124,12 @@ def grow(
 
 
 @kernel
-def loosen(torn: Any, crowd: Any, c: Any, at: Any, rows: Any, free: Any) -> Any:
+def loosen(torn: Any, state: Any, c: Any, at: Any, rows: Any, free: Any) -> Any:
     """List the distinct rows of the torn classes; ``at`` maps row → position (−1 outside)."""
     count = 0
     pays = 0
     for q in torn:
-        j = crowd.head[q]
+        j = state.head[q]
         while j >= 0:
             r = c.row_of[j]
             if at[r] < 0:
@@ -139,7 +139,7 @@ def loosen(torn: Any, crowd: Any, c: Any, at: Any, rows: Any, free: Any) -> Any:
                 count += 1
             free[at[r]] += 1
             pays += c.cost[q]
-            j = crowd.next[j]
+            j = state.next[j]
     return count, pays
 
 
@@ -150,7 +150,7 @@ def count_supply(
     count: int,
     k: int,
     torn_flag: Any,
-    crowd: Any,
+    state: Any,
     c: Any,
     supply: Any,
     touched: Any,
@@ -161,7 +161,7 @@ def count_supply(
         r = rows[z]
         for x in range(c.row_offset[r], c.row_offset[r + 1]):
             p = c.row_patterns[x]
-            if crowd.size[p] >= k and not torn_flag[p]:
+            if state.size[p] >= k and not torn_flag[p]:
                 continue
             if supply[p] == 0:
                 touched[n] = p
@@ -176,7 +176,7 @@ def add_loans(
     k: int,
     limit: int,
     torn_flag: Any,
-    crowd: Any,
+    state: Any,
     c: Any,
     out: Any,
     n: int,
@@ -188,13 +188,13 @@ def add_loans(
         r = c.rows[x]
         first = n
         for i in range(c.first_copy[r], c.first_copy[r + 1]):
-            q = crowd.pattern[i]
-            if torn_flag[q] or crowd.size[q] <= k or q == p or c.cost[p] - c.cost[q] > limit:
+            q = state.pattern[i]
+            if torn_flag[q] or state.size[q] <= k or q == p or c.cost[p] - c.cost[q] > limit:
                 continue
             known = False
             for y in range(first, n):
                 if out[4, y] == q:
-                    if out[2, y] < crowd.size[q] - k:
+                    if out[2, y] < state.size[q] - k:
                         out[2, y] += 1
                         lent += 1
                     known = True
@@ -223,19 +223,19 @@ def list_choices(
     loan_limit: int,
     detour: int,
     torn_flag: Any,
-    crowd: Any,
+    state: Any,
     c: Any,
     supply: Any,
     touched: Any,
     out: Any,
 ) -> int:
     """Write all choices as columns of ``out`` (6 × room); return their number, −1 if no room."""
-    patterns = count_supply(rows, free, count, k, torn_flag, crowd, c, supply, touched)
+    patterns = count_supply(rows, free, count, k, torn_flag, state, c, supply, touched)
     n = 0
     for z in range(patterns):
         p = touched[z]
         start = n
-        n, lent = add_loans(p, k, loan_limit, torn_flag, crowd, c, out, n)
+        n, lent = add_loans(p, k, loan_limit, torn_flag, state, c, out, n)
         if supply[p] + lent < k:
             n = start
             supply[p] = -supply[p]
@@ -244,7 +244,7 @@ def list_choices(
         outside = np.int64(-1)
         for x in range(c.row_offset[r], c.row_offset[r + 1]):
             p = c.row_patterns[x]
-            is_outside = crowd.size[p] >= k and not torn_flag[p]
+            is_outside = state.size[p] >= k and not torn_flag[p]
             if outside >= 0 and (is_outside or c.cost[p] > c.cost[outside] + detour):
                 continue
             if not is_outside and supply[p] <= 0:
@@ -285,20 +285,20 @@ class BlockMaker:
         self.supply = np.zeros(patterns, np.int64)
         self.out = np.empty((6, room), np.int64)
 
-    def grow(self, seed: int, size: int, crowd: Crowd, rng: Any) -> NDArray[np.int64]:
+    def grow(self, seed: int, size: int, state: State, rng: Any) -> NDArray[np.int64]:
         """Return the classes (pattern ids) to tear open around ``seed``."""
         n = grow(
-            seed, size, crowd, self.candidates, self.score, self.seen, self.listed, self.torn, rng
+            seed, size, state, self.candidates, self.score, self.seen, self.listed, self.torn, rng
         )
         return self.torn[:n].copy()
 
     def make(
-        self, torn: NDArray[np.int64], k: int, loan_limit: int, detour: int, crowd: Crowd
+        self, torn: NDArray[np.int64], k: int, loan_limit: int, detour: int, state: State
     ) -> Block | None:
         """Return the block of these classes, or None when it has too many choices."""
         c = self.candidates
         self.flag[torn] = True
-        count, pays = loosen(torn, crowd, c, self.at, self.rows, self.free)
+        count, pays = loosen(torn, state, c, self.at, self.rows, self.free)
         n = list_choices(
             self.rows,
             self.free,
@@ -307,7 +307,7 @@ class BlockMaker:
             loan_limit,
             detour,
             self.flag,
-            crowd,
+            state,
             c,
             self.supply,
             self.listed,

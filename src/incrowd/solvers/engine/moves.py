@@ -10,8 +10,8 @@ import numpy as np
 
 from incrowd.kernels.jit import inner_kernel
 from incrowd.kernels.random import below, draw, least_gain
+from incrowd.solvers.engine.assignment import cheapest_open, move, patterns_up_to
 from incrowd.solvers.engine.candidates import find_join
-from incrowd.solvers.engine.crowd import cheapest_open, move, patterns_up_to
 
 NONE = 1 << 62
 FAR = 1 << 60
@@ -44,20 +44,20 @@ def accepts(gain: float, heat: float, rng: Any) -> bool:
 
 
 @inner_kernel
-def relocate(i: int, k: int, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
+def relocate(i: int, k: int, state: Any, pad: Any, c: Any, rng: Any) -> int:
     """Move a surplus copy to its cheapest open pattern (sideways now and then)."""
-    q = crowd.pattern[i]
-    p = cheapest_open(c.row_of[i], q, k, crowd, pad, c)
+    q = state.pattern[i]
+    p = cheapest_open(c.row_of[i], q, k, state, pad, c)
     if p < 0:
         return NONE
     if c.cost[p] < c.cost[q] or (c.cost[p] == c.cost[q] and draw(rng) < 0.2):
-        move(crowd, i, p, k, c)
+        move(state, i, p, k, c)
         return c.cost[p] - c.cost[q]
     return NONE
 
 
 @inner_kernel
-def refill_for(q: int, p: int, i: int, k: int, crowd: Any, c: Any, rng: Any) -> int:
+def refill_for(q: int, p: int, i: int, k: int, state: Any, c: Any, rng: Any) -> int:
     """Find the dearest surplus copy (or one on p) that could take i's place on q, or −1."""
     begin = c.offset[q]
     length = c.offset[q + 1] - begin
@@ -72,17 +72,17 @@ def refill_for(q: int, p: int, i: int, k: int, crowd: Any, c: Any, rng: Any) -> 
         if at == length:
             at = 0
         for j in range(c.first_copy[r], c.first_copy[r + 1]):
-            s = crowd.pattern[j]
-            if s != q and j != i and (crowd.size[s] > k or s == p) and c.cost[s] > best_cost:
+            s = state.pattern[j]
+            if s != q and j != i and (state.size[s] > k or s == p) and c.cost[s] > best_cost:
                 best_cost = c.cost[s]
                 best = j
     return best
 
 
 @inner_kernel
-def shift(i: int, k: int, heat: float, crowd: Any, c: Any, rng: Any) -> int:
+def shift(i: int, k: int, heat: float, state: Any, c: Any, rng: Any) -> int:
     """Move i to an open cheaper pattern, and refill its class with a copy that is surplus."""
-    q = crowd.pattern[i]
+    q = state.pattern[i]
     r = c.row_of[i]
     limit = c.cost[q] - 1 if draw(rng) < 0.8 else c.cost[q]
     choices = patterns_up_to(r, limit, c)
@@ -91,46 +91,46 @@ def shift(i: int, k: int, heat: float, crowd: Any, c: Any, rng: Any) -> int:
     p = -1
     for _ in range(4):
         x = c.row_patterns[c.row_offset[r] + below(rng, choices)]
-        if x != q and crowd.size[x] >= k:
+        if x != q and state.size[x] >= k:
             p = x
             break
     if p < 0:
         return NONE
-    j = refill_for(q, p, i, k, crowd, c, rng)
+    j = refill_for(q, p, i, k, state, c, rng)
     if j < 0:
         return NONE
-    s = crowd.pattern[j]
+    s = state.pattern[j]
     gain = c.cost[q] - c.cost[p] + c.cost[s] - c.cost[q]
     if not accepts(gain, heat, rng):
         return NONE
-    move(crowd, i, p, k, c)
-    move(crowd, j, q, k, c)
+    move(state, i, p, k, c)
+    move(state, j, q, k, c)
     return -gain
 
 
 @inner_kernel
 def may_come(
-    p: int, q: int, broken: bool, number: int, classes: int, mix: Any, crowd: Any, pad: Any, c: Any
+    p: int, q: int, broken: bool, number: int, classes: int, mix: Any, state: Any, pad: Any, c: Any
 ) -> bool:
     """Whether one more copy of class q may regroup on p.
 
     ``broken``: only from classes met before that have no surplus left.
     """
     known = pad.stamp[q] == number
-    rest = crowd.size[q] - (pad.within[pad.slot[q]] if known else 0)
+    rest = state.size[q] - (pad.within[pad.slot[q]] if known else 0)
     if broken:
         return known and rest <= mix.k and c.cost[q] >= c.cost[p]
     if c.cost[q] + mix.unit < c.cost[p]:
         return False
     if known:
-        return crowd.size[q] <= mix.k or rest > mix.k
+        return state.size[q] <= mix.k or rest > mix.k
     return classes < MOST_GROUPS
 
 
 @inner_kernel
-def collect(j: int, got: int, classes: int, number: int, crowd: Any, pad: Any) -> int:
+def collect(j: int, got: int, classes: int, number: int, state: Any, pad: Any) -> int:
     """Note copy j as the ``got``-th that comes; return the number of classes that they leave."""
-    q = crowd.pattern[j]
+    q = state.pattern[j]
     if pad.stamp[q] != number:
         pad.stamp[q] = number
         pad.slot[q] = classes
@@ -144,13 +144,13 @@ def collect(j: int, got: int, classes: int, number: int, crowd: Any, pad: Any) -
 
 
 @inner_kernel
-def gather_for_regroup(
+def collect_for_regroup(
     i: int,
     p: int,
     need: int,
     number: int,
     mix: Any,
-    crowd: Any,
+    state: Any,
     pad: Any,
     c: Any,
     rng: Any,
@@ -160,7 +160,7 @@ def gather_for_regroup(
     First pass: all copies of classes that this breaks anyway; second pass: further classes.
     """
     got = 1
-    classes = collect(i, 0, 0, number, crowd, pad)
+    classes = collect(i, 0, 0, number, state, pad)
     begin = c.offset[p]
     length = c.offset[p + 1] - begin
     for broken in (True, False):
@@ -174,11 +174,11 @@ def gather_for_regroup(
             if at == length:
                 at = 0
             for j in range(c.first_copy[r], c.first_copy[r + 1]):
-                q = crowd.pattern[j]
+                q = state.pattern[j]
                 if q == p or pad.mark[j] == number or got >= most:
                     continue
-                if may_come(p, q, broken, number, classes, mix, crowd, pad, c):
-                    classes = collect(j, got, classes, number, crowd, pad)
+                if may_come(p, q, broken, number, classes, mix, state, pad, c):
+                    classes = collect(j, got, classes, number, state, pad)
                     got += 1
     if got < need:
         return -1, 0
@@ -186,19 +186,19 @@ def gather_for_regroup(
 
 
 @inner_kernel
-def send_left_to_open(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
+def send_left_to_open(p: int, left: int, k: int, state: Any, pad: Any, c: Any) -> Any:
     """Find each leftover's cheapest open pattern, into ``pad.left_to``; return the loss."""
     loss = np.int64(0)
     for z in range(left):
         i = pad.left[z]
-        b = cheapest_open(c.row_of[i], p, k, crowd, pad, c)
+        b = cheapest_open(c.row_of[i], p, k, state, pad, c)
         pad.left_to[z] = b
-        loss = FAR if b < 0 or loss >= FAR else loss + c.cost[b] - c.cost[crowd.pattern[i]]
+        loss = FAR if b < 0 or loss >= FAR else loss + c.cost[b] - c.cost[state.pattern[i]]
     return loss
 
 
 @inner_kernel
-def found_class(p: int, left: int, k: int, open_to_all: bool, crowd: Any, pad: Any, c: Any) -> Any:
+def found_class(p: int, left: int, k: int, open_to_all: bool, state: Any, pad: Any, c: Any) -> Any:
     """Make the leftovers a class of their own; those better off elsewhere leave while k stay.
 
     Returns (loss, pattern of that class or −1).  ``pad.core[z]`` says who stays (1) or leaves (0).
@@ -218,7 +218,7 @@ def found_class(p: int, left: int, k: int, open_to_all: bool, crowd: Any, pad: A
             to = pad.left_to[z]
             pad.core[z] = 0
             staying -= 1
-        loss += c.cost[to] - c.cost[crowd.pattern[pad.left[z]]]
+        loss += c.cost[to] - c.cost[state.pattern[pad.left[z]]]
     if staying < left:
         n = 0
         for z in range(left):
@@ -233,12 +233,12 @@ def found_class(p: int, left: int, k: int, open_to_all: bool, crowd: Any, pad: A
 
 
 @inner_kernel
-def place_left(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
+def place_left(p: int, left: int, k: int, state: Any, pad: Any, c: Any) -> Any:
     """Choose where the copies of broken classes go; ``pad.left_to`` receives the targets."""
-    loss = send_left_to_open(p, left, k, crowd, pad, c)
+    loss = send_left_to_open(p, left, k, state, pad, c)
     if left < k or left > 3 * k:
         return loss
-    together, own = found_class(p, left, k, loss < FAR, crowd, pad, c)
+    together, own = found_class(p, left, k, loss < FAR, state, pad, c)
     if own < 0 or together > loss:
         return loss
     for z in range(left):
@@ -248,29 +248,29 @@ def place_left(p: int, left: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
 
 
 @inner_kernel
-def list_broken(classes: int, number: int, k: int, crowd: Any, pad: Any) -> int:
+def list_broken(classes: int, number: int, k: int, state: Any, pad: Any) -> int:
     """Mark classes that fall below k as dying; list the copies left in them, return how many."""
     left = 0
     for t in range(classes):
         q = pad.touched[t]
-        if 0 < crowd.size[q] - pad.within[t] < k:
+        if 0 < state.size[q] - pad.within[t] < k:
             pad.dying[q] = True
-            j = crowd.head[q]
+            j = state.head[q]
             while j >= 0:
                 if pad.mark[j] != number:
                     pad.left[left] = j
                     left += 1
-                j = crowd.next[j]
+                j = state.next[j]
     return left
 
 
 @inner_kernel
 def regroup(
-    i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any
+    i: int, number: int, heat: float, mix: Any, state: Any, pad: Any, c: Any, rng: Any
 ) -> int:
     """Open a cheaper pattern for i and others; the classes this breaks form one new class."""
     k = mix.k
-    q0 = crowd.pattern[i]
+    q0 = state.pattern[i]
     r = c.row_of[i]
     limit = c.cost[q0] - 1 if draw(rng) < 0.8 else c.cost[q0]
     choices = patterns_up_to(r, limit, c)
@@ -279,21 +279,21 @@ def regroup(
     p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
     if p == q0 or c.support[p] > WIDEST_REGROUP:
         return NONE
-    need = max(1, k - crowd.size[p])
-    got, classes = gather_for_regroup(i, p, need, number, mix, crowd, pad, c, rng)
+    need = max(1, k - state.size[p])
+    got, classes = collect_for_regroup(i, p, need, number, mix, state, pad, c, rng)
     if got < 0:
         return NONE
     gain = np.int64(0)
     for z in range(got):
-        gain += c.cost[crowd.pattern[pad.found[z]]] - c.cost[p]
-    left = list_broken(classes, number, k, crowd, pad)
-    loss: Any = place_left(p, left, k, crowd, pad, c) if left > 0 else 0
+        gain += c.cost[state.pattern[pad.found[z]]] - c.cost[p]
+    left = list_broken(classes, number, k, state, pad)
+    loss: Any = place_left(p, left, k, state, pad, c) if left > 0 else 0
     for t in range(classes):
         pad.dying[pad.touched[t]] = False
     if loss >= FAR or not accepts(gain - loss, heat, rng):
         return NONE
     for z in range(got):
-        move(crowd, pad.found[z], p, k, c)
+        move(state, pad.found[z], p, k, c)
     for z in range(left):
-        move(crowd, pad.left[z], pad.left_to[z], k, c)
+        move(state, pad.left[z], pad.left_to[z], k, c)
     return loss - gain

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.run.silence import standard_output_kept_clean
+from incrowd.solvers.engine.assignment import State, link, new_state, total_cost, unlink
 from incrowd.solvers.engine.block import Block, BlockMaker
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import Crowd, link, new_crowd, total_cost, unlink
 
 
 class Program(NamedTuple):
@@ -34,7 +34,7 @@ class Program(NamedTuple):
 
 
 def program_of(
-    block: Block, k: int, outside: NDArray[np.bool_], crowd: Crowd, price: NDArray[np.float64]
+    block: Block, k: int, outside: NDArray[np.bool_], state: State, price: NDArray[np.float64]
 ) -> Program:
     """Write down the block's program.
 
@@ -73,7 +73,7 @@ def program_of(
     infinite = [np.full(n, -np.inf) for n in sizes[2:]]
     low = np.concatenate([free, np.zeros(len(patterns)), *infinite])
     high = np.concatenate(
-        [free, np.full(len(patterns), np.inf), crowd.size[lenders] - k, held, np.zeros(len(links))]
+        [free, np.full(len(patterns), np.inf), state.size[lenders] - k, held, np.zeros(len(links))]
     )
     paid = price[block.rows]
     reduced = block.cost - np.where(own, paid[block.row], 0.0)
@@ -92,7 +92,7 @@ def solve_block(
     block: Block,
     k: int,
     outside: NDArray[np.bool_],
-    crowd: Crowd,
+    state: State,
     price: NDArray[np.float64],
     nodes: int,
     seconds: float = 1e9,
@@ -106,7 +106,7 @@ def solve_block(
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    program = program_of(block, k, outside, crowd, price)
+    program = program_of(block, k, outside, state, price)
     above = max(1.0, block.pays - program.paid)
     with standard_output_kept_clean():
         result = milp(
@@ -141,16 +141,16 @@ def apply_block(
     taken: NDArray[np.int64],
     torn: NDArray[np.int64],
     k: int,
-    crowd: Crowd,
+    state: State,
     c: Candidates,
 ) -> int:
     """Carry out a solution; return the change of cost, 0 if it was not lawful after all."""
     loose: dict[int, list[int]] = {}
     for q in torn:
-        i = int(crowd.head[q])
+        i = int(state.head[q])
         while i >= 0:
             loose.setdefault(int(c.row_of[i]), []).append(i)
-            i = int(crowd.next[i])
+            i = int(state.next[i])
     moves: list[tuple[int, int]] = []
     for z in np.flatnonzero(taken):
         r, p, number = int(block.lent_row[z]), int(block.pattern[z]), int(taken[z])
@@ -160,21 +160,21 @@ def apply_block(
             held = range(c.first_copy[r], c.first_copy[r + 1])
             moved = {i for i, _ in moves}
             lender = int(block.lender[z])
-            ready = [i for i in held if crowd.pattern[i] == lender and i not in moved]
+            ready = [i for i in held if state.pattern[i] == lender and i not in moved]
             moves += [(i, p) for i in ready[:number]]
-    back = [(i, int(crowd.pattern[i])) for i, _ in moves]
+    back = [(i, int(state.pattern[i])) for i, _ in moves]
     change = 0
     for i, p in moves:
-        change += int(c.cost[p] - c.cost[crowd.pattern[i]])
-        unlink(crowd, i)
-        link(crowd, i, p)
+        change += int(c.cost[p] - c.cost[state.pattern[i]])
+        unlink(state, i)
+        link(state, i, p)
     concerned = np.unique([p for _, p in moves] + [p for _, p in back])
-    size = crowd.size[concerned]
+    size = state.size[concerned]
     if change < 0 and bool(((size == 0) | (size >= k)).all()):
         return change
     for i, p in reversed(back):
-        unlink(crowd, i)
-        link(crowd, i, p)
+        unlink(state, i)
+        link(state, i, p)
     return 0
 
 
@@ -207,28 +207,28 @@ class Neighbourhoods:
     ) -> NDArray[np.int64]:
         """Improve an assignment (int64, copies → patterns) by one round of blocks."""
         c = candidates
-        crowd = new_crowd(c, pattern)
+        state = new_state(c, pattern)
         maker = BlockMaker(c)
         rng = np.random.default_rng([seed, 7])
         dice = np.array([seed * 0x2545F491 + 99], np.uint64)
-        cost = total_cost(crowd, c)
+        cost = total_cost(state, c)
         visited = np.zeros(len(pattern))
         unit = max(1, round(cell))
         for n in range(self.blocks):
             if stop():
                 break
-            over = np.maximum(c.cost[crowd.pattern] - price[c.row_of], 0)
+            over = np.maximum(c.cost[state.pattern] - price[c.row_of], 0)
             weight = over / (1.0 + visited) ** 2
             if not weight.any():
                 break
             start = int(rng.choice(len(weight), p=weight / weight.sum()))
-            torn = maker.grow(int(crowd.pattern[start]), self.size, crowd, dice)
+            torn = maker.grow(int(state.pattern[start]), self.size, state, dice)
             visited[start] += 1
             if len(torn):
-                visited[np.isin(crowd.pattern, torn)] += 1
-                cost += self.resolve(maker, torn, k, unit, crowd, price, seconds_left())
+                visited[np.isin(state.pattern, torn)] += 1
+                cost += self.resolve(maker, torn, k, unit, state, price, seconds_left())
             report(cost, (n + 1) / self.blocks)
-        return crowd.pattern.astype(np.int64)
+        return state.pattern.astype(np.int64)
 
     def resolve(
         self,
@@ -236,17 +236,17 @@ class Neighbourhoods:
         torn: NDArray[np.int64],
         k: int,
         unit: int,
-        crowd: Crowd,
+        state: State,
         price: NDArray[np.float64],
         seconds: float,
     ) -> int:
         """Re-solve one block; return the change of cost."""
-        block = maker.make(torn, k, unit, 4 * unit, crowd)
+        block = maker.make(torn, k, unit, 4 * unit, state)
         if block is None:
             return 0
-        outside = crowd.size >= k
+        outside = state.size >= k
         outside[torn] = False
-        taken, _ = solve_block(block, k, outside, crowd, price, self.nodes, seconds)
+        taken, _ = solve_block(block, k, outside, state, price, self.nodes, seconds)
         if taken is None:
             return 0
-        return apply_block(block, taken, torn, k, crowd, maker.candidates)
+        return apply_block(block, taken, torn, k, state, maker.candidates)

@@ -21,9 +21,9 @@ from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
+from incrowd.solvers.engine.assignment import new_state
 from incrowd.solvers.engine.block import BlockMaker
 from incrowd.solvers.engine.branching.tree import Branching
-from incrowd.solvers.engine.crowd import new_crowd
 from incrowd.solvers.engine.neighbourhood import apply_block, solve_block
 from incrowd.solvers.engine.reach import classes_within, pairs_of
 from incrowd.solvers.engine.warm import with_solution
@@ -183,17 +183,17 @@ def solve_whole(
     Returns the better solution, and a lower bound on all solutions over these pairs.
     """
     candidates, pattern = with_solution(emission, best)
-    crowd = new_crowd(candidates, pattern)
-    torn = np.flatnonzero(crowd.size)
+    state = new_state(candidates, pattern)
+    torn = np.flatnonzero(state.size)
     far = int(candidates.cost.max()) + 1
     room = 2 * (len(candidates.rows) + tree.instance.distinct)
-    block = BlockMaker(candidates, room).make(torn, k, -far, far, crowd)
+    block = BlockMaker(candidates, room).make(torn, k, -far, far, state)
     if block is None:
         return best, 0
-    outside = np.zeros(len(crowd.size), np.bool_)
-    taken, proven = solve_block(block, k, outside, crowd, price, nodes, seconds)
+    outside = np.zeros(len(state.size), np.bool_)
+    taken, proven = solve_block(block, k, outside, state, price, nodes, seconds)
     if taken is not None:
-        apply_block(block, taken, torn, k, crowd, candidates)
-        found = Solution.of(tree.instance, crowd.pattern.astype(np.int64))
+        apply_block(block, taken, torn, k, state, candidates)
+        found = Solution.of(tree.instance, state.pattern.astype(np.int64))
         best = found if found.cost < best.cost else best
     return best, proven

@@ -11,35 +11,35 @@ import numpy as np
 
 from incrowd.kernels.jit import inner_kernel
 from incrowd.kernels.random import below, draw, least_gain
-from incrowd.solvers.engine.crowd import MOST_TOUCHED, cheapest_open, move, patterns_up_to
+from incrowd.solvers.engine.assignment import MOST_TOUCHED, cheapest_open, move, patterns_up_to
 from incrowd.solvers.engine.moves import NONE, collect
 
 
 @inner_kernel
-def list_matching(p: int, number: int, crowd: Any, pad: Any, c: Any) -> Any:
+def list_matching(p: int, number: int, state: Any, pad: Any, c: Any) -> Any:
     """Collect the copies that match p and their classes; return (copies, classes), −1 if many."""
     copies = 0
     classes = 0
     for x in range(c.offset[p], c.offset[p + 1]):
         r = c.rows[x]
         for j in range(c.first_copy[r], c.first_copy[r + 1]):
-            q = crowd.pattern[j]
+            q = state.pattern[j]
             if q == p:
                 continue
             if pad.stamp[q] != number and classes >= MOST_TOUCHED:
                 return -1, 0
-            classes = collect(j, copies, classes, number, crowd, pad)
+            classes = collect(j, copies, classes, number, state, pad)
             copies += 1
     return copies, classes
 
 
 @inner_kernel
-def promising(p: int, classes: int, k: int, threshold: float, crowd: Any, pad: Any, c: Any) -> bool:
+def promising(p: int, classes: int, k: int, threshold: float, state: Any, pad: Any, c: Any) -> bool:
     """Whether the gain could reach the threshold if dissolving classes cost nothing.
 
     Most pulls end here, before the dear question of where the other copies would go.
     """
-    need = k - crowd.size[p]
+    need = k - state.size[p]
     gain = np.int64(0)
     for t in range(classes):
         pad.take[t] = 0
@@ -65,32 +65,32 @@ def promising(p: int, classes: int, k: int, threshold: float, crowd: Any, pad: A
 
 
 @inner_kernel
-def price_dissolving(t: int, number: int, k: int, crowd: Any, pad: Any, c: Any) -> None:
+def price_dissolving(t: int, number: int, k: int, state: Any, pad: Any, c: Any) -> None:
     """Set whether class t can be dissolved and what its copies outside p would pay more."""
     q = pad.touched[t]
     cost = np.int64(0)
-    j = crowd.head[q]
+    j = state.head[q]
     while j >= 0:
         if pad.mark[j] != number:
-            b = cheapest_open(c.row_of[j], q, k, crowd, pad, c)
+            b = cheapest_open(c.row_of[j], q, k, state, pad, c)
             if b < 0:
                 return
             cost += c.cost[b] - c.cost[q]
-        j = crowd.next[j]
+        j = state.next[j]
     pad.may_dissolve[t] = True
     pad.dissolve_cost[t] = cost
 
 
 @inner_kernel
-def choose_gainers(p: int, classes: int, number: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
+def choose_gainers(p: int, classes: int, number: int, k: int, state: Any, pad: Any, c: Any) -> Any:
     """Give every class its best option; return (copies pulled, gain)."""
     pulled = 0
     gain = np.int64(0)
-    need = k - crowd.size[p]
+    need = k - state.size[p]
     for t in range(classes):
         q = pad.touched[t]
         each = c.cost[q] - c.cost[p]
-        surplus = crowd.size[q] - k
+        surplus = state.size[q] - k
         inside = pad.within[t]
         pad.take[t] = 0
         pad.dissolve[t] = False
@@ -99,8 +99,8 @@ def choose_gainers(p: int, classes: int, number: int, k: int, crowd: Any, pad: A
         if each > 0:
             pad.take[t] = min(inside, surplus)
             value = pad.take[t] * each
-        if (each > 0 or need > 0) and inside > surplus and crowd.size[q] - inside <= k:
-            price_dissolving(t, number, k, crowd, pad, c)
+        if (each > 0 or need > 0) and inside > surplus and state.size[q] - inside <= k:
+            price_dissolving(t, number, k, state, pad, c)
             if pad.may_dissolve[t] and each > 0 and inside * each - pad.dissolve_cost[t] > value:
                 pad.take[t] = inside
                 pad.dissolve[t] = True
@@ -118,12 +118,12 @@ def fill(
     gain: Any,
     k: int,
     least: float,
-    crowd: Any,
+    state: Any,
     pad: Any,
     c: Any,
 ) -> Any:
     """Add the cheapest further copies until p has k; return (copies pulled, gain)."""
-    need = k - crowd.size[p]
+    need = k - state.size[p]
     while pulled < need and gain >= least:
         best = 1e300
         best_t = -1
@@ -135,7 +135,7 @@ def fill(
                 continue
             q = pad.touched[t]
             each = c.cost[q] - c.cost[p]
-            surplus = min(pad.within[t], crowd.size[q] - k)
+            surplus = min(pad.within[t], state.size[q] - k)
             if each <= 0 and pad.take[t] < surplus and -each < best:
                 best = -each
                 best_t = t
@@ -162,7 +162,7 @@ def fill(
 
 
 @inner_kernel
-def carry_out(p: int, copies: int, classes: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
+def carry_out(p: int, copies: int, classes: int, k: int, state: Any, pad: Any, c: Any) -> Any:
     """Do the chosen moves, writing a journal; return (change of cost, journal length, failed)."""
     journal = 0
     change = np.int64(0)
@@ -171,7 +171,7 @@ def carry_out(p: int, copies: int, classes: int, k: int, crowd: Any, pad: Any, c
             pad.dying[pad.touched[t]] = True
     for z in range(copies):
         j = pad.found[z]
-        q = crowd.pattern[j]
+        q = state.pattern[j]
         t = pad.slot[q]
         if pad.take[t] > 0:
             if not pad.dissolve[t]:
@@ -179,23 +179,23 @@ def carry_out(p: int, copies: int, classes: int, k: int, crowd: Any, pad: Any, c
             pad.moved[journal] = j
             pad.origin[journal] = q
             journal += 1
-            move(crowd, j, p, k, c)
+            move(state, j, p, k, c)
             change += c.cost[p] - c.cost[q]
     failed = False
     for t in range(classes):
         if not pad.dissolve[t] or failed:
             continue
         q = pad.touched[t]
-        while crowd.head[q] >= 0:
-            j = crowd.head[q]
-            b = cheapest_open(c.row_of[j], q, k, crowd, pad, c)
+        while state.head[q] >= 0:
+            j = state.head[q]
+            b = cheapest_open(c.row_of[j], q, k, state, pad, c)
             if b < 0:
                 failed = True
                 break
             pad.moved[journal] = j
             pad.origin[journal] = q
             journal += 1
-            move(crowd, j, b, k, c)
+            move(state, j, b, k, c)
             change += c.cost[b] - c.cost[q]
     for t in range(classes):
         pad.dying[pad.touched[t]] = False
@@ -203,10 +203,10 @@ def carry_out(p: int, copies: int, classes: int, k: int, crowd: Any, pad: Any, c
 
 
 @inner_kernel
-def pull(i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
+def pull(i: int, number: int, heat: float, mix: Any, state: Any, pad: Any, c: Any, rng: Any) -> int:
     """Pull copies into a random pattern of copy i; return the change of cost or ``NONE``."""
     k = mix.k
-    q0 = crowd.pattern[i]
+    q0 = state.pattern[i]
     r = c.row_of[i]
     u = draw(rng)
     limit = c.cost[q0] - 1
@@ -218,21 +218,21 @@ def pull(i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: An
     p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
     if p == q0 or c.support[p] > mix.most_support:
         return NONE
-    copies, classes = list_matching(p, number, crowd, pad, c)
+    copies, classes = list_matching(p, number, state, pad, c)
     if copies < 0:
         return NONE
     threshold = least_gain(heat, rng)
-    if not promising(p, classes, k, threshold, crowd, pad, c):
+    if not promising(p, classes, k, threshold, state, pad, c):
         return NONE
-    pulled, gain = choose_gainers(p, classes, number, k, crowd, pad, c)
-    pulled, gain = fill(p, classes, pulled, gain, k, threshold, crowd, pad, c)
-    if pulled < k - crowd.size[p]:
+    pulled, gain = choose_gainers(p, classes, number, k, state, pad, c)
+    pulled, gain = fill(p, classes, pulled, gain, k, threshold, state, pad, c)
+    if pulled < k - state.size[p]:
         return NONE
     if gain < threshold or (gain == 0 and pulled == 0):
         return NONE
-    change, journal, failed = carry_out(p, copies, classes, k, crowd, pad, c)
+    change, journal, failed = carry_out(p, copies, classes, k, state, pad, c)
     if failed or -change < threshold:
         for z in range(journal - 1, -1, -1):
-            move(crowd, pad.moved[z], pad.origin[z], k, c)
+            move(state, pad.moved[z], pad.origin[z], k, c)
         return NONE
     return change

@@ -15,8 +15,8 @@ from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.class_blocks import split
-from incrowd.solvers.engine.gathering import gathered
 from incrowd.solvers.engine.greedy import greedy
+from incrowd.solvers.engine.growing import grown
 from incrowd.solvers.engine.near import near_rows
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
 from incrowd.solvers.engine.rounding import rounded
@@ -142,7 +142,7 @@ class Search:
         self.tell("near rows")
         near = near_rows(self.instance, self.seed, self.stop)
         if warmth == 1.0 and not self.done():
-            self.offer(Solution.of(self.instance, gathered(self.instance, near, self.k)))
+            self.offer(Solution.of(self.instance, grown(self.instance, near, self.k)))
         hot, cold = Trading().heat
         left = self.stop.left()
         found = Trading(heat=(warmth * hot, cold)).run(

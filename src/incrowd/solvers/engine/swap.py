@@ -11,7 +11,7 @@ import numpy as np
 
 from incrowd.kernels.jit import inner_kernel
 from incrowd.kernels.random import below, least_gain
-from incrowd.solvers.engine.crowd import cheapest_open, move, patterns_up_to
+from incrowd.solvers.engine.assignment import cheapest_open, move, patterns_up_to
 from incrowd.solvers.engine.moves import NONE
 from incrowd.solvers.engine.pull import list_matching
 
@@ -21,13 +21,13 @@ OUT, BARRED, IN = -1, -2, -3  # where a copy of the closed class goes, if not to
 
 
 @inner_kernel
-def clear(q: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
+def clear(q: int, k: int, state: Any, pad: Any, c: Any) -> Any:
     """List the copies of q and where else they would go; return (copies or −1, gain)."""
     left = 0
     gain = np.int64(0)
-    j = crowd.head[q]
+    j = state.head[q]
     while j >= 0:
-        b = cheapest_open(c.row_of[j], q, k, crowd, pad, c)
+        b = cheapest_open(c.row_of[j], q, k, state, pad, c)
         if b < 0:
             return -1, gain
         pad.left[left] = j
@@ -35,12 +35,12 @@ def clear(q: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
         pad.core[left] = OUT
         gain += c.cost[q] - c.cost[b]
         left += 1
-        j = crowd.next[j]
+        j = state.next[j]
     return left, gain
 
 
 @inner_kernel
-def could_pay(p: int, q: int, left: int, classes: int, k: int, crowd: Any, pad: Any, c: Any) -> Any:
+def could_pay(p: int, q: int, left: int, classes: int, k: int, state: Any, pad: Any, c: Any) -> Any:
     """Set what classes can spare; return (most copies that may come to p, most that they gain)."""
     copies = left
     gain = np.int64(0)
@@ -49,7 +49,7 @@ def could_pay(p: int, q: int, left: int, classes: int, k: int, crowd: Any, pad: 
     for t in range(classes):
         s = pad.touched[t]
         pad.take[t] = 0
-        pad.spare[t] = 0 if s == q else min(crowd.size[s] - k, pad.within[t])
+        pad.spare[t] = 0 if s == q else min(state.size[s] - k, pad.within[t])
         copies += pad.spare[t]
         gain += pad.spare[t] * max(0, c.cost[s] - c.cost[p])
     return copies, gain
@@ -149,29 +149,29 @@ def gather_dearest(
 
 @inner_kernel
 def exchange(
-    p: int, left: int, copies: int, number: int, k: int, crowd: Any, pad: Any, c: Any
+    p: int, left: int, copies: int, number: int, k: int, state: Any, pad: Any, c: Any
 ) -> None:
     """Carry it out: first the closed class leaves, then its place is taken from."""
     for z in range(left):
         way = pad.core[z]
         to = p if way == IN else pad.left_to[z]
-        move(crowd, pad.left[z], way if way >= 0 else to, k, c)
+        move(state, pad.left[z], way if way >= 0 else to, k, c)
     for z in range(copies):
         j = pad.found[z]
-        s = crowd.pattern[j]
+        s = state.pattern[j]
         if s != p and pad.stamp[s] == number and pad.take[pad.slot[s]] > 0:
             pad.take[pad.slot[s]] -= 1
-            move(crowd, j, p, k, c)
+            move(state, j, p, k, c)
 
 
 @inner_kernel
-def swap(i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: Any, rng: Any) -> int:
+def swap(i: int, number: int, heat: float, mix: Any, state: Any, pad: Any, c: Any, rng: Any) -> int:
     """Close the class of copy i for a random pattern of it; return the change or ``NONE``.
 
     The class has at most ``MOST_CLOSED`` · k copies.
     """
     k = mix.k
-    q = crowd.pattern[i]
+    q = state.pattern[i]
     r = c.row_of[i]
     choices = patterns_up_to(r, c.cost[q] + mix.unit, c)
     if choices <= 0:  # candidates list other rows for q
@@ -179,19 +179,19 @@ def swap(i: int, number: int, heat: float, mix: Any, crowd: Any, pad: Any, c: An
     p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
     if p == q or not k <= c.support[p] <= min(WIDEST_SWAP, pad.found.size):
         return NONE
-    copies, classes = list_matching(p, number, crowd, pad, c)
+    copies, classes = list_matching(p, number, state, pad, c)
     if copies < 0:
         return NONE
-    left, gain = clear(q, k, crowd, pad, c)
+    left, gain = clear(q, k, state, pad, c)
     if left < 0:
         return NONE
-    need = k - crowd.size[p]
+    need = k - state.size[p]
     threshold = least_gain(heat, rng)
-    most, most_gain = could_pay(p, q, left, classes, k, crowd, pad, c)
+    most, most_gain = could_pay(p, q, left, classes, k, state, pad, c)
     if most < need or gain + most_gain < threshold:
         return NONE
     come, gain = gather_dearest(p, q, left, classes, number, need, gain, threshold, pad, c)
     if come < need or gain < threshold:
         return NONE
-    exchange(p, left, copies, number, k, crowd, pad, c)
+    exchange(p, left, copies, number, k, state, pad, c)
     return -gain

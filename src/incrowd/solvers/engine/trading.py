@@ -20,7 +20,8 @@ from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.kernels.random import below, draw, least_gain
 from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.anneal import Clock
-from incrowd.solvers.engine.market import (
+from incrowd.solvers.engine.near import Near
+from incrowd.solvers.engine.traded import (
     AHEAD,
     EMPTY,
     FAR,
@@ -34,7 +35,6 @@ from incrowd.solvers.engine.market import (
     paid,
     widen,
 )
-from incrowd.solvers.engine.near import Near
 
 REFUSED = -2
 SLICE = 50_000  # moves between two looks at the clock
@@ -266,16 +266,16 @@ class Trading:
 
         near: as ``near_rows`` tells.  seconds: as in ``Clock``.
         """
-        market, pad = opened(solution, near, k), new_pad(solution.instance, k)
+        classes, pad = opened(solution, near, k), new_pad(solution.instance, k)
         rng = np.array([(seed * 0x9E3779B9 + 99) & 0xFFFFFFFFFFFF], np.uint64)
-        total = max(self.least, int(self.moves * len(market.class_of)))
+        total = max(self.least, int(self.moves * len(classes.class_of)))
         clock = Clock(total, SLICE, seconds)
         cost, cell, tables = solution.cost, solution.instance.cell, solution.instance.tables
         while clock.share < 1 and not stop():
             hot, cold = (fade(self.heat, share) * cell for share in clock.ends())
             cost += trading_slice(
-                clock.length, hot, cold, self.regroups, k, market, pad, tables, rng
+                clock.length, hot, cold, self.regroups, k, classes, pad, tables, rng
             )
             clock.tick()
             report(cost, clock.share)
-        return Solution.of(solution.instance, market.class_of)
+        return Solution.of(solution.instance, classes.class_of)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import lean_kernel
 from incrowd.kernels.random import below, draw
+from incrowd.solvers.engine.assignment import total_cost
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import total_cost
-from incrowd.solvers.sensitive.crowd import Rules, debt, new_crowd
+from incrowd.solvers.sensitive.assignment import Rules, new_state, shortfall
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.moves import NONE, Mix, one_move
 from incrowd.solvers.sensitive.start import mend_root
@@ -21,35 +21,34 @@ FAR = 1 << 60
 
 @lean_kernel
 def anneal_slice(
-    first: int,
-    last: int,
-    total: int,
-    heat0: float,
-    heat1: float,
+    span: Any,
+    heats: Any,
     mix: Any,
-    crowd: Any,
+    state: Any,
     pad: Any,
     rules: Any,
     c: Any,
     rng: Any,
     active: Any,
 ) -> int:
-    """Run moves first..last−1 of ``total``; return the change of cost.
+    """Run the moves of a span (first, last + 1, of how many); return the change of cost.
 
     ``active``: the copies that a share of the moves starts at.
     """
-    copies = crowd.pattern.size
+    copies = state.pattern.size
     change = 0
-    ratio = np.log(heat1 / heat0)
+    first, last, total = span
+    hot, cold = heats
+    ratio = np.log(cold / hot)
     for number in range(first, last):
         if active.size and draw(rng) < mix.focus:
             i = active[below(rng, active.size)]
         else:
             i = below(rng, copies)
-        if c.cost[crowd.pattern[i]] == 0:
+        if c.cost[state.pattern[i]] == 0:
             continue
-        heat = heat0 * np.exp(ratio * number / total)
-        delta = one_move(i, number, heat, mix, crowd, pad, rules, c, rng)
+        heat = hot * np.exp(ratio * number / total)
+        delta = one_move(i, number, heat, mix, state, pad, rules, c, rng)
         if delta != NONE:
             change += delta
     return change
@@ -80,9 +79,9 @@ class LawfulAnnealing:
         class: a step stars or frees a few cells, more of them where classes are larger.
     shifts: share of shifts among the moves that open or widen.
     focus: share of moves that start at copies which pay more than a unit above their price.
-    doom: share of pulls that may break one further class, and then have to dissolve or refill it.
+    breaking: share of pulls that may break one further class, and then dissolve or refill it.
     breaks: further classes that a pull may break, at most.
-    toll: what a row costs that the root's class lacks to be lawful, as a multiple of the root's
+    penalty: what a row costs that the root's class lacks to be lawful, as a multiple of the root's
         cost.
     """
 
@@ -90,10 +89,10 @@ class LawfulAnnealing:
     heat: tuple[float, float] = (1.0, 0.05)
     growth: float = 0.45
     shifts: float = 0.05
-    doom: float = 0.7
+    breaking: float = 0.7
     breaks: int = 3
     focus: float = 0.5
-    toll: float = 5.0
+    penalty: float = 5.0
 
     def run(
         self,
@@ -111,41 +110,41 @@ class LawfulAnnealing:
     ) -> NDArray[np.int64]:
         """Improve an assignment (int64, copies → patterns); return the best lawful one met.
 
-        All classes are lawful throughout but the root's, which pays a toll: copies wait there for
+        All classes are lawful throughout but the root's, which pays for it: copies wait there for
         their turn, which a lawful class would allow in lawful bundles only.
         ``cell`` is what suppressing one cell typically costs; ``warmth`` scales the temperatures;
         ``price`` (float64, distinct) tells where to look; ``pace`` as in ``slices``.
         """
-        crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules, places)
+        state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
         rng = np.array([(seed * 0x9E3779B9 + 777) & 0xFFFFFFFFFFFF], np.uint64)
         copies = len(pattern)
         total = max(1, int(self.moves * copies))
-        cost, best, best_pattern = total_cost(crowd, c), FAR, pattern.copy()
+        cost, best, best_pattern = total_cost(state, c), FAR, pattern.copy()
         least = int(rules.least[0])
         hot, cold = (warmth * heat * cell * least**self.growth for heat in self.heat)
         root = len(c.cost) - 1
         lenient = rules._replace(exempt=np.array([root], np.int64))
         mix = Mix(
-            float(max(1, round(cell))), self.toll * float(c.cost[root]), self.shifts, self.doom,
+            float(max(1, round(cell))), self.penalty * float(c.cost[root]), self.shifts,
+            self.breaking,
             self.breaks, max(60, 3 * least), self.focus,
         )  # fmt: skip
-        if debt(crowd, lenient) == 0:
+        if shortfall(state, lenient) == 0:
             best = cost
         for first, last in slices(total, pace):
-            above = c.cost[crowd.pattern] - price[c.row_of]
+            above = c.cost[state.pattern] - price[c.row_of]
             active = np.flatnonzero(above > 1.5 * cell)
-            cost += anneal_slice(
-                first, last, total, hot, cold, mix, crowd, pad, lenient, c, rng, active
-            )
-            if cost < best and debt(crowd, lenient) == 0:
+            span, heats = (first, last, total), (hot, cold)
+            cost += anneal_slice(span, heats, mix, state, pad, lenient, c, rng, active)
+            if cost < best and shortfall(state, lenient) == 0:
                 best = cost
-                best_pattern[:] = crowd.pattern
+                best_pattern[:] = state.pattern
             report(best, last / total)
             if stop():
                 break
-        owing = debt(crowd, lenient) > 0 and cost < best
-        if owing and mend_root(crowd, rules, c, rng) and total_cost(crowd, c) < best:
-            best, best_pattern[:] = total_cost(crowd, c), crowd.pattern
+        owing = shortfall(state, lenient) > 0 and cost < best
+        if owing and mend_root(state, rules, c, rng) and total_cost(state, c) < best:
+            best, best_pattern[:] = total_cost(state, c), state.pattern
         if best == FAR:
             best_pattern[:] = root
         return best_pattern

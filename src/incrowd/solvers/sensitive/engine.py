@@ -41,6 +41,7 @@ from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.progress import Progress
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, with_start
+from incrowd.solvers.sensitive.rare_classes import rare_classes
 from incrowd.solvers.sensitive.rounding import drawn_patterns, rounded, trimmed
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.schedule import (
@@ -55,7 +56,6 @@ from incrowd.solvers.sensitive.schedule import (
     price_schedules,
     soft_schedule,
 )
-from incrowd.solvers.sensitive.seats import seated
 from incrowd.solvers.sensitive.soften import SoftAnnealing
 from incrowd.solvers.sensitive.start import filled, greedy
 
@@ -292,11 +292,13 @@ class Run:
         """Anneal through lawful releases; ``reduced`` (per pair) in shares of the slack."""
         instance, rules, places = self.instance, self.rules, self.places
         allowed, copies, seed = self.tree.shares, instance.first_copy, self.seed
-        seats = seated(emission, self.price, allowed, rules, places, copies, seed, self.stop.now)
-        if self.few and (seats >= 0).any():
-            self.fill(emission, seats)
+        formed = rare_classes(
+            emission, self.price, allowed, rules, places, copies, seed, self.stop.now
+        )
+        if self.few and (formed >= 0).any():
+            self.fill(emission, formed)
             return
-        drawn = rounded(instance, emission, share, rules, places, seed, seats)
+        drawn = rounded(instance, emission, share, rules, places, seed, formed)
         found = self.own
         for number, (near, least, moves, heat) in enumerate(STAGES):
             keep = (reduced <= near) | (share > least)
@@ -315,10 +317,10 @@ class Run:
         allowed = self.tree.shares
         return allowed is not None and bool(allowed.lows.any())
 
-    def fill(self, emission: Emission, seats: NDArray[np.int64]) -> None:
-        """Fill a few large classes, whose least copies have their seats, and anneal."""
+    def fill(self, emission: Emission, formed: NDArray[np.int64]) -> None:
+        """Fill a few large classes, whose least copies are formed, and anneal."""
         every = np.ones(len(emission.rows), np.bool_)
-        candidates, pattern = with_start(self.instance, emission, every, seats)
+        candidates, pattern = with_start(self.instance, emission, every, formed)
         pattern = filled(candidates, self.rules, self.places, pattern)
         self.warmth = HOST_WARMTH
         self.anneal(candidates, pattern, 1 - REST, 1.0, 0, 1 - REST)
@@ -333,7 +335,7 @@ class Run:
         warmth /= calm
         ahead = effort * sum(stage[2] for stage in stages) + calm * rest
         found: Solution | None = None
-        for number, (near, least, moves, heat, toll) in enumerate(stages):
+        for number, (near, least, moves, heat, penalty) in enumerate(stages):
             keep = (reduced <= near) | (share > least)
             if found is None:
                 drawn = drawn_patterns(instance, emission, share, seed)
@@ -343,7 +345,7 @@ class Run:
             pattern = engine.soft.run(
                 candidates, self.rules, self.places, pattern, self.price, instance.cell,
                 effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth),
-                (toll[0] / calm, toll[1] / calm), seed + number, self.done,
+                (penalty[0] / calm, penalty[1] / calm), seed + number, self.done,
                 lambda done: self.tell("annealing", done), self.pace(effort * moves / ahead),
             )  # fmt: skip
             ahead -= effort * moves

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.sensitive.crowd import Rules, broken_after, link, unlink
+from incrowd.solvers.sensitive.assignment import Rules, broken_after, link, unlink
 
 TICK, JOURNAL, TOUCHED, FOUND, DELTA, NUMBER, CHAIN, OWED = range(8)
 LONGEST_MEMBERS = 64
@@ -65,36 +65,36 @@ def touch(q: int, pad: Any) -> None:
 
 
 @inner_kernel
-def step(i: int, p: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
+def step(i: int, p: int, state: Any, pad: Any, rules: Any, c: Any) -> None:
     """Move copy i to p and note it in the journal."""
-    q = crowd.pattern[i]
+    q = state.pattern[i]
     pad.moved[pad.n[JOURNAL]] = i
     pad.origin[pad.n[JOURNAL]] = q
     pad.n[JOURNAL] += 1
     pad.n[DELTA] += c.cost[p] - c.cost[q]
     touch(q, pad)
-    unlink(i, crowd, rules, c)
-    link(i, p, crowd, rules, c)
+    unlink(i, state, rules, c)
+    link(i, p, state, rules, c)
 
 
 @inner_kernel
-def undo(mark: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
+def undo(mark: int, state: Any, pad: Any, rules: Any, c: Any) -> None:
     """Undo the journal down to this length."""
     for z in range(pad.n[JOURNAL] - 1, mark - 1, -1):
         i = pad.moved[z]
-        pad.n[DELTA] += c.cost[pad.origin[z]] - c.cost[crowd.pattern[i]]
-        unlink(i, crowd, rules, c)
-        link(i, pad.origin[z], crowd, rules, c)
+        pad.n[DELTA] += c.cost[pad.origin[z]] - c.cost[state.pattern[i]]
+        unlink(i, state, rules, c)
+        link(i, pad.origin[z], state, rules, c)
     pad.n[JOURNAL] = mark
 
 
 @inner_kernel
-def worth_of(p: int, r: int, crowd: Any, pad: Any, rules: Any) -> int:
+def worth_of(p: int, r: int, state: Any, pad: Any, rules: Any) -> int:
     """``broken_after(p, r, +1)``, remembered by profile until ``n[TICK]`` moves on."""
     f = rules.profile[r]
     if pad.known[f] != pad.n[TICK]:
         pad.known[f] = pad.n[TICK]
-        pad.worth[f] = broken_after(p, r, 1, crowd, rules)
+        pad.worth[f] = broken_after(p, r, 1, state, rules)
     return pad.worth[f]
 
 

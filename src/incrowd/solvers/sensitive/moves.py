@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.kernels.random import below, draw, least_gain
 from incrowd.privacy.violation import ROW
-from incrowd.solvers.engine.crowd import patterns_up_to
-from incrowd.solvers.sensitive.crowd import (
+from incrowd.solvers.engine.assignment import patterns_up_to
+from incrowd.solvers.sensitive.assignment import (
     OPENED,
     broken,
     broken_after,
     cheapest_open,
-    debt,
     link,
+    shortfall,
     unlink,
 )
 from incrowd.solvers.sensitive.journal import (
@@ -39,7 +39,7 @@ class Mix(NamedTuple):
     """What the moves need to know.
 
     unit: what suppressing one cell costs, in units of 1/scale.  charge: what one row that the
-    exempt class lacks costs.  shifts: share of shifts among the moves that open or widen.  doom:
+    exempt class lacks costs.  shifts: share of shifts among moves that open or widen.  breaking:
     share of pulls that may break one further class, and then have to dissolve or refill it.
     breaks: further classes that a pull may break, at most.  largest: rows of a class that may be
     broken.  focus: share of moves that start at copies which pay far above their prices.
@@ -48,14 +48,14 @@ class Mix(NamedTuple):
     unit: float
     charge: float
     shifts: float
-    doom: float
+    breaking: float
     breaks: int
     largest: int
     focus: float
 
 
 @inner_kernel
-def list_others(p: int, besides: int, most: int, crowd: Any, pad: Any, c: Any, rng: Any) -> None:
+def list_others(p: int, besides: int, most: int, state: Any, pad: Any, c: Any, rng: Any) -> None:
     """Collect copies below p that sit elsewhere, from a random place on, at most ``most``."""
     begin = c.offset[p]
     length = c.offset[p + 1] - begin
@@ -69,7 +69,7 @@ def list_others(p: int, besides: int, most: int, crowd: Any, pad: Any, c: Any, r
         if at == length:
             at = 0
         for j in range(c.first_copy[r], c.first_copy[r + 1]):
-            if crowd.pattern[j] != p and j != besides:
+            if state.pattern[j] != p and j != besides:
                 if pad.n[FOUND] >= most:
                     return
                 pad.found[pad.n[FOUND]] = j
@@ -83,7 +83,7 @@ def mend(
     source: int,
     breaks: int,
     mix: Any,
-    crowd: Any,
+    state: Any,
     pad: Any,
     rules: Any,
     c: Any,
@@ -92,12 +92,12 @@ def mend(
     """Add found copies to p until it is lawful: cheap ones that mend much.
 
     Copies of ``doomed`` and ``source`` may leave although that breaks their class, and so may those
-    of ``breaks`` other classes, at a toll; from any further class only copies that it can spare.
+    of ``breaks`` other classes, at a penalty; from any further class only copies that it can spare.
     """
-    now = broken(p, crowd, rules)
+    now = broken(p, state, rules)
     steps = 0
     most = MOST_STEPS + 2 * rules.least[0]
-    toll = mix.unit * (0.2 + 1.5 * draw(rng))
+    penalty = mix.unit * (0.2 + 1.5 * draw(rng))
     while now > 0:
         steps += 1
         if steps > most:
@@ -108,11 +108,11 @@ def mend(
         best_tight = False
         for z in range(pad.n[FOUND]):
             j = pad.found[z]
-            q = crowd.pattern[j]
+            q = state.pattern[j]
             if q == p:
                 continue
             r = c.row_of[j]
-            after = worth_of(p, r, crowd, pad, rules)
+            after = worth_of(p, r, state, pad, rules)
             if after >= now:
                 continue
             score = c.cost[q] - c.cost[p] + mix.unit * (2.0 * (now - after) / now + 0.5 * draw(rng))
@@ -121,10 +121,10 @@ def mend(
                 score += 0.5 * mix.unit
             if score <= best:
                 continue
-            tight = not free and broken_after(q, r, -1, crowd, rules) > 0
+            tight = not free and broken_after(q, r, -1, state, rules) > 0
             if tight:
-                score -= toll
-                if breaks <= 0 or score <= best or crowd.size[q] > mix.largest:
+                score -= penalty
+                if breaks <= 0 or score <= best or state.size[q] > mix.largest:
                     continue
             best = score
             best_j = j
@@ -133,14 +133,14 @@ def mend(
             return False
         if best_tight:
             breaks -= 1
-        now = worth_of(p, c.row_of[best_j], crowd, pad, rules)
-        step(best_j, p, crowd, pad, rules, c)
+        now = worth_of(p, c.row_of[best_j], state, pad, rules)
+        step(best_j, p, state, pad, rules, c)
     return True
 
 
 @inner_kernel
 def take_gainers(
-    p: int, doomed: int, source: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
+    p: int, doomed: int, source: int, state: Any, pad: Any, rules: Any, c: Any, rng: Any
 ) -> None:
     """Pull every found copy that pays more elsewhere, as far as the classes stay lawful."""
     n = pad.n[FOUND]
@@ -153,43 +153,43 @@ def take_gainers(
         at += 1
         if at == n:
             at = 0
-        q = crowd.pattern[j]
+        q = state.pattern[j]
         if q == p or c.cost[q] <= c.cost[p]:
             continue
         r = c.row_of[j]
-        if worth_of(p, r, crowd, pad, rules) > 0:
+        if worth_of(p, r, state, pad, rules) > 0:
             continue
-        if q != doomed and q != source and broken_after(q, r, -1, crowd, rules) > 0:
+        if q != doomed and q != source and broken_after(q, r, -1, state, rules) > 0:
             continue
-        step(j, p, crowd, pad, rules, c)
+        step(j, p, state, pad, rules, c)
         pad.n[TICK] += 1
 
 
 @inner_kernel
-def all_lawful(p: int, crowd: Any, pad: Any, rules: Any) -> bool:
+def all_lawful(p: int, state: Any, pad: Any, rules: Any) -> bool:
     """Whether p and every class that lost a copy is lawful."""
-    if broken(p, crowd, rules) > 0:
+    if broken(p, state, rules) > 0:
         return False
     for z in range(pad.n[TOUCHED]):
         q = pad.touched[z]
-        if crowd.size[q] > 0 and broken(q, crowd, rules) > 0:
+        if state.size[q] > 0 and broken(q, state, rules) > 0:
             return False
     return True
 
 
 @inner_kernel
-def relocate(i: int, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
+def relocate(i: int, state: Any, pad: Any, rules: Any, c: Any, rng: Any) -> int:
     """Move a copy that its class can spare to its cheapest open pattern, sideways now and then."""
-    q = crowd.pattern[i]
+    q = state.pattern[i]
     r = c.row_of[i]
-    if q == rules.exempt[0] or broken_after(q, r, -1, crowd, rules) > 0:
+    if q == rules.exempt[0] or broken_after(q, r, -1, state, rules) > 0:
         return NONE
     limit = c.cost[q] if draw(rng) < 0.2 else c.cost[q] - 1
-    p = cheapest_open(r, q, limit, crowd, pad.dying, rules, c)
+    p = cheapest_open(r, q, limit, state, pad.dying, rules, c)
     if p < 0:
         return NONE
-    unlink(i, crowd, rules, c)
-    link(i, p, crowd, rules, c)
+    unlink(i, state, rules, c)
+    link(i, p, state, rules, c)
     return c.cost[p] - c.cost[q]
 
 
@@ -199,28 +199,28 @@ def shift(
     choices: int,
     heat: float,
     mix: Any,
-    crowd: Any,
+    state: Any,
     pad: Any,
     rules: Any,
     c: Any,
     rng: Any,
 ) -> bool:
     """Move i to an open pattern that can take it, and settle the class it leaves."""
-    q = crowd.pattern[i]
+    q = state.pattern[i]
     r = c.row_of[i]
     p = -1
     for _ in range(6):
         x = c.row_patterns[c.row_offset[r] + below(rng, choices)]
-        if x != q and crowd.size[x] > 0 and broken_after(x, r, 1, crowd, rules) == 0:
+        if x != q and state.size[x] > 0 and broken_after(x, r, 1, state, rules) == 0:
             p = x
             break
     if p < 0:
         return False
-    step(i, p, crowd, pad, rules, c)
+    step(i, p, state, pad, rules, c)
     limit = 8.0 * heat + 3.0 * mix.unit
-    if not settle_sources(limit, mix, crowd, pad, rules, c, rng):
+    if not settle_sources(limit, mix, state, pad, rules, c, rng):
         return False
-    return all_lawful(p, crowd, pad, rules)
+    return all_lawful(p, state, pad, rules)
 
 
 @inner_kernel
@@ -229,34 +229,34 @@ def pull(
     choices: int,
     heat: float,
     mix: Any,
-    crowd: Any,
+    state: Any,
     pad: Any,
     rules: Any,
     c: Any,
     rng: Any,
 ) -> bool:
     """Open or widen a pattern for i: mend it, take gainers, settle the classes this breaks."""
-    q = crowd.pattern[i]
+    q = state.pattern[i]
     r = c.row_of[i]
     p = c.row_patterns[c.row_offset[r] + below(rng, choices)]
-    if p == q or crowd.tally[0] < OPENED:
+    if p == q or state.tally[0] < OPENED:
         return False
-    step(i, p, crowd, pad, rules, c)
-    list_others(p, i, pad.found.size, crowd, pad, c, rng)
+    step(i, p, state, pad, rules, c)
+    list_others(p, i, pad.found.size, state, pad, c, rng)
     doomed = -1
-    if pad.n[FOUND] > 0 and draw(rng) < mix.doom:
-        doomed = crowd.pattern[pad.found[below(rng, pad.n[FOUND])]]
-        if crowd.size[doomed] > mix.largest or c.cost[doomed] == 0:
+    if pad.n[FOUND] > 0 and draw(rng) < mix.breaking:
+        doomed = state.pattern[pad.found[below(rng, pad.n[FOUND])]]
+        if state.size[doomed] > mix.largest or c.cost[doomed] == 0:
             doomed = -1
-    source = q if crowd.size[q] <= mix.largest else -1  # a large class must stay lawful throughout
+    source = q if state.size[q] <= mix.largest else -1  # a large class must stay lawful throughout
     breaks = below(rng, mix.breaks + 1)
-    if not mend(p, doomed, source, breaks, mix, crowd, pad, rules, c, rng):
+    if not mend(p, doomed, source, breaks, mix, state, pad, rules, c, rng):
         return False
-    take_gainers(p, doomed, source, crowd, pad, rules, c, rng)
+    take_gainers(p, doomed, source, state, pad, rules, c, rng)
     limit = 8.0 * heat + 3.0 * mix.unit
-    if not settle_sources(limit, mix, crowd, pad, rules, c, rng):
+    if not settle_sources(limit, mix, state, pad, rules, c, rng):
         return False
-    return all_lawful(p, crowd, pad, rules)
+    return all_lawful(p, state, pad, rules)
 
 
 @lean_kernel
@@ -265,17 +265,17 @@ def one_move(
     number: int,
     heat: float,
     mix: Any,
-    crowd: Any,
+    state: Any,
     pad: Any,
     rules: Any,
     c: Any,
     rng: Any,
 ) -> int:
     """Try a move from copy i; return the change of cost or ``NONE``."""
-    delta = relocate(i, crowd, pad, rules, c, rng)
+    delta = relocate(i, state, pad, rules, c, rng)
     if delta != NONE:
         return delta
-    q = crowd.pattern[i]
+    q = state.pattern[i]
     r = c.row_of[i]
     threshold = least_gain(heat, rng)
     aim = draw(rng)
@@ -286,12 +286,12 @@ def one_move(
     if choices <= 0:
         return NONE
     begin_move(number, pad)
-    owed = debt(crowd, rules)
+    owed = shortfall(state, rules)
     if draw(rng) < mix.shifts:
-        done = shift(i, choices, heat, mix, crowd, pad, rules, c, rng)
+        done = shift(i, choices, heat, mix, state, pad, rules, c, rng)
     else:
-        done = pull(i, choices, heat, mix, crowd, pad, rules, c, rng)
-    if not done or -pad.n[DELTA] - mix.charge * (debt(crowd, rules) - owed) / ROW < threshold:
-        undo(0, crowd, pad, rules, c)
+        done = pull(i, choices, heat, mix, state, pad, rules, c, rng)
+    if not done or -pad.n[DELTA] - mix.charge * (shortfall(state, rules) - owed) / ROW < threshold:
+        undo(0, state, pad, rules, c)
         return NONE
     return pad.n[DELTA]

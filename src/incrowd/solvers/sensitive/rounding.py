@@ -9,7 +9,7 @@ from incrowd.kernels.jit import kernel
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.sensitive.crowd import Rules
+from incrowd.solvers.sensitive.assignment import Rules
 from incrowd.solvers.sensitive.prune import owners
 from incrowd.solvers.sensitive.start import count_copy, trim
 
@@ -105,22 +105,22 @@ def rounded(
     rules: Rules,
     places: int,
     seed: int,
-    seats: NDArray[np.int64] | None = None,
+    formed: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
     """Return a pattern of the emission for each copy (int64, copies), −1 for none.
 
-    The classes are lawful; chance decides which copies are left over.  ``seats``: patterns of
+    The classes are lawful; chance decides which copies are left over.  ``formed``: patterns of
     copies that have one already, −1 for the others, which do not go to such patterns.
     """
-    seats = np.full(instance.rows, -1, np.int64) if seats is None else seats
+    formed = np.full(instance.rows, -1, np.int64) if formed is None else formed
     taken = np.zeros(len(emission.cost), np.bool_)
-    taken[seats[seats >= 0]] = True
+    taken[formed[formed >= 0]] = True
     free = ~taken[owners(emission)]
     pattern = drawn_patterns(instance, emission, share * free, seed)
-    pattern[seats >= 0] = -1
+    pattern[formed >= 0] = -1
     rng = np.random.default_rng([seed, 43])
     trim_classes(pattern, len(emission.cost), instance.copies, rules, places, rng)
-    return np.where(seats >= 0, seats, pattern)
+    return np.where(formed >= 0, formed, pattern)
 
 
 def trimmed(

@@ -9,7 +9,7 @@ import numpy as np
 from incrowd.privacy.law import CALLED
 from incrowd.privacy.laws import laws_of
 from incrowd.problem.problem import Problem
-from incrowd.solvers.sensitive.crowd import Rules
+from incrowd.solvers.sensitive.assignment import Rules
 
 
 def rules_of(problem: Problem) -> tuple[Rules, int]:

@@ -11,7 +11,7 @@ Span = tuple[float, float]
 
 # candidates by reduced cost (share of the slack) or copies carried, share of the moves, warmth
 STAGES = ((-1.0, 0.05, 0.15, 1.0), (0.1, 0.02, 0.15, 0.3), (0.3, 0.02, 0.25, 0.3))
-# candidates as above, share of the moves, first and last temperature, first and last toll in cells
+# candidates as above, share of the moves, first and last temperature and penalty (in cells)
 SOFT_STAGES = (
     (0.1, 0.02, 0.12, (4.0, 1.5), (15.0, 30.0)),
     (0.3, 0.02, 0.12, (1.5, 0.7), (20.0, 30.0)),

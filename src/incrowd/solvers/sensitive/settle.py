@@ -6,7 +6,7 @@ from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.kernels.random import below, draw
 from incrowd.privacy.violation import violation
 from incrowd.solvers.engine.candidates import find_join
-from incrowd.solvers.sensitive.crowd import broken, broken_after, cheapest_open
+from incrowd.solvers.sensitive.assignment import broken, broken_after, cheapest_open
 from incrowd.solvers.sensitive.journal import (
     CHAIN,
     DELTA,
@@ -26,13 +26,13 @@ FAR = 1 << 60
 
 
 @inner_kernel
-def refill(q: int, mix: Any, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any) -> bool:
+def refill(q: int, mix: Any, state: Any, pad: Any, rules: Any, c: Any, rng: Any) -> bool:
     """Mend a broken class by copies of other classes.
 
     A copy that its class cannot spare breaks that class, which has its turn later: so a chain of
     classes each pass on a copy, until one has a copy to spare.
     """
-    now = broken(q, crowd, rules)
+    now = broken(q, state, rules)
     begin = c.offset[q]
     length = c.offset[q + 1] - begin
     if length == 0:
@@ -40,7 +40,7 @@ def refill(q: int, mix: Any, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any)
     first = below(rng, length)
     before = pad.n[JOURNAL]
     chained = pad.n[CHAIN] < LONGEST_CHAIN
-    toll = mix.unit * (0.5 + 2.0 * draw(rng))
+    penalty = mix.unit * (0.5 + 2.0 * draw(rng))
     while now > 0:
         pad.n[TICK] += 1
         best = -1e300
@@ -51,24 +51,24 @@ def refill(q: int, mix: Any, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any)
             if y >= length:
                 y -= length
             r = c.rows[begin + y]
-            after = worth_of(q, r, crowd, pad, rules)
+            after = worth_of(q, r, state, pad, rules)
             if after >= now:
                 continue
             for j in range(c.first_copy[r], c.first_copy[r + 1]):
-                s = crowd.pattern[j]
+                s = state.pattern[j]
                 if s == q:
                     continue
                 score = c.cost[s] - c.cost[q] + mix.unit * 2.0 * (now - after) / now
                 if score <= best:
                     continue
-                tight = broken_after(s, r, -1, crowd, rules) > 0
+                tight = broken_after(s, r, -1, state, rules) > 0
                 if tight:
-                    score -= toll
+                    score -= penalty
                     if (
                         not chained
                         or score <= best
                         or pad.stamp[s] == pad.n[NUMBER]
-                        or crowd.size[s] > mix.largest
+                        or state.size[s] > mix.largest
                     ):
                         continue
                 best = score
@@ -79,24 +79,24 @@ def refill(q: int, mix: Any, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any)
         if best_tight:
             pad.n[CHAIN] += 1
             chained = pad.n[CHAIN] < LONGEST_CHAIN
-        now = worth_of(q, c.row_of[best_j], crowd, pad, rules)
-        step(best_j, q, crowd, pad, rules, c)
+        now = worth_of(q, c.row_of[best_j], state, pad, rules)
+        step(best_j, q, state, pad, rules, c)
     return True
 
 
 @inner_kernel
-def dissolve(q: int, crowd: Any, pad: Any, rules: Any, c: Any) -> bool:
+def dissolve(q: int, state: Any, pad: Any, rules: Any, c: Any) -> bool:
     """Send every copy of q to its cheapest open pattern that can take it."""
     pad.dying[q] = True
     whole = True
     far = c.cost[c.cost.size - 1]
-    while crowd.head[q] >= 0:
-        j = crowd.head[q]
-        b = cheapest_open(c.row_of[j], q, far, crowd, pad.dying, rules, c)
+    while state.head[q] >= 0:
+        j = state.head[q]
+        b = cheapest_open(c.row_of[j], q, far, state, pad.dying, rules, c)
         if b < 0:
             whole = False
             break
-        step(j, b, crowd, pad, rules, c)
+        step(j, b, state, pad, rules, c)
     pad.dying[q] = False
     return whole
 
@@ -116,39 +116,39 @@ def matches(r: int, p: int, c: Any) -> bool:
 
 
 @inner_kernel
-def holds_class(p: int, q: int, crowd: Any, c: Any) -> bool:
+def holds_class(p: int, q: int, state: Any, c: Any) -> bool:
     """Whether every copy of q may go to p."""
-    j = crowd.head[q]
+    j = state.head[q]
     while j >= 0:
         if not matches(c.row_of[j], p, c):
             return False
-        j = crowd.next[j]
+        j = state.next[j]
     return True
 
 
 @inner_kernel
-def lawful_together(p: int, q: int, crowd: Any, pad: Any, rules: Any) -> bool:
+def lawful_together(p: int, q: int, state: Any, pad: Any, rules: Any) -> bool:
     """Whether the classes of p and q are lawful as one."""
-    a = crowd.hist[crowd.slot[p]]
-    b = crowd.hist[crowd.slot[q]]
+    a = state.hist[state.slot[p]]
+    b = state.hist[state.slot[q]]
     for v in range(a.size):
         pad.sum[v] = a[v] + b[v]
-    return violation(rules.laws, pad.sum, crowd.size[p] + crowd.size[q]) == 0
+    return violation(rules.laws, pad.sum, state.size[p] + state.size[q]) == 0
 
 
 @inner_kernel
-def host_of(q: int, crowd: Any, pad: Any, rules: Any, c: Any) -> int:
+def host_of(q: int, state: Any, pad: Any, rules: Any, c: Any) -> int:
     """Return the cheapest open pattern that can take the whole class of q, or −1."""
-    first = c.row_of[crowd.head[q]]
+    first = c.row_of[state.head[q]]
     tried = 0
     for x in range(c.row_offset[first], c.row_offset[first + 1]):
         p = c.row_patterns[x]
-        if p == q or crowd.size[p] == 0 or pad.dying[p]:
+        if p == q or state.size[p] == 0 or pad.dying[p]:
             continue
-        if not holds_class(p, q, crowd, c):
+        if not holds_class(p, q, state, c):
             continue
         tried += 1
-        if lawful_together(p, q, crowd, pad, rules):
+        if lawful_together(p, q, state, pad, rules):
             return p
         if tried >= MOST_TARGETS:
             break
@@ -156,95 +156,95 @@ def host_of(q: int, crowd: Any, pad: Any, rules: Any, c: Any) -> int:
 
 
 @inner_kernel
-def list_rows(q: int, n: int, crowd: Any, pad: Any, c: Any) -> int:
+def list_rows(q: int, n: int, state: Any, pad: Any, c: Any) -> int:
     """Append the rows of q to ``pad.member``; return how many there are, −1 for too many."""
-    j = crowd.head[q]
+    j = state.head[q]
     while j >= 0:
         if n >= pad.member.size:
             return -1
         pad.member[n] = c.row_of[j]
         n += 1
-        j = crowd.next[j]
+        j = state.next[j]
     return n
 
 
 @inner_kernel
-def partner_of(q: int, at: int, crowd: Any, pad: Any, rules: Any, c: Any) -> Any:
+def partner_of(q: int, at: int, state: Any, pad: Any, rules: Any, c: Any) -> Any:
     """Find a broken class that makes a lawful one with q; return (class, pattern, extra cost)."""
     best = FAR
     best_s = -1
     best_p = -1
     for z in range(at, min(pad.n[TOUCHED], at + 8)):
         s = pad.touched[z]
-        if s == q or crowd.size[s] == 0 or broken(s, crowd, rules) == 0:
+        if s == q or state.size[s] == 0 or broken(s, state, rules) == 0:
             continue
-        if not lawful_together(q, s, crowd, pad, rules):
+        if not lawful_together(q, s, state, pad, rules):
             continue
-        n = list_rows(q, 0, crowd, pad, c)
+        n = list_rows(q, 0, state, pad, c)
         if n >= 0:
-            n = list_rows(s, n, crowd, pad, c)
+            n = list_rows(s, n, state, pad, c)
         if n < 0:
             continue
         p = find_join(pad.member, n, c.codes, c.tables, c.table_key, c.table_pattern)
-        if p < 0 or (crowd.size[p] > 0 and p not in (q, s)):
+        if p < 0 or (state.size[p] > 0 and p not in (q, s)):
             continue
-        extra = crowd.size[q] * (c.cost[p] - c.cost[q]) + crowd.size[s] * (c.cost[p] - c.cost[s])
+        extra = state.size[q] * (c.cost[p] - c.cost[q]) + state.size[s] * (c.cost[p] - c.cost[s])
         if extra < best:
             best, best_s, best_p = extra, s, p
     return best_s, best_p, best
 
 
 @inner_kernel
-def pour(q: int, p: int, crowd: Any, pad: Any, rules: Any, c: Any) -> None:
+def pour(q: int, p: int, state: Any, pad: Any, rules: Any, c: Any) -> None:
     """Move the whole class of q to p."""
-    while crowd.head[q] >= 0:
-        step(crowd.head[q], p, crowd, pad, rules, c)
+    while state.head[q] >= 0:
+        step(state.head[q], p, state, pad, rules, c)
 
 
 @inner_kernel
-def scatter(q: int, at: int, crowd: Any, pad: Any, rules: Any, c: Any) -> bool:
+def scatter(q: int, at: int, state: Any, pad: Any, rules: Any, c: Any) -> bool:
     """Close q in the cheapest of three ways: copy by copy, as a whole, with another broken class.
 
     ``at``: number of touched classes that have had their turn.
     """
-    host = host_of(q, crowd, pad, rules, c)
-    cost = FAR if host < 0 else crowd.size[q] * (c.cost[host] - c.cost[q])
-    other, join, extra = partner_of(q, at, crowd, pad, rules, c)
+    host = host_of(q, state, pad, rules, c)
+    cost = FAR if host < 0 else state.size[q] * (c.cost[host] - c.cost[q])
+    other, join, extra = partner_of(q, at, state, pad, rules, c)
     mark = pad.n[JOURNAL]
     before = pad.n[DELTA]
-    if dissolve(q, crowd, pad, rules, c) and pad.n[DELTA] - before <= min(cost, extra):
+    if dissolve(q, state, pad, rules, c) and pad.n[DELTA] - before <= min(cost, extra):
         return True
     if host < 0 and other < 0:
         return False
-    undo(mark, crowd, pad, rules, c)
+    undo(mark, state, pad, rules, c)
     if cost <= extra:
-        pour(q, host, crowd, pad, rules, c)
+        pour(q, host, state, pad, rules, c)
         return True
     if join != q:
-        pour(q, join, crowd, pad, rules, c)
+        pour(q, join, state, pad, rules, c)
     if join != other:
-        pour(other, join, crowd, pad, rules, c)
+        pour(other, join, state, pad, rules, c)
     return True
 
 
 @lean_kernel
 def settle_sources(
-    limit: float, mix: Any, crowd: Any, pad: Any, rules: Any, c: Any, rng: Any
+    limit: float, mix: Any, state: Any, pad: Any, rules: Any, c: Any, rng: Any
 ) -> bool:
     """Refill or close the classes that the move has broken."""
     at = 0
     while at < pad.n[TOUCHED]:
         q = pad.touched[at]
         at += 1
-        if crowd.size[q] == 0 or broken(q, crowd, rules) == 0:
+        if state.size[q] == 0 or broken(q, state, rules) == 0:
             continue
         if pad.n[DELTA] > limit or at > 64:
             return False
         mark = pad.n[JOURNAL]
         if draw(rng) < 0.5:
-            if refill(q, mix, crowd, pad, rules, c, rng):
+            if refill(q, mix, state, pad, rules, c, rng):
                 continue
-            undo(mark, crowd, pad, rules, c)
-        if crowd.size[q] > mix.largest or not scatter(q, at, crowd, pad, rules, c):
+            undo(mark, state, pad, rules, c)
+        if state.size[q] > mix.largest or not scatter(q, at, state, pad, rules, c):
             return False
     return True

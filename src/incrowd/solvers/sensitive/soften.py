@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.anneal import slices
-from incrowd.solvers.sensitive.crowd import Rules, new_crowd
+from incrowd.solvers.sensitive.assignment import Rules, new_state
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.soft import SoftMix, soft_slice
 
@@ -22,12 +22,12 @@ class SoftAnnealing:
     mix: shares of relocations (with up to three copies passed on), of exchanges, and of classes
         dissolved; the rest are pulls.
     found: copies that a pull chooses from.
-    doom, focus: as in ``LawfulAnnealing``.
+    breaking, focus: as in ``LawfulAnnealing``.
     """
 
     mix: tuple[float, float, float] = (0.4, 0.2, 0.02)
     found: int = 150
-    doom: float = 0.7
+    breaking: float = 0.7
     focus: float = 0.5
 
     def run(
@@ -40,7 +40,7 @@ class SoftAnnealing:
         cell: float,
         moves: float,
         heat: tuple[float, float],
-        toll: tuple[float, float],
+        penalty: tuple[float, float],
         seed: int,
         stop: Callable[[], bool] = lambda: False,
         report: Callable[[float], None] = lambda share: None,
@@ -48,23 +48,21 @@ class SoftAnnealing:
     ) -> NDArray[np.int64]:
         """Anneal an assignment (int64, copies → patterns); its classes may come and go unlawful.
 
-        ``moves`` per copy; ``heat``: first and last temperature in units of 1/scale; ``toll``:
-        first and last toll of a row lacking, in cells; ``pace`` as in ``slices``.
+        ``moves`` per copy; ``heat``: first and last temperature in units of 1/scale; ``penalty``:
+        first and last penalty of a row lacking, in cells; ``pace`` as in ``slices``.
         """
-        crowd, pad = new_crowd(c, rules, places, pattern), new_pad(c, rules, places)
+        state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
         rng = np.array([(seed * 0x9E3779B9 + 4441) & 0xFFFFFFFFFFFF], np.uint64)
         total = max(1, int(moves * len(pattern)))
         mix = SoftMix(
-            *self.mix, float(max(1, round(cell))), self.doom, min(self.found, len(pad.found)),
+            *self.mix, float(max(1, round(cell))), self.breaking, min(self.found, len(pad.found)),
             max(60, 3 * int(rules.least[0])), self.focus,
         )  # fmt: skip
         for first, last in slices(total, pace):
-            active = np.flatnonzero(c.cost[crowd.pattern] - price[c.row_of] > 1.5 * cell)
-            soft_slice(
-                first, last, total, *heat, toll[0] * cell, toll[1] * cell, mix, crowd, pad, rules,
-                c, rng, active,
-            )  # fmt: skip
+            active = np.flatnonzero(c.cost[state.pattern] - price[c.row_of] > 1.5 * cell)
+            span, penalties = (first, last, total), (penalty[0] * cell, penalty[1] * cell)
+            soft_slice(span, heat, penalties, mix, state, pad, rules, c, rng, active)
             report(last / total)
             if stop():
                 break
-        return crowd.pattern.astype(np.int64)
+        return state.pattern.astype(np.int64)

@@ -9,14 +9,14 @@ from incrowd.kernels.jit import inner_kernel, kernel, lean_kernel
 from incrowd.kernels.random import below
 from incrowd.privacy.violation import violation, violation_after
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.sensitive.crowd import (
-    Crowd,
+from incrowd.solvers.sensitive.assignment import (
+    LawfulState,
     Rules,
     broken,
     broken_after,
     cheapest_open,
     link,
-    new_crowd,
+    new_state,
     unlink,
 )
 
@@ -39,7 +39,7 @@ def count_copy(r: int, profiles: int, rules: Any, hist: Any, held: Any, met: Any
 
 
 @inner_kernel
-def count_free(p: int, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met: Any) -> Any:
+def count_free(p: int, state: Any, rules: Any, c: Any, hist: Any, held: Any, met: Any) -> Any:
     """Count the unplaced copies below p: into ``hist``, ``held`` by profile; (copies, profiles)."""
     hist[:] = 0
     total = 0
@@ -47,7 +47,7 @@ def count_free(p: int, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met
     for x in range(c.offset[p], c.offset[p + 1]):
         r = c.rows[x]
         for i in range(c.first_copy[r], c.first_copy[r + 1]):
-            if crowd.pattern[i] >= 0:
+            if state.pattern[i] >= 0:
                 continue
             total += 1
             profiles = count_copy(r, profiles, rules, hist, held, met)
@@ -84,37 +84,37 @@ def trim(total: int, profiles: int, least: int, rules: Any, hist: Any, held: Any
 
 
 @lean_kernel
-def sweep(order: Any, crowd: Any, rules: Any, c: Any, hist: Any, held: Any, met: Any) -> None:
+def sweep(order: Any, state: Any, rules: Any, c: Any, hist: Any, held: Any, met: Any) -> None:
     """Open patterns in this order wherever the unplaced copies allow a lawful class."""
     least = rules.least[0]
     for p in order:
         if c.support[p] < least:
             continue
-        total, profiles = count_free(p, crowd, rules, c, hist, held, met)
+        total, profiles = count_free(p, state, rules, c, hist, held, met)
         if total >= least:
             total = trim(total, profiles, least, rules, hist, held, met)
             if total >= least:
                 for x in range(c.offset[p], c.offset[p + 1]):
                     r = c.rows[x]
                     for i in range(c.first_copy[r], c.first_copy[r + 1]):
-                        if crowd.pattern[i] < 0 and held[rules.profile[r]] > 0:
+                        if state.pattern[i] < 0 and held[rules.profile[r]] > 0:
                             held[rules.profile[r]] -= 1
-                            link(i, p, crowd, rules, c)
+                            link(i, p, state, rules, c)
         for x in range(profiles):
             held[met[x]] = 0
 
 
 @lean_kernel
-def place_left(root: int, crowd: Any, dying: Any, rules: Any, c: Any) -> None:
+def place_left(root: int, state: Any, dying: Any, rules: Any, c: Any) -> None:
     """Put unplaced copies into classes that can take them, what is left over at the root."""
     for last in range(2):
-        for i in range(crowd.pattern.size):
-            if crowd.pattern[i] < 0:
-                p = cheapest_open(c.row_of[i], root, c.cost[root], crowd, dying, rules, c)
+        for i in range(state.pattern.size):
+            if state.pattern[i] < 0:
+                p = cheapest_open(c.row_of[i], root, c.cost[root], state, dying, rules, c)
                 if p < 0 and last == 1:
                     p = root
                 if p >= 0:
-                    link(i, p, crowd, rules, c)
+                    link(i, p, state, rules, c)
 
 
 def filled(
@@ -122,62 +122,62 @@ def filled(
 ) -> NDArray[np.int64]:
     """Move copies from the root to the cheapest classes that take them lawfully, one by one."""
     root = len(c.cost) - 1
-    crowd = new_crowd(c, rules, places, np.where(pattern == root, -1, pattern))
-    place_left(root, crowd, np.zeros(len(c.cost), np.bool_), rules, c)
-    return crowd.pattern.astype(np.int64)
+    state = new_state(c, rules, places, np.where(pattern == root, -1, pattern))
+    place_left(root, state, np.zeros(len(c.cost), np.bool_), rules, c)
+    return state.pattern.astype(np.int64)
 
 
 @inner_kernel
-def smallest_met(p: int, root: int, crowd: Any, rng: Any) -> int:
+def smallest_met(p: int, root: int, state: Any, rng: Any) -> int:
     """Return the smallest of p's class and those of some copies drawn, the root's aside."""
     for _ in range(60):
-        q = crowd.pattern[below(rng, crowd.pattern.size)]
-        if q != root and crowd.size[q] < crowd.size[p]:
+        q = state.pattern[below(rng, state.pattern.size)]
+        if q != root and state.size[q] < state.size[p]:
             p = q
     return p
 
 
 @lean_kernel
 def move_to_root(
-    root: int, tries: int, alike: Any, crowd: Any, rules: Any, c: Any, rng: Any
+    root: int, tries: int, alike: Any, state: Any, rules: Any, c: Any, rng: Any
 ) -> int:
     """Move copies to the root until its class is lawful: spare ones first, then whole classes.
 
     Copies with values that are rare for a class of the root's size (or of ``USUAL`` rows), though
     easily spared, would only ask for a larger one; ``alike`` counts the table's copies by profile.
     """
-    now = broken(root, crowd, rules)
-    copies = crowd.pattern.size
+    now = broken(root, state, rules)
+    copies = state.pattern.size
     patience = min(100_000, 10 * copies)
     for t in range(tries):
         if now == 0:
             break
         i = below(rng, copies)
-        p = crowd.pattern[i]
+        p = state.pattern[i]
         if p == root:
             continue
         r = c.row_of[i]
-        rare = alike[rules.profile[r]] * max(USUAL, crowd.size[root]) < copies
-        after = now if rare else broken_after(root, r, 1, crowd, rules)
-        if after < now and broken_after(p, r, -1, crowd, rules) == 0:
-            unlink(i, crowd, rules, c)
-            link(i, root, crowd, rules, c)
+        rare = alike[rules.profile[r]] * max(USUAL, state.size[root]) < copies
+        after = now if rare else broken_after(root, r, 1, state, rules)
+        if after < now and broken_after(p, r, -1, state, rules) == 0:
+            unlink(i, state, rules, c)
+            link(i, root, state, rules, c)
             now = after
         elif t % patience == patience - 1:
-            p = smallest_met(p, root, crowd, rng)
-            while crowd.head[p] >= 0:
-                j = crowd.head[p]
-                unlink(j, crowd, rules, c)
-                link(j, root, crowd, rules, c)
-            now = broken(root, crowd, rules)
+            p = smallest_met(p, root, state, rng)
+            while state.head[p] >= 0:
+                j = state.head[p]
+                unlink(j, state, rules, c)
+                link(j, root, state, rules, c)
+            now = broken(root, state, rules)
     return now
 
 
-def mend_root(crowd: Crowd, rules: Rules, c: Candidates, rng: NDArray[np.uint64]) -> bool:
+def mend_root(state: LawfulState, rules: Rules, c: Candidates, rng: NDArray[np.uint64]) -> bool:
     """Move copies to the root until its class is lawful; return whether it is."""
     copies = len(c.row_of)
     alike = np.bincount(rules.profile[c.row_of], minlength=len(rules.sample))
-    return move_to_root(len(c.cost) - 1, 400 * copies, alike, crowd, rules, c, rng) == 0
+    return move_to_root(len(c.cost) - 1, 400 * copies, alike, state, rules, c, rng) == 0
 
 
 def greedy(c: Candidates, rules: Rules, places: int, band: int, seed: int) -> NDArray[np.int64]:
@@ -188,12 +188,12 @@ def greedy(c: Candidates, rules: Rules, places: int, band: int, seed: int) -> ND
     rng = np.random.default_rng([seed, 23])
     root = len(c.cost) - 1
     order = np.lexsort((rng.random(root), c.cost[:root] // max(1, band))).astype(np.int64)
-    crowd: Crowd = new_crowd(c, rules, places, np.full(len(c.row_of), -1, np.int64))
+    state: LawfulState = new_state(c, rules, places, np.full(len(c.row_of), -1, np.int64))
     profiles = len(rules.sample)
     scratch = np.zeros(max(1, places), np.int64), np.zeros(profiles, np.int64)
-    sweep(order, crowd, rules, c, *scratch, np.zeros(profiles, np.int64))
-    place_left(root, crowd, np.zeros(len(c.cost), np.bool_), rules, c)
-    state = np.array([rng.integers(1 << 62)], np.uint64)
-    if not mend_root(crowd, rules, c, state):
+    sweep(order, state, rules, c, *scratch, np.zeros(profiles, np.int64))
+    place_left(root, state, np.zeros(len(c.cost), np.bool_), rules, c)
+    random = np.array([rng.integers(1 << 62)], np.uint64)
+    if not mend_root(state, rules, c, random):
         return np.full(len(c.row_of), root, np.int64)
-    return crowd.pattern.astype(np.int64)
+    return state.pattern.astype(np.int64)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.privacy.law import Laws
 from incrowd.privacy.violation import violation, violation_after
+from incrowd.solvers.engine.assignment import link as link_copy
+from incrowd.solvers.engine.assignment import unlink as unlink_copy
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.crowd import link as link_copy
-from incrowd.solvers.engine.crowd import unlink as unlink_copy
 
 
 class Rules(NamedTuple):
@@ -35,7 +35,7 @@ class Rules(NamedTuple):
     exempt: NDArray[np.int64]
 
 
-class Crowd(NamedTuple):
+class LawfulState(NamedTuple):
     """The assignment as linked lists, and the slots.
 
     pattern, next, prev: int32 (copies,).  size, head, slot: int32 (patterns,); slot −1: closed.
@@ -64,7 +64,7 @@ MOST_KNOWN = 64  # profiles
 LARGEST_KNOWN = 2**31 - 1
 
 
-def new_crowd(c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int64]) -> Crowd:
+def new_state(c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int64]) -> LawfulState:
     """Link up an assignment (int64, copies); −1 stands for a copy not yet placed."""
     patterns, copies = len(c.cost), len(pattern)
     least = max(1, int(rules.least[0]))
@@ -72,7 +72,7 @@ def new_crowd(c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int6
     slots = min(patterns + OPENED, max(copies // least, open_now) + SPARE_SLOTS)
     profiles = len(rules.sample)
     known = 2 * profiles if profiles <= MOST_KNOWN else 0
-    crowd = Crowd(
+    state = LawfulState(
         np.full(copies, -1, np.int32),
         np.full(copies, -1, np.int32),
         np.full(copies, -1, np.int32),
@@ -84,105 +84,105 @@ def new_crowd(c: Candidates, rules: Rules, places: int, pattern: NDArray[np.int6
         np.arange(slots, dtype=np.int64)[::-1].copy(),
         np.array([slots], np.int64),
     )
-    link_all(pattern, crowd, rules, c)
-    return crowd
+    link_all(pattern, state, rules, c)
+    return state
 
 
 @inner_kernel
-def forget(s: int, crowd: Any) -> None:
+def forget(s: int, state: Any) -> None:
     """The class in slot s has changed."""
-    for x in range(crowd.known.shape[1]):
-        crowd.known[s, x] = -1
+    for x in range(state.known.shape[1]):
+        state.known[s, x] = -1
 
 
 @inner_kernel
-def unlink(i: int, crowd: Any, rules: Any, c: Any) -> None:
+def unlink(i: int, state: Any, rules: Any, c: Any) -> None:
     """Take copy i out of its class."""
-    p = crowd.pattern[i]
-    unlink_copy(crowd, i)
-    crowd.pattern[i] = -1
-    s = crowd.slot[p]
+    p = state.pattern[i]
+    unlink_copy(state, i)
+    state.pattern[i] = -1
+    s = state.slot[p]
     r = c.row_of[i]
     for a in range(rules.places.shape[1]):
-        crowd.hist[s, rules.places[r, a]] -= 1
-    forget(s, crowd)
-    if crowd.size[p] == 0:
-        crowd.slot[p] = -1
-        crowd.free[crowd.tally[0]] = s
-        crowd.tally[0] += 1
+        state.hist[s, rules.places[r, a]] -= 1
+    forget(s, state)
+    if state.size[p] == 0:
+        state.slot[p] = -1
+        state.free[state.tally[0]] = s
+        state.tally[0] += 1
 
 
 @inner_kernel
-def link(i: int, p: int, crowd: Any, rules: Any, c: Any) -> None:
+def link(i: int, p: int, state: Any, rules: Any, c: Any) -> None:
     """Put copy i into the class of pattern p; there must be a free slot."""
-    if crowd.size[p] == 0:
-        crowd.tally[0] -= 1
-        crowd.slot[p] = crowd.free[crowd.tally[0]]
-    link_copy(crowd, i, p)
-    s = crowd.slot[p]
+    if state.size[p] == 0:
+        state.tally[0] -= 1
+        state.slot[p] = state.free[state.tally[0]]
+    link_copy(state, i, p)
+    s = state.slot[p]
     r = c.row_of[i]
     for a in range(rules.places.shape[1]):
-        crowd.hist[s, rules.places[r, a]] += 1
-    forget(s, crowd)
+        state.hist[s, rules.places[r, a]] += 1
+    forget(s, state)
 
 
 @lean_kernel
-def link_all(pattern: Any, crowd: Any, rules: Any, c: Any) -> None:
+def link_all(pattern: Any, state: Any, rules: Any, c: Any) -> None:
     """Link every copy that has a place."""
     for i in range(pattern.size):
         if pattern[i] >= 0:
-            link(i, pattern[i], crowd, rules, c)
+            link(i, pattern[i], state, rules, c)
 
 
 @lean_kernel
-def lacking(p: int, crowd: Any, rules: Any) -> int:
+def lacking(p: int, state: Any, rules: Any) -> int:
     """How badly the class of p breaks the laws, in 1/1024 of a row; 0 for lawful or no class."""
-    s = crowd.slot[p]
-    found = int(crowd.known[s, 0])
+    s = state.slot[p]
+    found = int(state.known[s, 0])
     if found < 0:
-        found = violation(rules.laws, crowd.hist[s], crowd.size[p])
+        found = violation(rules.laws, state.hist[s], state.size[p])
         if found <= LARGEST_KNOWN:
-            crowd.known[s, 0] = found
+            state.known[s, 0] = found
     return found
 
 
 @lean_kernel
-def lacking_after(p: int, r: int, change: int, crowd: Any, rules: Any) -> int:
+def lacking_after(p: int, r: int, change: int, state: Any, rules: Any) -> int:
     """``lacking`` after one copy of row r more (+1) or less (−1)."""
-    s = crowd.slot[p]  # slot −1 is the row of zeros
+    s = state.slot[p]  # slot −1 is the row of zeros
     x = 2 * rules.profile[r] + 1 + (change > 0)
-    if x >= crowd.known.shape[1]:
-        return violation_after(rules.laws, crowd.hist[s], crowd.size[p], rules.places[r], change)
-    found = int(crowd.known[s, x])
+    if x >= state.known.shape[1]:
+        return violation_after(rules.laws, state.hist[s], state.size[p], rules.places[r], change)
+    found = int(state.known[s, x])
     if found < 0:
-        found = violation_after(rules.laws, crowd.hist[s], crowd.size[p], rules.places[r], change)
+        found = violation_after(rules.laws, state.hist[s], state.size[p], rules.places[r], change)
         if found <= LARGEST_KNOWN:
-            crowd.known[s, x] = found
+            state.known[s, x] = found
     return found
 
 
 @lean_kernel
-def broken(p: int, crowd: Any, rules: Any) -> int:
+def broken(p: int, state: Any, rules: Any) -> int:
     """``lacking``, but 0 for the exempt class."""
-    return 0 if p == rules.exempt[0] else lacking(p, crowd, rules)
+    return 0 if p == rules.exempt[0] else lacking(p, state, rules)
 
 
 @lean_kernel
-def debt(crowd: Any, rules: Any) -> int:
+def shortfall(state: Any, rules: Any) -> int:
     """``lacking`` of the exempt class."""
     p = rules.exempt[0]
-    return 0 if p < 0 else lacking(p, crowd, rules)
+    return 0 if p < 0 else lacking(p, state, rules)
 
 
 @inner_kernel
-def broken_after(p: int, r: int, change: int, crowd: Any, rules: Any) -> int:
+def broken_after(p: int, r: int, change: int, state: Any, rules: Any) -> int:
     """``broken`` after one copy of row r more (+1) or less (−1)."""
-    return 0 if p == rules.exempt[0] else lacking_after(p, r, change, crowd, rules)
+    return 0 if p == rules.exempt[0] else lacking_after(p, r, change, state, rules)
 
 
 @inner_kernel
 def cheapest_open(
-    r: int, besides: int, limit: int, crowd: Any, dying: Any, rules: Any, c: Any
+    r: int, besides: int, limit: int, state: Any, dying: Any, rules: Any, c: Any
 ) -> int:
     """Return the row's cheapest open pattern that can take a copy lawfully, or −1."""
     for x in range(c.row_offset[r], c.row_offset[r + 1]):
@@ -190,10 +190,10 @@ def cheapest_open(
         if c.cost[p] > limit:
             return -1
         if (
-            crowd.size[p] > 0
+            state.size[p] > 0
             and p != besides
             and not dying[p]
-            and broken_after(p, r, 1, crowd, rules) == 0
+            and broken_after(p, r, 1, state, rules) == 0
         ):
             return p
     return -1

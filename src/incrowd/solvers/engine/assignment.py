@@ -16,7 +16,7 @@ MOST_TOUCHED = 4096
 NOWHERE = np.iinfo(np.int32).max
 
 
-class Crowd(NamedTuple):
+class State(NamedTuple):
     """pattern, next, prev: int32 (copies,).  size, head: int32 (patterns,).
 
     first, second: int32 (distinct,): the row's two cheapest open patterns, as far as known: every
@@ -56,10 +56,10 @@ class Pad(NamedTuple):
     core: NDArray[np.int64]
 
 
-def new_crowd(candidates: Candidates, pattern: NDArray[np.int64]) -> Crowd:
+def new_state(candidates: Candidates, pattern: NDArray[np.int64]) -> State:
     """Link up an assignment (int64, copies)."""
     patterns, copies = len(candidates.cost), len(pattern)
-    crowd = Crowd(
+    state = State(
         np.full(copies, -1, np.int32),
         np.zeros(patterns, np.int32),
         np.full(patterns, -1, np.int32),
@@ -68,8 +68,8 @@ def new_crowd(candidates: Candidates, pattern: NDArray[np.int64]) -> Crowd:
         np.full(len(candidates.codes), -1, np.int32),
         np.full(len(candidates.codes), -1, np.int32),
     )
-    link_all(crowd, pattern)
-    return crowd
+    link_all(state, pattern)
+    return state
 
 
 def new_pad(candidates: Candidates, k: int, most_support: int) -> Pad:
@@ -102,102 +102,102 @@ def new_pad(candidates: Candidates, k: int, most_support: int) -> Pad:
 
 
 @lean_kernel
-def unlink(crowd: Any, i: int) -> None:
+def unlink(state: Any, i: int) -> None:
     """Take copy i out of its pattern."""
-    p = crowd.pattern[i]
-    before = crowd.prev[i]
-    after = crowd.next[i]
+    p = state.pattern[i]
+    before = state.prev[i]
+    after = state.next[i]
     if before >= 0:
-        crowd.next[before] = after
+        state.next[before] = after
     else:
-        crowd.head[p] = after
+        state.head[p] = after
     if after >= 0:
-        crowd.prev[after] = before
-    crowd.size[p] -= 1
+        state.prev[after] = before
+    state.size[p] -= 1
 
 
 @lean_kernel
-def link(crowd: Any, i: int, p: int) -> None:
+def link(state: Any, i: int, p: int) -> None:
     """Put copy i on pattern p."""
-    first = crowd.head[p]
-    crowd.next[i] = first
-    crowd.prev[i] = -1
+    first = state.head[p]
+    state.next[i] = first
+    state.prev[i] = -1
     if first >= 0:
-        crowd.prev[first] = i
-    crowd.head[p] = i
-    crowd.pattern[i] = p
-    crowd.size[p] += 1
+        state.prev[first] = i
+    state.head[p] = i
+    state.pattern[i] = p
+    state.size[p] += 1
 
 
 @inner_kernel
-def move(crowd: Any, i: int, p: int, k: int, c: Any) -> None:
+def move(state: Any, i: int, p: int, k: int, c: Any) -> None:
     """Move copy i to pattern p."""
-    unlink(crowd, i)
-    link(crowd, i, p)
-    if crowd.size[p] == k:
-        note_opening(crowd, p, c)
+    unlink(state, i)
+    link(state, i, p)
+    if state.size[p] == k:
+        note_opening(state, p, c)
 
 
 @inner_kernel
-def note_opening(crowd: Any, p: int, c: Any) -> None:
+def note_opening(state: Any, p: int, c: Any) -> None:
     """Enter p, just opened, among the two cheapest open patterns of its rows.
 
     Closing needs no note: who looks a pattern up sees its size.
     """
     for x in range(c.offset[p], c.offset[p + 1]):
         r = c.rows[x]
-        if p < crowd.first[r]:
-            crowd.second[r] = crowd.first[r]
-            crowd.first[r] = p
-        elif crowd.first[r] < p < crowd.second[r]:
-            crowd.second[r] = p
+        if p < state.first[r]:
+            state.second[r] = state.first[r]
+            state.first[r] = p
+        elif state.first[r] < p < state.second[r]:
+            state.second[r] = p
 
 
 @inner_kernel
-def look_up_open(row: int, k: int, crowd: Any, c: Any) -> None:
+def look_up_open(row: int, k: int, state: Any, c: Any) -> None:
     """Find the row's two cheapest open patterns; patterns are numbered by rising cost."""
-    crowd.first[row] = NOWHERE
-    crowd.second[row] = NOWHERE
+    state.first[row] = NOWHERE
+    state.second[row] = NOWHERE
     for x in range(c.row_offset[row], c.row_offset[row + 1]):
         p = c.row_patterns[x]
-        if crowd.size[p] >= k:
-            if crowd.first[row] != NOWHERE:
-                crowd.second[row] = p
+        if state.size[p] >= k:
+            if state.first[row] != NOWHERE:
+                state.second[row] = p
                 return
-            crowd.first[row] = p
+            state.first[row] = p
 
 
 @inner_kernel
-def is_closed(p: int, k: int, crowd: Any) -> bool:
+def is_closed(p: int, k: int, state: Any) -> bool:
     """Whether p is not what ``first`` or ``second`` should say (any more)."""
-    return p < 0 or (p != NOWHERE and crowd.size[p] < k)
+    return p < 0 or (p != NOWHERE and state.size[p] < k)
 
 
 @lean_kernel
-def link_all(crowd: Any, pattern: Any) -> None:
+def link_all(state: Any, pattern: Any) -> None:
     """Link every copy."""
     for i in range(pattern.size):
-        link(crowd, i, pattern[i])
+        link(state, i, pattern[i])
 
 
 @lean_kernel
-def cheapest_open(row: int, besides: int, k: int, crowd: Any, pad: Any, c: Any) -> int:
+def cheapest_open(row: int, besides: int, k: int, state: Any, pad: Any, c: Any) -> int:
     """Return the row's cheapest pattern that is open, not dying and not ``besides``, or −1."""
-    if is_closed(crowd.first[row], k, crowd) or is_closed(crowd.second[row], k, crowd):
-        look_up_open(row, k, crowd, c)
-    p = crowd.first[row]
+    if is_closed(state.first[row], k, state) or is_closed(state.second[row], k, state):
+        look_up_open(row, k, state, c)
+    p = state.first[row]
     if p == NOWHERE:
         return -1
     if p != besides and not pad.dying[p]:
         return p
-    p = crowd.second[row]
+    p = state.second[row]
     if p == NOWHERE:
         return -1
     if p != besides and not pad.dying[p]:
         return p
     for x in range(c.row_offset[row], c.row_offset[row + 1]):
         p = c.row_patterns[x]
-        if p != besides and crowd.size[p] >= k and not pad.dying[p]:
+        if p != besides and state.size[p] >= k and not pad.dying[p]:
             return p
     return -1
 
@@ -218,9 +218,9 @@ def patterns_up_to(row: int, limit: int, c: Any) -> int:
 
 
 @lean_kernel
-def total_cost(crowd: Any, c: Any) -> int:
+def total_cost(state: Any, c: Any) -> int:
     """Cost of the state, by candidate costs (joins can only be cheaper)."""
     total = 0
     for p in range(c.cost.size):
-        total += crowd.size[p] * c.cost[p]
+        total += state.size[p] * c.cost[p]
     return total

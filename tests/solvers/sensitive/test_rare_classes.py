@@ -17,10 +17,10 @@ from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context
 from incrowd.solvers.engine.candidates import build_candidates
 from incrowd.solvers.engine.engine import Engine
-from incrowd.solvers.sensitive.crowd import debt, new_crowd
+from incrowd.solvers.sensitive.assignment import new_state, shortfall
+from incrowd.solvers.sensitive.rare_classes import rare_classes
 from incrowd.solvers.sensitive.rounding import rounded
 from incrowd.solvers.sensitive.rules import rules_of
-from incrowd.solvers.sensitive.seats import seated
 from incrowd.solvers.sensitive.start import mend_root
 from solvers.sensitive.quick import LAWFUL, QUICK, fractional, require_lawful
 
@@ -39,11 +39,11 @@ def rare(seed: int = 0, rows: int = 600) -> Instance:
 
 
 def seats_of(problem: Problem, seed: int = 0) -> tuple[np.ndarray, Emission, np.ndarray]:
-    """The pattern of each copy with a seat, all patterns, what each pair carries."""
+    """The pattern of each copy with a class, all patterns, what each pair carries."""
     tree, price, emission, share = fractional(problem)
     first = problem.instance.first_copy
-    seats = seated(emission, price, tree.shares, *rules_of(problem), first, seed)
-    return seats, emission, share
+    formed = rare_classes(emission, price, tree.shares, *rules_of(problem), first, seed)
+    return formed, emission, share
 
 
 @pytest.mark.parametrize("model", LIKENESS, ids=lambda model: model.name)
@@ -52,15 +52,15 @@ def test_rare_rows_have_lawful_classes(model: Model, seed: int) -> None:
     """Tests that each class formed is lawful, matches its pattern, and holds a rare row."""
     problem = Problem(rare(seed), model)
     instance = problem.instance
-    seats, emission, share = seats_of(problem)
+    formed, emission, share = seats_of(problem)
     values = instance.sensitive_codes[instance.copies, 0]
-    assert (seats[values == 0] >= 0).any()
+    assert (formed[values == 0] >= 0).any()
     rules, places = rules_of(problem)
-    pattern = rounded(instance, emission, share, rules, places, seed, seats)
-    assert (pattern[seats >= 0] == seats[seats >= 0]).all()
-    for p in np.unique(seats[seats >= 0]):
+    pattern = rounded(instance, emission, share, rules, places, seed, formed)
+    assert (pattern[formed >= 0] == formed[formed >= 0]).all()
+    for p in np.unique(formed[formed >= 0]):
         copies = np.flatnonzero(pattern == p)
-        assert (copies == np.flatnonzero(seats == p)).all()  # others stay away
+        assert (copies == np.flatnonzero(formed == p)).all()  # others stay away
         assert (values[copies] == 0).any()
         assert model.lawful(problem.group(copies), problem.table)
         rows = emission.rows[emission.offset[p] : emission.offset[p + 1]]
@@ -86,13 +86,13 @@ def test_hosts_hold_every_value(seed: int) -> None:
     """Tests the classes of δ-disclosure: lawful, so with a rare row each, and one is left over."""
     model = DeltaDisclosure(1) & KAnonymity(3)
     problem = Problem(rare(seed), model)
-    seats, *_ = seats_of(problem)
+    formed, *_ = seats_of(problem)
     values = problem.instance.sensitive_codes[problem.instance.copies, 0]
-    hosts = np.unique(seats[seats >= 0])
+    hosts = np.unique(formed[formed >= 0])
     assert 1 <= len(hosts) <= 2
-    assert (seats[values == 0] == -1).any()
+    assert (formed[values == 0] == -1).any()
     for p in hosts:
-        assert model.lawful(problem.group(np.flatnonzero(seats == p)), problem.table)
+        assert model.lawful(problem.group(np.flatnonzero(formed == p)), problem.table)
     outcome = QUICK.run(problem, Context())
     assert outcome.solution is not None
     assert outcome.solution.cost < 0.9 * 4 * problem.instance.rows
@@ -105,9 +105,9 @@ def test_a_stop_ends_the_seating() -> None:
     tree, price, emission, _ = fractional(problem)
     calls = iter([False, True, True, True])
     args = emission, price, tree.shares, *rules_of(problem), problem.instance.first_copy, 0
-    some = seated(*args, lambda: next(calls))
+    some = rare_classes(*args, lambda: next(calls))
     assert len(np.unique(some[some >= 0])) == 1
-    assert (seated(*args, lambda: True) == -1).all()
+    assert (rare_classes(*args, lambda: True) == -1).all()
 
 
 @pytest.mark.parametrize("model", LIKENESS, ids=lambda model: model.name)
@@ -136,11 +136,11 @@ def test_the_root_grows_by_no_rare_row() -> None:
     root, other = len(c.cost) - 1, len(c.cost) - 2
     pattern = np.full(instance.rows, other)
     pattern[np.flatnonzero(values == 1)[:8]] = root
-    crowd = new_crowd(c, rules, places, pattern)
+    state = new_state(c, rules, places, pattern)
     lenient = rules._replace(exempt=np.array([root], np.int64))
-    assert debt(crowd, lenient) > 0
-    assert mend_root(crowd, rules, c, np.array([5], np.uint64))
-    members = np.flatnonzero(crowd.pattern == root)
+    assert shortfall(state, lenient) > 0
+    assert mend_root(state, rules, c, np.array([5], np.uint64))
+    members = np.flatnonzero(state.pattern == root)
     there = values[members]
     assert problem.model.lawful(problem.group(members), problem.table)
     assert (there != 0).all() and len(there) < 40

@@ -19,7 +19,7 @@ FAR = 1 << 62
 NOBODY = -1
 
 
-class Market(NamedTuple):
+class TradedClasses(NamedTuple):
     """The classes.
 
     class_of, place: int64, (copies,): class of each copy, and where it stands there.
@@ -118,8 +118,8 @@ def join(i: Any, b: Any, m: Any) -> None:
     m.size[b] += 1
 
 
-def opened(solution: Solution, near: Near, k: int) -> Market:
-    """Return the classes of a solution as a market."""
+def opened(solution: Solution, near: Near, k: int) -> TradedClasses:
+    """Return the classes of a solution as a classes."""
     instance, sizes = solution.instance, solution.sizes
     classes = max(len(sizes), instance.rows // k)
     order, starts = solution.order
@@ -129,7 +129,7 @@ def opened(solution: Solution, near: Near, k: int) -> Market:
     member[solution.classes, place] = np.arange(instance.rows)
     size, cost = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
     size[: len(sizes)], cost[: len(sizes)] = sizes, solution.class_costs
-    return Market(
+    return TradedClasses(
         solution.classes.copy(), place, member, size, cost,
         np.arange(len(sizes), classes), np.array([classes - len(sizes)], np.int64),
         instance.copies, instance.first_copy, instance.codes, near.rows,

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.problem.instance import Instance, row_order
-from incrowd.solvers.engine.market import AHEAD, EMPTY, FAR, NOBODY, clear, new_pad, paid, widen
 from incrowd.solvers.engine.near import Near
+from incrowd.solvers.engine.traded import AHEAD, EMPTY, FAR, NOBODY, clear, new_pad, paid, widen
 
 
 @inner_kernel
@@ -69,7 +69,7 @@ def gather(
     return number
 
 
-def gathered(instance: Instance, near: Near, k: int) -> NDArray[np.int64]:
+def grown(instance: Instance, near: Near, k: int) -> NDArray[np.int64]:
     """Return the class of each copy, of k to 2k − 1 copies each; int64, shape (rows,).
 
     Those that find no company make classes in the order of the table.  Needs at least k copies.

@@ -22,7 +22,7 @@ from incrowd.bounds.pricing import Shares
 from incrowd.kernels.jit import lean_kernel
 from incrowd.lattice.emission import Emission
 from incrowd.privacy.violation import violation
-from incrowd.solvers.sensitive.crowd import Rules
+from incrowd.solvers.sensitive.assignment import Rules
 from incrowd.solvers.sensitive.prune import owners
 
 RARE = 20  # rows of the smallest class with a value, from which on the value counts as rare
@@ -88,7 +88,7 @@ def best_pattern(
     return best_p
 
 
-class Seated(NamedTuple):
+class RareClass(NamedTuple):
     """A class: its pattern, its rows and how many copies of each, its reduced cost."""
 
     pattern: int
@@ -98,13 +98,13 @@ class Seated(NamedTuple):
 
 
 @dataclass
-class Seats:
+class RareClasses:
     """The classes formed, and the copies left.
 
     Attributes
     ----------
     emission: the patterns that may hold such classes; price: float64, shape (distinct,).
-    shares: what the model allows; left: int64, shape (distinct,): copies without a seat.
+    shares: what the model allows; left: int64, shape (distinct,): copies without a class.
     """
 
     emission: Emission
@@ -131,57 +131,57 @@ class Seats:
         rare = [int(v) for v in few if self.shares.caps[v] * RARE < 1]
         return sorted(rare, key=lambda v: self.shares.caps[v])
 
-    def seat_all(self, v: int) -> list[Seated]:
+    def form_all(self, v: int) -> list[RareClass]:
         """Form classes for the copies of v, and then some of them anew."""
-        classes = self.seat(v, 0.0)
+        classes = self.form(v, 0.0)
         for _ in range(AGAIN if len(classes) > 1 else 0):
             if self.stop():
                 break
             some = min(len(classes), 2 + int(self.rng.integers(3)))
-            odds = np.array([max(seated.reduced, 0.0) + 1e-9 for seated in classes])
+            odds = np.array([max(formed.reduced, 0.0) + 1e-9 for formed in classes])
             out = self.rng.choice(len(classes), some, replace=False, p=odds / odds.sum())
             gone = [classes[z] for z in out]
-            self.rise(gone)
-            new = self.seat(v, NOISE)
-            before = sum(seated.reduced for seated in gone)
-            if len(new) >= len(gone) and sum(seated.reduced for seated in new) < before:
-                kept = [seated for z, seated in enumerate(classes) if z not in out]
+            self.give_up(gone)
+            new = self.form(v, NOISE)
+            before = sum(formed.reduced for formed in gone)
+            if len(new) >= len(gone) and sum(formed.reduced for formed in new) < before:
+                kept = [formed for z, formed in enumerate(classes) if z not in out]
                 classes = kept + new
                 continue
-            self.rise(new)
-            self.sit(gone)
+            self.give_up(new)
+            self.take(gone)
         return classes
 
-    def sit(self, classes: list[Seated]) -> None:
-        """The copies of these classes have their seats."""
-        for seated in classes:
-            self.left[seated.rows] -= seated.amount
+    def take(self, classes: list[RareClass]) -> None:
+        """The copies of these classes are no longer left."""
+        for formed in classes:
+            self.left[formed.rows] -= formed.amount
 
-    def rise(self, classes: list[Seated]) -> None:
-        """The copies of these classes give up their seats."""
-        for seated in classes:
-            self.left[seated.rows] += seated.amount
+    def give_up(self, classes: list[RareClass]) -> None:
+        """The copies of these classes are left again."""
+        for formed in classes:
+            self.left[formed.rows] += formed.amount
 
-    def seat(self, v: int, noise: float) -> list[Seated]:
+    def form(self, v: int, noise: float) -> list[RareClass]:
         """Form classes with one copy of v each, until no pattern can hold another."""
         size = max(int(self.rules.least[0]), int(np.ceil(1 / self.shares.caps[v] - 1e-6)))
         caps, lows = self.limits(size)
         caps[v] = lows[v] = 1
         pairs = np.flatnonzero(self.shares.value[self.rows] == v)
-        classes: list[Seated] = []
+        classes: list[RareClass] = []
         while not self.stop():
             patterns = np.unique(self.owner[pairs[self.left[self.rows[pairs]] > 0]])
             off = noise * self.rng.random(len(patterns))
             lists = self.emission.cost, self.emission.offset, self.rows
             p = best_pattern(patterns, off, size, *lists, *self.state(caps, lows))
-            seated = self.class_of(p, size, caps, lows) if p >= 0 else None
-            if seated is None:
+            formed = self.class_of(p, size, caps, lows) if p >= 0 else None
+            if formed is None:
                 break
-            self.sit([seated])
-            classes.append(seated)
+            self.take([formed])
+            classes.append(formed)
         return classes
 
-    def hosts(self) -> list[Seated]:
+    def hosts(self) -> list[RareClass]:
         """Form least classes in the patterns that save most where each copy goes to the cheapest.
 
         For models that ask each class for some copies of values so scarce that classes are few; the
@@ -192,7 +192,7 @@ class Seats:
         paid = np.full(len(self.left), cost.max(initial=0))
         total = np.bincount(self.shares.value, self.left, len(lows))
         open_now = np.zeros(len(cost), np.bool_)
-        classes: list[Seated] = []
+        classes: list[RareClass] = []
         if not lows.any() or (total[lows > 0] // lows[lows > 0]).min() > MOST_HOSTS:
             return classes
         while (total >= (len(classes) + 2) * lows).all() and not self.stop():
@@ -201,14 +201,14 @@ class Seats:
             saving[open_now] = 0
             some = np.argsort(-saving, kind="stable")[: int((saving > 0).sum())].tolist()
             found = (self.class_of(p, size, caps, lows) for p in some)
-            seated = next((one for one in found if one is not None), None)
-            if seated is None:
+            formed = next((one for one in found if one is not None), None)
+            if formed is None:
                 break
-            self.sit([seated])
-            open_now[seated.pattern] = True
-            rows = self.rows[owner == seated.pattern]
-            paid[rows] = np.minimum(paid[rows], cost[seated.pattern])
-            classes.append(seated)
+            self.take([formed])
+            open_now[formed.pattern] = True
+            rows = self.rows[owner == formed.pattern]
+            paid[rows] = np.minimum(paid[rows], cost[formed.pattern])
+            classes.append(formed)
         return classes
 
     def least_class(self) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
@@ -231,7 +231,7 @@ class Seats:
 
     def class_of(
         self, p: int, size: int, caps: NDArray[np.int64], lows: NDArray[np.int64]
-    ) -> Seated | None:
+    ) -> RareClass | None:
         """Return the dearest class of pattern p within caps and lows, None if it is not lawful."""
         begin, end = self.emission.offset[p], self.emission.offset[p + 1]
         total = dearest_class(begin, end, size, self.rows, *self.state(caps, lows))
@@ -244,10 +244,10 @@ class Seats:
         np.add.at(hist, self.rules.places[rows], amount[:, None])
         if violation(self.rules.laws, hist, size) > 0:
             return None
-        return Seated(p, rows, amount, size * float(self.emission.cost[p]) - total)
+        return RareClass(p, rows, amount, size * float(self.emission.cost[p]) - total)
 
 
-def seated(
+def rare_classes(
     emission: Emission,
     price: NDArray[np.float64],
     shares: Shares | None,
@@ -257,20 +257,20 @@ def seated(
     seed: int,
     stop: Callable[[], bool] = lambda: False,
 ) -> NDArray[np.int64]:
-    """Return the pattern of each copy that has a seat; int64 (copies,), −1 for others.
+    """Return the pattern of each copy that has a class; int64 (copies,), −1 for others.
 
-    The classes are lawful.  No copy has a seat where the model does not cap shares, or where no
+    The classes are lawful.  No copy has a class where the model does not cap shares, or where no
     value is rare.
     """
     pattern = np.full(int(first_copy[-1]), -1, np.int64)
     if shares is None:
         return pattern
     left, rng = np.diff(first_copy), np.random.default_rng([seed, 61])
-    seats = Seats(emission, price, shares, rules, places, left.copy(), rng, stop)
+    forming = RareClasses(emission, price, shares, rules, places, left.copy(), rng, stop)
     if shares.lows.any():
-        classes = seats.hosts() if rules.least[0] > RARE else []
+        classes = forming.hosts() if rules.least[0] > RARE else []
     else:
-        classes = [seated for v in seats.rare_values() for seated in seats.seat_all(v)]
+        classes = [formed for v in forming.rare_values() for formed in forming.form_all(v)]
     for one in classes:
         for r, a in zip(one.rows.tolist(), one.amount.tolist(), strict=True):
             pattern[first_copy[r] + left[r] - a : first_copy[r] + left[r]] = one.pattern
