@@ -105,13 +105,13 @@ def models_asked(policy: Policy, proof: Proof, released: Table) -> list[Entry]:
     Their values are those of the release, where they are what they were.
     """
     from incrowd.policy.models import model_of
-    from incrowd.privacy.claims import plain_models
+    from incrowd.privacy.claims import claims_of
 
     table, safe = released(), proof.facts.get("spreadsheet_safe") is True
     columns = {name: table.encode(name) for name in proof.facts["roles"]["sensitive"]}
     secret = {n: undone(c) if safe else c for n, c in columns.items()}
     model = model_of(replace(policy, person=()), secret, policy.sources())
-    plain = plain_models(model, {name: column.values for name, column in secret.items()})
+    plain, _ = claims_of(model, {name: column.values for name, column in secret.items()})
     return [entry for entry in plain if entry["model"] != "k-anonymity"]
 
 
