@@ -22,7 +22,6 @@ from incrowd.checker.recheck import recheck
 from incrowd.checker.rejection import RejectedError, require, require_none
 
 MASK = (1 << 32) - 1
-NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 Ladders = Mapping[str, pl.DataFrame]
 
 
@@ -75,10 +74,8 @@ def check(
         return Verdict(True, facts=facts)
     except RejectedError as no:
         return Verdict(False, str(no), no.row, no.column)
-    except NONSENSE as error:
+    except files.NONSENSE as error:
         return Verdict(False, f"the proof makes no sense ({type(error).__name__})")
-    except pl.exceptions.PolarsError as error:
-        return Verdict(False, f"the tables do not fit the proof ({type(error).__name__})")
 
 
 def proved(release: Path, original: Path, proof: files.Proof, reading: Any) -> dict[str, Any]:
@@ -124,11 +121,10 @@ def compared(
     proven = max(0, -(-total // quantum)) + aside
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
     require(0 <= bound <= cost, "the bound is above the cost, or below 0")
-    gap = (cost - bound) / cost if cost else 0.0
     columns = [name.removeprefix(files.MARK) for name in after.columns]
-    rows = {"rows": before.height, "columns": columns, "costs": costs}
-    keys = {**rows, "cost": cost, "bound": bound, "proven": proven, "scale": scale}
-    return {**keys, "gap": gap, "optimal": cost == bound, "suppressed_rows": dropped}
+    keys = {"rows": before.height, "columns": columns, "costs": costs, "suppressed_rows": dropped}
+    keys |= {"cost": cost, "bound": bound, "proven": proven, "scale": scale}
+    return {**keys, "gap": (cost - bound) / max(cost, 1), "optimal": cost == bound}
 
 
 def require_columns(
