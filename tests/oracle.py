@@ -3,6 +3,7 @@
 Deliberately naive and independent of the package's own join and cost code.
 """
 
+from collections.abc import Callable
 from functools import cache
 
 from incrowd.privacy.model import Model
@@ -26,14 +27,24 @@ def optimum(instance: Instance, model: Model) -> int | None:
     """Return the least cost of a lawful partition of all copies, or None when there is none."""
     problem = Problem(instance, model)
     table = problem.table
-    n = instance.rows
 
-    @cache
-    def class_cost(mask: int) -> int | None:
-        copies = tuple(i for i in range(n) if mask >> i & 1)
+    def cost(copies: tuple[int, ...]) -> int | None:
         if not model.lawful(problem.group(list(copies)), table):
             return None
         return len(copies) * join_cost(instance, copies)
+
+    return least_cost(instance.rows, cost)
+
+
+def least_cost(n: int, cost: Callable[[tuple[int, ...]], int | None]) -> int | None:
+    """Return the least sum of costs of a partition of 0, …, n − 1, or None when there is none.
+
+    ``cost``: of a class; None where it is unlawful.
+    """
+
+    @cache
+    def class_cost(mask: int) -> int | None:
+        return cost(tuple(i for i in range(n) if mask >> i & 1))
 
     @cache
     def best(rest: int) -> int | None:
@@ -44,11 +55,11 @@ def optimum(instance: Instance, model: Model) -> int | None:
         least: int | None = None
         part = others
         while True:
-            cost = class_cost(part | first)
-            if cost is not None and (least is None or cost <= least):
+            one = class_cost(part | first)
+            if one is not None and (least is None or one <= least):
                 more = best(others ^ part)
-                if more is not None and (least is None or cost + more < least):
-                    least = cost + more
+                if more is not None and (least is None or one + more < least):
+                    least = one + more
             if not part:
                 return least
             part = (part - 1) & others

@@ -108,7 +108,7 @@ ODD = [
     ("a,b\n1,2\n", {"newline": ""}, "cannot be read"),
     ("a,b\n1,2\n", {"newline": "b\n"}, "cannot be read"),
     ("a,b\n1,2\n", {"delimiter": "", "newline": "\n"}, "--delimiter"),
-    ("a,b\n1,2\n", {"encoding": "rot13"}, "cannot be read"),
+    ("a,b\n1,2\n", {"encoding": "rot13"}, "--encoding"),
     ("a,b\n1,2\n", {"encoding": "utf-7"}, "--encoding"),
     ("a,b\n1,\\u002c\n", {"encoding": "unicode_escape"}, "--encoding"),
 ]  # fmt: skip

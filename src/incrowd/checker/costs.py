@@ -32,9 +32,10 @@ def ladders_of(proof: Proof, qi: list[str]) -> tuple[dict[str, pl.DataFrame], di
 def meaning(ladders: Mapping[str, pl.DataFrame], scale: int) -> dict[str, Any]:
     """Return per column what a suppressed cell costs, as a fraction, and the rule for others.
 
-    ``stars``: each changed cell costs as much; ``levels``: its level over the height of that;
-    ``listed``: what the proof lists.  Rejected are costs that are all 0 though some column has
-    several values, and units of which a suppressed cell has less than 1/1000 in every column.
+    ``stars``: each changed cell costs as much; ``levels``: its level over the height of that, where
+    no level repeats the one below, which would be another height; ``listed``: what the proof lists.
+    Rejected are costs that are all 0 though some column has several values, and units of which a
+    suppressed cell has less than 1/1000 in every column.
     """
     require(scale < MOST_SCALE, "the costs are in units smaller than 2^-40")
     stars = {c: max(ladder["cost"].to_list(), default=0) for c, ladder in ladders.items()}
@@ -67,4 +68,6 @@ def rule_of(ladder: pl.DataFrame, star: int) -> str:
     if bool((paid["cost"] == star).all()):
         return "stars"
     height = ladder["level"].n_unique() - 1
-    return "levels" if bool((paid["cost"] * height == paid["level"] * star).all()) else "listed"
+    own = steps.select("level").unique().height > height  # on each level something begins
+    even = own and bool((paid["cost"] * height == paid["level"] * star).all())
+    return "levels" if even else "listed"

@@ -16,6 +16,7 @@ from incrowd.checker.rejection import require
 
 MARK = "="  # before columns' names: polars has a meaning of its own for "", "*" and "^a$"
 TWO_WAYS = "equal cells are written in two ways, which tells rows of a class apart"
+BARE = "a line ends within a cell without quotes: other readers see other rows"
 MIXED = "its lines end in several ways, which tells rows of a class apart"
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE = 1 << 16  # characters looked at to find the delimiter
@@ -26,7 +27,7 @@ USUAL = re.compile(
     r"shift_jis|euc"
 )
 NO_ENCODING = (
-    "the proof reads delimited text in an encoding that the file does not show; --encoding"
+    "the proof reads delimited text in an encoding that the file does not show; --encoding says it"
 )
 OTHERWISE = "the proof reads delimited text by another {} than the one given"
 ODD = "; if the table is so, --odd-header takes it"
@@ -82,11 +83,14 @@ def read_csv(
     """
     reading = reading or Reading()
     delimiter, end, encoding = reading.agreed(stated)
+    known = codecs.lookup(encoding).name  # before anything is decoded: some take the square of time
+    usual = known.startswith(WIDE) or USUAL.match(known) is not None
+    require(usual or reading.encoding is not None, NO_ENCODING)
     text = data.decode(encoding)
     same = not released or text.encode(encoding) == data  # UTF-7 has many forms of a
     require(same, f"the release is not written as {encoding} writes it")
     if reading.encoding is None:
-        require(shown(data, text, delimiter, encoding), f"{NO_ENCODING} says it")
+        require(shown(data, text, delimiter, known), NO_ENCODING)
     text = text.removeprefix("\ufeff")
     table = read_text(text.encode(), delimiter, end, released)
     if not reading.odd_header:
@@ -100,11 +104,9 @@ def read_csv(
 
 def shown(data: bytes, text: str, delimiter: str, encoding: str) -> bool:
     """Whether the bytes bear out an encoding: fields and lines end where they end in the bytes."""
-    name = codecs.lookup(encoding).name
-    if name.startswith(WIDE):  # of other bytes it makes characters that end no line
+    if encoding.startswith(WIDE):  # of other bytes it makes characters that end no line
         return "\0" not in text and any(end in text for end in "\r\n")
-    alike = all(text.count(c) == data.count(c.encode()) for c in f'{delimiter}"\r\n')
-    return USUAL.match(name) is not None and alike
+    return all(text.count(c) == data.count(c.encode()) for c in f'{delimiter}"\r\n')
 
 
 def require_header(text: str, delimiter: str, end: str, given: bool) -> None:
@@ -115,6 +117,8 @@ def require_header(text: str, delimiter: str, end: str, given: bool) -> None:
     """
     fields = []
     for found in re.finditer(token_of(delimiter, end), text):
+        if found[1] is None:
+            raise ValueError("stray quote")
         fields.append(found[1] if found[2] == delimiter else found[1].removesuffix("\r"))
         if found[2] != delimiter:
             break
@@ -145,9 +149,13 @@ def sniffed(text: str) -> str:
 
 
 def token_of(delimiter: str, end: str) -> str:
-    """Return the pattern of a field and what ends it."""
+    """Return the pattern of a field and what ends it; or of all that is left behind a stray quote.
+
+    Nothing is tried twice: a file of quotes would take the square of its time.
+    """
     cut, ends = re.escape(delimiter), r"\r?\n" if end == "\n" else end
-    return rf'("(?:[^"]|"")*"|(?:[^"{cut}{end}][^{cut}{end}]*)?)({cut}|{ends}|\Z)'
+    field = rf'"(?:[^"]++|"")*+"|(?:[^"{cut}{end}][^{cut}{end}]*)?'
+    return rf'(?:({field})({cut}|{ends}|\Z)|"(?s:.*))'
 
 
 def read_text(data: bytes, delimiter: str, end: str, released: bool) -> pl.DataFrame:
@@ -156,6 +164,8 @@ def read_text(data: bytes, delimiter: str, end: str, released: bool) -> pl.DataF
     if delimiter.encode() in data.partition(end.encode())[0]:  # else a blank line is a record
         data = without_blank_lines(data, end)
     plain = data.replace(b"\r\n", b"\n") if end == "\n" else data
+    bare = released and end == "\r" and b'"' not in data and b"\n" in data
+    require(not bare, BARE)
     if b'"' not in data and (end == "\r" or b"\r" not in plain):  # polars drops any field's last
         form = {"separator": delimiter, "eol_char": end, "quote_char": None}
         table = pl.read_csv(io.BytesIO(plain), infer_schema=False, **form)
@@ -195,6 +205,7 @@ def require_one_spelling(
     for j in range(width):
         cells = tokens[width + j :: width]
         raw = {text.removesuffix("\r") if sep == "\n" else text for text, sep in cells}
+        require(not any(text[:1] != '"' and {*text} & {*"\r\n"} for text in raw), BARE)
         require(
             len(raw) == len({*fields[width + j :: width]}),
             TWO_WAYS,

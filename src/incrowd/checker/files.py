@@ -1,10 +1,13 @@
 """Reading tables as text, and proof files, with nothing but polars and the standard library."""
 
+import csv
 import hashlib
 import io
 import json
 import math
 import re
+import struct
+from collections.abc import Iterator
 from datetime import time, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -12,6 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import polars as pl
 
+from incrowd.checker import arrow
 from incrowd.checker.archive import DAMAGED, LACKING, parts_of
 from incrowd.checker.delimited import MARK, TWO_WAYS, Reading, read_csv
 from incrowd.checker.models import require_keys
@@ -33,6 +37,9 @@ FORMS |= {
 }
 UNREADABLE = "a table cannot be read in the form that the proof states"
 MANY, FEW = 1 << 22, 64  # rungs or members of odd sets, beside so many for each row
+# what a proof that makes no sense ends in, or tables that do not go with it
+NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
+NONSENSE += (MemoryError, csv.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 PARTS = {
     "rows.parquet": ["original", "class", "price"],
     "ladders.parquet": ["column", "leaf", "level", "label", "cost"],
@@ -102,7 +109,14 @@ def unclaimed(table: pl.DataFrame) -> pl.DataFrame:
 
     A Parquet or Arrow file may say that a column is sorted; polars believes it, and counts,
     groups and joins wrongly where it is not.
+
+    Raises
+    ------
+    ValueError: a name holds a NUL, at which Arrow's interface would end the whole process.
     """
+    nested = repr([kind for kind in table.dtypes if kind.is_nested()])
+    if "\\x00" in nested or any("\0" in name for name in table.columns):
+        raise ValueError("a name with a NUL")
     return pl.DataFrame(_Cells(table))
 
 
@@ -206,20 +220,23 @@ def read_bytes(original: Path, release: Path) -> dict[str, bytes]:
         form = form_of(data[name])
         other = form and path.suffix.lower() in TEXTS
         require(not other, f"{path.name} is named like text, but its bytes are {form}")
-        if name == "release" and form in READERS:
-            require_like(data[name], most_rows(original))
+    for name, file in data.items():
+        rows = most_rows(original) if name == "release" and form_of(file) in READERS else None
+        require_sizes(file, rows, f"the {name}")
     return data
 
 
-def require_like(release: bytes, rows: int) -> None:
-    """Reject a release that says it has more rows than the original, before it is inflated."""
+def require_sizes(data: bytes, rows: int | None, name: str) -> None:
+    """Reject a table that says it has more rows than the original, before it is inflated.
+
+    Or that inflates to much more than so many rows need.  Other forms are as large as they are.
+    """
     try:
-        if release.startswith(b"PAR1"):
-            require_moderate(release, rows, "the release", flat=False)
-        elif release.startswith(b"ARROW1"):
-            held = pl.scan_ipc(io.BytesIO(release)).select(pl.len()).collect().item()
-            require(held <= rows, "the release has more rows than the original")
-    except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
+        if data.startswith(b"PAR1") and rows is not None:
+            require_moderate(data, rows, name, flat=False)
+        elif form_of(data) in READERS and not data.startswith(b"PAR1"):
+            arrow.require_moderate(data, rows, name)
+    except (LookupError, TypeError, ValueError, struct.error):
         raise RejectedError(UNREADABLE) from None
 
 
@@ -227,7 +244,7 @@ def read_packed(data: bytes) -> pl.DataFrame:
     """Read Parquet or Arrow: the cells alone."""
     try:
         return unclaimed(READERS[str(form_of(data))](io.BytesIO(data)))
-    except pl.exceptions.PanicException:  # which is no Exception: polars trusts what it reads
+    except (pl.exceptions.PanicException, OSError):  # polars trusts what it reads, and says so
         raise ValueError("damaged") from None
 
 
@@ -260,9 +277,9 @@ def form_of(data: bytes) -> str | None:
 
 
 def read_table(
-    data: bytes, csv: Any, released: bool = False, reading: Reading | None = None
+    data: bytes, dialect: Any, released: bool = False, reading: Reading | None = None
 ) -> pl.DataFrame:
-    """Read a table; delimited text by the dialect ``csv``: delimiter, newline, encoding.
+    """Read a table; delimited text by a dialect: delimiter, newline, encoding.
 
     ``MARK`` stands before each column's name.  ``released``: reject one that writes equal cells in
     several ways: one text here, but whoever has the file tells rows of a class apart by them.
@@ -271,16 +288,28 @@ def read_table(
     try:
         form = form_of(data)
         if form is None:
-            table = read_csv(data, csv, released, reading)
+            table = read_csv(data, dialect, released, reading)
         else:
             require(form in READERS, f"a table is of a form that the checker does not read: {form}")
             table = read_packed(data)
         table.columns = [MARK + name for name in table.columns]
         for column in table.get_columns() if released else ():
-            require(not has_two_forms(column), TWO_WAYS, column=column.name)
+            alike = any(has_two_forms(cells) for cells in flat(column))
+            require(not alike, TWO_WAYS, column=column.name)
         return table
     except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
         raise RejectedError(UNREADABLE) from None
+
+
+def flat(column: pl.Series) -> Iterator[pl.Series]:
+    """Yield the cells of a column, of nested ones what they hold."""
+    if isinstance(column.dtype, pl.Struct):
+        for field in column.struct.unnest().get_columns():
+            yield from flat(field)
+    elif isinstance(column.dtype, pl.List | pl.Array):
+        yield from flat(column.explode())
+    else:
+        yield column
 
 
 def has_two_forms(column: pl.Series) -> bool:
@@ -293,7 +322,14 @@ def has_two_forms(column: pl.Series) -> bool:
 
 
 def as_text(column: pl.Series) -> pl.Series:
-    """Return a column's values as the text of a release; missing stays missing."""
+    """Return a column's values as the text of a release; missing stays missing.
+
+    Raises
+    ------
+    ValueError: several values may have one text.
+    """
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        raise ValueError("lists, structs and bytes are no text")
     if column.dtype in (pl.String, pl.Null, pl.Categorical, pl.Enum):
         return column.cast(pl.String)
     kinds = column.drop_nulls().unique()

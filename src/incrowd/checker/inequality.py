@@ -24,24 +24,30 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.checker.rejection import require
+
 Ints = NDArray[np.int64]
 Tables = tuple[Ints, Ints]  # node ids and costs of a column, both (levels, leaves)
 CHUNK = 1 << 19  # pairs (row, group) expanded at once; bounds the memory
+STEPS, FEW = (
+    1 << 20,
+    1 << 8,
+)  # such pairs that are looked at for each of the rows, and how many more
 
 
 class Rows(NamedTuple):
     """Different rows (leaves, price, mark) in falling price order: their copies, the first one.
 
-    ``node[j][l]`` and ``cost[j][l]``, int64 of shape (rows,): node of each row in column j at
-    level l, and what it costs, times quantum.
+    ``leaf[j]``, int64 of shape (rows,): leaf of each row in column j, whose nodes are ``trees[j]``;
+    costs there are times quantum.
     """
 
     price: Ints
     mark: Ints
     copies: Ints
     first: Ints
-    node: Sequence[Sequence[Ints]]
-    cost: Sequence[Sequence[Ints]]
+    leaf: Sequence[Ints]
+    trees: Sequence[Tables]
 
 
 class State(NamedTuple):
@@ -68,12 +74,8 @@ def merged(
     table = table.agg(copies=pl.len().cast(pl.Int64), first=pl.col("row").min().cast(pl.Int64))
     table = table.sort("price", "first", descending=[True, False])
     leaf = [table[name].to_numpy() for name in names]
-    node = [[level[at] for level in tree[0]] for at, tree in zip(leaf, trees, strict=True)]
-    cost = [
-        [level[at] * quantum for level in tree[1]] for at, tree in zip(leaf, trees, strict=True)
-    ]
     one = {c: table[c].to_numpy() for c in ("price", "mark", "copies", "first")}
-    return Rows(**one, node=node, cost=cost)
+    return Rows(**one, leaf=leaf, trees=[(node, cost * quantum) for node, cost in trees])
 
 
 def violations(rows: Rows, k: int, keep: Any = None) -> Iterator[tuple[Ints, int]]:
@@ -83,11 +85,13 @@ def violations(rows: Rows, k: int, keep: Any = None) -> Iterator[tuple[Ints, int
     """
     everything, zero, keep = np.arange(len(rows.price)), np.zeros(1, np.int64), keep or kept
     start = keep(rows, 0, everything, zero, zero, k)
-    stack = [start] if start else []
+    stack, left = [start] if start else [], STEPS * (FEW + len(rows.price))
     while stack:
         state = stack.pop()
-        if state.depth < len(rows.node):
-            levels = range(len(rows.node[state.depth]))
+        if state.depth < len(rows.leaf):
+            levels = range(len(rows.trees[state.depth][0]))
+            left -= len(state.row) * len(levels)
+            require(left >= 0, "the prices leave too many patterns to look at")
             stack += shared([refine(rows, state, level, k, keep) for level in levels])
             continue
         starts = np.flatnonzero(np.diff(state.group, prepend=-1))
@@ -97,14 +101,14 @@ def violations(rows: Rows, k: int, keep: Any = None) -> Iterator[tuple[Ints, int
 
 def refine(rows: Rows, state: State, level: int, k: int, keep: Any) -> State | None:
     """Split every group by the nodes of the next column at one level, and cut."""
-    nodes, costs = rows.node[state.depth], rows.cost[state.depth][level]
+    leaf, (nodes, costs) = rows.leaf[state.depth], rows.trees[state.depth]
     row, group = state.row, state.group
-    live = rows.price[row] + state.high[group] > k * (state.cost[group] + costs[row])
+    live = rows.price[row] + state.high[group] > k * (state.cost[group] + costs[level][leaf[row]])
     row, group = row[live], group[live]
     if not len(row):
         return None
     width, bits = int(nodes[level].max()) + 1, len(rows.price).bit_length()
-    key = group * width + nodes[level][row]
+    key = group * width + nodes[level][leaf[row]]
     if int(key.max()) < 1 << (62 - bits):  # one sort of packed integers: by key, then row
         packed = np.sort(key << bits | row)
         key, row = packed >> bits, packed & ((1 << bits) - 1)
@@ -115,9 +119,9 @@ def refine(rows: Rows, state: State, level: int, k: int, keep: Any) -> State | N
     starts = np.flatnonzero(new)
     wide = np.ones(len(starts), bool)
     if level:
-        below = nodes[level - 1][row]
+        below = nodes[level - 1][leaf[row]]
         wide = np.logical_or.reduceat((np.diff(below, prepend=-1) != 0) & ~new, starts)
-    cost = state.cost[key[starts] // width] + costs[row[starts]]
+    cost = state.cost[key[starts] // width] + costs[level][leaf[row[starts]]]
     return keep(rows, state.depth + 1, row, starts, cost, k, wide)
 
 

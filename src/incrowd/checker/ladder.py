@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from incrowd.checker.rejection import require
 
 COLUMNS = ("leaf", "level", "label", "cost")
+MOST_LEVELS = 1000
 
 
 def validated(ladder: pl.DataFrame, column: str) -> pl.DataFrame:
@@ -42,6 +43,7 @@ def validated(ladder: pl.DataFrame, column: str) -> pl.DataFrame:
         return ladder
     leaf, level = pl.col("leaf"), pl.col("level")
     tops = int(ladder["level"].max()) + 1  # type: ignore[arg-type]
+    must(tops <= MOST_LEVELS, f"has more than {MOST_LEVELS} levels")
     must(int(ladder["level"].min()) == 0, "does not start at level 0")  # type: ignore[arg-type]
     must(not ladder.select("leaf", "level").is_duplicated().any(), "has a value twice at a level")
     must(ladder.height == ladder["leaf"].n_unique() * tops, "lacks a level for some value")
@@ -71,8 +73,13 @@ def rungs(ladder: pl.DataFrame) -> pl.DataFrame:
 
 
 def tables(ladder: pl.DataFrame) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
-    """Return the leaves, and node ids and costs, int64 of shape (levels, leaves)."""
+    """Return the leaves, and node ids and costs, int64 of shape (levels, leaves).
+
+    Levels that part the leaves like the one below are left out: they cost no less.
+    """
     leaves = ladder.filter(pl.col("level") == 0)["leaf"]
     shape = (-1, max(1, len(leaves)))
     node = ladder["label"].rank("dense").fill_null(0).cast(pl.Int64).to_numpy().reshape(shape)
-    return leaves, node, ladder["cost"].to_numpy().reshape(shape)
+    parts = ladder.group_by("level").agg(pl.col("label").n_unique()).sort("level")["label"]
+    new = np.diff(parts.to_numpy(), prepend=len(leaves) + 1) != 0
+    return leaves, node[new], ladder["cost"].to_numpy().reshape(shape)[new]

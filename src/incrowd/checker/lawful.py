@@ -90,12 +90,16 @@ def entropy_cap(l: Fraction, values: int) -> Fraction:  # noqa: E741
     A share p leaves at most h(p) = −p·log p − (1−p)·log((1−p)/(values−1)), which falls for
     p ≥ 1/values; h(a/PARTS) ≤ log l is decided in whole numbers.
     """
-    for a in range(-(-PARTS // values), PARTS):
+    low, high = -(-PARTS // values), PARTS
+    while low < high:
+        a = (low + high) // 2
         rest = PARTS - a
         most = PARTS**PARTS * (values - 1) ** rest * l.denominator**PARTS
         if most <= a**a * rest**rest * l.numerator**PARTS:
-            return Fraction(a, PARTS)
-    return Fraction(1)
+            high = a
+        else:
+            low = a + 1
+    return Fraction(low, PARTS)
 
 
 class Case(NamedTuple):
@@ -131,11 +135,16 @@ def cases_of(rule: dict[str, Any], k: int, table: Ints, shares: Sequence[Share] 
         large = share_case((k + SIZES) * UNIT, UNIT, shares)
         return [*(share_case(n, 1, shares) for n in range(k, k + SIZES)), large]
     if rule["rule"] in ("closeness", "sizes"):
-        t, total = Fraction(rule["t"]), int(table.sum())
+        t, total = share_of(rule), int(table.sum())
         k += rule.get("sizes", 0)
         unit = t.denominator * total
         return [Case(k * unit, unit, k * t.denominator * table, k * total * t.numerator)]
     return []
+
+
+def share_of(rule: dict[str, Any]) -> Fraction:
+    """Return the share of a class that may move: all of it, where t is larger."""
+    return min(Fraction(rule["t"]), Fraction(1))
 
 
 def share_case(size: int, unit: int, shares: Sequence[Share]) -> Case:
@@ -159,6 +168,7 @@ class Lawful:
         valid = implied(models, sensitive)
         require(all(followed(rule) in valid for rule in stated), NO_RULE)
         by_size = [rule for rule in stated if rule["rule"] == "sizes"]  # they take longer: last
+        require(len(by_size) <= len(valid), "more rules ask by size of class than there are models")
         once = [rule for rule in stated if rule["rule"] == "once"]
         require(len(once) <= 1, "patterns are charged by more than one rule")
         keys = sensitive.select(pl.struct(sensitive.columns).rank("dense"))
@@ -174,7 +184,7 @@ class Lawful:
             if rule["rule"] == "distinct":
                 test = partial(distinct_exceeds, rule["l"], k)
             elif rule["rule"] == "sizes":
-                sized = BySize(Fraction(rule["t"]), k, rule["sizes"], table)
+                sized = BySize(share_of(rule), k, rule["sizes"], table)
                 test = partial(by_size_exceeds, sized, cases)
                 sizes.append(sized.terms)
             self.rules.append((value_of_mark, test))
@@ -182,7 +192,7 @@ class Lawful:
             units += [case.unit for case in cases]
         for rule in once:
             value = numbered(sensitive[rule["column"]])
-            charges = Charges(Fraction(rule["t"]), k, np.bincount(value, minlength=1))
+            charges = Charges(share_of(rule), k, np.bincount(value, minlength=1))
             self.charging = charges, value_by(self.mark, value)
             sizes.append(charges.terms)
         self.terms = 2 * max(sizes)
@@ -203,7 +213,7 @@ class Lawful:
             if not len(row):
                 return None
             if value_of_mark is not None:
-                value, last = value_of_mark[rows.mark[row]], depth == len(rows.node)
+                value, last = value_of_mark[rows.mark[row]], depth == len(rows.leaf)
                 alive = test(e, copies, value, group, last)
         worth = summed(copies * np.maximum(e, 0), group)
         matters = e + worth[group] > 0

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from math import ceil, floor, log
 from typing import Any
@@ -39,11 +40,14 @@ KEYS = {
     "delta-disclosure": "delta column",
 }
 KEYS |= {f"t-closeness {d}": f"t distance column {more}" for d, more in DISTANCES.items()}
+# more than any table needs; without an end a proof of some kilobytes takes hours
+MOST_MODELS, MOST_LEVELS, MOST_DIGITS, MOST_MATES = 100, 100, 100, 1_000_000
 
 
 def require_keys(models: Sequence[Plain]) -> None:
     """Reject a model with other keys than its own: what one part of the checker does not look at,
     such as a second column or an order of values, another could read a bound from."""
+    require(len(models) <= MOST_MODELS, f"the proof names more than {MOST_MODELS} models")
     for model in models:
         kind = model.get("model")
         full = f"{kind} {model.get('distance')}" if kind == "t-closeness" else kind
@@ -117,6 +121,7 @@ def number(model: Plain, name: str, whole: bool = False) -> Fraction:
 def fraction(value: Any) -> Fraction:
     """Return a whole number or a fraction written as ``1/5`` or ``2.5``, but not as ``1e9``."""
     written = isinstance(value, str) and re.fullmatch(r"[0-9]+(/[0-9]+|\.[0-9]+)?", value)
+    require(len(str(value)) <= MOST_DIGITS, f"a model's number has over {MOST_DIGITS} digits")
     require(type(value) is int or bool(written), "a model's number is not written as a fraction")
     return Fraction(value)
 
@@ -148,7 +153,8 @@ def lawful(model: Plain, group: Histogram, table: Histogram) -> bool:
             power *= x**x
         return power <= n**n * l.denominator**n
     if kind == "disjoint":
-        return all(mates(row, list(group), int(l)) for row in group)
+        left = [MOST_MATES]
+        return all(mates(row, list(group), int(l), left) for row in group)
     raise RejectedError(f"the checker does not know the model {kind!r}")
 
 
@@ -163,12 +169,22 @@ def share_table(model: Plain, table: Histogram) -> dict[Any, shares.Share]:
     return shares.limits(model, share_limit(model)[0], table)
 
 
-def mates(row: tuple[Any, ...], others: Sequence[tuple[Any, ...]], l: int) -> bool:  # noqa: E741
-    """Whether ``row`` and l−1 of the others differ pairwise in every attribute."""
+def mates(
+    row: tuple[Any, ...],
+    others: Sequence[tuple[Any, ...]],
+    l: int,  # noqa: E741
+    tries: list[int],
+) -> bool:
+    """Whether ``row`` and l−1 of the others differ pairwise in every attribute.
+
+    ``tries``: how many calls there may be, counted down.
+    """
+    tries[0] -= 1
+    require(tries[0] >= 0, "the disjoint classmates of a class leave too many choices to try")
     left = [o for o in others if all(a != b for a, b in zip(row, o, strict=True))]
     if l <= 1 or len(left) < l - 1:
         return l <= 1
-    return any(mates(other, left[i + 1 :], l - 1) for i, other in enumerate(left))
+    return any(mates(other, left[i + 1 :], l - 1, tries) for i, other in enumerate(left))
 
 
 def work(model: Plain, group: Histogram, table: Histogram) -> Fraction:
@@ -212,7 +228,8 @@ def nearest(model: Plain, values: int) -> Fraction:
 def split(model: Plain, values: int) -> list[list[int]]:
     """Return the levels of a hierarchy of values at which not all values are one."""
     levels: Any = model.get("levels")
-    fine = isinstance(levels, list) and all(len(level) == values for level in levels)
+    fine = isinstance(levels, list) and 0 < len(levels) <= MOST_LEVELS
+    fine = fine and all(len(level) == values for level in levels)
     require(fine and len(set(levels[0])) == values, "the model's hierarchy is no hierarchy")
     for low, high in pairwise(levels):
         require(len(set(zip(low, high, strict=True))) == len(set(low)), "it has two parents")
@@ -229,11 +246,20 @@ def sums(node: Iterable[int], surplus: Iterable[int]) -> list[int]:
 
 def metric(model: Plain, values: int) -> list[list[Fraction]]:
     """Return the distances of a model, or reject what is no metric of diameter 1."""
-    d = [[fraction(x) for x in row] for row in model.get("matrix", [])]
+    return [list(row) for row in checked_metric(tuple(map(tuple, model["matrix"])), values)]
+
+
+@lru_cache(8)
+def checked_metric(
+    matrix: tuple[tuple[Any, ...], ...], values: int
+) -> Sequence[Sequence[Fraction]]:
+    """Return the distances, which every class asks for."""
+    d = [[fraction(x) for x in row] for row in matrix]
     fine = len(d) == values and all(len(row) == values for row in d)
     require(fine and all(x >= 0 for row in d for x in row), "the distances fit no metric")
     largest = max((x for row in d for x in row), default=0)
-    require(largest in (0, 1), "the distances are no fractions of the largest one")
+    none = largest == 0 and values < 2  # all at 0, any class would be close
+    require(none or largest == 1, "the distances are no fractions of the largest one")
     r = range(values)
     same = all(d[i][i] == 0 for i in r) and all(d[i][j] == d[j][i] for i in r for j in r)
     require(same, "the distances are not symmetric")

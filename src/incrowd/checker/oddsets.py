@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from incrowd.checker.rejection import require
 
 Ints = NDArray[np.int64]
-TRIES = 20_000_000
+TRIES = 20_000_000  # rows, sizes of class and sets of a row that are looked at
 
 
 class OddSets:
@@ -72,10 +72,16 @@ class OddSets:
     def broken(self, price: Ints, copies: Ints, mark: Ints, cost: int, k: int) -> bool:
         """Whether some class of rows (falling lifted prices) of a pattern breaks the inequality."""
         times = np.minimum(copies, 2 * k - 1)
+        self._spend(int(times.sum()))
         excess = [int(p) - cost for p in np.repeat(price, times)]
         sums = [0, *np.cumsum(np.array(excess, object)).tolist()]
         names = [self.names[m] for m in np.repeat(mark, times)]
         return self._extend(0, 0, 0, defaultdict(int), excess, sums, names, k)
+
+    def _spend(self, steps: int) -> None:
+        """Count steps: a proof may take only so many."""
+        self.tries -= steps
+        require(self.tries >= 0, "the odd sets leave too many classes to try one by one")
 
     def _extend(
         self,
@@ -98,8 +104,7 @@ class OddSets:
             most = [sums[i + n] - sums[i] for n in room if i + n < len(sums)]
             if not most or value + max(most) <= 0 or (i > start and not names[i - 1]):
                 return False  # later rows promise no more than is to be had with the last one
-            self.tries -= 1
-            require(self.tries >= 0, "the odd sets leave too many classes to try one by one")
+            self._spend(len(room) + len(names[i]))
             more = value + excess[i]
             for name in names[i]:
                 held[name] += 1

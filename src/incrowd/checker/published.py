@@ -18,6 +18,8 @@ from incrowd.checker.rejection import RejectedError, require
 
 def require_hierarchy(proof: Proof, column: str, data: bytes) -> None:
     """Reject a proof whose hierarchy of a column is not that of a file, hash and content."""
+    hidden = column in proof.facts["roles"]["qi"]
+    require(hidden, "the proof does not call it a quasi-identifier", column=column)
     stated = proof.facts["hierarchies"].get(column, {}).get("sha256")
     same = stated == sha256(data)
     require(same, "the hierarchy is not the file whose hash the proof states", column=column)
@@ -110,24 +112,23 @@ def gap_of(cost: int, bound: int) -> float:
 def require_like_file(ladder: pl.DataFrame, data: bytes, column: str) -> None:
     """Reject a validated ladder that differs from its file, one line ``leaf;level1;…;*`` a leaf.
 
-    Compared are the labels below the root, repetitions left out.  A missing value without a line
-    (an empty leaf) may become the root only.
+    Compared are the labels between leaf and root, repetitions left out; the root is called ``*`` in
+    the file.  A missing value without a line (an empty leaf) may become the root only.
     """
-    steps = ladder.filter(pl.col("level") < pl.col("level").max())
-    paths = steps.group_by("leaf").agg(pl.col("label").sort_by("level")).rows()
+    roots = ladder.filter(pl.col("level") == pl.col("level").max())["label"].to_list()
+    paths = ladder.group_by("leaf").agg(pl.col("label").sort_by("level")).rows()
     text = data.decode("utf-8-sig", errors="replace")
     for delimiter in ";\t|,":
-        lines: dict[str, list[str]] = {}
+        lines: dict[str, list[str | None]] = {}
         for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
-            lines.setdefault((line or [""])[0], _groups(line))
+            leaf, *labels = line or [""]
+            lines.setdefault(leaf, _between(filter(None, labels), leaf, "*"))
         lines.setdefault("", [])
-        if all(
-            _groups(path) == lines.get(leaf or "") and {None, ""}.isdisjoint({*path} - {leaf})
-            for leaf, path in paths
-        ):
+        if all(_between(path, leaf, roots[0]) == lines.get(leaf or "") for leaf, path in paths):
             return
     require(False, "the hierarchy differs from its file", column=column)
 
 
-def _groups(labels: Iterable[str | None]) -> list[str]:
-    return list(dict.fromkeys(label for label in labels if label and label != "*"))
+def _between(labels: Iterable[str | None], leaf: str | None, root: str) -> list[str | None]:
+    """Return the groups that a leaf is in, without itself and the root."""
+    return list(dict.fromkeys(label for label in labels if label not in (leaf, root)))

@@ -58,8 +58,7 @@ def recheck(
         total += cells_cost(before, released[column], ladder, column)
     classes = classes_of(released, list(ladders))
     require_size(classes, k)
-    if models:
-        require_lawful(classes, pl.DataFrame() if sensitive is None else sensitive, models)
+    require_lawful(classes, pl.DataFrame() if sensitive is None else sensitive, models)
     require(total == cost, f"the release costs {total}, not {cost} as claimed")
     return classes
 

@@ -21,6 +21,7 @@ from incrowd.checker.rejection import require
 
 NAMES = {"alpha-k": "alpha", "basic-beta": "beta", "enhanced-beta": "beta"}
 NAMES |= {"delta-disclosure": "delta"}
+MOST_VALUES = 10_000  # that a model guards by name
 FINE = Fraction(1, 2**40)  # relative error of shares that no fraction can hold
 Share = tuple[Fraction, Fraction]
 
@@ -79,16 +80,17 @@ def guarded(model: Mapping[str, Any], known: Sequence[Any]) -> list[Any]:
     named: Any = model["values"]
     fine = model.get("model") == "alpha-k" and isinstance(named, list)
     fine = fine and all(v is None or isinstance(v, str) for v in named)  # the number 1 is no "1"
-    fine = fine and bool(named)  # to guard nothing would be no model
-    require(fine and all(named.count(v) == 1 for v in named), "the model guards no set of values")
-    return [value for value in known if value in named]
+    fine = fine and 0 < len(named) <= MOST_VALUES  # to guard nothing would be no model
+    require(fine and len({*named}) == len(named), "the model guards no set of values")
+    wanted = {*named}
+    return [value for value in known if value in wanted]
 
 
 def limits(model: Mapping[str, Any], limit: Fraction, table: Mapping[Any, int]) -> dict[Any, Share]:
     """Return per value (y, x) such that y·n ≤ h ≤ x·n in every lawful class of n rows."""
     rows, kind = sum(table.values()), model.get("model")
     if kind == "alpha-k":
-        named, one = guarded(model, list(table)), Fraction(1)
+        named, one = {*guarded(model, list(table))}, Fraction(1)
         return {v: (Fraction(0), min(one, limit) if v in named else one) for v in table}
     most = exp_above(limit) if kind == "delta-disclosure" else 1 + limit
     found = {}

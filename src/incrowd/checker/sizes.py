@@ -13,6 +13,7 @@ Proofs: docs/explanation/proof.md, "Lawful classes".
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +21,9 @@ import numpy as np
 from incrowd.checker.inequality import Ints
 
 LISTED, MOST_SIZES = 300, 64
+STARTS = 100_000  # beginnings of histograms that are tried
 STEEP = 256  # slopes are tried up to so many times the difference of two excesses
-ROUNDS, GROUPS = 40, 1 << 13
+ROUNDS, CELLS = 40, 1 << 22  # excesses that are looked at at once: bounds the memory
 
 
 class Size(NamedTuple):
@@ -58,6 +60,7 @@ class BySize:
             listed = histograms(t, n, table.tolist())
             found = None if listed is None else np.array(listed, np.int64).reshape(-1, len(table))
             self.sizes.append(Size(n, unit, n * total * t.numerator, deep, far, found))
+        self.step = max(1, CELLS // max(1, len(self.of_slot)))  # groups at once
         self.terms = (k + sizes) * max(4 * (STEEP + 1) * unit, 4 * len(table))
 
     def exceeds(self, e: Ints, rank: Ints, copies: Ints, value: Ints, group: Ints) -> Any:
@@ -68,12 +71,12 @@ class BySize:
         times = np.clip(self.depth[value] - rank, 0, copies)
         at = np.repeat(np.arange(len(e)), times)
         slot = (self.slot[value] + rank - np.cumsum(times) + times)[at] + np.arange(len(at))
-        groups = int(group[-1]) + 1
+        groups, step = int(group[-1]) + 1, self.step
         found = np.zeros(groups, bool)
-        cuts = np.searchsorted(group[at], range(0, groups + GROUPS, GROUPS))
-        for i, first in enumerate(range(0, groups, GROUPS)):
+        cuts = np.searchsorted(group[at], range(0, groups + step, step))
+        for i, first in enumerate(range(0, groups, step)):
             part = slice(cuts[i], cuts[i + 1])
-            shape = min(GROUPS, groups - first), len(self.of_slot)
+            shape = min(step, groups - first), len(self.of_slot)
             worth, there = np.zeros(shape, np.int64), np.zeros(shape, bool)
             where = group[at[part]] - first, slot[part]
             worth[where], there[where] = e[at[part]], True
@@ -161,27 +164,31 @@ def depth_of(t: Fraction, n: int, table: Ints) -> Ints:
 
 
 def histograms(t: Fraction, n: int, table: list[int]) -> list[list[int]] | None:
-    """Return all histograms of n rows within t of the table's; None for more than ``LISTED``."""
-    found: list[list[int]] = []
-    for counts in within(t, n, table):
-        if len(found) == LISTED:
-            return None
-        found.append(counts)
-    return found
+    """Return all histograms of n rows within t of the table's; None for more than ``LISTED``.
+
+    And for those that take more than ``STARTS`` beginnings to find.
+    """
+    left = [STARTS]
+    found = list(islice(within(t, n, table, left), LISTED + 1))
+    return None if len(found) > LISTED or left[0] < 0 else found
 
 
-def within(t: Fraction, n: int, table: list[int]) -> Iterator[list[int]]:
-    """Yield the histograms, value by value; cut where too much must lie beyond what is due."""
+def within(t: Fraction, n: int, table: list[int], starts: list[int]) -> Iterator[list[int]]:
+    """Yield the histograms, value by value; cut where too much must lie beyond what is due.
+
+    ``starts``: how many beginnings may be tried, counted down; below 0 some may be missing.
+    """
     total, counts = sum(table), [0] * len(table)
     budget = t.numerator * n * total
     order = sorted(range(len(table)), key=lambda v: -table[v])  # frequent ones decide soon
-    due = [n * sum(table[v] for v in order[i:]) for i in range(len(order) + 1)]
+    due = [n * (total - rows) for rows in accumulate((table[v] for v in order), initial=0)]
 
     def extend(start: int, left: int, spent: int) -> Iterator[list[int]]:
+        starts[0] -= 1
         if not left and spent <= budget:
             yield counts.copy()
         for i in range(start, len(order) if left else start):
-            if spent + max(0, left * total - due[i]) * t.denominator > budget:
+            if starts[0] < 0 or spent + max(0, left * total - due[i]) * t.denominator > budget:
                 return
             v = order[i]
             for h in range(1, min(left, table[v]) + 1):

@@ -22,7 +22,6 @@ from incrowd.checker.recheck import recheck
 from incrowd.checker.rejection import RejectedError, require, require_none
 
 MASK = (1 << 32) - 1
-NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 Ladders = Mapping[str, pl.DataFrame]
 
 
@@ -81,10 +80,8 @@ def check(
         return Verdict(True, facts=facts, proof=read)
     except RejectedError as no:
         return Verdict(False, str(no), no.row, no.column)
-    except NONSENSE as error:
+    except files.NONSENSE as error:
         return Verdict(False, f"the proof makes no sense ({type(error).__name__})")
-    except pl.exceptions.PolarsError as error:
-        return Verdict(False, f"the tables do not fit the proof ({type(error).__name__})")
 
 
 def proved(release: Path, original: Path, proof: files.Proof, reading: Any) -> dict[str, Any]:

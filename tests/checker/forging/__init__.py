@@ -1,0 +1,12 @@
+"""Forged proofs: honest ones are changed in every way that a forger could think of, and judged.
+
+bundle.py   a proof with its two tables, to be changed and written with all hashes mended
+bases.py    honest ones, as ``incrowd anonymize --proof`` makes them of small random tables
+facts.py    changes of the JSON part
+parts.py    changes of its tables: prices, odd sets, ladders, the row map
+meaning.py  changes that know what they do: several places at once, so that little is wrong
+raw.py      changes of bytes: Parquet, Arrow, ZIP and delimited files
+plain.py    reading files without the checker and without polars
+judge.py    what an accepted proof must not say, by brute force
+run.py      one forgery: a seed in, what became of it out
+"""
