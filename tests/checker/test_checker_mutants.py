@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from forging.bases import RECIPES, made
 from forging.run import forged
 

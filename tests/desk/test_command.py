@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from desk.asking import Page
-from desk.test_session import table
+from desk.test_desk_session import table
 from incrowd.cli import cli
 from programs import command
 

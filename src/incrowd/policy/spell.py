@@ -8,6 +8,7 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -171,7 +172,7 @@ def plain(value: Any) -> Any:
         return {name: plain(held) for name, held in value.items()}
     if isinstance(value, tuple | list):
         return [plain(held) for held in value]
-    return str(value) if isinstance(value, Path) else value
+    return str(value) if isinstance(value, Path | Fraction) else value
 
 
 def default_values(policy: Any) -> dict[str, Any]:

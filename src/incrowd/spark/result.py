@@ -49,6 +49,8 @@ class SparkRelease(Priced):
     people: int | None = None  # likewise
     fewest_people: int | None = None
     warnings: tuple[str, ...] = ()  # they are not looked for on Spark
+    unchecked: tuple[str, ...] = ()  # no independent checker is asked on Spark
+    veil: None = None  # a veil is not served
 
     @property
     def k(self) -> int:
