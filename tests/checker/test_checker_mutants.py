@@ -1,4 +1,4 @@
-"""Forged proofs by the hundred: none is believed that says what is false, none breaks the checker."""
+"""Forged proofs by the hundred: none is believed that is false, and none breaks the checker."""
 
 from pathlib import Path
 

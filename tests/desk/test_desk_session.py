@@ -321,7 +321,7 @@ ALL = ["release", "report", "statement", "proof", "internal", "policy"]
 
 
 def same_rows(file: Path, kept: bytes, further: dict) -> bool:
-    """Whether a release is the one that was written, but for an order of rows that is drawn anew."""
+    """Whether a release is the one that was written, but for rows whose order is drawn anew."""
     found, order = file.read_bytes(), further.get("order", "shuffle")
     return found == kept if order == "keep" else sorted(found.split()) == sorted(kept.split())
 
