@@ -1,5 +1,6 @@
 """What is asked of a release, as plain data that can be undone, saved and sent to the page."""
 
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -130,9 +131,18 @@ class Ask:
                 raise InputError(f"further: {name!r} cannot be asked{did_you_mean(name, FURTHER)}")
             further[name] = value
         further = {name: value for name, value in further.items() if value not in (None, [], {})}
-        found = replace(self, roles=roles, rules=rules, own=own, further=further)
+        found = replace(self, roles=roles, rules=rules, own=own, further=further).seeded()
         found.policy()
         return found
+
+    def seeded(self) -> "Ask":
+        """Return what is asked with a seed where rows are shuffled.
+
+        Without one each run shuffles afresh, and the command line shown would give other bytes.
+        """
+        if self.further.get("order", "keep") == "keep" or "seed" in self.further:
+            return self
+        return replace(self, further={**self.further, "seed": secrets.randbelow(10**9)})
 
     def with_own(self, column: str, rows: Sequence[Sequence[str]]) -> "Ask":
         """Return what is asked with a hierarchy of one's own for a column."""

@@ -111,7 +111,7 @@ class Session:
             opened = Opened.at(str(Path(path).expanduser().resolve()))
             if policy is not None:
                 ask = Ask.of_policy(Policy.read(policy), opened.source.columns)
-            first = ask or Ask.first(opened.source, opened.guesses)
+            first = (ask or Ask.first(opened.source, opened.guesses)).seeded()
             self.opened = opened
             self.forget()
             self.moments = [Moment(first)]
