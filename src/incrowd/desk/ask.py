@@ -138,11 +138,12 @@ class Ask:
     def seeded(self) -> "Ask":
         """Return what is asked with a seed where rows are shuffled.
 
-        Without one each run shuffles afresh, and the command line shown would give other bytes.
+        Without one each run shuffles afresh, and the command line shown would give other bytes.  It
+        has as many bits as a number of the page keeps: nobody tries them all.
         """
         if self.further.get("order", "keep") == "keep" or "seed" in self.further:
             return self
-        return replace(self, further={**self.further, "seed": secrets.randbelow(10**9)})
+        return replace(self, further={**self.further, "seed": secrets.randbits(52)})
 
     def with_own(self, column: str, rows: Sequence[Sequence[str]]) -> "Ask":
         """Return what is asked with a hierarchy of one's own for a column."""
