@@ -41,7 +41,7 @@ KEYS = {
 }
 KEYS |= {f"t-closeness {d}": f"t distance column {more}" for d, more in DISTANCES.items()}
 # more than any table needs; without an end a proof of some kilobytes takes hours
-MOST_MODELS, MOST_LEVELS, MOST_DIGITS, MOST_MATES = 100, 100, 100, 1_000_000
+MOST_MODELS, MOST_LEVELS, MOST_DIGITS, MOST_MATES = 100, 100, 100, 50_000
 
 
 def require_keys(models: Sequence[Plain]) -> None:
@@ -153,7 +153,7 @@ def lawful(model: Plain, group: Histogram, table: Histogram) -> bool:
             power *= x**x
         return power <= n**n * l.denominator**n
     if kind == "disjoint":
-        left = [MOST_MATES]
+        left = [MOST_MATES + 100 * len(group)]
         return all(mates(row, list(group), int(l), left) for row in group)
     raise RejectedError(f"the checker does not know the model {kind!r}")
 

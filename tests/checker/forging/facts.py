@@ -212,7 +212,7 @@ def new_rule(draw: Draw, bundle: Bundle) -> dict[str, Any]:
     likely = near.get(str(one.get("model")), RULES[:5])
     kind, column = draw.choice([*RULES, *3 * likely]), one["column"]
     level = draw.choice([one.get("l", 2), 2, 3])
-    t = draw.choice([str(one.get("t", "1/2")), "0", "1/5"])
+    t = str(one.get("t", "1/2")) if draw.random() < 0.7 else draw.choice(["0", "1/5"])
     return {
         "rule": kind,
         **{
