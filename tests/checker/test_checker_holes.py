@@ -222,7 +222,7 @@ def test_arrow_files_that_end_in_an_error_of_the_system(bases: Any) -> None:
             ends.add(type(error))
         with suppress(RejectedError):
             read_table(lie, {}, released=True)
-    assert OSError in ends  # which the checker's reader makes a verdict of
+    assert len(ends) > 1  # of several kinds, which the checker makes verdicts of
 
 
 # --- memory and time without an end ---

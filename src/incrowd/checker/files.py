@@ -146,9 +146,11 @@ def read_json(text: bytes, **how: Any) -> Any:
 
     Raises
     ------
-    ValueError: it is none.
+    ValueError: it is none, or a text in it is none: halves of characters cannot be shown.
     """
-    return json.loads(text, parse_constant=_no_number, object_pairs_hook=_once, **how)
+    found = json.loads(text, parse_constant=_no_number, object_pairs_hook=_once, **how)
+    json.dumps(found, ensure_ascii=False).encode()
+    return found
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -256,6 +256,9 @@ def hierarchies(draw: Draw, bundle: Bundle) -> None:
     facts = bundle.facts
     choices: list[Callable[[], Any]] = [
         lambda: facts["hierarchies"].clear(),
+        lambda: facts.__setitem__(
+            "unchecked", draw.choice([[], ["x"], ["\ud800"], "x", [1], None])
+        ),
         lambda: facts["hierarchies"].update({draw.choice("abc"): {"origin": "x", "sha256": None}}),
         lambda: facts.__setitem__("star", draw.choice(["?", "", "x", None, " ", "**", "1", "low"])),
         lambda: facts.pop("star"),
