@@ -18,6 +18,7 @@ from incrowd.checker import (
     ladder,
     lawful,
     oddsets,
+    packed,
     people,
     published,
     recheck,
@@ -42,7 +43,7 @@ def lax(*modules: Any, reason: str) -> list[AbstractContextManager[Any]]:
 
 def believing() -> list[AbstractContextManager[Any]]:
     """Believe what a file claims of its cells."""
-    return [patch.object(files, "unclaimed", lambda table: table)]
+    return [patch.object(packed, "unclaimed", lambda table: table)]
 
 
 def smaller(*_: Any, **__: Any) -> list[AbstractContextManager[Any]]:
