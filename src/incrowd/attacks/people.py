@@ -7,7 +7,8 @@ from math import sqrt
 import numpy as np
 
 from incrowd.errors import InputError
-from incrowd.policy.base import Policy, Roles
+from incrowd.policy.base import Policy
+from incrowd.policy.roles import Roles
 from incrowd.run.stop import Stop
 from incrowd.tables.base import Source, Table, texts
 from incrowd.tables.fewer import FewerRows

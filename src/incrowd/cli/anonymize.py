@@ -35,21 +35,8 @@ WRITTEN = {"--proof": "proof", "--statement": "statement"} | {o: name for name, 
 @click.command("anonymize")
 @click.argument("table", metavar="IN")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The release; - for a pipe.")
-@options.k_option
-@options.role_options
-@options.model_options
-@options.hierarchy_options
-@options.constraint_options
+@options.policy_options()
 @options.policy_option
-@options.search_options
-@options.suppress_option
-@click.option(
-    "--order",
-    type=click.Choice(["shuffle", "keep"]),
-    default="shuffle",
-    show_default=True,
-    help="Order of the released rows.",
-)
 @options.reading_options
 @click.option(
     "--spreadsheet-safe",
@@ -129,15 +116,13 @@ def made(
     source: "Source", policy: "Policy", listener: Listener, stop: "Stop", given: dict[str, Any]
 ) -> "Release":
     """Return the release of a table, or of an earlier release with the table's rows added."""
-    if given["existing"] is None:
-        from incrowd._api import release_of
+    from incrowd._api import release_of
 
-        return release_of(source, policy, listener, stop)
-    from incrowd.existing.of_table import extended
-
-    require_plain(given)
-    existing = options.opened(given["existing"], given)
-    return extended(source, existing, policy, listener, stop)
+    existing = None
+    if given["existing"] is not None:
+        require_plain(given)
+        existing = options.opened(given["existing"], given)
+    return release_of(source, policy, listener, stop, existing)
 
 
 def require_plain(given: dict[str, Any]) -> None:

@@ -33,14 +33,12 @@ from incrowd.errors import InputError
     metavar="NAME=RISK",
     help="Exit with 1 unless the upper limit of this attack's risk is at most RISK.",
 )
-@options.k_option
-@options.role_options
-@options.model_options
-@options.hierarchy_options
+@options.policy_options(
+    *(*options.ROLES, *options.MODELS, *options.COSTS, "method", "time_limit", "seed"),
+    method="Of releases made anew.",
+    time_limit="Wall seconds for each of them.",
+)
 @options.policy_option
-@click.option("--method", default="auto", show_default=True, help="Of releases made anew.")
-@click.option("--time-limit", type=float, metavar="S", help="Wall seconds for each of them.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of all randomness.")
 @options.reading_options
 @options.json_option
 def attack(

@@ -17,12 +17,8 @@ if TYPE_CHECKING:
 
 @click.command("bound")
 @click.argument("table", metavar="IN")
-@options.k_option
-@options.role_options
-@options.model_options
-@options.hierarchy_options
+@options.policy_options(*options.ROLES, *options.MODELS, *options.COSTS, "time_limit")
 @options.policy_option
-@click.option("--time-limit", type=float, metavar="S", help="Wall seconds at most, about.")
 @options.reading_options
 @options.json_option
 @options.quiet_option

@@ -21,9 +21,9 @@ REPORTS = ("report", "report_internal", "report_frontier", "metadata")
 
 
 @click.command("demo")
-@options.k_option
+@options.policy_options("k")
 @click.option("--synthetic", is_flag=True, help="Use a table drawn from a seed instead.")
-@options.search_options
+@options.policy_options(*options.SEARCH)
 @click.option("-o", "--output", metavar="OUT", help="Also write the release.")
 @report_options
 @options.json_option

@@ -24,11 +24,8 @@ MOST = 10_000  # values of k in one sweep
     metavar="A:B[:STEP],…",
     help="The values of k, e.g. 2:50 or 2,3,5,10:50:5.",
 )
-@options.role_options
-@options.model_options
-@options.hierarchy_options
+@options.policy_options(*options.ROLES, *options.MODELS[1:], *options.COSTS, *options.SEARCH)
 @options.policy_option
-@options.search_options
 @options.reading_options
 @click.option("-o", "--output", metavar="FILE", help="Write the points as CSV; - for a pipe.")
 @click.option("--svg", metavar="FILE", help="Also draw them.")

@@ -5,6 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.policy.base import OPTIONS
+from incrowd.policy.file import read_keys
 
 READ = {
     "existing": "--existing",
@@ -52,9 +54,7 @@ def files_read(table: str | None, given: Mapping[str, Any]) -> Iterator[tuple[st
         for text in texts_in(given.get(name)):
             yield from ((f"read for {option}", path) for path in parts_of(text))
     if given.get("policy") is not None:
-        from incrowd.policy.file import read_keys
-
-        said = read_keys(given["policy"])
+        said = read_keys(given["policy"], OPTIONS)
         for name in READ:
             yield from (("read for --policy", text) for text in texts_in(said.get(name)))
 

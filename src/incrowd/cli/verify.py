@@ -20,13 +20,10 @@ if TYPE_CHECKING:
 @click.option("--original", required=True, metavar="IN", help="The table it was made from.")
 @click.option("--proof", metavar="FILE", help="Its proof; then the bound is checked too.")
 @click.option("--statement", metavar="FILE", help="Its public statement, held against the proof.")
-@options.k_option
-@options.role_options
-@options.model_options
-@options.hierarchy_options
-@options.constraint_options
+@options.policy_options(
+    *(*options.ROLES, *options.MODELS, *options.COSTS, *options.CONSTRAINTS, "suppress_rows")
+)
 @options.policy_option
-@options.suppress_option
 @options.reading_options
 @click.option("--spreadsheet-safe", is_flag=True, help="It was made with --spreadsheet-safe.")
 @click.option(

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, no_column
-from incrowd.policy.base import Policy, Roles
+from incrowd.policy.base import Policy
 from incrowd.policy.cap import Cap
+from incrowd.policy.roles import Roles
 from incrowd.tables.base import Source
 
 

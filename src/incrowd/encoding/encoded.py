@@ -11,8 +11,9 @@ from incrowd.errors import InputError
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.labels import labels_by_level, with_star
 from incrowd.hierarchy.tree import Tree
-from incrowd.policy.base import Policy, Roles
+from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of, require_used
+from incrowd.policy.roles import Roles
 from incrowd.privacy.base import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.constraints.plan import is_constrained
-from incrowd.encoding.encoded import Coded, coded, shuffled
+from incrowd.encoding.encoded import Coded, shuffled
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
 from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints, Joining, count_broken
@@ -21,7 +21,7 @@ from incrowd.privacy.all_of import compares_with_table, in_words, names_of, part
 from incrowd.privacy.base import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.release import Release
-from incrowd.run.events import Listener, in_user_units, silent
+from incrowd.run.events import Listener, in_user_units
 from incrowd.run.stop import Stop, interruptible
 from incrowd.tables.base import Column, Edit, Replacement, Source, Table, texts
 
@@ -129,9 +129,10 @@ def require_equal(found: "pl.DataFrame", expected: "pl.DataFrame") -> None:
 def extended(
     source: Source,
     existing: Source,
+    table: Coded,
     policy: Policy,
-    listener: Listener = silent,
-    stop: Stop | None = None,
+    listener: Listener,
+    stop: Stop,
 ) -> ExtendedRelease:
     """Add the rows of a table to an earlier release, whose rows stay as they are.
 
@@ -139,6 +140,7 @@ def extended(
     ----------
     source: the new rows, with all columns that ``policy`` gives a role.
     existing: the earlier release, with the columns that are published.
+    table: the new rows, encoded.
 
     Raises
     ------
@@ -146,9 +148,6 @@ def extended(
     OutOfScopeError: a model compares classes with the whole table, which new rows change.
     NoLawfulReleaseError: some new rows fit nowhere.
     """
-    stop = stop or Stop(policy.time_limit, policy.gap)
-    require_servable(policy)
-    table = coded(source, policy)
     columns = table.roles.published(source.columns)
     require_columns(existing.columns, columns)
     model, old, new, sizes = sensitive_of(source, existing, table, policy)
@@ -196,6 +195,8 @@ def require_servable(policy: Policy) -> None:
         raise OutOfScopeError("person is not served with existing: who is in it is not known")
     if policy.method != "auto" or policy.reductions is not None:
         raise InputError("method and reductions are not served with existing, a method of its own")
+    if policy.suppress_rows:
+        raise InputError("suppress_rows is not served with existing")
 
 
 def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:

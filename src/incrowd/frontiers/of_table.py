@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from incrowd._api import configured
 from incrowd.constraints.plan import is_constrained
@@ -12,7 +12,9 @@ from incrowd.encoding.encoded import Coded, coded
 from incrowd.errors import InputError, OutOfScopeError
 from incrowd.frontiers.points import Frontier, Point
 from incrowd.frontiers.sweep import Found, Sweep
-from incrowd.policy import Policy
+from incrowd.policy.arguments import Arguments, policy_of
+from incrowd.policy.base import OPTIONS, Policy
+from incrowd.policy.options import taking
 from incrowd.privacy.all_of import AllOf, names_of, parts
 from incrowd.privacy.base import Model
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -24,13 +26,14 @@ from incrowd.tables.base import Source
 from incrowd.tables.files import alike, open_table
 
 
+@taking(OPTIONS[1:])
 def frontier(
     data: Any,
     ks: int | Iterable[int] = range(2, 21),
     *,
     policy: Policy | str | Path | None = None,
     progress: Listener | None = None,
-    **asked: Any,
+    **asked: Unpack[Arguments],
 ) -> Frontier:
     """Return what k costs: for each k the cost of a release, and a bound on all of them.
 
@@ -56,14 +59,7 @@ def frontier(
     """
     if "k" in asked:
         raise InputError("frontier: k is given by ks, its second argument; leave k out")
-    if policy is None:
-        try:
-            policy = Policy(**asked)
-        except TypeError as error:
-            raise InputError(f"frontier: {error}".replace("Policy.__init__() ", "")) from None
-    elif asked:
-        raise InputError(f"policy says all; {', '.join(asked)} cannot be given beside it")
-    policy = policy if isinstance(policy, Policy) else Policy.read(policy)
+    policy = policy_of("frontier", policy, asked)
     stop = Stop(policy.time_limit, policy.gap)
     return frontier_of(open_table(data), ks, policy, listening(progress), stop)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError, did_you_mean
-from incrowd.policy.keys import CAP_KEYS, KEYS, MODEL_KEYS, Key, named
+from incrowd.policy.options import CAP_KEYS, MODEL_KEYS, Option, named
 
 
-def read_keys(path: str | Path) -> dict[str, Any]:
+def read_keys(path: str | Path, options: tuple[Option, ...]) -> dict[str, Any]:
     """Return the arguments of ``Policy`` that a policy file gives; paths made whole.
 
     Raises
@@ -28,7 +28,7 @@ def read_keys(path: str | Path) -> dict[str, Any]:
         raise InputError(f"{path}: is not UTF-8 text, as TOML is") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    return Reader(str(path), file.parent).table(given, KEYS, "")
+    return Reader(str(path), file.parent).table(given, options, "")
 
 
 def _plain(message: str) -> str:
@@ -43,7 +43,7 @@ class Reader:
     name: str
     folder: Path
 
-    def table(self, given: Any, keys: tuple[Key, ...], path: str) -> dict[str, Any]:
+    def table(self, given: Any, keys: tuple[Option, ...], path: str) -> dict[str, Any]:
         """Return a table of keys, each checked."""
         known = named(keys)
         if not isinstance(given, Mapping):
@@ -57,7 +57,7 @@ class Reader:
             for name, value in given.items()
         }
 
-    def value(self, given: Any, key: Key, path: str) -> Any:
+    def value(self, given: Any, key: Option, path: str) -> Any:
         """Return one value, checked."""
         if key.kind == "models":
             return self.models(given, path)
@@ -109,14 +109,14 @@ class Reader:
             raise self.wrong(path, f"a list of tables ([[{path}]])", given)
         return given
 
-    def by_column(self, given: Any, key: Key, path: str) -> dict[str, Any]:
+    def by_column(self, given: Any, key: Option, path: str) -> dict[str, Any]:
         """Return column → text or number."""
         if not isinstance(given, Mapping):
             raise self.wrong(path, f"a table of columns ([{path}])", given)
         read = self.number if key.kind == "numbers by column" else self.text
         return {column: read(value, key, f"{path}.{column}") for column, value in given.items()}
 
-    def text(self, given: Any, key: Key, path: str) -> str:
+    def text(self, given: Any, key: Option, path: str) -> str:
         """Return a text; a file's path starts at the policy file's folder."""
         if not isinstance(given, str):
             raise self.wrong(path, "a text in quotes", given)
@@ -134,7 +134,7 @@ class Reader:
         words = (*RULES, "equal", "ordered", "hierarchy", "level", "ncp", "stars")
         return text.strip().partition(":")[0] in words
 
-    def lists(self, given: Any, key: Key, path: str) -> Any:
+    def lists(self, given: Any, key: Option, path: str) -> Any:
         """Return a list of names, or a list of such lists."""
         if key.kind == "names":
             if isinstance(given, str):
@@ -147,7 +147,7 @@ class Reader:
             raise self.wrong(path, 'a list of lists of texts, such as [["city", "zip"]]', given)
         return given
 
-    def number(self, given: Any, key: Key, path: str) -> Any:
+    def number(self, given: Any, key: Option, path: str) -> Any:
         """Return a number, within its limits."""
         if key.kind in ("exact", "numbers by column") and isinstance(given, str):
             return given  # read exactly where it is used

@@ -10,14 +10,13 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, did_you_mean
+from incrowd.policy.options import DIVERSITIES, LIKENESSES
 from incrowd.privacy.base import Model
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
     from incrowd.tables.base import Column
 
-DIVERSITIES = ("distinct", "frequency", "entropy", "recursive", "disjoint")
-LIKENESSES = ("basic", "enhanced")
 ALONE = ("l", "t", "beta", "delta")  # one of these, alpha, or k makes the model
 LISTS = ("on", "values")
 

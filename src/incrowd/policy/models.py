@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.distances import distance_of
-from incrowd.policy.model_spec import DIVERSITIES, ModelSpec, model_spec
+from incrowd.policy.model_spec import ModelSpec, model_spec
 from incrowd.policy.model_spec import diversity as _diversity
+from incrowd.policy.options import DIVERSITIES
 from incrowd.privacy.base import Model
 from incrowd.privacy.k_anonymity import KAnonymity
 

@@ -2,20 +2,16 @@
 
 from collections.abc import Sequence
 
-from incrowd.hierarchy.tree import STAR
+from incrowd.policy.base import OPTION
 from incrowd.policy.guess import Guess
+from incrowd.policy.roles import ROLES
+from incrowd.text.marks import STAR
 
 HEAD = """\
 # What is asked of a release; see docs/reference/policy.md.
 # The roles below are GUESSES from names, types and how many values differ. Check each one:
 # what others may know about a person is not in the table.
 """
-ROLES = {
-    "qi": "Quasi-identifiers: what others may know about a person; changed where needed.",
-    "sensitive": "Sensitive columns: published unchanged.",
-    "id": "Identifiers: left out of the release.",
-    "keep": "Other columns: published unchanged. A column belongs here only if nobody knows it.",
-}
 
 
 def policy_text(guesses: Sequence[Guess], k: int = 5, star: str | None = None) -> str:
@@ -28,8 +24,9 @@ def policy_text(guesses: Sequence[Guess], k: int = 5, star: str | None = None) -
     lines = [HEAD, f"k = {k}  # least number of rows alike"]
     if star is not None and star != STAR:
         lines.append(f"star = {quoted(star)}  # some cell of the table is {STAR}")
-    for role, meaning in ROLES.items():
-        lines += ["", f"# {meaning}"]
+    for role in ROLES:
+        meaning = OPTION[role].meaning
+        lines += ["", f"# {meaning[0].upper()}{meaning[1:]}."]
         lines += listed(role, [guess for guess in guesses if guess.role == role])
     lines += [
         "",

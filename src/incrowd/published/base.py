@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from incrowd.encoding.encoded import attributes_of
 from incrowd.errors import OutOfScopeError, VerificationError
 from incrowd.hierarchy.tree import Tree
-from incrowd.policy.base import Policy, Roles
+from incrowd.policy.base import Policy
+from incrowd.policy.roles import Roles
 from incrowd.privacy.base import Model
 from incrowd.tables import files
 from incrowd.tables.base import Edit, Source, Table, agree, labelled, texts

@@ -3,13 +3,16 @@
 import time
 from dataclasses import dataclass
 from secrets import randbits
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from incrowd.errors import InputError, MissingExtraError, NoLawfulReleaseError, OutOfScopeError
-from incrowd.policy.base import Policy, Roles
+from incrowd.policy.arguments import Arguments, policy_of
+from incrowd.policy.base import OPTIONS, Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
+from incrowd.policy.options import taking
+from incrowd.policy.roles import Roles
 from incrowd.privacy.all_of import names_of
 from incrowd.privacy.numbers import whole
 from incrowd.run.events import Event, Listener, listening, silent
@@ -26,6 +29,7 @@ BLOCK_ROWS = 1_000_000
 """Distinct rows that one task solves; about 2 GB of a worker's memory with ten columns."""
 
 
+@taking(OPTIONS)
 def anonymize(
     df: "DataFrame",
     k: int = 5,
@@ -33,7 +37,7 @@ def anonymize(
     block_rows: int = BLOCK_ROWS,
     scratch: str | None = None,
     progress: Listener | None = None,
-    **asked: Any,
+    **asked: Unpack[Arguments],
 ) -> "DataFrame":
     """Return a Spark frame in which every row of ``df`` hides among at least ``k``.
 
@@ -42,6 +46,7 @@ def anonymize(
     return release(df, k, block_rows=block_rows, scratch=scratch, progress=progress, **asked).data
 
 
+@taking(OPTIONS)
 def release(
     df: "DataFrame",
     k: int = 5,
@@ -49,7 +54,7 @@ def release(
     block_rows: int = BLOCK_ROWS,
     scratch: str | None = None,
     progress: Listener | None = None,
-    **asked: Any,
+    **asked: Unpack[Arguments],
 ) -> SparkRelease:
     """Make a release of a Spark frame; the table is never collected.
 
@@ -78,7 +83,8 @@ def release(
         ``time_limit`` without ``scratch``: a lost task would give other classes when it runs again.
     VerificationError: the re-check in Spark refused the release.
     """
-    return release_of(df, Policy(k=k, **asked), block_rows, scratch, listening(progress))
+    policy = policy_of("release", None, {"k": k, **asked})
+    return release_of(df, policy, block_rows, scratch, listening(progress))
 
 
 def require_spark() -> None:
