@@ -6,6 +6,7 @@ from math import sqrt
 
 import numpy as np
 
+from incrowd._api import release_of
 from incrowd.errors import InputError
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
@@ -68,7 +69,6 @@ def held_out(
     ------
     InputError: the table is too small to be halved.
     """
-    from incrowd._api import release_of
 
     half = original.rows // 2
     if half < 2 * policy.k:

@@ -23,8 +23,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.price import certify
+from incrowd.bounds.prices import Prices
+from incrowd.bounds.support import support_prices
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.existing.covers import FAR, Published, covers
+from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.privacy.all_of import in_words, lawful_classes
 from incrowd.privacy.base import Group, Model
 from incrowd.privacy.classes import Classes
@@ -112,8 +116,6 @@ class Joining:
     @cached_property
     def support(self) -> Ints:
         """int64, shape (distinct,): what a row pays in a new class at the least."""
-        from incrowd.bounds.support import support_prices
-        from incrowd.lattice.prefix_tree import PrefixTree
 
         if self.instance.rows < self.k:
             return np.where(self.covers.cost[:, 0] < FAR, FAR, 0)
@@ -347,9 +349,6 @@ class Joining:
 
     def bound(self) -> int:
         """Return what the new rows pay at the least, in units of 1/scale."""
-        from incrowd.bounds.price import certify
-        from incrowd.bounds.prices import Prices
-        from incrowd.lattice.prefix_tree import PrefixTree
 
         instance, join = self.instance, self.covers.cost[:, 0]
         if instance.rows < self.k:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.checker import recheck
+from incrowd.checker.models import require_lawful
+from incrowd.checker.recheck import classes_of
+from incrowd.checker.rejection import RejectedError, require
 from incrowd.constraints.plan import is_constrained
+from incrowd.driver.solve import solve
 from incrowd.encoding.encoded import Coded, shuffled
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
 from incrowd.existing.covers import Published
@@ -20,9 +25,13 @@ from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.privacy.all_of import compares_with_table, in_words, names_of, parts
 from incrowd.privacy.base import Model
 from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.published.ladders import ladders_of
 from incrowd.release import Release
 from incrowd.run.events import Listener, in_user_units
 from incrowd.run.stop import Stop, interruptible
+from incrowd.solvers.base import Context
 from incrowd.tables.base import Column, Edit, Replacement, Source, Table, texts
 
 if TYPE_CHECKING:
@@ -65,7 +74,6 @@ class ExtendedRelease(Release):
         ------
         VerificationError: the union is not what it claims to be.
         """
-        from incrowd.checker.recheck import classes_of
 
         self._checked_union()
         released = texts(self.table, self.roles.qi)
@@ -92,10 +100,6 @@ class ExtendedRelease(Release):
 
     def _checked_union(self) -> None:
         """Check the truth of new cells, the earlier rows, the classes, the cost."""
-        from incrowd.checker import recheck
-        from incrowd.checker.models import require_lawful
-        from incrowd.checker.rejection import RejectedError, require
-        from incrowd.published.ladders import ladders_of
 
         whole = texts(self._union, self.edit.columns)
         earlier = self.existing.rows
@@ -267,9 +271,6 @@ def classes_of_release(
 
 def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
     """Return a function that makes classes of an instance of new rows."""
-    from incrowd.driver.solve import solve
-    from incrowd.problem.problem import Problem
-    from incrowd.solvers.base import Context
 
     def run(instance: Instance) -> tuple[Ints, NDArray[np.float64]] | None:
         context = Context(
@@ -289,7 +290,6 @@ def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
 
 def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str, ...]) -> Edit:
     """Return what changes in the new rows."""
-    from incrowd.problem.solution import Solution
 
     rows = len(place)
     levels = np.zeros((rows, len(table.instance.trees)), np.int64)

@@ -17,6 +17,7 @@ from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.engine import Engine, Run
+from incrowd.solvers.engine.warm import with_solution
 
 ROUNDS = 6  # of prices that start from those of the next smaller k
 ALMOST = 0.95  # share of the support prices that the start is raised to
@@ -102,7 +103,6 @@ class WarmRun(Run):
         """Anneal the start, not so hot that what is good in it is lost."""
         if self.instance.rows <= 2 * self.k:
             return
-        from incrowd.solvers.engine.warm import with_solution
 
         candidates, pattern = with_solution(self.emission(), self.best)
         found = self.run("annealing", COOL, candidates, pattern, 0)

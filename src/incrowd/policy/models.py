@@ -8,8 +8,12 @@ from incrowd.policy.distances import distance_of
 from incrowd.policy.model_spec import ModelSpec, model_spec
 from incrowd.policy.model_spec import diversity as _diversity
 from incrowd.policy.options import DIVERSITIES
+from incrowd.privacy.all_of import AllOf
 from incrowd.privacy.base import Model
+from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.people import People
+from incrowd.privacy.t_closeness import TCloseness
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -62,7 +66,6 @@ def model_of(
         parts = of_people(policy, parts, len(sensitive))
     if len(parts) == 1:
         return parts[0]
-    from incrowd.privacy.all_of import AllOf
 
     return AllOf(tuple(parts))
 
@@ -76,8 +79,6 @@ def of_people(policy: "Policy", found: Sequence[Model], sensitive: int) -> list[
     ------
     InputError: a model that counts rows, of which a person may have many.
     """
-    from incrowd.privacy.distinct_diversity import DistinctDiversity
-    from incrowd.privacy.people import People
 
     kept: list[Model] = [People(policy.k, sensitive, tuple(policy.person))]
     for model in found:
@@ -123,7 +124,6 @@ def closeness(
     policy: "Policy", sensitive: Mapping[str, "Column"], sources: Mapping[str, "Hierarchy"]
 ) -> list[Model]:
     """Return t-closeness of each attribute under the policy's ground distance."""
-    from incrowd.privacy.t_closeness import TCloseness
 
     return [
         TCloseness(policy.t, distance_of(policy.distance, name, column, sources), attribute)

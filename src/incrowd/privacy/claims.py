@@ -5,7 +5,19 @@ from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import OutOfScopeError
+from incrowd.privacy.all_of import parts
+from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Model
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
+from incrowd.privacy.disjoint_diversity import DisjointDiversity
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.entropy_diversity import EntropyDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.people import People
+from incrowd.privacy.recursive_diversity import RecursiveDiversity
+from incrowd.privacy.t_closeness import TCloseness
 
 Values = Mapping[str, Sequence[str | None]]
 
@@ -21,8 +33,6 @@ def plain_models(model: Model, sensitive: Values) -> list[dict[str, Any]]:
     ------
     OutOfScopeError: the checker does not know the model.
     """
-    from incrowd.privacy.all_of import parts
-    from incrowd.privacy.k_anonymity import KAnonymity
 
     entries: list[dict[str, Any]] = []
     for part in parts(model):
@@ -34,8 +44,6 @@ def plain_models(model: Model, sensitive: Values) -> list[dict[str, Any]]:
 
 
 def _on_attributes(part: Model, sensitive: Values) -> list[dict[str, Any]]:
-    from incrowd.privacy.disjoint_diversity import DisjointDiversity
-    from incrowd.privacy.people import People
 
     if isinstance(part, People):
         return [{"model": "people", "k": part.l, "columns": list(part.columns)}]
@@ -49,14 +57,6 @@ def _on_attributes(part: Model, sensitive: Values) -> list[dict[str, Any]]:
 
 
 def _entry(part: Model, values: Sequence[str | None]) -> dict[str, Any]:
-    from incrowd.privacy.alpha_k import AlphaK
-    from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
-    from incrowd.privacy.delta_disclosure import DeltaDisclosure
-    from incrowd.privacy.distinct_diversity import DistinctDiversity
-    from incrowd.privacy.entropy_diversity import EntropyDiversity
-    from incrowd.privacy.frequency_diversity import FrequencyDiversity
-    from incrowd.privacy.recursive_diversity import RecursiveDiversity
-    from incrowd.privacy.t_closeness import TCloseness
 
     if isinstance(part, DistinctDiversity):
         return {"model": "distinct", "l": part.l}

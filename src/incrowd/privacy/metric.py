@@ -13,6 +13,7 @@ from incrowd.errors import InputError
 from incrowd.privacy.classes import LARGEST, Histograms, at_most, product
 from incrowd.privacy.distance import Equal, excess, scale
 from incrowd.privacy.numbers import Exact, exact
+from incrowd.privacy.transport import transport
 
 Counts = NDArray[np.int64]
 
@@ -91,7 +92,6 @@ class Metric:
 
     def work(self, counts: Counts, table: Counts) -> Fraction:
         """The cheapest transport of surplus to shortage, in integers."""
-        from incrowd.privacy.transport import transport
 
         if len(self.matrix) != len(table):
             raise InputError(

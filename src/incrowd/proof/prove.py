@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.prices import Prices
+from incrowd.checker.delimited import Reading
+from incrowd.checker.verify import check
+from incrowd.encoding.encoded import attributes_of, coded
 from incrowd.errors import VerificationError
 from incrowd.privacy.claims import plain_models
 from incrowd.problem.problem import Problem
@@ -42,7 +45,6 @@ def prove(
     OutOfScopeError: a model that the checker does not know.
     VerificationError: the independent checker refuses the release.
     """
-    from incrowd.encoding.encoded import attributes_of, coded
 
     solution = release.solved.solution
     table = coded(release.source, release.policy)
@@ -104,8 +106,6 @@ def by_size(known: Certificate) -> bool:
 
 def confirmed(evidence: Evidence, original: str | Path, released: str | Path) -> Evidence | None:
     """Return the evidence with the bound that the independent checker confirms; None for no."""
-    from incrowd.checker.delimited import Reading
-    from incrowd.checker.verify import check
 
     prices, counts = evidence.prices, evidence.solution.instance.counts
     total = prices.total(counts) + prices.charge

@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.checker.recheck import recheck
+from incrowd.checker.rejection import RejectedError
+from incrowd.constraints.of_release import require_constraints_of
+from incrowd.constraints.plan import is_constrained
 from incrowd.encoding.encoded import attributes_of
 from incrowd.errors import OutOfScopeError, VerificationError
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
+from incrowd.privacy.all_of import names_of, parts
 from incrowd.privacy.base import Model
+from incrowd.privacy.claims import plain_models
+from incrowd.published.cautions import repeated, values_by_class
+from incrowd.published.ladders import ladders_of
 from incrowd.tables import files
 from incrowd.tables.base import Edit, Source, Table, agree, labelled, texts
 from incrowd.text.units import Number, Priced, in_units, shown, shown_bound
@@ -93,7 +101,6 @@ class Published(Priced):
     @property
     def models(self) -> tuple[str, ...]:
         """Names of the privacy models that every class obeys."""
-        from incrowd.privacy.all_of import names_of
 
         return names_of(self.model, self.roles.attributes)
 
@@ -165,7 +172,6 @@ class Published(Priced):
         """
         if not self.roles.person:
             return None
-        from incrowd.published.cautions import values_by_class
 
         codes = attributes_of(self.source, self.roles)[self.roles.attributes[-1]].codes
         return values_by_class(self._class_of_original, codes.astype(np.int64))
@@ -196,7 +202,6 @@ class Published(Priced):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What the release does not protect from, for the publisher alone; no cell is named."""
-        from incrowd.published.cautions import repeated
 
         names = () if self.roles.person else self.roles.id  # there, people are counted
         return tuple(repeated(self.source, names, self._class_of_original, self.k))
@@ -249,9 +254,6 @@ class Published(Priced):
 
     def _checked(self, released: "pl.DataFrame") -> NDArray[np.int64]:
         """Hand original and release to the independent checker (its one call site)."""
-        from incrowd.checker.recheck import recheck
-        from incrowd.checker.rejection import RejectedError
-        from incrowd.published.ladders import ladders_of
 
         # numbers for names: a column called "*" or "^a$" has a meaning of its own in polars
         names = {name: str(j) for j, name in enumerate(self.roles.qi)}
@@ -277,11 +279,8 @@ class Published(Priced):
 
     def _require_constraints(self, released: Table) -> None:
         """Raise VerificationError unless fixed, linked and capped columns are as asked."""
-        from incrowd.constraints.plan import is_constrained
 
         if is_constrained(self.policy):
-            from incrowd.constraints.of_release import require_constraints_of
-
             found = texts(released, self.roles.qi)
             require_constraints_of(self.source, found, self.edit.order, self.roles, self.policy)
 
@@ -298,8 +297,6 @@ class Published(Priced):
 
     def _plain_models(self) -> list[dict[str, Any]]:
         """The models as plain data, without those that the checker does not know."""
-        from incrowd.privacy.all_of import parts
-        from incrowd.privacy.claims import plain_models
 
         plain: list[dict[str, Any]] = []
         if len(self.models) > 1:

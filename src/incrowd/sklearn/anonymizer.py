@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from incrowd._api import anonymize
 from incrowd.errors import IncrowdError, MissingExtraError
 from incrowd.policy.base import OPTION
 from incrowd.policy.options import documented, taking
+from incrowd.sklearn.patterns import learnt
+from incrowd.text.units import in_units
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -106,10 +109,6 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ValueError: what ``anonymize`` would say; e.g. k is larger than the table.
         """
         import polars as pl
-
-        from incrowd._api import anonymize
-        from incrowd.sklearn.patterns import learnt
-        from incrowd.text.units import in_units
 
         X = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan")
         if isinstance(self.k, numbers.Integral) and len(X) < self.k:

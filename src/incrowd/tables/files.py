@@ -14,6 +14,7 @@ from incrowd.tables.packed import EditedPacked, PackedTable, packed_texts, read_
 from incrowd.tables.parts import EditedParts, PartsTable, are_parts, read_parts
 from incrowd.tables.parts_write import is_folder, write_parts
 from incrowd.tables.stat import SUFFIXES, StatTable, read_stat, require_place_of
+from incrowd.tables.stat_write import write_stat
 
 FORMATS = {
     ".parquet": "parquet",
@@ -128,8 +129,6 @@ def write(
         if form == "csv":
             _write_csv(table, file)
         elif isinstance(table, StatTable) and form in SUFFIXES.values():
-            from incrowd.tables.stat_write import write_stat
-
             write_stat(table, form, file)
         else:
             _write_frame(table, form, file)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from incrowd.bounds.odd_sets.symmetric import symmetric
 from incrowd.privacy.all_of import parts
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distinct_diversity import DistinctDiversity
@@ -11,6 +12,9 @@ from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context, Outcome, Scope, search_for
+from incrowd.solvers.exact.subset_dp import SubsetDP
+from incrowd.solvers.matching.pipeline import match
+from incrowd.solvers.matching.reduction import any_groups, two_anonymous, two_diverse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +44,6 @@ class SimplexMatching:
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Match; bound = cost exactly when that is proven in integers."""
-        from incrowd.bounds.odd_sets.symmetric import symmetric
-        from incrowd.solvers.matching.pipeline import match
-        from incrowd.solvers.matching.reduction import any_groups, two_anonymous
 
         instance = problem.instance
         nodes = two_anonymous(instance, context.seed)
@@ -84,8 +85,6 @@ class TwoDiversity:
             return None
         model = problem.model
         if isinstance(model, DisjointDiversity | DistinctDiversity) and model.l == 2:
-            from incrowd.solvers.exact.subset_dp import SubsetDP
-
             reason = SubsetDP().refuse(problem)
             if reason is None:
                 return None
@@ -99,11 +98,7 @@ class TwoDiversity:
         """Match rows of different sensitive values; bound = cost exactly when that is proven."""
         attribute = frequency_attribute(problem)
         if attribute is None:
-            from incrowd.solvers.exact.subset_dp import SubsetDP
-
             return SubsetDP().run(problem, context)
-        from incrowd.solvers.matching.pipeline import match
-        from incrowd.solvers.matching.reduction import any_groups, two_diverse
 
         nodes = two_diverse(problem.instance, attribute)
         matching = match(nodes, any_groups(nodes), context)
