@@ -1,9 +1,11 @@
 """Releases of tables of any size on Spark: ``incrowd.spark.anonymize(df, …)``.
 
-    front.py      anonymize and release: wiring only
+    front.py      anonymize and release, and what is not served
+    making.py     Spark frame → distinct rows → tasks → Spark frame: wiring only
     columns.py    each column's values as codes, on the driver
     plan.py       what a task is told; how records look
-    tasks.py      what runs in the workers: the same engine as on one machine
+    tasks.py      what runs in the workers: values to codes and back, counts
+    search.py     what searches in the workers: the same engine as on one machine
     tree.py       which block a row belongs to
     blocks.py     several tasks instead of one: blocks, borders polished, one bound
     polishing.py  the engine from classes that are there already, for the borders
