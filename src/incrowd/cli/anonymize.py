@@ -9,6 +9,7 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record, say, warn
 from incrowd.cli.places import require_apart
+from incrowd.cli.progress import progress
 from incrowd.cli.reporting import (
     FILES,
     also_written,
@@ -16,10 +17,14 @@ from incrowd.cli.reporting import (
     require_reports,
     write_reports,
 )
+from incrowd.cli.summary import summary
 from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
+from incrowd.policy import Policy
 from incrowd.run.events import PROOF, READING, WRITING, Event, Listener, silent
 from incrowd.run.silence import standard_output_kept
+from incrowd.run.stop import Stop
+from incrowd.tables.atomic import is_stream, require_place, whole
 from incrowd.text.units import in_units, shown_bound
 
 if TYPE_CHECKING:
@@ -68,10 +73,6 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
 
         return run(table, output, as_json, quiet, given)
     require_servable(table, output, as_json, given)
-    from incrowd.cli.progress import progress
-    from incrowd.cli.summary import summary
-    from incrowd.policy import Policy
-    from incrowd.run.stop import Stop
     from incrowd.tables.stat import require_place_of
 
     stop = Stop()
@@ -152,7 +153,6 @@ def require_outputs(
     metadata: str | None = None,
 ) -> None:
     """Raise InputError when an output cannot be made."""
-    from incrowd.tables.atomic import is_stream, require_place
 
     if statement is not None and proof is None:
         raise InputError("--statement goes with --proof: it states the proof's hash")
@@ -212,7 +212,6 @@ def publish(
         release.write(output)
         return {}
     from incrowd.proof.prove import prove, write_statement
-    from incrowd.tables.atomic import whole
 
     facts: dict[str, Any] = {}
 

@@ -8,6 +8,7 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
+from incrowd.policy import Policy
 
 
 @click.command("attack")
@@ -59,7 +60,6 @@ def attack(
     """
     from incrowd.attacks.catalog import chosen
     from incrowd.attacks.front import attacked, tables_of
-    from incrowd.policy import Policy
 
     if [release, original, people].count("-") > 1:
         raise InputError("only one table can come from standard input")

@@ -8,7 +8,12 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
+from incrowd.cli.progress import progress
+from incrowd.policy import Policy
+from incrowd.run.events import in_user_units
 from incrowd.run.silence import standard_output_kept
+from incrowd.run.stop import Stop, interruptible
+from incrowd.text.units import in_units, shown_bound
 
 if TYPE_CHECKING:
     from incrowd.problem.problem import Problem
@@ -27,13 +32,9 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
 
     The bound is proven by a price for every row; no release is made.
     """
-    from incrowd.cli.progress import progress
     from incrowd.driver.solve import require_lawful_table
     from incrowd.encoding.encoded import coded
-    from incrowd.policy import Policy
     from incrowd.privacy.all_of import names_of
-    from incrowd.run.events import in_user_units
-    from incrowd.run.stop import Stop, interruptible
     from incrowd.solvers.base import Context
 
     stop = Stop()
@@ -68,7 +69,6 @@ def bound_record(
     problem: "Problem", k: int, models: Sequence[str], least: int, seconds: float
 ) -> dict[str, Any]:
     """Return what ``--json`` prints; ``least`` is the bound in units of 1/scale."""
-    from incrowd.text.units import in_units
 
     instance, worst = problem.instance, problem.instance.worst_cost
     return {
@@ -86,7 +86,6 @@ def bound_record(
 
 def in_words(record: dict[str, Any]) -> str:
     """Return what is said beside the bound."""
-    from incrowd.text.units import shown_bound
 
     return (
         f"no lawful release ({' and '.join(record['models'])}) costs less than "

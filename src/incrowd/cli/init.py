@@ -8,7 +8,8 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.cli.places import require_apart
-from incrowd.errors import InputError
+from incrowd.errors import HierarchyError, InputError
+from incrowd.tables.atomic import require_place, whole
 
 if TYPE_CHECKING:
     from incrowd.policy.guess import Guess
@@ -33,7 +34,6 @@ def init(
     """
     from incrowd.policy.guess import guess
     from incrowd.policy.write import policy_text
-    from incrowd.tables.atomic import require_place, whole
 
     require_apart({"-o": output}, table, {})
     if output != "-" and Path(output).exists() and not force:
@@ -71,7 +71,6 @@ def fitting(source: "Source", guesses: "list[Guess]") -> "list[Guess]":
     """Drop hierarchies that do not fit the column after all."""
     from dataclasses import replace
 
-    from incrowd.errors import HierarchyError
     from incrowd.hierarchy.spec import parse
 
     found = []

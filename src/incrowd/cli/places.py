@@ -7,6 +7,7 @@ from typing import Any
 from incrowd.errors import InputError
 from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import read_keys
+from incrowd.tables.atomic import is_stream, same_file
 
 READ = {
     "existing": "--existing",
@@ -30,7 +31,6 @@ def require_apart(
     outputs: option → file, in the order in which they are named.
     given: the options, among them those of ``READ``.
     """
-    from incrowd.tables.atomic import is_stream, same_file
 
     read = list(files_read(table, given))
     wanted = [(option, path) for option, path in outputs.items() if path is not None]

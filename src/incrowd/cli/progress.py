@@ -8,6 +8,7 @@ from typing import Any
 
 from incrowd.run import clock
 from incrowd.run.events import AROUND, Event, Listener, silent
+from incrowd.text.units import shown
 
 Limit = float | Callable[[], float | None] | None
 """Seconds, or how to learn of them: they may stand in a policy that is read later."""
@@ -68,8 +69,6 @@ class Line:
     def text(self) -> Any:
         """Return the line as it is now."""
         from rich.text import Text
-
-        from incrowd.text.units import shown
 
         parts = [self._event.stage]
         if self._event.share is not None:

@@ -10,6 +10,7 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
+from incrowd.policy import Policy
 
 if TYPE_CHECKING:
     from incrowd.checker.delimited import Reading
@@ -66,7 +67,6 @@ def verify(
         raise InputError("--statement goes with --proof: it is held against it")
     if given["odd_header"]:
         raise InputError("--odd-header goes with --proof")
-    from incrowd.policy import Policy
     from incrowd.published.verification import verify_release
 
     table = options.opened(original, given)

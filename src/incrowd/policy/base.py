@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.cap import Cap, caps_of
+from incrowd.policy.file import read_keys
 from incrowd.policy.options import (
     DISTANCE,
     DIVERSITIES,
@@ -22,6 +23,7 @@ from incrowd.policy.options import (
     table_of,
 )
 from incrowd.policy.roles import ROLES, Roles, assign_roles
+from incrowd.privacy.numbers import take_whole
 from incrowd.text.marks import STAR
 
 if TYPE_CHECKING:
@@ -223,7 +225,6 @@ class Policy:
     )
 
     def __post_init__(self) -> None:
-        from incrowd.privacy.numbers import take_whole
 
         for role in (*ROLES, "person", "fixed"):
             object.__setattr__(self, role, _names(role, getattr(self, role)))
@@ -301,7 +302,6 @@ class Policy:
         ------
         InputError: no such file, no TOML, an unknown key or a wrong value; names file and key.
         """
-        from incrowd.policy.file import read_keys
 
         arguments = read_keys(path, OPTIONS)
         try:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError, did_you_mean
+from incrowd.policy.cap import caps_of
 from incrowd.policy.options import CAP_KEYS, MODEL_KEYS, Option, named
 
 
@@ -90,7 +91,6 @@ class Reader:
 
     def caps(self, given: Any, path: str) -> Any:
         """Return the caps, by column or as a list."""
-        from incrowd.policy.cap import caps_of
 
         share = named(CAP_KEYS)["share"]
         if isinstance(given, Mapping):
