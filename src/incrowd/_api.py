@@ -101,16 +101,11 @@ def release_of(
     published = table.roles.published(source.columns)
     order = shuffled(table, policy.order, policy.seed)
     release = Release(
-        source=source,
+        coded=table,
         edit=edit_for(table, solved.solution, published, order),
         policy=policy,
-        model=table.model,
-        roles=table.roles,
-        trees=table.instance.trees,
-        scale=table.instance.scale,
         cost_units=solved.cost + units,
         bound_units=solved.bound + units,
-        worst_units=table.instance.worst_cost + units,
         status=solved.status,
         method=solved.method,
         ended=solved.ended,

@@ -1,5 +1,6 @@
 """From a table's text to the instance that solvers see, and from their classes back to text."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -23,20 +24,25 @@ from incrowd.tables.base import Column, Edit, Replacement, Source, narrow
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A table as an instance.
+    """A table as an instance; whoever needs its codes or columns again takes them from here.
 
     Attributes
     ----------
+    source: the table.
     roles: of its columns.
     instance: distinct rows of the quasi-identifiers.
     copy_of_row: int64, shape (rows,): the instance's copy that each row became.
     model: what every class has to obey.
+    attributes: what the model looks at, by name: the sensitive columns, then the persons; empty
+        where it counts rows alone.
     """
 
+    source: Source
     roles: Roles
     instance: Instance
     copy_of_row: NDArray[np.int64]
     model: Model
+    attributes: Mapping[str, Column]
 
     @cached_property
     def leaves(self) -> NDArray[np.int32]:
@@ -82,7 +88,7 @@ def coded(source: Source, policy: Policy) -> Coded:
     model = model_of(policy, secret, sources)
     trees = tuple(with_star(tree, policy.star) for tree in trees)
     instance, copy_of_row = from_codes(leaves, trees, codes, scale)
-    return Coded(roles, instance, copy_of_row, model)
+    return Coded(source, roles, instance, copy_of_row, model, secret)
 
 
 def attributes_of(source: Source, roles: Roles) -> dict[str, Column]:

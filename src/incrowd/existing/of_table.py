@@ -1,7 +1,7 @@
 """Adding rows to an earlier release: it stays as it is, and the union is lawful."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -154,31 +154,26 @@ def extended(
     """
     columns = table.roles.published(source.columns)
     require_columns(existing.columns, columns)
-    model, old, new, sizes = sensitive_of(source, existing, table, policy)
-    published = classes_of_release(existing, table, model, old, sizes)
+    both = both_of(existing, table, policy)
+    published = classes_of_release(existing, table, both)
     if not source.rows:
         raise InputError("there are no new rows")
-    secret = new if new.shape[1] else None
+    secret = both.codes[both.earlier :] if both.attributes else None
     trees, scale = table.instance.trees, table.instance.scale
     instance, copy_of_row = from_codes(table.leaves, trees, secret, scale)
-    solve = solver(policy, model, listener, stop)
-    joining = Joining(instance, model, published, solve, table.roles.sensitive)
+    solve = solver(policy, both.model, listener, stop)
+    joining = Joining(instance, both.model, published, solve, table.roles.sensitive)
     with interruptible(stop):
         of_copy = joining.best()
     cost = joining.cost(of_copy)
     bound = min(joining.bound(), cost)
     place = of_copy[copy_of_row]
     release = ExtendedRelease(
-        source=source,
+        coded=replace(table, model=both.model, attributes=both.attributes),
         edit=edit_of(table, published, place, columns),
         policy=policy,
-        model=model,
-        roles=table.roles,
-        trees=table.instance.trees,
-        scale=table.instance.scale,
         cost_units=cost,
         bound_units=bound,
-        worst_units=instance.worst_cost,
         status="optimal" if bound == cost else "feasible",
         method="existing",
         ended=stop.why() if stop.now() else "stopped paying",
@@ -212,18 +207,44 @@ def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:
         )
 
 
-def sensitive_of(
-    source: Source, existing: Source, table: Coded, policy: Policy
-) -> tuple[Model, NDArray[np.int32], NDArray[np.int32], tuple[int, ...]]:
-    """Return the model, and the sensitive values of earlier and new rows in codes of the union."""
-    empty = np.zeros((existing.rows, 0), np.int32), np.zeros((source.rows, 0), np.int32)
+@dataclass(frozen=True, eq=False)
+class Both:
+    """Earlier and new rows as a model looks at them.
+
+    Attributes
+    ----------
+    attributes: the sensitive columns of the union, its earlier rows first.
+    earlier: number of these.
+    """
+
+    model: Model
+    attributes: Mapping[str, Column]
+    earlier: int
+    rows: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each attribute has."""
+        return tuple(len(column.values) for column in self.attributes.values())
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """int32, shape (rows, attributes): the values of each row."""
+        empty = np.zeros((self.rows, 0), np.int32)
+        codes = (column.codes for column in self.attributes.values())
+        return np.column_stack([empty, *codes]).astype(np.int32)
+
+
+def both_of(existing: Source, table: Coded, policy: Policy) -> Both:
+    """Return the model of the union, and its sensitive values."""
+    rows = existing.rows + table.source.rows
     if not asks_of_sensitive(policy):
-        return table.model, *empty, ()
+        return Both(table.model, {}, existing.rows, rows)
     columns = {}
-    for name in table.roles.sensitive:
-        both = [existing.encode(name), source.encode(name)]
-        codes = np.concatenate([both[0].codes, both[1].codes + len(both[0].values)])
-        columns[name] = Column.of([*both[0].values, *both[1].values], codes)
+    for name, new in table.attributes.items():
+        old = existing.encode(name)
+        codes = np.concatenate([old.codes, new.codes + len(old.values)])
+        columns[name] = Column.of([*old.values, *new.values], codes)
     model = model_of(policy, columns, policy.sources())
     for part, name in zip(parts(model), names_of(model, tuple(columns)), strict=True):
         if compares_with_table(part):
@@ -231,24 +252,17 @@ def sensitive_of(
                 f"{name} compares every class with the whole table, which new rows change: "
                 "published classes could become unlawful untouched; publish the whole table anew"
             )
-    codes = np.column_stack([column.codes for column in columns.values()]).astype(np.int32)
-    sizes = tuple(len(column.values) for column in columns.values())
-    return model, codes[: existing.rows], codes[existing.rows :], sizes
+    return Both(model, columns, existing.rows, rows)
 
 
-def classes_of_release(
-    existing: Source,
-    table: Coded,
-    model: Model,
-    secret: NDArray[np.int32],
-    sizes: tuple[int, ...],
-) -> Published:
+def classes_of_release(existing: Source, table: Coded, both: Both) -> Published:
     """Return the classes of the earlier release that can cover new rows."""
+    model, secret = both.model, both.codes[: both.earlier]
     columns = [existing.encode(name) for name in table.roles.qi]
     pattern = np.column_stack([column.codes for column in columns])
     kinds, member = np.unique(pattern, axis=0, return_inverse=True)
     member = member.ravel().astype(np.int64)
-    broken = count_broken(model, member, secret, sizes)
+    broken = count_broken(model, member, secret, both.sizes)
     if broken:
         models = in_words(model, table.roles.sensitive)
         raise InputError(

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from incrowd.bounds.prices import Prices
 from incrowd.checker.delimited import Reading
 from incrowd.checker.verify import check
-from incrowd.encoding.encoded import attributes_of, coded
-from incrowd.errors import VerificationError
 from incrowd.privacy.claims import plain_models
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate
@@ -46,13 +44,9 @@ def prove(
     VerificationError: the independent checker refuses the release.
     """
 
-    solution = release.solved.solution
-    table = coded(release.source, release.policy)
-    if (table.instance.codes != solution.instance.codes).any():
-        raise VerificationError("the original changed while its release was made")
-    problem = Problem(solution.instance, table.model)
-    secret = attributes_of(release.source, release.roles)
-    values = {name: column.values for name, column in secret.items()}
+    table = release.coded
+    problem = table.problem
+    values = {name: column.values for name, column in table.attributes.items()}
     models = plain_models(problem.model, values)
     sizes = {name: len(known) for name, known in values.items()}
     known = certificate(problem, release.solved, models, sizes)

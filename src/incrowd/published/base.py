@@ -14,7 +14,7 @@ from incrowd.checker.recheck import recheck
 from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import is_constrained
-from incrowd.encoding.encoded import attributes_of
+from incrowd.encoding.encoded import Coded
 from incrowd.errors import OutOfScopeError, VerificationError
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy.base import Policy
@@ -38,11 +38,9 @@ class Published(Priced):
 
     Attributes
     ----------
-    source: the original table; edit: what changes in it.
-    policy, roles, model: what was asked, and what every class obeys.
-    trees, scale: the hierarchies, and the unit 1/scale of integer costs.
-    cost_units, bound_units, worst_units: integers in that unit: the release, the proven lower
-        bound, and the release in which every cell is a star.
+    coded: the original table, encoded; edit: what changes in it.
+    policy: what was asked.
+    cost_units, bound_units: integers in units of 1/scale: the release, the proven lower bound.
     status: ``"optimal"`` exactly when bound = cost, else ``"feasible"``.
     method, ended: which solver ran, and why it ended.
     seconds: wall time of the whole run.
@@ -53,16 +51,11 @@ class Published(Priced):
     suppressed_units: what they count, in that unit: within cost, bound and worst.
     """
 
-    source: Source
+    coded: Coded
     edit: Edit
     policy: Policy
-    roles: Roles
-    model: Model
-    trees: tuple[Tree, ...]
-    scale: int
     cost_units: int
     bound_units: int
-    worst_units: int
     status: str
     method: str
     ended: str
@@ -72,6 +65,36 @@ class Published(Priced):
     further_units: Mapping[str, int] = field(default_factory=dict)
     suppressed_rows: int = 0
     suppressed_units: int = 0
+
+    @property
+    def source(self) -> Source:
+        """The original table."""
+        return self.coded.source
+
+    @property
+    def roles(self) -> Roles:
+        """The roles of its columns."""
+        return self.coded.roles
+
+    @property
+    def model(self) -> Model:
+        """What every class obeys."""
+        return self.coded.model
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """The hierarchies, one for each quasi-identifier."""
+        return self.coded.instance.trees
+
+    @property
+    def scale(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Costs are integers in units of 1/scale."""
+        return self.coded.instance.scale
+
+    @property
+    def worst_units(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The cost of the release in which every cell is a star, in that unit."""
+        return self.coded.instance.worst_cost + self.suppressed_units
 
     @cached_property
     def _searched(self) -> Table:
@@ -173,15 +196,15 @@ class Published(Priced):
         if not self.roles.person:
             return None
 
-        codes = attributes_of(self.source, self.roles)[self.roles.attributes[-1]].codes
-        return values_by_class(self._class_of_original, codes.astype(np.int64))
+        people = self.coded.attributes[self.roles.attributes[-1]]
+        return values_by_class(self._class_of_original, people.codes.astype(np.int64))
 
     @property
     def people(self) -> int | None:
         """Number of different people in the table; None where nobody said who is who."""
         if not self.roles.person:
             return None
-        return len(attributes_of(self.source, self.roles)[self.roles.attributes[-1]].values)
+        return len(self.coded.attributes[self.roles.attributes[-1]].values)
 
     @property
     def fewest_people(self) -> int | None:
@@ -300,8 +323,7 @@ class Published(Priced):
 
         plain: list[dict[str, Any]] = []
         if len(self.models) > 1:
-            secret = attributes_of(self.source, self.roles)
-            values = {name: column.values for name, column in secret.items()}
+            values = {name: column.values for name, column in self.coded.attributes.items()}
             for model in parts(self.model):
                 with contextlib.suppress(OutOfScopeError):
                     plain += plain_models(model, values)

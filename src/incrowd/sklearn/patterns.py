@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.encoding.encoded import Coded, coded
+from incrowd.encoding.encoded import Coded
 from incrowd.errors import HierarchyError, VerificationError
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.all_of import lawful_classes
@@ -148,7 +148,7 @@ def learnt(release: Release) -> Learnt:
     ------
     VerificationError: a class is not lawful after all (checked again at the end).
     """
-    table = coded(release.source, release.policy)
+    table = release.coded
     solution = together(table, release.solved.solution)
     sources = release.policy.sources()
     class_of_row = solution.classes[table.copy_of_row]
