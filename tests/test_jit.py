@@ -74,14 +74,14 @@ def test_inner_kernels_are_not_for_python() -> None:
 def a_package(folder: Path, **changed: str) -> Sources:
     """A package whose kernel calls one of another file, which takes a constant by way of two."""
     texts = {
-        "top": "from pack.jit import kernel\nfrom pack.inner import (\n    callee,\n)\n",
-        "inner": "from pack.jit import kernel\nfrom pack import given\n",
+        "top": "from pack.kernels.jit import kernel\nfrom pack.inner import (\n    callee,\n)\n",
+        "inner": "from pack.kernels.jit import kernel\nfrom pack import given\n",
         "given": "from pack.sizes import SIZE\n",
         "sizes": "SIZE = 3\n",
         "apart": "SIZE = 4\n",
-        "jit": "",
+        "kernels/jit": "",
     }
-    (folder / "pack").mkdir(parents=True)
+    (folder / "pack" / "kernels").mkdir(parents=True)
     for name, text in (texts | changed).items():
         (folder / "pack" / f"{name}.py").write_text(text)
     return Sources(folder / "pack")
@@ -91,9 +91,9 @@ def a_package(folder: Path, **changed: str) -> Sources:
     ("changed", "text", "kept"),
     [
         ("top", "# other", False),
-        ("inner", "from pack.jit import kernel\n", False),
+        ("inner", "from pack.kernels.jit import kernel\n", False),
         ("sizes", "SIZE = 5", False),
-        ("jit", "# other", False),
+        ("kernels/jit", "# other", False),
         ("apart", "SIZE = 5", True),
         ("apart", "class Moved(NamedTuple):\n    x: int", False),
     ],
@@ -117,7 +117,7 @@ def test_caches_elsewhere_go_with_the_sources(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
         "import sys\n"
-        "from incrowd import jit\n"
+        "from incrowd.kernels import jit\n"
         "jit.version_of = lambda function: sys.argv[1]\n"
         "@jit.kernel\n"
         "def doubled(x):\n"

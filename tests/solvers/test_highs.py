@@ -1,6 +1,8 @@
 """Tests that HiGHS cannot write on standard output, and what a run says about its end."""
 
 import os
+import subprocess
+import sys
 from threading import Event
 from threading import enumerate as enumerate_threads
 from typing import Any
@@ -10,8 +12,9 @@ import pytest
 from scipy.sparse import csc_array
 
 from incrowd.linear import highs
+from incrowd.linear.highs import why_ended
+from incrowd.run.silence import standard_output_kept_clean
 from incrowd.run.stop import Stop
-from incrowd.solvers.highs import standard_output_kept_clean, why_ended
 
 
 def test_standard_output_is_kept_clean(capfd: pytest.CaptureFixture[str]) -> None:
@@ -94,3 +97,15 @@ def test_why_ended() -> None:
     assert why_ended(True, Stop()) == "finished"
     assert why_ended(False, Stop()) == "stopped paying"
     assert why_ended(False, Stop(time_limit=1.0)) == "time limit"
+
+
+def test_a_process_prints_no_banner() -> None:
+    """Tests the first model of a process, which made HiGHS print one whatever was set."""
+    program = (
+        "import numpy as np; from scipy.sparse import csc_array\n"
+        "from incrowd.linear.highs import model_of\n"
+        "one = np.ones(1)\n"
+        "model_of(csc_array(np.ones((1, 1))), one, one, one, one).run()\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert ran.stdout == b""

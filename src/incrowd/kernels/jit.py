@@ -39,6 +39,7 @@ class Sources:
     def __init__(self, package: Path) -> None:
         self.package = package
         self.name = package.name
+        self.jit = f"{self.name}.kernels.jit"
         self.texts: dict[str, str] = {}
         with suppress(OSError):
             for file in sorted(package.rglob("*.py")):
@@ -59,14 +60,14 @@ class Sources:
         for path, names in re.findall(inside, self.texts[module], re.MULTILINE):
             parts = [f"{path}.{name}" for name in re.findall(r"\w+", names)]
             found |= {one for one in (path, *parts) if one in self.texts}
-        return found - {self.name, f"{self.name}.jit"}
+        return found - {self.name, self.jit}
 
     def of_kernels(self, module: str) -> set[str]:
         """Return all modules that the kernels of a module may be made of."""
         steps, queue = {module: 0}, [module]
         for place in queue:  # it grows
             for one in self.imported(place) if steps[place] < 2 else ():
-                kernels = f"{self.name}.jit import" in self.texts[one]
+                kernels = f"{self.jit} import" in self.texts[one]
                 far = 0 if kernels else steps[place] + 1
                 if far < steps.get(one, 3):
                     steps[one] = far
@@ -78,13 +79,13 @@ class Sources:
         if module not in self.texts:
             return ""
         if module not in self._known:
-            made_of = sorted(self.of_kernels(module) | {f"{self.name}.jit"} & self.texts.keys())
+            made_of = sorted(self.of_kernels(module) | {self.jit} & self.texts.keys())
             text = "\0".join([self.tuples, *(f"{one}\0{self.texts[one]}" for one in made_of)])
             self._known[module] = sha256(text.encode()).hexdigest()
         return self._known[module]
 
 
-SOURCES = Sources(Path(__file__).parent)
+SOURCES = Sources(Path(__file__).parents[1])
 
 
 def version_of(function: Callable[..., Any]) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from incrowd.run.silence import standard_output_kept_clean
 from incrowd.run.stop import Stop
 
 LONGEST = 1e7  # seconds; HiGHS takes no infinite limit
@@ -48,7 +49,8 @@ def model_of(
     if np.any(whole):
         kinds = highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger
         lp.integrality_ = [kinds[int(each)] for each in np.broadcast_to(whole, len(cost))]
-    model = highspy.Highs()
+    with standard_output_kept_clean():  # making the first one prints a banner, whatever is set
+        model = highspy.Highs()
     model.setOptionValue("output_flag", False)
     model.setOptionValue("threads", 1)
     model.passModel(lp)
@@ -115,3 +117,12 @@ def optimum(model: Any) -> Point | None:
         return None
     solution, value = model.getSolution(), model.getInfo().objective_function_value
     return Point(value, np.array(solution.col_value), np.array(solution.row_dual))
+
+
+def why_ended(finished: bool, stop: Stop) -> str:
+    """Say why HiGHS ended; without a limit it can only have given up on its own."""
+    if finished:
+        return "finished"
+    if stop.time_limit is None and not stop.interrupted:
+        return "stopped paying"
+    return stop.why()

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -32,3 +33,13 @@ def standard_output_kept() -> Iterator[None]:
         finally:  # whatever ran out meanwhile
             os.dup2(kept, 1)
             os.close(kept)
+
+
+_lock = threading.RLock()
+
+
+@contextmanager
+def standard_output_kept_clean() -> Iterator[None]:
+    """As above, one thread at a time: all of a process share standard output."""
+    with _lock, standard_output_kept():
+        yield

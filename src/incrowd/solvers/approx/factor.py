@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.problem.instance import Instance
+from incrowd.run.silence import standard_output_kept_clean
 from incrowd.solvers.base import Context
-from incrowd.solvers.highs import standard_output_kept_clean
 
 Ints = NDArray[np.int64]
 START = 6  # nearest pairs of each row to start with

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.run.silence import standard_output_kept_clean
 from incrowd.solvers.engine.block import Block, BlockMaker
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import Crowd, link, new_crowd, total_cost, unlink
-from incrowd.solvers.highs import standard_output_kept_clean
 
 
 class Program(NamedTuple):

@@ -21,11 +21,27 @@ from incrowd.privacy.t_closeness import TCloseness
 
 @dataclass(frozen=True, eq=False)
 class Closeness:
-    """One t-closeness law: ``distance`` is float64, shape (values, values); None means all 1."""
+    """One t-closeness law.
 
-    t: float
+    ``distance``: int64, shape (values, values), in 1/``unit``; None means that all are 1.
+    """
+
+    t: Fraction
     attribute: int
-    distance: NDArray[np.float64] | None
+    distance: NDArray[np.int64] | None
+    unit: int
+
+    def threshold(self, rows: int) -> float:
+        """Return a number that parts the distances that are lawful from those that are not.
+
+        A class of n of the table's N rows is at a multiple of 1/(n·N·unit) from the table.  The
+        middle between the largest of these up to t and the least above is as far as can be from
+        both, so that no lawful class is lost to a solver's tolerance, and no other one let in.
+        """
+        grids = [n * rows * self.unit for n in range(1, rows + 1)]
+        below = max(Fraction(int(self.t * grid), grid) for grid in grids)
+        above = min(Fraction(int(self.t * grid) + 1, grid) for grid in grids)
+        return float((below + above) / 2)
 
 
 @dataclass(frozen=True)
@@ -72,31 +88,40 @@ def take_apart(model: Model, table: Group, columns: Sequence[str] = ()) -> Laws 
         elif isinstance(part, FrequencyDiversity):
             frequency += [(part.l, a) for a in part.attributes(table)]
         elif isinstance(part, RecursiveDiversity):
-            recursive += [Recursive(part.c, part.l, a) for a in part.attributes(table)]
+            c = attainable(part.c, table.rows)
+            recursive += [Recursive(c, part.l, a) for a in part.attributes(table)]
         elif isinstance(part, TCloseness):
             for a in part.attributes(table):
                 matrix = ground_matrix(part.distance, table.sizes[a])
                 if isinstance(matrix, str):
                     return names_of(part, columns)[0]
-                closeness.append(Closeness(float(part.t), a, matrix))
+                closeness.append(Closeness(part.t, a, *matrix))
         else:
             return names_of(part, columns)[0]
     return Laws(k, tuple(distinct), tuple(frequency), tuple(closeness), tuple(recursive))
 
 
-def ground_matrix(distance: object, values: int) -> NDArray[np.float64] | str | None:
-    """Return the distances between values; None for the equal distance; a text when unknown."""
+def attainable(c: Fraction, rows: int) -> Fraction:
+    """Return the least ratio of two numbers of rows that is at least ``c``.
+
+    No class lies between the two, so it is as good a limit as c, and its numbers are small.
+    """
+    return min(Fraction(-(-c * n // 1), n) for n in range(1, max(rows, 1) + 1))
+
+
+def ground_matrix(distance: object, values: int) -> tuple[NDArray[np.int64] | None, int] | str:
+    """Return the distances between values and their unit's inverse; a text when unknown."""
     if isinstance(distance, Equal):
-        return None
+        return None, 1
     if isinstance(distance, Ordered):
         rank = distance.rank(values)
-        return np.abs(rank[:, None] - rank[None, :]) / max(values - 1, 1)
+        return np.abs(rank[:, None] - rank[None, :]), max(values - 1, 1)
     if isinstance(distance, Hierarchical):
         levels = distance.below_root(values)
-        apart = sum((node[:, None] != node[None, :]).astype(np.float64) for node in levels) / max(
-            len(levels), 1
-        )
-        return np.asarray(apart, np.float64).reshape(values, values)
+        apart = np.zeros((values, values), np.int64)
+        for node in levels:
+            apart += node[:, None] != node[None, :]
+        return apart, max(len(levels), 1)
     if isinstance(distance, Metric):
-        return np.array(distance.matrix, np.float64)
+        return distance.units, distance.unit
     return "unknown distance"

@@ -25,19 +25,20 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.linear.highs import model_of, optimum, run_until
+from incrowd.linear.highs import model_of, optimum, run_until, why_ended
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.chain import Level, presolve
+from incrowd.run.silence import standard_output_kept_clean
 from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.fpt.laws import Closeness, Laws, Recursive, take_apart
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
-from incrowd.solvers.highs import standard_output_kept_clean, why_ended
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+TOLERANCES = 1e-6, 1e-9  # HiGHS's own, and one for where that let an unlawful class in
 
 
 @dataclass
@@ -114,7 +115,7 @@ def build(instance: Instance, patterns: Patterns, laws: Laws) -> tuple[Program, 
     for law in laws.closeness:
         codes = instance.sensitive_codes[:, law.attribute]
         table = np.bincount(codes, weights=counts, minlength=int(codes.max()) + 1)
-        add_closeness(program, columns, codes[row], number, table / table.sum(), law)
+        add_closeness(program, columns, codes[row], number, table, law)
     return program, columns
 
 
@@ -184,21 +185,26 @@ def add_closeness(
     columns: Columns,
     values: NDArray[np.int32],
     number: int,
-    share: Floats,
+    table: Floats,
     law: Closeness,
 ) -> None:
-    """Liang and Yuan's Theorem 9, per pattern; ``share`` is the table's distribution."""
-    v, x, pattern = len(share), columns.x, columns.pattern
+    """Liang and Yuan's Theorem 9, per pattern; ``table`` holds the table's rows by value.
+
+    Masses are in 1/N rows and work in 1/unit of them, so that coefficients are whole, all but the
+    threshold's, which lies between attainable ones (see ``Closeness.threshold``).
+    """
+    v, x, pattern = len(table), columns.x, columns.pattern
+    rows = int(table.sum())
     work = program.add_rows(number, -np.inf, 0)
-    program.put(work[pattern], x, -law.t)
+    program.put(work[pattern], x, -law.threshold(rows) * law.unit * rows)
     if law.distance is None:
         most = np.bincount(pattern, weights=program.upper[0][x], minlength=number)
-        surplus = program.add_columns(np.zeros(number * v), np.repeat(most, v), False)
+        surplus = program.add_columns(np.zeros(number * v), np.repeat(most * rows, v), False)
         above = program.add_rows(number * v, -np.inf, 0)
         program.put(above, surplus, -1)
-        program.put(above[pattern * v + values], x, 1)
+        program.put(above[pattern * v + values], x, rows)
         for i in range(v):
-            program.put(above[pattern * v + i], x, -share[i])
+            program.put(above[pattern * v + i], x, -table[i])
         program.put(np.repeat(work, v), surplus, 1)
         return
     # By the triangle inequality mass never need arrive at a value and leave it again, so the two
@@ -206,15 +212,16 @@ def add_closeness(
     # the surplus of i.  One balance follows from the others.
     out, into = np.nonzero(~np.eye(v, dtype=bool))
     most = np.bincount(pattern, weights=program.upper[0][x], minlength=number)
-    moved = program.add_columns(np.zeros(number * len(out)), np.repeat(most, len(out)), False)
+    limit = np.repeat(most * rows, len(out))
+    moved = program.add_columns(np.zeros(number * len(out)), limit, False)
     balance = program.add_rows(number * (v - 1), 0, 0).reshape(number, v - 1)
     at = moved.reshape(number, len(out))
     for i in range(v - 1):
         for ends, sign in ((out == i, 1), (into == i, -1)):
             arcs = at[:, ends]
             program.put(np.repeat(balance[:, i], arcs.shape[1]), arcs.ravel(), sign)
-        program.put(balance[pattern[values == i], i], x[values == i], -1)
-        program.put(balance[pattern, i], x, share[i])
+        program.put(balance[pattern[values == i], i], x[values == i], -rows)
+        program.put(balance[pattern, i], x, table[i])
     program.put(np.repeat(work, len(out)), moved, np.tile(law.distance[out, into], number))
 
 
@@ -232,6 +239,8 @@ def optimise_reduced(problem: Problem, reductions: Level, context: Context) -> O
 def optimise(problem: Problem, laws: Laws, context: Context) -> Outcome:
     """Enumerate patterns, solve, and turn the answer into classes, one per used pattern."""
     instance = problem.instance
+    if not problem.model.lawful(problem.table, problem.table):
+        return Outcome(None)  # nor is any class: lawful ones would add up to it
     context.tell("listing patterns")
     patterns = closed_patterns(instance, problem.smallest_class)
     if context.stop.now():
@@ -242,15 +251,18 @@ def optimise(problem: Problem, laws: Laws, context: Context) -> Outcome:
     scaled = Patterns(patterns.cost // unit, patterns.start, patterns.row)
     program, columns = build(instance, scaled, laws)
     context.tell("integer program over patterns")
-    values, bound, finished = solve_program(program, columns, context)
-    if values is None and finished:
-        return Outcome(None)
-    solution = None
-    if values is not None:
-        solution = read_off(problem, columns, np.rint(values[columns.x]).astype(np.int64))
+    for tolerance in TOLERANCES:
+        values, bound, finished = solve_program(program, columns, context, tolerance)
+        solution = None
+        if values is not None:
+            solution = read_off(problem, columns, np.rint(values[columns.x]).astype(np.int64))
+        if solution is not None or not finished:
+            break
     if solution is None:
-        # None at all, or one that is lawful only within the solver's tolerance.
-        ended = why_ended(finished, context.stop)
+        # None at all, or one that is lawful only within the solver's tolerance.  The root alone
+        # is lawful, so "infeasible" is a slip of that kind too, and proves nothing.
+        bound = 0.0 if values is None and finished else bound
+        ended = why_ended(False, context.stop)
         return Outcome(first_release(problem), round_up(bound) * unit, ended)
     cost = solution.cost
     if finished and cost - bound * unit < 0.5 * unit:
@@ -267,7 +279,7 @@ def round_up(bound: float) -> int:
 
 
 def solve_program(
-    program: Program, columns: Columns, context: Context
+    program: Program, columns: Columns, context: Context, tolerance: float
 ) -> tuple[Floats | None, float, bool]:
     """Return the values (None: none found), the lower bound, and whether it ran to the end."""
     import highspy
@@ -282,6 +294,8 @@ def solve_program(
     with standard_output_kept_clean():
         model = model_of(matrix, cost, upper, least, most, whole)
         model.setOptionValue("mip_rel_gap", 0.0)
+        model.setOptionValue("mip_feasibility_tolerance", tolerance)
+        model.setOptionValue("primal_feasibility_tolerance", min(tolerance, 1e-7))
         if not run_until(model, context.stop):
             return None, 0.0, False
     status, info = model.getModelStatus(), model.getInfo()

@@ -30,7 +30,7 @@ class ResolutionVectors:
     no row could then take).
 
     Only closed patterns are candidates, and sets are tried depth first: a branch ends when the
-    cheapest patterns that are left cost as much as the best release found.
+    cheapest patterns that are left cost as much as the best release found, or as Mondrian's.
     """
 
     reductions: Level = "all"
@@ -65,13 +65,12 @@ class ResolutionVectors:
         instance, k = reduced.problem.instance, problem.model.k
         if instance.rows < k:
             return Outcome(None)
+        start = first_release(reduced.problem)
+        assert start is not None  # k rows are there, so the root is lawful
         search = Search(instance, closed_patterns(instance, k), k, context)
+        search.least, search.best = start.cost, start.classes
         search.descend(0, [])
         stopped = context.stop.now() and not search.complete
-        if search.best is None:
-            if not stopped:
-                return Outcome(None)
-            return Outcome(first_release(problem), 0, context.stop.why())
         solution = reduced.lift(Solution.of(instance, search.best))
         if stopped:
             return Outcome(solution, 0, context.stop.why())
@@ -99,7 +98,7 @@ class Search:
         self.pure = np.where((sizes == 1) & (self.cost == 0), np.argmin(self.price, axis=1), -1)
         self.cheapest_after = np.minimum.accumulate(self.price[::-1], axis=0)[::-1]
         self.least = instance.worst_cost + 1
-        self.best: NDArray[np.int64] | None = None
+        self.best = np.zeros(instance.rows, np.int64)
         self.complete = True
 
     def descend(self, at: int, chosen: list[int]) -> None:
