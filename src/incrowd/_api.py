@@ -1,5 +1,6 @@
 """The front door: table → instance → solve → release; wiring only."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -79,25 +80,22 @@ def release_of(
     existing: Source | None = None,
 ) -> Release:
     """Anonymize a table under a policy; see ``anonymize``."""
-    stop = stop or Stop(policy.time_limit, policy.gap)
-    tell = listener
-    tell(Event(ENCODING))
     if existing is not None:
         require_extendable(policy)
-        return extended(source, existing, coded(source, policy), policy, listener, stop)
-    table = coded(source, policy)
-    rows = units = 0
+        start = begun(source, policy, listener, stop)
+        return extended(start.table, existing, policy, start.context)
+    start = begun(source, policy, listener, stop)
+    table, rows, units = start.table, 0, 0
     if policy.suppress_rows and source.rows:  # a table without rows breaks nothing
-        left = fewer(source, table, policy)
-        source, table, rows, units = left.source, left.table, left.rows, left.units
-    if source.rows and asks_of_sensitive(policy):  # before it is taken apart
+        left = fewer(table, policy)
+        table, rows, units = left.table, left.rows, left.units
+    if table.source.rows and asks_of_sensitive(policy):  # before it is taken apart
         require_lawful_table(table.problem)
     further: dict[str, int] = {}
-    listener = noting(further, in_user_units(listener, table.instance.scale))
-    context = Context(policy.seed, stop, listener, policy.threads)
-    with interruptible(stop):
-        solved = searched(source, table, policy, context)
-    tell(Event(RECHECK))
+    context = replace(start.context, listener=noting(further, start.context.listener))
+    with interruptible(context.stop):
+        solved = searched(table, policy, start.method, context)
+    listener(Event(RECHECK))
     published = table.roles.published(source.columns)
     order = shuffled(table, policy.order, policy.seed)
     release = Release(
@@ -109,7 +107,7 @@ def release_of(
         status=solved.status,
         method=solved.method,
         ended=solved.ended,
-        seconds=stop.elapsed(),
+        seconds=context.stop.elapsed(),
         solved=solved,
         further_units=further,
         suppressed_rows=rows,
@@ -119,12 +117,43 @@ def release_of(
     return release
 
 
-def searched(source: Source, table: Coded, policy: Policy, context: Context) -> Solved:
-    """Search for a release, under the policy's constraints if it has any."""
+@dataclass(frozen=True, eq=False)
+class Start:
+    """A table, encoded once, and what its search is told.
+
+    Attributes
+    ----------
+    method: ``"auto"``, a method's id, or a solver, its reductions set.
+    context: seed, stop and threads of the search; its events reach the user in his units.
+    """
+
+    table: Coded
+    method: str | Solver
+    context: Context
+
+
+def begun(
+    source: Source, policy: Policy, listener: Listener = silent, stop: Stop | None = None
+) -> Start:
+    """Begin a run, as all do that search a table: give roles, encode, and say with what to search.
+
+    Raises
+    ------
+    InputError: the policy does not fit the table, see ``incrowd.encoding.encoded.coded``.
+    """
+    stop = stop or Stop(policy.time_limit, policy.gap)
+    listener(Event(ENCODING))
+    table = coded(source, policy)
+    told = in_user_units(listener, table.instance.scale)
     method = configured(policy.method, policy.reductions)
+    return Start(table, method, Context(policy.seed, stop, told, policy.threads))
+
+
+def searched(table: Coded, policy: Policy, method: str | Solver, context: Context) -> Solved:
+    """Search for a release, under the policy's constraints if it has any."""
     if not is_constrained(policy):
         return solve(table.problem, method, context)
-    return solve_capped(table, plan_of(source, table, policy), method, context)
+    return solve_capped(table, plan_of(table, policy), method, context)
 
 
 def configured(method: str | Solver, reductions: str | None) -> str | Solver:

@@ -10,7 +10,6 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.cli.progress import progress
 from incrowd.policy import Policy
-from incrowd.run.events import in_user_units
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop, interruptible
 from incrowd.text.units import in_units, shown_bound
@@ -32,28 +31,25 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
 
     The bound is proven by a price for every row; no release is made.
     """
+    from incrowd._api import begun
     from incrowd.driver.solve import require_lawful_table
-    from incrowd.encoding.encoded import coded
     from incrowd.privacy.all_of import names_of
-    from incrowd.solvers.base import Context
 
     stop = Stop()
     source = options.opened(table, given)
     policy = Policy(**options.policy_arguments(source.columns, given))
     stop.time_limit = policy.time_limit
-    known = coded(source, policy)
-    problem = known.problem
-    if problem.instance.rows:
-        require_lawful_table(problem)
-    instance = problem.instance
     with (
         standard_output_kept(),
         progress(quiet, policy.time_limit) as listener,
         interruptible(stop),
     ):
-        listener = in_user_units(listener, instance.scale)
-        least = price_bound(problem, Context(stop=stop, listener=listener))
-    models = names_of(problem.model, known.roles.attributes)
+        start = begun(source, policy, listener, stop)
+        problem = start.table.problem
+        if problem.instance.rows:
+            require_lawful_table(problem)
+        least = price_bound(problem, start.context)
+    models = names_of(problem.model, start.table.roles.attributes)
     record = bound_record(problem, policy.k, models, least, stop.elapsed())
     if as_json:
         print_json(record)

@@ -26,7 +26,6 @@ from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group, Model
 from incrowd.problem.instance import Instance
-from incrowd.tables.base import Source
 from incrowd.tables.fewer import FewerRows
 
 Ints = NDArray[np.int64]
@@ -38,12 +37,11 @@ class Fewer:
 
     Attributes
     ----------
-    source, table: what is left, as it is and encoded.
+    table: what is left, encoded.
     rows: rows that were dropped; units: what they count, in units of 1/scale, each as a row of
         stars.
     """
 
-    source: Source
     table: Coded
     rows: int = 0
     units: int = 0
@@ -120,7 +118,7 @@ def rarity(instance: Instance) -> NDArray[np.float64]:
     return found
 
 
-def fewer(source: Source, table: Coded, policy: Policy) -> Fewer:
+def fewer(table: Coded, policy: Policy) -> Fewer:
     """Drop the fewest rows from a table that breaks the model, none from one that does not."""
     instance = table.instance
     row = instance.copies[table.copy_of_row]
@@ -128,10 +126,9 @@ def fewer(source: Source, table: Coded, policy: Policy) -> Fewer:
     names, dear = table.roles.sensitive, rarity(instance)[row]
     dropped = fewest_dropped(table.model, group, policy.suppress_rows, dear, names)
     if not len(dropped):
-        return Fewer(source, table)
-    kept = np.ones(source.rows, bool)
+        return Fewer(table)
+    kept = np.ones(table.source.rows, bool)
     kept[dropped] = False
-    smaller = FewerRows(source, np.flatnonzero(kept))
-    rest = coded(smaller, policy)
+    rest = coded(FewerRows(table.source, np.flatnonzero(kept)), policy)
     each = sum(int(tree.cost[-1].max()) for tree in rest.instance.trees)
-    return Fewer(smaller, rest, len(dropped), len(dropped) * each)
+    return Fewer(rest, len(dropped), len(dropped) * each)

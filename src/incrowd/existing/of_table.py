@@ -29,8 +29,7 @@ from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.published.ladders import ladders_of
 from incrowd.release import Release
-from incrowd.run.events import Listener, in_user_units
-from incrowd.run.stop import Stop, interruptible
+from incrowd.run.stop import interruptible
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Column, Edit, Replacement, Source, Table, texts
 
@@ -130,21 +129,13 @@ def require_equal(found: "pl.DataFrame", expected: "pl.DataFrame") -> None:
         raise VerificationError("an earlier row is not as it was published")
 
 
-def extended(
-    source: Source,
-    existing: Source,
-    table: Coded,
-    policy: Policy,
-    listener: Listener,
-    stop: Stop,
-) -> ExtendedRelease:
+def extended(table: Coded, existing: Source, policy: Policy, context: Context) -> ExtendedRelease:
     """Add the rows of a table to an earlier release, whose rows stay as they are.
 
     Parameters
     ----------
-    source: the new rows, with all columns that ``policy`` gives a role.
+    table: the new rows, with all columns that ``policy`` gives a role.
     existing: the earlier release, with the columns that are published.
-    table: the new rows, encoded.
 
     Raises
     ------
@@ -152,17 +143,18 @@ def extended(
     OutOfScopeError: a model compares classes with the whole table, which new rows change.
     NoLawfulReleaseError: some new rows fit nowhere.
     """
-    columns = table.roles.published(source.columns)
+    columns = table.roles.published(table.source.columns)
     require_columns(existing.columns, columns)
     both = both_of(existing, table, policy)
     published = classes_of_release(existing, table, both)
-    if not source.rows:
+    if not table.source.rows:
         raise InputError("there are no new rows")
     secret = both.codes[both.earlier :] if both.attributes else None
     trees, scale = table.instance.trees, table.instance.scale
     instance, copy_of_row = from_codes(table.leaves, trees, secret, scale)
-    solve = solver(policy, both.model, listener, stop)
-    joining = Joining(instance, both.model, published, solve, table.roles.sensitive)
+    make = solver(both.model, context)
+    joining = Joining(instance, both.model, published, make, table.roles.sensitive)
+    stop = context.stop
     with interruptible(stop):
         of_copy = joining.best()
     cost = joining.cost(of_copy)
@@ -283,13 +275,10 @@ def classes_of_release(existing: Source, table: Coded, both: Both) -> Published:
     return Published(levels[known], nodes[known], values)
 
 
-def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
+def solver(model: Model, context: Context) -> Any:
     """Return a function that makes classes of an instance of new rows."""
 
     def run(instance: Instance) -> tuple[Ints, NDArray[np.float64]] | None:
-        context = Context(
-            policy.seed, stop, in_user_units(listener, instance.scale), policy.threads
-        )
         try:
             solved = solve(Problem(instance, model), "auto", context)
         except NoLawfulReleaseError:

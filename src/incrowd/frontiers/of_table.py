@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
-from incrowd._api import configured
+from incrowd._api import begun
 from incrowd.constraints.plan import is_constrained
-from incrowd.encoding.encoded import Coded, coded
+from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, OutOfScopeError
 from incrowd.frontiers.points import Frontier, Point
 from incrowd.frontiers.sweep import Found, Sweep
@@ -21,7 +21,6 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.numbers import whole
 from incrowd.run.events import Listener, listening, silent
 from incrowd.run.stop import Stop, interruptible
-from incrowd.solvers.base import Context
 from incrowd.tables.base import Source
 from incrowd.tables.files import alike, open_table
 
@@ -83,14 +82,9 @@ def frontier_of(
         )
     if policy.person:
         raise OutOfScopeError("a frontier counts rows; with person, make single releases")
-    table = coded(source, replace(policy, k=wanted[0]))
-    problem = table.problem
-    sweep = Sweep(
-        problem,
-        partial(model_at, problem.model),
-        configured(policy.method, policy.reductions),
-        Context(policy.seed, stop, listener, policy.threads),
-    )
+    start = begun(source, replace(policy, k=wanted[0]), listener, stop)
+    table, problem = start.table, start.table.problem
+    sweep = Sweep(problem, partial(model_at, problem.model), start.method, start.context)
     with interruptible(stop):
         found = sweep.run(wanted)
     return Frontier(

@@ -95,7 +95,7 @@ def verify_release(
     else:
         reasons += _rows_differ({name: known for name, (known, _) in pairs.items()}, table, columns)
     if not reasons and released.rows and is_constrained(policy):
-        reasons += constraints_broken(original, table, columns, policy)
+        reasons += constraints_broken(table, columns, policy)
     if not reasons and released.rows and asks_of_sensitive(policy):
         reasons += _models_broken(table, columns, pattern)
     return Verdict(tuple(reasons), released.rows, len(sizes), smallest)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance
