@@ -113,4 +113,4 @@ def bounded(coded: "DataFrame", records: "DataFrame", task: Task, distinct: int)
         found = whole.groupBy("block").applyInArrow(on_table("search.bound", task), "bound bigint")
     else:
         found = coded.mapInArrow(on_batches("search.unique_bound", task), "bound bigint")
-    return int(found.agg(sf.sum("search.bound")).collect()[0][0] or 0)
+    return int(found.agg(sf.sum("bound")).collect()[0][0] or 0)
