@@ -7,16 +7,8 @@ from pathlib import Path
 
 from incrowd.errors import InputError
 from incrowd.tables.base import Source
-from incrowd.tables.csv_table import read_csv
-from incrowd.tables.packed import read_packed
-from incrowd.tables.stat import read_stat, stat_form
+from incrowd.tables.formats import CSV, Form, format_of
 
-BINARY = {
-    b"PAR1": ("parquet", "Parquet"),
-    b"ARROW1": ("arrow", "Arrow"),
-    b"\xff\xff\xff\xff": ("stream", "Arrow"),
-}
-TEXTS = (".csv", ".tsv", ".tab", ".txt", ".psv")
 PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
 
 
@@ -34,16 +26,11 @@ def read_file(
     for magic, packer in PACKED.items():
         if data.startswith(magic):
             raise InputError(f"{name}: packed with {packer}; unpack it first")
-    text = Path(name).suffix.lower() in TEXTS
-    for magic, (form, kind) in BINARY.items():
-        if data.startswith(magic):
-            if text:  # whoever goes by the name sees another table
-                raise InputError(f"{name}: named like text, but its bytes are {kind}; rename it")
-            return _parsed(form, data, name, kind)
-    form = stat_form(data)
-    if form is not None:
-        return read_stat(data, name, form, encoding)
-    return read_csv(data, name, delimiter, encoding)
+    found = format_of(data)
+    if not found.may_be_called_text and Path(name).suffix.lower() in CSV.suffixes:
+        # whoever goes by the name sees another table
+        raise InputError(f"{name}: named like text, but its bytes are {found.name}; rename it")
+    return found.read(data, name, Form(delimiter, encoding))
 
 
 def _bytes(path: str | Path, name: str) -> bytes:
@@ -96,13 +83,3 @@ def _nearby(path: Path) -> str:
     except OSError:
         return ""
     return f"; did you mean {str(path.parent / near[0])!r}?" if near else ""
-
-
-def _parsed(form: str, data: bytes, name: str, kind: str) -> Source:
-    try:
-        return read_packed(form, data)
-    except MemoryError:
-        raise
-    except Exception:
-        # the library's own message may quote the file's content
-        raise InputError(f"{name}: starts like {kind}, but cannot be read as such") from None
