@@ -1,7 +1,8 @@
 """The only folder that knows files and data frames.
 
     base.py         what the others see: columns of text codes in, an edit out
-    files.py        reading and writing by name; formats    one_file.py  one file, by its bytes
+    files.py        reading and writing by name             one_file.py  one file, by its bytes
+    formats.py      the formats, a row each
     parts.py        tables in several files            parts_write.py  and back into them
     csv_table.py    delimited text over its own bytes    dialect.py  its form
     csv_kernels.py  finding fields in the bytes, numbering values, writing

@@ -8,7 +8,7 @@ from incrowd.errors import InputError
 from incrowd.tables.atomic import whole
 from incrowd.tables.base import Source, Table
 from incrowd.tables.csv_table import CsvTable, EditedCsv
-from incrowd.tables.formats import FORMATS, Form, format_named
+from incrowd.tables.formats import Form, format_called, format_named
 from incrowd.tables.native import NativeTable, encode_polars, from_native
 from incrowd.tables.one_file import read_file
 from incrowd.tables.packed import PackedTable
@@ -115,7 +115,7 @@ def write(
             return
         table = table.in_one
     require_place_of(path, table)
-    known = next(each for each in FORMATS if each.id == output_format(path, table))
+    known = format_called(output_format(path, table))
     encoding = table.dialect.encoding if isinstance(table, EditedCsv) else None
     form = Form(delimiter_of(table), encoding)
     if known.write is None:

@@ -165,3 +165,8 @@ def format_of(data: bytes) -> Format:
 def format_named(suffix: str) -> Format:
     """Return the format that a file of this name is written in: CSV where none is known by it."""
     return next((each for each in FORMATS if suffix in each.suffixes), CSV)
+
+
+def format_called(id: str) -> Format:
+    """Return the format with this id."""
+    return next(each for each in FORMATS if each.id == id)
