@@ -8,7 +8,7 @@ from incrowd.constraints.capped import solve_capped
 from incrowd.constraints.plan import is_constrained, plan_of
 from incrowd.driver.solve import Solved, require_lawful_table, solve
 from incrowd.encoding.encoded import Coded, coded, edit_for, shuffled
-from incrowd.encoding.fewest import fewer
+from incrowd.encoding.suppressed_rows import without_rows
 from incrowd.existing.of_table import extended
 from incrowd.existing.of_table import require_servable as require_extendable
 from incrowd.policy.arguments import Arguments, policy_of
@@ -87,7 +87,7 @@ def release_of(
     start = begun(source, policy, listener, stop)
     table, rows, units = start.table, 0, 0
     if policy.suppress_rows and source.rows:  # a table without rows breaks nothing
-        left = fewer(table, policy)
+        left = without_rows(table, policy)
         table, rows, units = left.table, left.rows, left.units
     if table.source.rows and asks_of_sensitive(policy):  # before it is taken apart
         require_lawful_table(table.problem)

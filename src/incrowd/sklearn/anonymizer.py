@@ -11,7 +11,7 @@ from incrowd._api import anonymize
 from incrowd.errors import IncrowdError, MissingExtraError
 from incrowd.policy.base import OPTION
 from incrowd.policy.options import documented, taking
-from incrowd.sklearn.patterns import learnt
+from incrowd.sklearn.patterns import patterns_of
 from incrowd.text.units import in_units
 
 try:
@@ -134,10 +134,10 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 sensitive=secret,
                 **{option.name: getattr(self, option.name) for option in SERVED[1:]},
             )
-            self._learnt = learnt(self.release_)
+            self._patterns = patterns_of(self.release_)
         except IncrowdError as error:
             raise ValueError(str(error)) from error
-        self.cost_ = in_units(self._learnt.cost, self.release_.scale)
+        self.cost_ = in_units(self._patterns.cost, self.release_.scale)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -150,7 +150,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
         rows = list(zip(*(texts_of(X[:, j]) for j in range(X.shape[1])), strict=True))
-        released = self._learnt.released(rows)
+        released = self._patterns.released(rows)
         columns = []
         for j, numeric in enumerate(self._numeric):
             before = [row[j] for row in rows]

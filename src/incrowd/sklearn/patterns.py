@@ -26,7 +26,7 @@ NOWHERE = object()
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class Patterns:
     """The patterns of a release, as a function from rows to released rows.
 
     Attributes
@@ -137,7 +137,7 @@ def exemplars(tree: Tree) -> list[str]:
     return list(dict.fromkeys([max(known, key=lambda leaf: len(leaf)), *with_point, known[0]]))
 
 
-def learnt(release: Release) -> Learnt:
+def patterns_of(release: Release) -> Patterns:
     """Learn from a release, made so that equal rows are released alike.
 
     A release may put copies of one row into different classes; a function of the row cannot.  All
@@ -172,7 +172,7 @@ def learnt(release: Release) -> Learnt:
         for codes, row in zip(distinct.tolist(), at.tolist(), strict=True)
     }
     star = release.policy.star
-    return Learnt(table.instance.trees, sources, star, seen, patterns, solution.cost)
+    return Patterns(table.instance.trees, sources, star, seen, patterns, solution.cost)
 
 
 def together(table: Coded, solution: Solution) -> Solution:

@@ -32,7 +32,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Fewer:
+class Kept:
     """A table of which some rows may be missing.
 
     Attributes
@@ -118,7 +118,7 @@ def rarity(instance: Instance) -> NDArray[np.float64]:
     return found
 
 
-def fewer(table: Coded, policy: Policy) -> Fewer:
+def without_rows(table: Coded, policy: Policy) -> Kept:
     """Drop the fewest rows from a table that breaks the model, none from one that does not."""
     instance = table.instance
     row = instance.copies[table.copy_of_row]
@@ -126,9 +126,9 @@ def fewer(table: Coded, policy: Policy) -> Fewer:
     names, dear = table.roles.sensitive, rarity(instance)[row]
     dropped = fewest_dropped(table.model, group, policy.suppress_rows, dear, names)
     if not len(dropped):
-        return Fewer(table)
+        return Kept(table)
     kept = np.ones(table.source.rows, bool)
     kept[dropped] = False
     rest = coded(FewerRows(table.source, np.flatnonzero(kept)), policy)
     each = sum(int(tree.cost[-1].max()) for tree in rest.instance.trees)
-    return Fewer(rest, len(dropped), len(dropped) * each)
+    return Kept(rest, len(dropped), len(dropped) * each)
