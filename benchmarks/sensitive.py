@@ -17,7 +17,6 @@ import numpy as np
 
 from incrowd.driver.solve import solve
 from incrowd.privacy.alpha_k import AlphaK
-from incrowd.privacy.base import Model
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distance import Ordered
@@ -25,6 +24,7 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
+from incrowd.privacy.model import Model
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem

@@ -5,7 +5,7 @@ Deliberately naive and independent of the package's own join and cost code.
 
 from functools import cache
 
-from incrowd.privacy.base import Model
+from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 

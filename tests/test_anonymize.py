@@ -194,7 +194,7 @@ def test_hierarchies_weights_and_costs(tmp_path):
 
 
 def test_order():
-    """Tests that shuffling is seeded and moves whole rows."""
+    """Tests that a seed orders shuffled rows, that none does otherwise, and that rows are whole."""
     frame = pl.DataFrame({"a": [str(i // 2) for i in range(12)], "b": list(range(12))})
     given = {"k": 2, "qi": "a", "keep": "b"}
     assert ic.anonymize(frame, **given).data.equals(frame)
@@ -204,21 +204,40 @@ def test_order():
     assert once.equals(again)
     assert not once.equals(frame) and not once.equals(other)
     assert once.sort("b").equals(frame)
-    assert ic.anonymize(frame, **given, order="shuffle").verify()
+    fresh = [ic.anonymize(frame, **given, order="shuffle") for _ in range(3)]
+    assert all(release.verify() for release in fresh)
+    orders = {tuple(release.data["b"].to_list()) for release in fresh}
+    assert len(orders) > 1  # all three alike: once in 12!² runs
+    assert [release.seed for release in fresh] == [0] * 3
 
 
-def test_the_order_does_not_follow_from_the_seed():
+def test_the_order_does_not_follow_from_the_seed_alone():
     """Tests that tables of as many rows go in other orders, even if one hidden cell differs."""
 
     def order(last: str) -> list[int]:
         frame = pl.DataFrame({"a": [*map(str, range(39)), last], "b": list(range(40))})
-        release = ic.anonymize(frame, k=40, qi="a", keep="b", order="shuffle")
+        release = ic.anonymize(frame, k=40, qi="a", keep="b", order="shuffle", seed=0)
         assert set(release.data["a"]) == {"*"}
         return release.data["b"].to_list()
 
     assert order("x") == order("x")
     assert order("x") != order("y")
     assert order("x") != np.random.default_rng([0, 0x0DE4]).permutation(40).tolist()
+
+
+def test_an_order_without_a_seed_knows_nothing_of_the_table(monkeypatch):
+    """Tests that it comes from the system's entropy alone, and is as good as that."""
+    known = np.random.default_rng(5)
+    given = [known.bytes(8 * 40) for _ in range(2)]
+    orders = []
+    for last, entropy in (("x", given[0]), ("y", given[0]), ("x", given[1])):
+        frame = pl.DataFrame({"a": [*map(str, range(39)), last], "b": list(range(40))})
+        monkeypatch.setattr(
+            "incrowd.encoding.encoded.urandom", lambda n, bytes_=entropy: bytes_[:n]
+        )
+        release = ic.anonymize(frame, k=40, qi="a", keep="b", order="shuffle")
+        orders.append(release.data["b"].to_list())
+    assert orders[0] == orders[1] != orders[2]
 
 
 def test_verify_sees_a_changed_release():

@@ -43,6 +43,40 @@ def test_an_identifier_of_different_values_is_not_warned_of():
     assert ic.anonymize(frame.clear(), k=5, id="pid").warnings == ()
 
 
+SHUFFLED = {"k": 5, "order": "shuffle"}
+
+
+def test_an_order_that_a_seed_gives_is_warned_of():
+    """Tests that the warning is of shuffled rows and of seeds that somebody chose, 0 too."""
+    for asked in ({"seed": 0}, {"seed": 7}):
+        (warning,) = ic.anonymize(VISITS, **SHUFFLED, **asked).warnings
+        assert "order of the rows follows from the seed" in warning
+        assert ic.anonymize(VISITS, **{**SHUFFLED, "order": "keep"}, **asked).warnings == ()
+    assert ic.anonymize(VISITS, **SHUFFLED).warnings == ()
+    both = ic.anonymize(VISITS, **SHUFFLED, id="pid", seed=1).warnings
+    assert [word in text for text, word in zip(both, ("'pid'", "the seed"), strict=True)] == [1, 1]
+    added = {"policy": ic.Policy(**SHUFFLED, seed=1), "existing": ic.anonymize(VISITS, k=5).data}
+    (warning,) = ic.anonymize(VISITS, **added).warnings
+    assert "the seed" in warning
+
+
+def test_who_is_told_of_the_order(tmp_path):
+    """Tests a seed in a policy file: standard error, JSON and internal report, not the public."""
+    path = tmp_path / "visits.csv"
+    VISITS.write_csv(path)
+    (tmp_path / "p.toml").write_text("seed = 3\n")
+    asked = ["anonymize", str(path), "-o", str(tmp_path / "o.csv"), "-q"]
+    done = CliRunner().invoke(cli, [*asked, "--policy", str(tmp_path / "p.toml"), "--json"])
+    assert "incrowd: warning: the order of the rows follows" in done.stderr
+    assert "the order of the rows follows" in json.loads(done.stdout)["warnings"][0]
+    assert "warnings" not in json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout)
+    release = ic.anonymize(VISITS, **SHUFFLED, seed=3)
+    assert "order of the rows follows" in internal_report(release)
+    assert "order of the rows follows" not in external_report(release)
+    told = internal_report(ic.anonymize(VISITS, **SHUFFLED))
+    assert "shuffled afresh" in told and "in another order of rows" in told
+
+
 def test_the_publisher_reads_the_warning_and_the_public_does_not(tmp_path):
     """Tests the command line, its JSON, and both reports."""
     path = tmp_path / "visits.csv"

@@ -7,6 +7,7 @@ blocks are commands with their output, ``python`` blocks share their names; all 
 
 import re
 import shlex
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -59,8 +60,14 @@ def test_tables_are_whole(page: str) -> None:
 def run_console(body: str) -> None:
     for step in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
         command, expected = step.split("\n", 1)
-        found = without_seconds(output_of(*shlex.split(command)))
-        assert found == without_seconds(expected), command
+        words = shlex.split(command)
+        found, told = without_seconds(output_of(*words)), without_seconds(expected)
+        if words[0] in ("cat", "head"):  # of a table, whose rows have another order in each run
+            (name, *rows), (wanted, *lines) = found.splitlines(), told.splitlines()
+            assert (name, Counter(lines) - Counter(rows)) == (wanted, Counter()), command
+            assert len(rows) == len(lines) or words[0] == "head", command
+        else:
+            assert found == told, command
 
 
 def output_of(program: str, *arguments: str) -> str:
@@ -71,7 +78,7 @@ def output_of(program: str, *arguments: str) -> str:
     if program == "cat":
         return text
     assert (program, arguments[0]) == ("head", "-4")
-    return "".join(text.splitlines(keepends=True)[:4])
+    return text
 
 
 def without_seconds(output: str) -> str:

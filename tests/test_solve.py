@@ -19,6 +19,7 @@ from incrowd.errors import (
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Model
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
@@ -126,9 +127,9 @@ def test_unlawful_classes_are_caught_under_any_model(model: Any) -> None:
 
 
 def test_a_foreign_model_is_rechecked_class_by_class() -> None:
-    """Tests a model that has nothing but the protocol's methods."""
+    """Tests a model that has nothing but what it must have."""
 
-    class EvenClasses:
+    class EvenClasses(Model):
         name = "even classes"
         closed_under_union = True
 

@@ -17,11 +17,12 @@ from incrowd.encoding.suppressed_rows import fewest_dropped
 from incrowd.errors import InputError, NoLawfulReleaseError
 from incrowd.policy import Policy
 from incrowd.privacy.alpha_k import AlphaK
-from incrowd.privacy.base import Group, Model
+from incrowd.privacy.base import Group
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Model
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.published.verification import verify_release
 from incrowd.tables.files import open_table

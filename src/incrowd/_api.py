@@ -146,7 +146,7 @@ def begun(
     table = coded(source, policy)
     told = in_user_units(listener, table.instance.scale)
     method = configured(policy.method, policy.reductions)
-    return Start(table, method, Context(policy.seed, stop, told, policy.threads))
+    return Start(table, method, Context(policy.search_seed, stop, told, policy.threads))
 
 
 def searched(table: Coded, policy: Policy, method: str | Solver, context: Context) -> Solved:

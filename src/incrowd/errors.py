@@ -1,12 +1,13 @@
 """Every error incrowd raises on purpose, with the exit code the command line gives it.
 
-The texts say what was found, what is allowed and the nearest fix.  They never quote a cell of
-the input that a release would hide; a value is quoted only where the reader cannot act without
-it (a value that a hierarchy lacks).
+The texts say what was found, what is allowed and the nearest fix.  They quote no cell of the
+input, nor what a rule makes of one: they stand on screens and in logs that more people read than
+the table.  Row and column are named, a file's line, or a cell's form (letters as a, digits as 9).
 
     IncrowdError
     ├── InputError            the table, a file or an argument is wrong            exit 2
     │   ├── HierarchyError    a hierarchy is broken or does not fit the table
+    │   │   └── LackingError  it lacks values of the table
     │   ├── OutOfScopeError   the chosen method does not serve this table or model
     │   └── MissingExtraError an optional package is not installed
     ├── NoLawfulReleaseError  no release can obey the model                        exit 1
@@ -14,7 +15,7 @@ it (a value that a hierarchy lacks).
     └── StoppedError          stopped before any lawful release was found          exit 3
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -30,6 +31,27 @@ class InputError(IncrowdError):
 
 class HierarchyError(InputError):
     """A hierarchy is broken, or does not fit the table."""
+
+
+class LackingError(HierarchyError):
+    """A hierarchy lacks values of the table; they are told to who asks, and in no message.
+
+    Attributes
+    ----------
+    column: whose values; absent: those that are lacking, sorted; origin: the file or rows.
+    """
+
+    def __init__(
+        self, column: str, absent: Sequence[str], origin: str, row: int | None = None
+    ) -> None:
+        self.column, self.absent, self.origin = column, tuple(absent), origin
+        one = len(absent) == 1
+        first = "" if row is None else f" ({'in' if one else 'the first in'} row {row})"
+        super().__init__(
+            f"column {column!r}: {len(absent):,} value{' is' if one else 's are'} not in the "
+            f"hierarchy {origin}{first}; incrowd hierarchy check, with --table and --column, names "
+            f"{'it' if one else 'them'}"
+        )
 
 
 class OutOfScopeError(InputError):

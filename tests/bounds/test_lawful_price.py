@@ -9,13 +9,14 @@ from incrowd.bounds.lawful_ascent import reductions
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.bounds.pricing import SIZES, dearest, pricing_of
+from incrowd.bounds.pricing import dearest, pricing_of
 from incrowd.bounds.tops import LOOKS
-from incrowd.privacy.base import Model
 from incrowd.privacy.beta_likeness import EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.model import Model
+from incrowd.privacy.pricing import SIZES
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem

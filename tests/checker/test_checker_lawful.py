@@ -36,14 +36,13 @@ from incrowd.checker.verify import Verdict, check
 from incrowd.driver.solve import Solved, solve
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.alpha_k import AlphaK
-from incrowd.privacy.base import Model
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
-from incrowd.privacy.claims import plain_models
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Model
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import Instance, from_codes
@@ -361,7 +360,7 @@ def test_what_the_prover_writes_is_accepted(model, data) -> None:
     if least is None:
         return
     names = ["x", "y", "z"][: instance.sensitive_sizes[0]]
-    plain = plain_models(model, {"a": names})
+    plain = model.claim({"a": names})
     engine = SensitiveEngine(prices=LawfulPriceBound(rounds=3, iterations=40))
     solved = solve(problem, engine, Context(stop=Stop(0.2)))
     known = certificate(problem, solved, plain, {"a": len(names)})
@@ -389,7 +388,7 @@ def test_prices_without_a_lawful_start() -> None:
     problem = Problem(instance, DistinctDiversity(2))
     whole = Solution.of(instance, np.zeros(6, np.int64))
     solved = Solved(whole, whole.cost, 0, "feasible", "none", "finished")
-    plain = plain_models(problem.model, {"a": ["x", "y"]})
+    plain = problem.model.claim({"a": ["x", "y"]})
     known = certificate(problem, solved, plain, {"a": 2})
     assert known.rules  # two pairs of equal rows are no class each: k-anonymity proves 0
     bound = -(-int(known.prices.price @ instance.counts) // known.prices.quantum)

@@ -16,20 +16,17 @@ from incrowd.checker.models import lawful, least_class, require_lawful
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.shares import NAMES, exp_exceeds, limits, series_exceeds
 from incrowd.checker.transport import least_work
-from incrowd.errors import OutOfScopeError
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.attribute import PerAttribute
 from incrowd.privacy.base import Group
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
-from incrowd.privacy.claims import plain_models
-from incrowd.privacy.delta_disclosure import DeltaDisclosure
+from incrowd.privacy.delta_disclosure import DeltaDisclosure, grows_less
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
-from incrowd.privacy.laws import grows_less
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
@@ -69,7 +66,7 @@ def test_agrees_with_the_solvers(model, rows, data) -> None:
     codes = np.array([0, 1, 2, 3, *rows], np.int32).reshape(-1, 1)
     chosen = data.draw(st.sets(st.integers(0, len(codes) - 1), min_size=1))
     table, group = Group(codes, (4,)), Group(codes[sorted(chosen)], (4,))
-    plain = plain_models(model, {"s": VALUES})
+    plain = model.claim({"s": VALUES})
     counts = [Counter((VALUES[c],) for c in g.values[:, 0]) for g in (group, table)]
     assert lawful(plain[0], counts[0], counts[1]) == model.lawful(group, table)
     sensitive = pl.DataFrame({"s": [VALUES[c] for c in codes[:, 0]]})
@@ -89,7 +86,7 @@ def test_disjoint_diversity(rows) -> None:
     group = Group(codes, (3, 3))
     for l in (1, 2, 3):  # noqa: E741
         model = DisjointDiversity(l)
-        (plain,) = plain_models(model, {"s": ("a", "b", "c"), "t": ("x", "y", None)})
+        (plain,) = model.claim({"s": ("a", "b", "c"), "t": ("x", "y", None)})
         assert plain["columns"] == ["s", "t"]
         counts = Counter(rows)
         assert lawful(plain, counts, counts) == model.lawful(group, group)
@@ -178,26 +175,6 @@ def test_models_without_sense_are_refused(model) -> None:
         require_lawful(np.array([0, 0, 0]), sensitive, [model])
 
 
-def test_models_unknown_to_the_checker_are_not_written() -> None:
-    """Tests that a proof is refused for a model which the checker does not know."""
-    with pytest.raises(OutOfScopeError, match="checker"):
-        plain_models(Foreign(), {"s": VALUES})
-
-
-class Foreign:
-    """A model of somebody else."""
-
-    name, closed_under_union = "something else", True
-
-    def smallest_class(self, table: Group) -> int:
-        """One row will do."""
-        return 1
-
-    def lawful(self, group: Group, table: Group) -> bool:
-        """Whatever."""
-        return True
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.fractions(0, 30, max_denominator=50), st.fractions(0, 4), st.integers(-60, 60))
 def test_exponentials_are_compared_exactly(x, wild, off) -> None:
@@ -244,7 +221,7 @@ def test_no_lawful_class_leaves_its_limits(model, rows, data) -> None:
     codes = np.array([0, 1, 2, 3, *rows], np.int32).reshape(-1, 1)
     chosen = data.draw(st.sets(st.integers(0, len(codes) - 1), min_size=1))
     table, group = Group(codes, (4,)), Group(codes[sorted(chosen)], (4,))
-    (plain,) = plain_models(model, {"s": VALUES})
+    (plain,) = model.claim({"s": VALUES})
     if model.lawful(group, table):
         counts = Counter(VALUES[c] for c in codes[:, 0])
         name = NAMES[plain["model"]]
@@ -257,7 +234,7 @@ def test_k_anonymity_is_plain() -> None:
     """Tests that combined models are listed one by one, columns by name."""
     both = KAnonymity(4) & DistinctDiversity(2) if hasattr(KAnonymity, "__and__") else None
     model = both or KAnonymity(4)
-    plain = plain_models(model, {"s": VALUES, "t": VALUES})
+    plain = model.claim({"s": VALUES, "t": VALUES})
     assert plain[0] == {"model": "k-anonymity", "k": 4}
     if both:
         assert [p.get("column") for p in plain] == [None, "s", "t"]

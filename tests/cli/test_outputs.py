@@ -1,5 +1,6 @@
 """No output takes the place of an input or of another output."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,17 @@ def test_rules_are_no_files(folder: Path) -> None:
     words = "hierarchy make in.csv --column a --interval 10 -o interval"
     assert CliRunner().invoke(cli, words.split()).exit_code == 0
     assert (folder / "interval").exists()
+
+
+def test_files_that_undo_a_release_are_private(folder: Path) -> None:
+    """Tests proof and internal report where all other files are made for everybody."""
+    before = os.umask(0)
+    try:
+        words = "anonymize in.csv -o o.csv -k 2 -q --proof o.proof --statement o.json"
+        words += " --report-internal in.html --report out.html"
+        assert CliRunner().invoke(cli, words.split()).exit_code == 0
+    finally:
+        os.umask(before)
+    made = ["o.csv", "o.json", "out.html", "o.proof", "in.html"]
+    modes = {name: (folder / name).stat().st_mode & 0o777 for name in made}
+    assert modes == dict.fromkeys(made[:3], 0o666) | dict.fromkeys(made[3:], 0o600)

@@ -1,6 +1,7 @@
 """The public statement from the command line: written with a proof, held against it."""
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,20 @@ def test_statement_tells_no_cell_and_no_seed(made: Path) -> None:
     assert {"cost", "bound"} <= set(stated)
     assert "seed" not in text
     assert not any(str(91000 + 7 * i % 50) in text for i in range(24))
+
+
+def test_statement_does_not_tell_which_guess_is_right(made: Path) -> None:
+    """Tests that no hash of the original or of a hierarchy's file, which lists values, is in it."""
+    text = (made / "out.json").read_text(encoding="utf-8")
+    for name in ("in.csv", "age.csv"):
+        data = (made / name).read_bytes()
+        assert sha256(data).hexdigest() not in text
+    told = json.loads(text)["hierarchies"]["age"]
+    assert (told["origin"], len(told["commitment"])) == ("age.csv", 64)
+    told["commitment"] = sha256((made / "age.csv").read_bytes()).hexdigest()
+    other = json.loads(text) | {"hierarchies": {"age": told}}
+    (made / "out.json").write_text(json.dumps(other), encoding="utf-8")
+    assert run(made, f"{VERIFY} --statement out.json") == 1
 
 
 def test_statement_is_held_against_the_proof(made: Path) -> None:

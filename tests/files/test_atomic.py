@@ -3,12 +3,48 @@
 import os
 import stat
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from incrowd.errors import InputError
-from incrowd.tables.atomic import require_place, whole
+from incrowd.tables.atomic import privately, require_place, whole
+from incrowd.tables.folders import whole_folder
+
+
+@pytest.fixture
+def open_to_all() -> Iterator[None]:
+    """Files are made for everybody where nobody says otherwise."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def mode(path: str | Path) -> int:
+    return stat.S_IMODE(Path(path).stat().st_mode)
+
+
+@pytest.mark.usefixtures("open_to_all")
+def test_private_files_are_their_owners_alone(tmp_path: Path) -> None:
+    """Tests new files and those in the place of open ones, before the first byte and at the end."""
+    for name, private in (("private", True), ("public", False)):
+        for _ in range(2):
+            with whole(tmp_path / name, private) as file:
+                assert mode(file.name) == 0o600
+                file.write(b"x")
+            assert mode(tmp_path / name) == (0o600 if private else 0o666)
+            (tmp_path / name).chmod(0o666)
+    with open(tmp_path / "private", "wb", opener=privately) as file:  # open to all until here
+        assert mode(tmp_path / "private") == 0o600
+        assert file.tell() == 0
+
+
+@pytest.mark.usefixtures("open_to_all")
+def test_a_folder_opens_when_it_is_finished(tmp_path: Path) -> None:
+    with whole_folder(tmp_path / "out") as folder:
+        assert mode(folder) == 0o700
+    assert mode(tmp_path / "out") == 0o777
 
 
 def test_a_pipe_with_a_name_stays_one(tmp_path: Path) -> None:

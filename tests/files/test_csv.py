@@ -242,6 +242,16 @@ def test_a_label_is_spelled_like_the_value_it_equals():
     assert written(table, moved) == b'a\n"1"\n"1"\n'
 
 
+def test_hidden_cells_have_no_say_in_how_a_value_is_spelled():
+    """Tests a value whose other spelling stands in cells that are replaced, or in rows left out."""
+    for hidden in ("1", '"1"', "2"):
+        table = read_csv(f'a,b\n"1",1\n{hidden},1\n{hidden},1\n"2",1\n'.encode(), "t.csv")
+        new = Replacement(("*",), np.array([-1, 0, 0, -1], np.int8))
+        expected = b'a,b\n"1",1\n*,1\n*,1\n"2",1\n'
+        assert written(table, Edit(("a", "b"), {"a": new})) == expected
+        assert written(table, Edit(("a",), {}, np.array([0, 3]))) == b'a\n"1"\n"2"\n'
+
+
 @given(st.lists(st.sampled_from(["1", '"1"', "", '""', "x", '"x"', '5"', '"5"""']), max_size=9))
 def test_equal_cells_are_equal_bytes(cells):
     """Tests that bytes are equal exactly where values are, and values stay."""

@@ -102,7 +102,7 @@ def test_nothing_changed_is_nothing_lost(sav: Path, dta: Path, out: str) -> None
     """Tests values, labels, missing values, formats of a table written as it was read."""
     path = dta if out.endswith("dta") else sav
     table = read(path)
-    write(table.edited(Edit(table.columns)), path.parent / out)
+    write(table.edited(Edit(table.columns)), path.parent / out, codebook=True)
     (before, old), (after, new) = raw(path), raw(path.parent / out)
     assert after == before
     for fact in (
@@ -112,12 +112,14 @@ def test_nothing_changed_is_nothing_lost(sav: Path, dta: Path, out: str) -> None
         assert getattr(new, fact) == getattr(old, fact), fact
 
 
-def edited(path: Path, out: str, column: str, *cells: str | None) -> tuple[Any, Any]:
+def edited(
+    path: Path, out: str, column: str, *cells: str | None, codebook: bool = False
+) -> tuple[Any, Any]:
     """Change a column's first cells, write, read back as the library reads."""
     table = read(path)
     ids = np.array([*range(len(cells))] + [-1] * (table.rows - len(cells)), np.int32)
     released = table.edited(Edit(table.columns, {column: Replacement(tuple(cells), ids)}))
-    write(released, path.parent / out)
+    write(released, path.parent / out, codebook=codebook)
     assert texts(read(path.parent / out)).equals(texts(released))
     assert texts(released)[column].to_list()[: len(cells)] == list(cells)
     return raw(path.parent / out)
@@ -125,10 +127,12 @@ def edited(path: Path, out: str, column: str, *cells: str | None) -> tuple[Any, 
 
 def test_stars_in_numbers(sav: Path, dta: Path) -> None:
     """Tests that suppressed cells are missing values of their own, all else as it was."""
-    values, meta = edited(sav, "o.sav", "age", "*", "*")
+    values, meta = edited(sav, "o.sav", "age", "*", "*", codebook=True)
     assert values["age"] == [-9, -9, 99, None, 34, 36]
     assert meta.missing_ranges["age"] == [{"lo": 97, "hi": 99}, {"lo": -9, "hi": -9}]
     assert meta.variable_value_labels["age"] == {99: "refused", -9: "suppressed"}
+    _, meta = edited(sav, "o.sav", "age", "*", "*")
+    assert meta.missing_ranges["age"] == [{"lo": code, "hi": code} for code in (99, -9)]
     values, meta = edited(dta, "o.dta", "age", "*", "*")
     assert values["age"] == ["s", "s", "a", None, 34, 36]
     assert meta.variable_value_labels["age"] == {"a": "refused", "s": "suppressed"}
@@ -138,7 +142,8 @@ def test_stars_in_numbers(sav: Path, dta: Path) -> None:
 def test_groups_in_labelled_numbers(sav: Path, dta: Path) -> None:
     """Tests that generalized codes become codes with labels where all values have labels."""
     for path, unknown in ((sav, 9), (dta, "b")):
-        values, meta = edited(path, f"o{path.suffix}", "job", "health", "*", "school")
+        told = {"codebook": True}
+        values, meta = edited(path, f"o{path.suffix}", "job", "health", "*", "school", **told)
         suppressed = -9 if path is sav else "s"
         assert values["job"] == [11, suppressed, 12, 1, None, unknown]
         labels = meta.variable_value_labels["job"]
@@ -151,6 +156,45 @@ def test_groups_in_labelled_numbers(sav: Path, dta: Path) -> None:
         }
         if path is sav:
             assert meta.original_variable_types["job"] == "F2.0"
+
+
+def test_what_tells_of_hidden_codes_is_left_out(sav: Path, dta: Path) -> None:
+    """Tests the file's label, and labels of codes that hidden cells and rows left out alone have.
+
+    A release must be the same whichever of them a hidden cell had.
+    """
+    for path, unknown in ((sav, 9), (dta, "b")):
+        out = path.parent / f"o{path.suffix}"
+        for codebook in (False, True):
+            cells = ("health", "*", "school")
+            _, meta = edited(path, out.name, "job", *cells, codebook=codebook)
+            labels = meta.variable_value_labels["job"].values()
+            assert {JOBS[1], "unknown", "group: health", "suppressed"} <= set(labels)
+            assert ({JOBS[2], JOBS[3]} <= set(labels)) == codebook
+            assert meta.column_names_to_labels["age"] == "Age in years"
+            assert (meta.file_label or "") == ("A survey" if codebook and path is sav else "")
+        table = read(path)
+        rows = np.array([0, 3, 4, 5])
+        write(table.edited(Edit(("job", "age"), {}, rows, fewer=True)), out)
+        _, meta = raw(out)
+        assert meta.variable_value_labels["job"] == {1: JOBS[1], unknown: "unknown"}
+        assert "age" not in meta.variable_value_labels  # the refusal is in a row left out
+        write(table.edited(Edit(("job",))), out)
+        assert len(raw(out)[1].variable_value_labels["job"]) == 4  # nothing of it is hidden
+
+
+def test_what_becomes_of_a_variable_does_not_tell_of_hidden_codes(sav: Path, dta: Path) -> None:
+    """Tests labelled codes of which a hidden one has a label, or none: the releases are alike."""
+    for path, family in ((sav, "spss"), (dta, "stata")):
+        variable = read(path).variables["job"]  # type: ignore[attr-defined]
+        found = []
+        for labels in (variable.labels, {v: t for v, t in variable.labels.items() if v != 2}):
+            column = StatColumn(**{**vars(variable), "labels": labels})
+            new = column.replaced(Replacement(("health",), np.array([-1, 0, -1, -1, -1, -1])))
+            found.append(physical(new, family))
+        one, other = ({**vars(each), "codes": each.codes.tolist()} for each in found)
+        assert one == other
+        assert "group: health" in found[0].labels.values()
 
 
 def test_groups_in_plain_numbers(sav: Path, dta: Path) -> None:

@@ -18,7 +18,6 @@ from incrowd.bounds import column_groups
 from incrowd.cli import cli
 from incrowd.cli.frontier import numbers
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
-from incrowd.frontiers.of_table import model_at
 from incrowd.frontiers.sweep import Sweep
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -74,7 +73,7 @@ def test_against_every_partition(rows, engine):
     instance, _ = from_codes(np.array(rows))
     problem = Problem(instance, KAnonymity(2))
     method = "auto" if engine else "mondrian"
-    sweep = Sweep(problem, lambda k: model_at(problem.model, k), method, Context())
+    sweep = Sweep(problem, problem.model.with_k, method, Context())
     before = None
     for k, found in sweep.run([2, 3, 4]).items():
         best = optimum(instance, KAnonymity(k))
@@ -96,7 +95,7 @@ def test_wide_tables_are_bounded_by_groups(limit, by_engine, monkeypatch):
     for seed in range(8):
         instance, _ = from_codes(np.random.default_rng(seed).integers(0, 3, (9, 5)))
         problem, context = Problem(instance, KAnonymity(2)), Context(stop=Stop(limit))
-        sweep = Sweep(problem, lambda k: model_at(KAnonymity(2), k), "auto", context)
+        sweep = Sweep(problem, KAnonymity, "auto", context)
         before = 0
         for k, found in sweep.run([2, 3, 4]).items():
             best = optimum(instance, KAnonymity(k))
@@ -136,7 +135,7 @@ def test_with_diversity_and_hierarchies():
     )
     require_sound(found.points)
     assert found.models == ("2-anonymity", "distinct 2-diversity")
-    model = model_at(KAnonymity(2) & DistinctDiversity(3), 5)
+    model = (KAnonymity(2) & DistinctDiversity(3)).with_k(5)
     assert [part.name for part in model.models] == ["5-anonymity", "distinct 3-diversity"]
 
 

@@ -85,7 +85,7 @@ def test_make_from_a_file(run: Run) -> None:
     assert Path("h.csv").read_text() == "spy;secret;*\nnurse;health;*\n"
     Path("short.csv").write_text("spy;secret;*\n")
     made = run("make", "people.csv", "--column", "job", "--from", "short.csv", "-o", "x.csv")
-    assert (made.exit_code, "'nurse'" in made.stderr) == (2, True)
+    assert (made.exit_code, "1 value is not in the hier" in made.stderr) == (2, True)
     Path("job.ahs").write_bytes(b"\xac\xed\x00\x05sr\x00")
     made = run("make", "people.csv", "--column", "job", "--from", "job.ahs", "-o", "x.csv")
     assert (made.exit_code, "export the hierarchy itself" in made.stderr) == (2, True)

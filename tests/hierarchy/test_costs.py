@@ -101,30 +101,40 @@ def test_padding_is_free_under_explicit_costs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("A;0.5\nX;0.2\nY;1\nC;0\nD;0\n*;1\n", r"line 2: a cost falls.*'X' costs 0\.2.*'A'.*0\.5"),
-        ("A;0.5\nX;0.7\nY;1\nC;0\nD;0\n*;0.6\n", r"line 6: a cost falls.*'\*' costs 0\.6.*'[XY]'"),
-        ("A;0.5\nX;1\nY;1\n*;1\nCC;0\nD;0\n", r"lacks a cost for the label 'C'.*mean 'CC'"),
-        ("A;0.5\nX;1\nY;1\nC;0\nD;0\n", r"lacks a cost for the label '\*'"),
-        ("a;0.5\nA;1\nX;1\nY;1\nC;0\nD;0\n*;1\n", r"line 1: 'a' is a value of .* costs 0\.5"),
-        ("A;cheap\n*;1\n", r"line 1: cost of 'A': 'cheap' is not a number"),
-        ("*;1\nA;-1\n", r"line 2: cost of 'A': -1 is not a number of 0 or more"),
-        ("A;0.1234567\n*;1\n", r"line 1: cost of 'A': 0\.1234567 has more than 6 decimals"),
-        ("A;1\n\nA;2\n*;1\n", r"line 3: 'A' has two costs"),
+        (
+            "A;0.5\nX;0.2\nY;1\nC;0\nD;0\n*;1\n",
+            r"line 2: a cost falls.*0\.2, less.*0\.5.*line 1",
+        ),
+        ("A;0.5\nX;0.7\nY;1\nC;0\nD;0\n*;0.6\n", r"line 6: a cost falls.* 0\.6, less.*line [23]"),
+        (
+            "A;0.5\nX;1\nY;1\n*;1\nCC;0\nD;0\n",
+            r"lacks the cost of a label of.* form 'a'",
+        ),
+        ("A;0.5\nX;1\nY;1\nC;0\nD;0\n", r"lacks the cost of a label of .* the form '\*'"),
+        ("a;0.5\nA;1\nX;1\nY;1\nC;0\nD;0\n*;1\n", r"line 1: a value of column 'q' costs 0\.5"),
+        ("A;cheap\n*;1\n", r"line 1: the cost is no number of 0 or more"),
+        ("*;1\nA;-1\n", r"line 2: the cost is no number of 0 or more"),
+        ("A;0.1234567\n*;1\n", r"line 1: the cost .* at most six decimals"),
+        ("A;1\n\nA;2\n*;1\n", r"line 3: this label has another cost further up"),
         ("A;1;2\n*;1\n", r"line 1: expected label;cost, found 3 fields"),
     ],
 )
 def test_broken_explicit_costs(tmp_path: Path, lines: str, message: str) -> None:
-    """Tests that each broken list names file, line and label."""
+    """Tests that each broken list names file and line, and quotes no value of the column."""
     path = tmp_path / "costs.csv"
     path.write_text(lines)
     with pytest.raises(HierarchyError, match=message) as error:
         build_trees({"q": ["a", "c", "d"]}, {"q": SOURCES["q"]}, parse_cost(str(path)))
     assert "costs.csv" in str(error.value)
+    assert "'c'" not in str(error.value) and "'d'" not in str(error.value)
 
 
 def test_broken_costs_given_in_memory() -> None:
-    """Tests that a mapping's mistakes name the label."""
-    for wrong, message in (({"A": -1}, "cost of 'A'"), ({"A": 1, "X": 0, "*": 1}, "'X' costs 0")):
+    """Tests that a mapping's mistakes name the form of the label."""
+    for wrong, message in (
+        ({"A9": -1}, "label of the form 'a9': the cost is no number"),
+        ({"A": 1, "X": 0, "*": 1}, "form 'a': a cost falls towards the root: 0, less than 1"),
+    ):
         with pytest.raises(HierarchyError, match=message):
             build_trees({"q": ["a"]}, {"q": SOURCES["q"]}, Explicit(wrong))
 

@@ -11,6 +11,7 @@ from scipy.sparse import coo_array
 
 from incrowd.instances.table import HardTable, ModelSpec, Partition
 from incrowd.privacy.base import Group
+from incrowd.privacy.model import Model
 from oracle import optimum
 
 STAR = -1
@@ -58,7 +59,7 @@ def lawful(table: HardTable, rows) -> bool:
 
 
 @dataclass(frozen=True)
-class Spec:
+class Spec(Model):
     """A model spec in the form that the oracle takes."""
 
     spec: ModelSpec

@@ -5,13 +5,13 @@ import pytest
 
 from incrowd.driver.solve import choose, solve
 from incrowd.errors import OutOfScopeError
-from incrowd.privacy.all_of import AllOf, parts
 from incrowd.privacy.base import Group
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.essential import essential
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import AllOf
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
 from oracle import optimum
@@ -24,9 +24,9 @@ def test_the_same_classes_are_lawful() -> None:
     for instance, rng in tables(3, 25, Shape(rows=(2, 12), columns=(1, 3), sensitive=(3, 2))):
         table = Problem(instance, KAnonymity(1)).table
         for model in models(instance, rng):
-            asked = AllOf((KAnonymity(int(rng.integers(1, 6))), *parts(model), KAnonymity(1)))
+            asked = AllOf((KAnonymity(int(rng.integers(1, 6))), *model.parts, KAnonymity(1)))
             needed = essential(asked, table)
-            left = [part for part in parts(needed) if isinstance(part, KAnonymity)]
+            left = [part for part in needed.parts if isinstance(part, KAnonymity)]
             assert len(left) <= 1
             dropped, kept = dropped + (not left), kept + len(left)
             assert needed in (model, essential(needed, table))

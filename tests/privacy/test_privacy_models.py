@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from math import exp, inf, log
-from typing import cast
 
 import naive_models as naive
 import numpy as np
@@ -11,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import InputError
-from incrowd.privacy.all_of import AllOf, compares_with_table, lawful_classes, names_of
 from incrowd.privacy.alpha_k import AlphaK
-from incrowd.privacy.base import Group, Model
+from incrowd.privacy.base import Group
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
@@ -24,6 +22,7 @@ from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
+from incrowd.privacy.model import AllOf, Model
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 
@@ -98,7 +97,7 @@ def test_definition(model: Model, definition, parts: list[list[int]]) -> None:
     table = [v for part in parts for v in part]
     expected = [definition(part, table) for part in parts]
     assert [model.lawful(group(part), group(table)) for part in parts] == expected
-    assert lawful_classes(model, classes_of(parts)).tolist() == expected
+    assert model.lawful_classes(classes_of(parts)).tolist() == expected
 
 
 @pytest.mark.parametrize("model", MODELS, ids=IDS)
@@ -119,16 +118,16 @@ def test_closed_under_union(model: Model, parts: list[list[int]]) -> None:
 def test_looks_at_a_class_alone(model: Model, part: list[int], rest: list[list[int]]) -> None:
     """Tests that a model which says so judges a class alike in whatever table."""
     table = part + [v for other in rest for v in other]
-    if not compares_with_table(model):
+    if not model.compares_with_table:
         assert model.lawful(group(part), group(part)) == model.lawful(group(part), group(table))
 
 
 def test_which_models_compare_with_the_table() -> None:
     """Tests that those compare which ask for the table's distribution, and foreign ones."""
-    found = {type(model) for model in MODELS if compares_with_table(model)}
+    found = {type(model) for model in MODELS if model.compares_with_table}
     assert found == {BasicBetaLikeness, EnhancedBetaLikeness, DeltaDisclosure, TCloseness, AllOf}
-    assert compares_with_table(cast(Model, object()))
-    assert not compares_with_table(KAnonymity(2) & FrequencyDiversity(2))
+    assert Model.compares_with_table
+    assert not (KAnonymity(2) & FrequencyDiversity(2)).compares_with_table
 
 
 def test_what_is_not_closed_under_union() -> None:
@@ -173,7 +172,7 @@ def test_disjoint(rows: list[tuple[int, ...]], l: int, columns) -> None:  # noqa
     seen = [tuple(row[a] for a in columns) if columns else row for row in rows]
     table = group(rows, 3)
     assert model.lawful(table, table) == naive.disjoint(seen, l)
-    assert lawful_classes(model, Classes(np.zeros(len(rows), np.int64), table))[0] == (
+    assert model.lawful_classes(Classes(np.zeros(len(rows), np.int64), table))[0] == (
         naive.disjoint(seen, l)
     )
     attained = model.attained(table, table)
@@ -267,7 +266,7 @@ def test_exactly_t_passes() -> None:
     assert TCloseness("0.2").t == TCloseness(0.2).t == F(1, 5)
     assert not TCloseness(F(1, 5) - F(1, 10**30)).lawful(part, table)
     classes = Classes(np.zeros(10, np.int64), table)
-    assert lawful_classes(TCloseness(F(1, 10**30)), classes).all()
+    assert TCloseness(F(1, 10**30)).lawful_classes(classes).all()
 
 
 def test_entropy_at_the_threshold() -> None:
@@ -325,17 +324,17 @@ def test_names_with_columns() -> None:
     disjoint = DisjointDiversity(2, (0, 1))
     model = KAnonymity(2) & DistinctDiversity(3) & FrequencyDiversity(2, attribute=1) & disjoint
     every = ("2-anonymity", "distinct 3-diversity")
-    assert names_of(model, ("ill", "pay")) == (
+    assert model.names(("ill", "pay")) == (
         *every,
         "frequency 2-diversity of 'pay'",
         "disjoint 2-diversity of 'ill', 'pay'",
     )
-    assert names_of(model, ("ill",)) == (
+    assert model.names(("ill",)) == (
         *every,
         "frequency 2-diversity of sensitive attribute 2",
         "disjoint 2-diversity of sensitive attributes 1, 2",
     )
-    assert " and ".join(names_of(model, ())) == model.name
+    assert " and ".join(model.names(())) == model.name
 
 
 def test_an_empty_group_is_no_class() -> None:

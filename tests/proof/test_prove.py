@@ -14,11 +14,10 @@ import pytest
 
 from incrowd._api import anonymize
 from incrowd.checker.verify import Verdict, check
-from incrowd.errors import OutOfScopeError
 from incrowd.hierarchy import HierarchyRows, Intervals
-from incrowd.privacy.all_of import Combinable
 from incrowd.privacy.base import Group
 from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.model import Model
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.proof.prove import origins, prove, write_statement
@@ -118,7 +117,7 @@ def test_star_and_models(tmp_path: Path) -> None:
     assert {"model": "distinct", "l": 2, "column": "ill"} in verdict.facts["models"]
 
 
-class Foreign(Combinable):
+class Foreign(Model):
     """A model of somebody else, which every class obeys."""
 
     name, closed_under_union = "something else", True
@@ -133,10 +132,11 @@ class Foreign(Combinable):
 
 
 def test_model_that_the_checker_lacks(tmp_path: Path) -> None:
-    """Tests that no proof is written for a model that nobody could check."""
-    with pytest.raises(OutOfScopeError, match="checker"):
-        proven(tmp_path, "csv", "csv", models=[Foreign()])
-    assert not (tmp_path / "p.proof").exists()
+    """Tests that the proof names a model that nobody can check, beside what it proves."""
+    verdict, _ = proven(tmp_path, "csv", "csv", models=[Foreign()])
+    assert verdict.accepted, verdict
+    assert verdict.facts["unchecked"] == ["something else"]
+    assert all(model["model"] == "k-anonymity" for model in verdict.facts["models"])
 
 
 @pytest.mark.parametrize("safe", [True, False])

@@ -162,6 +162,16 @@ def test_what_each_says():
             assert words in page
 
 
+def test_the_public_reads_which_method_was_asked_for():
+    """Tests that which one ran is told inside alone: it tells how many rows are alike."""
+    frame = pl.DataFrame({"a": ["1", "1", "2", "2"]})
+    release = ic.anonymize(frame, 2)
+    assert release.method == "subset-dp"
+    assert "subset-dp" in internal_report(release)
+    assert "subset-dp" not in external_report(release)
+    assert "by the method auto" in external_report(release)
+
+
 def test_same_release_same_page():
     """Tests that pages do not depend on chance: ids are stable and all but the date is equal."""
     first, second = (re.sub(r"\d\d:\d\d UTC", "", internal_report(release_of())) for _ in range(2))

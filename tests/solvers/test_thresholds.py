@@ -11,9 +11,10 @@ import pytest
 
 from incrowd import anonymize
 from incrowd.privacy.alpha_k import AlphaK
-from incrowd.privacy.base import Group, Model
+from incrowd.privacy.base import Group
 from incrowd.privacy.beta_likeness import BasicBetaLikeness
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
+from incrowd.privacy.model import Model
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import Instance, from_codes

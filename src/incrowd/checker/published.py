@@ -4,7 +4,9 @@ import csv
 import hashlib
 import hmac
 import io
+import math
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 import polars as pl
@@ -50,21 +52,30 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
     except ValueError:
         raise RejectedError("the statement is no JSON") from None
     facts = proof.facts
-    salt, original = bytes.fromhex(facts["salt"]), facts["original"]["sha256"].encode()
+    salt = bytes.fromhex(facts["salt"])
     private = ("order", "levels", "matrix")
+
+    def commitment(sha256: str | None) -> str | None:
+        return sha256 and hmac.new(salt, sha256.encode(), hashlib.sha256).hexdigest()
+
+    hierarchies = {
+        column: {"origin": known.get("origin"), "commitment": commitment(known.get("sha256"))}
+        for column, known in facts["hierarchies"].items()
+    }
     expected: dict[str, Any] = {
         "format": "incrowd-statement",
         "release_sha256": facts["release"]["sha256"],
-        "original_commitment": hmac.new(salt, original, hashlib.sha256).hexdigest(),
+        "original_commitment": commitment(facts["original"]["sha256"]),
         "proof_sha256": proof_sha256,
         "quasi_identifiers": facts["roles"]["qi"],
         "models": [
             {k: len(v) if k == "values" else v for k, v in m.items() if k not in private}
             for m in facts["models"]
         ],
-        "hierarchies": facts["hierarchies"],
+        "hierarchies": hierarchies,
+        **({"unchecked": facts["unchecked"]} if "unchecked" in facts else {}),
         "optimal": facts["cost"] == facts["bound"],
-        "gap": (facts["cost"] - facts["bound"]) / facts["cost"] if facts["cost"] else 0.0,
+        "gap": gap_of(facts["cost"], facts["bound"]),
         "suppressed_rows": facts.get("suppressed_rows", 0),
         **{name: facts[name] for name in ("version", "incrowd", "scale", "cost", "bound")},
     }
@@ -72,6 +83,12 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
     for name in sorted({*expected, *stated}):
         same = name in stated and name in expected and stated[name] == expected[name]
         require(same, f"the statement's {name} is not the proof's")
+
+
+def gap_of(cost: int, bound: int) -> float:
+    """Return (cost − bound) / cost as a double whose shortest decimal is no less than that."""
+    near = (cost - bound) / cost if cost else 0.0
+    return math.nextafter(near, 2.0) if Fraction(repr(near)) * cost < cost - bound else near
 
 
 def require_like_file(ladder: pl.DataFrame, data: bytes, column: str) -> None:

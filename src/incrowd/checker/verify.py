@@ -17,7 +17,7 @@ from incrowd.checker.ladder import tables
 from incrowd.checker.lawful import Lawful
 from incrowd.checker.models import least_class, least_size
 from incrowd.checker.people import secrets_of, with_people
-from incrowd.checker.published import require_hierarchy, require_statement
+from incrowd.checker.published import gap_of, require_hierarchy, require_statement
 from incrowd.checker.recheck import recheck
 from incrowd.checker.rejection import RejectedError, require, require_none
 
@@ -36,7 +36,8 @@ class Verdict:
     reason, row, column: the first violation; rows of the release count from 1.
     facts: when accepted, what was proved: rows, columns (of the release), models, costs (what
         they mean, see ``costs.meaning``), cost, bound, scale, gap, optimal; and ``proven``, what
-        the prices prove, which is at least the bound.
+        the prices prove, which is at least the bound.  Not proved is what ``unchecked`` names:
+        models that the release is said to obey, and the checker does not know.
     """
 
     accepted: bool
@@ -95,7 +96,7 @@ def proved(release: Path, original: Path, proof: files.Proof, reading: Any) -> d
         where = no.row, no.column and no.column.removeprefix(files.MARK)
         raise RejectedError(f"{no.reason}; {strange}" if other else no.reason, *where) from None
     require(not other, strange)
-    return {**found, "models": models}
+    return {**found, "models": models, "unchecked": facts.get("unchecked", [])}
 
 
 def compared(
@@ -124,11 +125,11 @@ def compared(
     proven = max(0, -(-total // quantum)) + aside
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
     require(0 <= bound <= cost, "the bound is above the cost, or below 0")
-    gap = (cost - bound) / cost if cost else 0.0
     columns = [name.removeprefix(files.MARK) for name in after.columns]
     rows = {"rows": before.height, "columns": columns, "costs": costs}
     keys = {**rows, "cost": cost, "bound": bound, "proven": proven, "scale": scale}
-    return {**keys, "gap": gap, "optimal": cost == bound, "suppressed_rows": dropped}
+    told = {"gap": gap_of(cost, bound), "optimal": cost == bound, "suppressed_rows": dropped}
+    return keys | told
 
 
 def require_columns(

@@ -25,7 +25,7 @@ from incrowd.run.events import PROOF, READING, WRITING, Event, Listener, silent
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop
 from incrowd.tables.atomic import is_stream, require_place, whole
-from incrowd.text.units import in_units, shown_bound
+from incrowd.text.units import in_units, shown
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -47,6 +47,12 @@ WRITTEN = {"--proof": "proof", "--statement": "statement"} | {o: name for name, 
     "--spreadsheet-safe",
     is_flag=True,
     help="Put ' before cells that a spreadsheet would run as a formula.",
+)
+@click.option(
+    "--codebook",
+    is_flag=True,
+    help="Of SPSS, Stata and SAS files: keep the label, and labels of codes that only hidden "
+    "cells have.",
 )
 @click.option("--proof", metavar="FILE", help="Also write the proof (private: it can undo all).")
 @click.option(
@@ -79,7 +85,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     with progress(quiet, lambda: stop.time_limit) as listener:
         listener(Event(READING))
         source = options.opened(table, given)
-        require_place_of(output, source, given["proof"] is not None)
+        require_place_of(output, source, given["proof"] is not None, given["codebook"])
         policy = Policy(**options.policy_arguments(source.columns, given))
         require_texts(source, policy, output, given)
         stop.time_limit, stop.gap = policy.time_limit, policy.gap
@@ -93,7 +99,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         if given["spreadsheet_safe"]:
             release = spreadsheet_safe(release, quiet)
         listener(Event(WRITING))
-        facts = publish(release, table, output, given["proof"], given["statement"], listener)
+        facts = publish(release, table, output, given, listener)
     write_reports(release, table, output, given)
     if as_json:
         print_json(release_record(release, output, given["proof"]) | proof_bound(release, facts))
@@ -128,7 +134,7 @@ def made(
 
 def require_plain(given: dict[str, Any]) -> None:
     """Raise InputError for what does not go with --existing."""
-    unserved = ("proof", "spreadsheet_safe", "report", "report_internal", "metadata")
+    unserved = ("proof", "spreadsheet_safe", "report", "report_internal", "metadata", "codebook")
     asked = [f"--{name.replace('_', '-')}" for name in unserved if given[name]]
     if asked:
         raise InputError(f"{', '.join(asked)}: not served with --existing yet")
@@ -200,16 +206,16 @@ def publish(
     release: "Release",
     table: str,
     output: str,
-    proof: str | None,
-    statement: str | None,
+    given: dict[str, Any],
     listener: Listener = silent,
 ) -> dict[str, Any]:
     """Write the release and, where asked for, its proof: both or neither; then the statement.
 
     Returns the proof's JSON part, empty without a proof.
     """
+    proof, statement = given["proof"], given["statement"]
     if proof is None:
-        release.write(output)
+        release.write(output, codebook=given["codebook"])
         return {}
     from incrowd.proof.prove import prove, write_statement
 
@@ -217,7 +223,7 @@ def publish(
 
     def prove_it(released: Path) -> None:
         listener(Event(PROOF))
-        with whole(proof) as file:
+        with whole(proof, private=True) as file:
             facts.update(prove(release, table, released, file, release.written is not None))
 
     release.write(output, prove_it)
@@ -239,4 +245,4 @@ def say_proof_bound(release: "Release", facts: dict[str, Any], quiet: bool) -> N
     for bound in proof_bound(release, facts).values():
         higher = bound > release.lower_bound
         own = "more than the method's own" if higher else "that above is the method's own"
-        say(f"proof    certifies the bound {shown_bound(bound)}; {own}", quiet)
+        say(f"proof    certifies the bound {shown(bound)}; {own}", quiet)

@@ -74,7 +74,7 @@ def attack(
         policy,
         proof,
     )
-    found = attacked(tables, wanted, limits, policy.seed, bool(attacks))
+    found = attacked(tables, wanted, limits, policy.search_seed, bool(attacks))
     if as_json:
         print_json(found.record())
     else:

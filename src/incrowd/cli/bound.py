@@ -12,7 +12,7 @@ from incrowd.cli.progress import progress
 from incrowd.policy import Policy
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop, interruptible
-from incrowd.text.units import in_units, shown_bound
+from incrowd.text.units import at_most, in_units, shown, shown_share
 
 if TYPE_CHECKING:
     from incrowd.problem.problem import Problem
@@ -33,7 +33,6 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     """
     from incrowd._api import begun
     from incrowd.driver.solve import require_lawful_table
-    from incrowd.privacy.all_of import names_of
 
     stop = Stop()
     source = options.opened(table, given)
@@ -49,7 +48,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
         if problem.instance.rows:
             require_lawful_table(problem)
         least = price_bound(problem, start.context)
-    models = names_of(problem.model, start.table.roles.attributes)
+    models = problem.model.names(start.table.roles.attributes)
     record = bound_record(problem, policy.k, models, least, stop.elapsed())
     if as_json:
         print_json(record)
@@ -74,7 +73,7 @@ def bound_record(
         "k": k,
         "models": list(models),
         "lower_bound": in_units(least, instance.scale),
-        "bound_fraction": least / worst if worst else 0.0,
+        "bound_fraction": at_most(least, worst) if worst else 0.0,
         "method": "row prices",
         "seconds": round(seconds, 3),
     }
@@ -85,8 +84,8 @@ def in_words(record: dict[str, Any]) -> str:
 
     return (
         f"no lawful release ({' and '.join(record['models'])}) costs less than "
-        f"{shown_bound(record['lower_bound'])}, "
-        f"{record['bound_fraction']:.2%} of the most a release can cost"
+        f"{shown(record['lower_bound'])}, "
+        f"{shown_share(record['bound_fraction'])} of the most a release can cost"
     )
 
 

@@ -13,7 +13,7 @@ from incrowd.policy import Policy
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop
 from incrowd.tables.atomic import require_place, whole
-from incrowd.text.units import shown, shown_bound
+from incrowd.text.units import shown, shown_gap
 
 MOST = 10_000  # values of k in one sweep
 
@@ -71,7 +71,7 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
                 "points": points,
                 "ended": found.ended,
                 "seconds": round(found.seconds, 3),
-                "seed": policy.seed,
+                "seed": policy.search_seed,
                 "output": given["output"],
             }
         )
@@ -132,8 +132,8 @@ def as_lines(found: Any) -> str:
         [
             f"{p.k:,}",
             shown(p.cost),
-            shown_bound(p.lower_bound, p.cost),
-            f"{p.gap:.2%}",
+            shown(p.lower_bound),
+            shown_gap(p.gap),
             f"{p.cost_fraction:.2%}",
         ]
         for p in found.points

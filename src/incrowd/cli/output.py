@@ -47,6 +47,7 @@ def release_record(release: "Release", output: str | None, proof: str | None) ->
     """Return the keys that the contract of the command line names, and no others."""
     extra = {"suppressed_rows": release.suppressed_rows} if release.suppressed_rows else {}
     extra |= {"warnings": list(release.warnings)} if release.warnings else {}
+    extra |= {"unchecked": list(release.unchecked)} if release.unchecked else {}
     if release.people is not None:
         extra |= {"people": release.people, "fewest_people": release.fewest_people}
     return extra | {

@@ -4,11 +4,12 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any
 
 from incrowd.run import clock
 from incrowd.run.events import AROUND, Event, Listener, silent
-from incrowd.text.units import shown
+from incrowd.text.units import as_written, at_least, shown, shown_gap
 
 Limit = float | Callable[[], float | None] | None
 """Seconds, or how to learn of them: they may stand in a policy that is read later."""
@@ -78,7 +79,8 @@ class Line:
         if self._bound is not None:
             parts.append(f"at least {shown(self._bound)}")
         if self._cost and self._bound is not None:
-            parts.append(f"gap {(self._cost - self._bound) / self._cost:.2%}")
+            left = max(Fraction(0), 1 - as_written(self._bound) / as_written(self._cost))
+            parts.append(f"gap {shown_gap(at_least(left.numerator, left.denominator))}")
         spent = time.monotonic() - self._start
         parts.append(f"{spent:.0f} s")
         if self._event.stage not in AROUND:

@@ -28,6 +28,7 @@ UNSERVED = {
     "report_frontier": "--report-frontier",
     "metadata": "--metadata",
     "existing": "--existing",
+    "codebook": "--codebook",
 }
 PARQUET = (".parquet", ".pq")
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from incrowd.text.units import shown, shown_bound
+from incrowd.text.units import shown, shown_gap
 
 if TYPE_CHECKING:
     from incrowd.release import Release
@@ -20,6 +20,7 @@ def summary(release: "Release") -> str:
             f"{release.smallest_class:,} ({' and '.join(release.models)})",
         ),
         *_people(release),
+        *_unchecked(release),
         ("changed", f"{changed:,} of {cells:,} cells ({changed / cells:.2%})"),
     ]
     if release.suppressed_rows:
@@ -30,7 +31,7 @@ def summary(release: "Release") -> str:
         lines.append(("note", "with k = 1 nobody hides: the table is published as it is"))
     lines.append(("bound", _bound_in_words(release)))
     for name, bound in release.further_bounds.items():
-        lines.append(("", f"{shown_bound(bound)}: the {name}, also a lower bound"))
+        lines.append(("", f"{shown(bound)}: the {name}, also a lower bound"))
     lines.append(("status", _status_in_words(release)))
     text = "\n".join(f"{name:<9}{fact}" for name, fact in lines)
     return text + "\n" + _columns_in_words(release)
@@ -41,6 +42,12 @@ def _people(release: "Release") -> list[tuple[str, str]]:
     if release.people is None:
         return []
     return [("people", f"{release.people:,}, at least {release.fewest_people:,} in each class")]
+
+
+def _unchecked(release: "Release") -> list[tuple[str, str]]:
+    """The models that nobody but they themselves has checked."""
+    told = "by its own definition alone; the independent checker does not know it"
+    return [("checked", f"{name}: {told}") for name in release.unchecked]
 
 
 def _beside(release: "Release") -> str:
@@ -56,8 +63,8 @@ def _bound_in_words(release: "Release") -> str:
     lawful = "lawful release of the rows kept" if release.suppressed_rows else "lawful release"
     if release.status == "optimal":
         return f"{shown(release.cost)}: no {lawful} costs less than this one"
-    bound = shown_bound(release.lower_bound)
-    return f"{bound}: no {lawful} costs less; the gap is {release.gap:.2%}"
+    bound = shown(release.lower_bound)
+    return f"{bound}: no {lawful} costs less; the gap is {shown_gap(release.gap)}"
 
 
 def _status_in_words(release: "Release") -> str:

@@ -11,6 +11,7 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
 from incrowd.policy import Policy
+from incrowd.text.units import shown_gap
 
 if TYPE_CHECKING:
     from incrowd.checker.delimited import Reading
@@ -133,9 +134,10 @@ def with_proof(
         say(f"incrowd: no: {verdict.reason}")
         return 1
     facts = verdict.facts
-    state = "optimal: it equals the bound" if facts["optimal"] else f"the gap is {facts['gap']:.2%}"
+    gap = f"the gap is {shown_gap(facts['gap'])}"
+    state = "optimal: it equals the bound" if facts["optimal"] else gap
     cost = hundredths(facts["cost"], facts["scale"])
-    bound = cost if facts["optimal"] else hundredths(facts["bound"], facts["scale"], down=True)
+    bound = hundredths(facts["bound"], facts["scale"])
     dropped = facts["suppressed_rows"]
     left_out = f" ({dropped:,} more are left out, each counted as all stars)" if dropped else ""
     which = "lawful release of these rows" if dropped else "lawful release"
@@ -143,7 +145,12 @@ def with_proof(
         f"yes: {facts['rows']:,} rows{left_out}, every class lawful, every cell the original one "
         f"or an ancestor; the cost is {cost}, and no {which} costs less than {bound} ({state})\n"
         f"columns  {', '.join(map(printable, facts['columns']))}\n"
-        f"costs    {prices(facts['costs'])}",
+        f"costs    {prices(facts['costs'])}"
+        + "".join(
+            f"\nunproven {printable(name)}: the checker does not know this model, and nothing here "
+            "says that a class obeys it"
+            for name in facts["unchecked"]
+        ),
         quiet,
     )
     return 0
@@ -168,10 +175,10 @@ def prices(costs: Mapping[str, Mapping[str, str]]) -> str:
     return "; ".join(parts)
 
 
-def hundredths(cost: int, scale: int, down: bool = False) -> str:
-    """Return an integer cost in the user's units with two decimals, or none, or as a fraction."""
+def hundredths(cost: int, scale: int) -> str:
+    """Return an integer cost in the user's units, cut to two decimals, or whole, or a fraction."""
     if cost % scale == 0:
         return f"{cost // scale:,}"
     if 0 < cost * 100 < scale:
         return f"{cost}/{scale}"
-    return f"{cost * 100 // scale / 100 if down else cost / scale:,.2f}"
+    return f"{cost // scale:,}.{cost * 100 // scale % 100:02}"

@@ -26,7 +26,6 @@ from incrowd.errors import NoLawfulReleaseError, StoppedError
 from incrowd.hierarchy.build import DEAREST_ROW
 from incrowd.hierarchy.labels import moved
 from incrowd.hierarchy.tree import Tree
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.run.events import Event
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
@@ -130,7 +129,7 @@ class Search:
         Where column caps alone are met already, prices by column do better.
         """
         subgroups = any(limit.inside is not None for limit in self.plan.limits)
-        if not isinstance(self.table.model, KAnonymity) or self.over():
+        if not self.table.model.size_decides or self.over():
             return
         if self.best is not None and not subgroups:
             return

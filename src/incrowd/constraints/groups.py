@@ -5,7 +5,6 @@ import numpy as np
 from incrowd.constraints.plan import Plan
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError
-from incrowd.privacy.all_of import in_words, lawful_classes
 from incrowd.privacy.classes import Classes
 from incrowd.reduce.fixed import groups_of
 
@@ -25,11 +24,11 @@ def require_lawful_groups(table: Coded, plan: Plan) -> None:
         return
     member = groups_of(instance.codes, plan.fixed)[instance.copies]
     everyone = table.problem.table
-    broken = ~lawful_classes(model, Classes(member, everyone))
+    broken = ~model.lawful_classes(Classes(member, everyone))
     if broken.any():
         lost = int(np.bincount(member)[broken].sum())
         names = ", ".join(repr(table.roles.qi[j]) for j in plan.fixed)
-        models = in_words(model, table.roles.attributes)
+        models = model.in_words(table.roles.attributes)
         raise NoLawfulReleaseError(
             f"fixed {names}: {lost:,} rows lie in {int(broken.sum()):,} groups of equal values "
             f"(of {len(broken):,}) that break {models} even as one class, so no lawful release "

@@ -11,7 +11,6 @@ from incrowd.constraints.plan import Plan
 from incrowd.constraints.repair import sweep
 from incrowd.encoding.encoded import Coded
 from incrowd.hierarchy.labels import moved
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.solution import Solution
 from incrowd.reduce.fixed import groups_of
 from incrowd.reduce.linked import LinkedSolution
@@ -42,10 +41,9 @@ class Repair:
         first: price of a changed cell for each cap to begin with, in units of 1/scale.
         """
         table, plan = self.table, self.plan
-        assert isinstance(table.model, KAnonymity)
         rng = np.random.default_rng([self.context.seed, 0x0CA9])
         member = start.classes[table.copy_of_row]
-        k = table.model.k
+        k = table.problem.smallest_class
         groups = groups_of(table.leaves, plan.fixed)
         crowd = new_crowd(table.leaves, groups, member, k)
         unit = self.unit()

@@ -11,7 +11,6 @@ from incrowd.driver.solve import Solved, solve
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import OutOfScopeError, StoppedError
 from incrowd.hierarchy.tree import Tree
-from incrowd.privacy.all_of import compares_with_table
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.fixed import FixColumns
@@ -72,7 +71,7 @@ def chosen(problem: Problem, plan: Plan, method: str | Solver) -> str | Solver:
     Where a model compares classes with the table, a part must be compared with the whole table,
     which few methods do.
     """
-    if not plan.fixed or not compares_with_table(problem.model):
+    if not plan.fixed or not problem.model.compares_with_table:
         return method
     name = method if isinstance(method, str) else method.id
     if name == "auto":

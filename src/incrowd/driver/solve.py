@@ -1,6 +1,5 @@
 """The one driver: choose a solver, run it, re-check what it returns, say what is known."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -9,12 +8,8 @@ import numpy as np
 from incrowd.bounds.prices import Prices
 from incrowd.driver.memory import within_memory
 from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
-from incrowd.privacy.all_of import lawful_classes, parts
-from incrowd.privacy.attribute import PerAttribute
-from incrowd.privacy.base import Group, Model
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.essential import essential
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.base import Reduced
@@ -24,6 +19,7 @@ from incrowd.solvers.base import Context, Outcome, Solver, insist
 from incrowd.solvers.catalog import by_id
 from incrowd.solvers.exact.submultisets import work
 from incrowd.solvers.portfolio import two_anonymous
+from incrowd.text.units import gap_of
 
 Status = Literal["optimal", "feasible"]
 
@@ -59,7 +55,7 @@ class Solved:
     @property
     def gap(self) -> float:
         """(cost − bound) / cost; 0 for a release that costs nothing."""
-        return (self.cost - self.bound) / self.cost if self.cost else 0.0
+        return gap_of(self.cost, self.bound)
 
 
 def solve(
@@ -165,16 +161,17 @@ def fewer_copies(problem: Problem) -> Reduced:
     class can be cut to k rows, one of which is not a copy of the row (step 1 there).
     """
 
-    instance, model = problem.instance, problem.model
+    instance = problem.instance
     removed = np.zeros(instance.distinct, np.int64)
-    if isinstance(model, KAnonymity):
-        for row in np.flatnonzero(instance.counts >= max(MANY_COPIES, 3 * model.k)):
+    if problem.model.size_decides:
+        k = problem.smallest_class
+        for row in np.flatnonzero(instance.counts >= max(MANY_COPIES, 3 * k)):
             count = int(instance.counts[row])
-            most = (model.k - 1) * (instance.rows - count)
-            if count < most + 2 * model.k:
-                most = min(most, most_impure(instance, int(row), model.k))
-            if count >= most + 2 * model.k:
-                removed[row] = count - most - model.k
+            most = (k - 1) * (instance.rows - count)
+            if count < most + 2 * k:
+                most = min(most, most_impure(instance, int(row), k))
+            if count >= most + 2 * k:
+                removed[row] = count - most - k
     return without(problem, removed)
 
 
@@ -184,33 +181,17 @@ def require_lawful_table(problem: Problem) -> None:
     All models here are closed under union or have the whole table as their loosest class, so a
     lawful release exists exactly when the table as one class is lawful.
     """
-    model, rows = problem.model, problem.instance.rows
-    if isinstance(model, KAnonymity) and rows < model.k:
+    model, rows, k = problem.model, problem.instance.rows, problem.smallest_class
+    if model.size_decides and rows < k:
         raise NoLawfulReleaseError(
-            f"k = {model.k} is larger than the table, which has {rows} rows: nobody in it can "
-            f"hide among {model.k}; use k ≤ {rows} or more rows"
+            f"k = {k} is larger than the table, which has {rows} rows: nobody in it can "
+            f"hide among {k}; use k ≤ {rows} or more rows"
         )
     if model.closed_under_union and not model.lawful(problem.table, problem.table):
         raise NoLawfulReleaseError(
             f"no release obeys {problem.asked}: even the whole table as one "
-            "class breaks it" + how_broken(model, problem.table, problem.sensitive)
+            "class breaks it" + model.how_broken(problem.table, problem.sensitive)
         )
-
-
-def how_broken(model: Model, table: Group, names: Sequence[str]) -> str:
-    """Say which parameter the table itself attains, of the first attribute that breaks a part."""
-    for part in parts(model):
-        if isinstance(part, KAnonymity):
-            if table.rows < part.k:
-                return f"; it has {table.rows} rows, fewer than {part.k}"
-        elif isinstance(part, PerAttribute):
-            for a in part.attributes(table):
-                counts = table.histograms[a]
-                if not part.fits(counts, counts):
-                    name = repr(names[a]) if a < len(names) else f"sensitive attribute {a + 1}"
-                    attained = float(part.value(counts, counts))
-                    return f" ({part.title}: for {name} the table attains {attained:.6g})"
-    return ""
 
 
 def recheck(problem: Problem, solver: Solver, outcome: Outcome) -> Solved:
@@ -219,7 +200,7 @@ def recheck(problem: Problem, solver: Solver, outcome: Outcome) -> Solved:
     assert solution is not None
     require_same_table(problem, solver, solution)
     model = problem.model
-    if not lawful_classes(model, Classes(solution.classes, problem.table)).all():
+    if not model.lawful_classes(Classes(solution.classes, problem.table)).all():
         raise VerificationError(
             f"method {solver.id!r} returned a class that breaks {problem.asked}"
         )

@@ -1,21 +1,23 @@
 """From a table's text to the instance that solvers see, and from their classes back to text."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from os import urandom
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, LackingError
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.labels import labels_by_level, with_star
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of, require_used
 from incrowd.policy.roles import Roles
-from incrowd.privacy.base import Model
+from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -71,12 +73,13 @@ def coded(source: Source, policy: Policy) -> Coded:
         column = source.encode(name)
         require_no_star(name, column.values, policy.star)
         columns[name] = Column(column.values, column.codes.astype(narrow(len(column.values))))
-    trees, scale = build_trees(
-        {name: column.values for name, column in columns.items()},
-        {name: origin for name, origin in sources.items() if name not in roles.sensitive},
-        policy.cost,
-        policy.weights,
-    )
+    with locating(source):
+        trees, scale = build_trees(
+            {name: column.values for name, column in columns.items()},
+            {name: origin for name, origin in sources.items() if name not in roles.sensitive},
+            policy.cost,
+            policy.weights,
+        )
     widest = max((tree.node.shape[1] for tree in trees), default=1)
     leaves = np.empty((source.rows, len(trees)), narrow(widest), order="F")  # rows are many
     for j, tree in enumerate(trees):
@@ -85,10 +88,23 @@ def coded(source: Source, policy: Policy) -> Coded:
     if asks_of_sensitive(policy):  # k-anonymity needs none; models take codes in text order
         secret = attributes_of(source, roles)
         codes = np.column_stack([c.codes for c in secret.values()]) if secret else None
-    model = model_of(policy, secret, sources)
+    with locating(source):
+        model = model_of(policy, secret, sources)
     trees = tuple(with_star(tree, policy.star) for tree in trees)
     instance, copy_of_row = from_codes(leaves, trees, codes, scale)
     return Coded(source, roles, instance, copy_of_row, model, secret)
+
+
+@contextlib.contextmanager
+def locating(source: Source) -> Iterator[None]:
+    """Say of a value that a hierarchy lacks in which row it stands."""
+    try:
+        yield
+    except LackingError as error:
+        column = source.encode(error.column)
+        places = [code for code, value in enumerate(column.values) if value in error.absent]
+        row = int(np.flatnonzero(np.isin(column.codes, places))[0]) + 1
+        raise LackingError(error.column, error.absent, error.origin, row) from None
 
 
 def attributes_of(source: Source, roles: Roles) -> dict[str, Column]:
@@ -162,15 +178,23 @@ def edit_for(
     return Edit(published, replacements, order)
 
 
-def shuffled(table: Coded, order: str, seed: int, earlier: int = 0) -> NDArray[np.int64] | None:
+def shuffled(
+    table: Coded, order: str, seed: int | None, earlier: int = 0
+) -> NDArray[np.int64] | None:
     """Return the order of the released rows, ``earlier`` ones with them: None for their own.
 
-    The seed is mostly 0 and easily guessed, and who knows the order of the original would undo a
-    shuffle that came from it alone.  So it comes from all original cells as well, those included
-    that the release hides; the same table and seed still give the same order.
+    Without a seed it comes from the operating system's entropy alone, and tells nothing.  It is no
+    generator's output, of which a part that is known would tell the rest.
+
+    With a seed it comes from that and all original cells, hidden ones too: from a seed alone, which
+    is easily guessed, who knows the order of the original would undo it.  Guesses at hidden cells
+    can be tested against such an order; see ``incrowd.published.cautions.repeatable``.
     """
     if order == "keep":
         return None
+    rows = earlier + len(table.copy_of_row)
+    if seed is None:
+        return np.argsort(np.frombuffer(urandom(8 * rows), np.uint64)).astype(np.int64)
     known = sha256(str(seed).encode())
     of_row = table.instance.copies[table.copy_of_row]
     for tree in table.instance.trees:
@@ -178,5 +202,4 @@ def shuffled(table: Coded, order: str, seed: int, earlier: int = 0) -> NDArray[n
     for codes in (*table.instance.codes.T, *table.instance.sensitive_codes.T):
         known.update(codes[of_row].astype(np.int32).tobytes())
     key = int.from_bytes(known.digest())
-    rows = earlier + len(table.copy_of_row)
     return np.random.default_rng(key).permutation(rows).astype(np.int64)

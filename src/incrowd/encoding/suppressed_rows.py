@@ -21,10 +21,8 @@ from numpy.typing import NDArray
 from incrowd.encoding.encoded import Coded, coded
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.policy import Policy
-from incrowd.privacy.all_of import in_words, parts
-from incrowd.privacy.alpha_k import AlphaK
-from incrowd.privacy.attribute import PerAttribute
-from incrowd.privacy.base import Group, Model
+from incrowd.privacy.base import Group
+from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
 from incrowd.tables.fewer import FewerRows
 
@@ -73,7 +71,7 @@ def fewest_dropped(
         rest = Group(table.values[kept], table.sizes)
         if model.lawful(rest, rest):
             return np.flatnonzero(~kept)
-        load = load_of(model, rest, table.values)
+        load = model.load(rest, table.values)
         if load is None or rest.rows <= 1:
             break
         if dropped == most:
@@ -82,31 +80,9 @@ def fewest_dropped(
         load[~kept] = -1
         kept[order[np.argmax(load[order])]] = False
     raise NoLawfulReleaseError(
-        f"no release obeys {in_words(model, names)}, even when {most} rows may be "
+        f"no release obeys {model.in_words(names)}, even when {most} rows may be "
         f"dropped: the table as one class breaks it; {advice}"
     )
-
-
-def load_of(model: Model, rest: Group, values: NDArray[np.int32]) -> Ints | None:
-    """Return how frequent each row's values are (int64, shape (rows,)) where that breaks a model.
-
-    None when the model breaks for another reason, so that dropping rows does not help.
-    """
-    load = np.zeros(len(values), np.int64)
-    found = False
-    for part in parts(model):
-        if not isinstance(part, PerAttribute):
-            continue
-        for a in part.attributes(rest):
-            counts = rest.histograms[a]
-            if part.fits(counts, counts):
-                continue
-            if isinstance(part, AlphaK) and part.values is not None:
-                guarded = np.isin(np.arange(len(counts)), part.values)
-                counts = np.where(guarded, counts, 0)
-            found = True
-            load += counts[values[:, a]]
-    return load if found else None
 
 
 def rarity(instance: Instance) -> NDArray[np.float64]:

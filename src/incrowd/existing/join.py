@@ -29,10 +29,9 @@ from incrowd.bounds.support import support_prices
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.existing.covers import FAR, Published, covers
 from incrowd.lattice.prefix_tree import PrefixTree
-from incrowd.privacy.all_of import in_words, lawful_classes
-from incrowd.privacy.base import Group, Model
+from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
-from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.solution import Solution
 
@@ -67,7 +66,7 @@ class Joining:
 
     def __post_init__(self) -> None:
         self.k = self.model.smallest_class(self._table)
-        options = 1 if isinstance(self.model, KAnonymity) else OPTIONS
+        options = 1 if self.model.size_decides else OPTIONS
         p = self.published
         self.covers = covers(self.instance.codes, self.instance.trees, p.levels, p.nodes, options)
         self.cheapest = self.covers.cost[self.instance.copies, 0]
@@ -138,7 +137,7 @@ class Joining:
         """Let copies join the cheapest class that stays lawful; tell which found none."""
         place = np.full(self.instance.rows, -1)
         refused = np.zeros(self.instance.rows, bool)
-        if isinstance(self.model, KAnonymity):
+        if self.model.size_decides:
             place[copies] = self.covers.place[self.instance.copies[copies], 0]
             return place, refused
         values = self.instance.sensitive_codes[self.instance.copies]
@@ -204,7 +203,7 @@ class Joining:
                 place[group] = len(self.published.levels)
                 return place
             count += 1
-        models = in_words(self.model, self.sensitive)
+        models = self.model.in_words(self.sensitive)
         raise NoLawfulReleaseError(
             f"{len(lost)} of the {self.instance.rows} new rows fit no published class, and cannot "
             f"form a lawful one ({models}) even with all the others: hold them back until "
@@ -257,7 +256,7 @@ class Joining:
 
     def improved(self, place: Ints) -> Ints:
         """Move rows between new and published classes while that pays (k-anonymity only)."""
-        if not isinstance(self.model, KAnonymity):
+        if not self.model.size_decides:
             return place
         best = self.cost(place)
         for _ in range(PASSES):
@@ -365,4 +364,4 @@ def count_broken(
     """Return how many classes break a model."""
     if not len(member):
         return 0
-    return int((~lawful_classes(model, Classes(member, Group(values, sizes)))).sum())
+    return int((~model.lawful_classes(Classes(member, Group(values, sizes)))).sum())

@@ -22,11 +22,11 @@ from incrowd.existing.union import union
 from incrowd.hierarchy.labels import labels_by_level, places_of
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
-from incrowd.privacy.all_of import compares_with_table, in_words, names_of, parts
-from incrowd.privacy.base import Model
+from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
+from incrowd.published.cautions import repeatable
 from incrowd.published.ladders import ladders_of
 from incrowd.release import Release
 from incrowd.run.stop import interruptible
@@ -86,8 +86,9 @@ class ExtendedRelease(Release):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """None: the earlier rows come without what was left out of them."""
-        return ()
+        """Of the seed alone: the earlier rows come without what was left out of them."""
+
+        return tuple(repeatable(self.policy))
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is the union."""
@@ -115,8 +116,7 @@ class ExtendedRelease(Release):
             at = [str(self.edit.columns.index(name)) for name in self.roles.qi]
             classes = recheck.classes_of(qi, at)
             recheck.require_size(classes, self.k)
-            plain = self._plain_models()
-            if plain:
+            if plain := self._claims.models:
                 require_lawful(classes, texts(self._union, self.roles.sensitive), plain)
             require(total == self.cost_units, f"the new rows cost {total}, not as claimed")
         except RejectedError as error:
@@ -238,8 +238,8 @@ def both_of(existing: Source, table: Coded, policy: Policy) -> Both:
         codes = np.concatenate([old.codes, new.codes + len(old.values)])
         columns[name] = Column.of([*old.values, *new.values], codes)
     model = model_of(policy, columns, policy.sources())
-    for part, name in zip(parts(model), names_of(model, tuple(columns)), strict=True):
-        if compares_with_table(part):
+    for part, name in zip(model.parts, model.names(tuple(columns)), strict=True):
+        if part.compares_with_table:
             raise OutOfScopeError(
                 f"{name} compares every class with the whole table, which new rows change: "
                 "published classes could become unlawful untouched; publish the whole table anew"
@@ -256,7 +256,7 @@ def classes_of_release(existing: Source, table: Coded, both: Both) -> Published:
     member = member.ravel().astype(np.int64)
     broken = count_broken(model, member, secret, both.sizes)
     if broken:
-        models = in_words(model, table.roles.sensitive)
+        models = model.in_words(table.roles.sensitive)
         raise InputError(
             f"the earlier release is not lawful itself: {broken} of its {len(kinds)} classes break "
             f"{models}; give the policy it was made with"

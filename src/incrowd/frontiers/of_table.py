@@ -15,9 +15,6 @@ from incrowd.frontiers.sweep import Found, Sweep
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTIONS, Policy
 from incrowd.policy.options import taking
-from incrowd.privacy.all_of import AllOf, names_of, parts
-from incrowd.privacy.base import Model
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.numbers import whole
 from incrowd.run.events import Listener, listening, silent
 from incrowd.run.stop import Stop, interruptible
@@ -84,12 +81,12 @@ def frontier_of(
         raise OutOfScopeError("a frontier counts rows; with person, make single releases")
     start = begun(source, replace(policy, k=wanted[0]), listener, stop)
     table, problem = start.table, start.table.problem
-    sweep = Sweep(problem, partial(model_at, problem.model), start.method, start.context)
+    sweep = Sweep(problem, problem.model.with_k, start.method, start.context)
     with interruptible(stop):
         found = sweep.run(wanted)
     return Frontier(
         points=tuple(point(k, at, table) for k, at in found.items()),
-        models=names_of(problem.model, table.roles.attributes),
+        models=problem.model.names(table.roles.attributes),
         rows=source.rows,
         columns=len(table.roles.qi),
         seconds=stop.elapsed(),
@@ -101,12 +98,6 @@ def frontier_of(
 def frame_maker(source: Source) -> Callable[..., Any]:
     """Return what makes frames of the type that the source came as."""
     return partial(alike, source)
-
-
-def model_at(model: Model, k: int) -> Model:
-    """Return the model with this k."""
-    changed = [KAnonymity(k) if isinstance(m, KAnonymity) else m for m in parts(model)]
-    return changed[0] if len(changed) == 1 else AllOf(tuple(changed))
 
 
 def point(k: int, at: Found, table: Coded) -> Point:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from incrowd.report.plots import plot_frontier
-from incrowd.text.units import Priced
+from incrowd.text.units import Priced, at_most, shown_gap
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +43,7 @@ class Point(Priced):
     @property
     def bound_fraction(self) -> float:
         """The lower bound as such a share."""
-        return self.bound_units / self.worst_units if self.worst_units else 0.0
+        return at_most(self.bound_units, self.worst_units) if self.worst_units else 0.0
 
     @property
     def status(self) -> str:
@@ -89,7 +89,9 @@ class Frontier:
         columns = self.table()
         for name in ("cost", "lower_bound"):  # one type, though some costs are whole
             if any(isinstance(value, float) for value in columns[name]):
-                columns[name] = [float(value) for value in columns[name]]
+                columns[name] = [
+                    at_most(value, 1) if type(value) is int else value for value in columns[name]
+                ]
         return self.make_frame(columns)
 
     def csv(self) -> str:
@@ -117,5 +119,5 @@ class Frontier:
         widest = max(point.gap for point in self.points)
         return (
             f"<Frontier: {len(self.points)} values of k from {self.ks[0]} to {self.ks[-1]}, "
-            f"{proven} proven optimal, widest gap {widest:.2%}>"
+            f"{proven} proven optimal, widest gap {shown_gap(widest)}>"
         )

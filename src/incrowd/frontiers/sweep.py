@@ -12,7 +12,7 @@ from incrowd.bounds.support import HASTE, affordable
 from incrowd.driver.solve import choose, recheck, require_lawful_table, solve
 from incrowd.frontiers.warm import WarmRun, raised_prices
 from incrowd.lattice.prefix_tree import PrefixTree
-from incrowd.privacy.base import Model
+from incrowd.privacy.model import Model
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run.events import Event

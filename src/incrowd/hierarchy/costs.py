@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from incrowd.errors import HierarchyError, did_you_mean
 from incrowd.hierarchy.ladder import Ladder
-from incrowd.hierarchy.text import read_lines
+from incrowd.hierarchy.text import form, read_lines
 
+NO_COST = "the cost is no number of 0 or more with at most six decimals"
 NCP_SCALE = 10**6
 PLACES = 6
 """Decimals of an explicit node cost; more are an error, so that every cost is exact."""
@@ -122,10 +123,10 @@ class Explicit:
             label, text = fields
             try:
                 cost = exact(text.strip())
-            except ValueError as error:
-                raise HierarchyError(f"{lines.where(row)}: cost of {label!r}: {error}") from None
+            except ValueError:
+                raise HierarchyError(f"{lines.where(row)}: {NO_COST}") from None
             if costs.setdefault(label, cost) != cost:
-                raise HierarchyError(f"{lines.where(row)}: {label!r} has two costs")
+                raise HierarchyError(f"{lines.where(row)}: this label has another cost further up")
             places[label] = row
         numbers = lines.numbers()
         return cls(costs, lines.name, {label: numbers[row] for label, row in places.items()})
@@ -154,19 +155,21 @@ class Explicit:
 
     def _place(self, label: str | None) -> str:
         line = self.lines.get(label) if label is not None else None
-        return self.origin if line is None else f"{self.origin}, line {line}"
+        if line is None:
+            return f"{self.origin}, label of the form {form(str(label))}"
+        return f"{self.origin}, line {line}"
 
     def _exact(self, label: str) -> Fraction:
         try:
             return exact(self.costs[label])
-        except ValueError as error:
-            raise HierarchyError(f"{self._place(label)}: cost of {label!r}: {error}") from None
+        except ValueError:
+            raise HierarchyError(f"{self._place(label)}: {NO_COST}") from None
 
     def _find(self, listed: Mapping[str, Fraction], ladder: Ladder, label: str | None) -> Fraction:
         if label is None or label not in listed:
             raise HierarchyError(
-                f"{ladder.subject}: {self.origin} lacks a cost for the label {label!r} of "
-                f"{ladder.origin}{did_you_mean(str(label), listed)}"
+                f"{ladder.subject}: {self.origin} lacks the cost of a label of {ladder.origin}, of "
+                f"the form {form(str(label))}; incrowd hierarchy show shows the labels"
             )
         return listed[label]
 
@@ -174,8 +177,8 @@ class Explicit:
         for value in ladder.leaves:
             if value is not None and listed.get(value, 0) != 0:
                 raise HierarchyError(
-                    f"{self._place(value)}: {value!r} is a value of {ladder.subject} and "
-                    f"costs {float(listed[value]):g}; a value kept as it is costs 0"
+                    f"{self._place(value)}: a value of {ladder.subject} costs "
+                    f"{float(listed[value]):g}; a value kept as it is costs 0"
                 )
 
     def _never_falls(
@@ -188,9 +191,9 @@ class Explicit:
         path = ladder.path(leaf)
         low, high = path[up], path[up + 1]
         raise HierarchyError(
-            f"{self._place(high)}: a cost falls towards the root: {high!r} costs "
-            f"{float(listed[str(high)]):g}, less than {low!r} below it "
-            f"({float(listed[str(low)]):g}; {ladder.subject})"
+            f"{self._place(high)}: a cost falls towards the root: {float(listed[str(high)]):g}, "
+            f"less than {float(listed[str(low)]):g} for a label below ({self._place(low)}; "
+            f"{ladder.subject})"
         )
 
 

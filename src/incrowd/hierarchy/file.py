@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from incrowd.errors import HierarchyError
+from incrowd.errors import HierarchyError, LackingError
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.paths import Grid, Where, chart
 from incrowd.hierarchy.text import read_lines
@@ -130,11 +130,9 @@ def _row_fault(path: list[str]) -> str | None:
     if path[0] == STAR:
         return f"{STAR!r} is the root and cannot be a value"
     if "" in path[1:]:
-        return f"the value {path[0]!r} has an empty label at level {path.index('', 1)}"
-    if STAR in path:
-        above = [label for label in path[path.index(STAR) :] if label != STAR]
-        if above:
-            return f"{above[0]!r} stands above {STAR!r}, the root (value {path[0]!r})"
+        return f"an empty label at level {path.index('', 1)}"
+    if STAR in path and any(label != STAR for label in path[path.index(STAR) :]):
+        return f"a label stands above {STAR!r}, the root"
     return None
 
 
@@ -143,8 +141,7 @@ def _unequal(paths: list[list[str]], places: list[int], where: Where) -> str | N
     for i, path in enumerate(paths):
         if len(path) != len(paths[0]):
             return (
-                f"{where(places[i])} has {len(path)} labels for {path[0]!r}, "
-                f"{where(places[0])} has {len(paths[0])}"
+                f"{where(places[i])} has {len(path)} labels, {where(places[0])} has {len(paths[0])}"
             )
     return None
 
@@ -175,10 +172,8 @@ def _once(
         if paths[one] == path:
             repeated += 1
             continue
-        up = next(u for u, label in enumerate(path) if label != paths[one][u])
         faults.append(
-            f"{where(places[i])}: the value {path[0]!r} stands here under {path[up]!r}, but under "
-            f"{paths[one][up]!r} in {where(places[one])}"
+            f"{where(places[i])}: its value has other groups here than in {where(places[one])}"
         )
     return list(first.values()), repeated
 
@@ -192,7 +187,7 @@ def _fit(column: str, values: Sequence[str | None], tidied: Tidy) -> Ladder:
     row_of = dict(zip(grid.columns[0], range(paths.ids.shape[1]), strict=True))
     absent = lacking(known, row_of)
     if absent:
-        raise HierarchyError(_lacks(column, absent, tidied.grid))
+        raise LackingError(column, absent, tidied.grid.origin)
     leaves: list[str | None] = [*known]
     rows = [row_of[value] for value in known]
     stray = missing
@@ -220,15 +215,6 @@ def _with_declared(grid: Grid, known: Sequence[str]) -> Grid:
 def lacking(known: Sequence[str], leaves: Container[str]) -> list[str]:
     """Return the values that are not among the leaves, sorted by text; missing ones need not be."""
     return sorted(value for value in apart(known)[0] if value not in leaves)
-
-
-def _lacks(column: str, absent: list[str], grid: Grid) -> str:
-    one = len(absent) == 1
-    what = "1 value of the table is" if one else f"{len(absent)} values of the table are"
-    return (
-        f"column {column!r}: {what} not in the hierarchy {grid.origin}"
-        f"{':' if one else ', the first:'} {absent[0]!r}{nearest(absent[0], list(grid.columns[0]))}"
-    )
 
 
 def nearest(value: str, leaves: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import HierarchyError
 from incrowd.hierarchy.ladder import Ladder
+from incrowd.hierarchy.text import form
 from incrowd.hierarchy.tree import STAR
 
 Where = Callable[[int], str]
@@ -28,12 +29,23 @@ class Grid:
     origin: the file or rule, for messages.
     where: names the place of a row, for messages.
     uneven: why levels cannot serve as costs, when rows had to be padded.
+    derived: whether the groups' labels are made of values, as rules make them.
     """
 
     columns: Sequence[Sequence[str]]
     origin: str
     where: Where
     uneven: str | None = None
+    derived: bool = False
+
+    def said(self, label: str) -> str:
+        """Return how messages call a label: values, and what is made of them, by their form."""
+        leaf = label in self.columns[0]
+        return (
+            f"the {'value' if leaf else 'label'} of the form {form(label)}"
+            if (leaf or self.derived)
+            else repr(label)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +145,7 @@ def chart(grid: Grid) -> Paths:
         levels, rows = np.nonzero(ids == slanted)
         low, high = int(levels.argmin()), int(levels.argmax())
         uneven = uneven or (
-            f"{name!r} stands at level {levels[low]} in {grid.where(int(rows[low]))} "
+            f"{grid.said(name)} stands at level {levels[low]} in {grid.where(int(rows[low]))} "
             f"and at level {levels[high]} in {grid.where(int(rows[high]))}"
         )
         ids = _hang(ids)
@@ -156,14 +168,12 @@ def rule_ladder(
     columns = [[*labels, *declared] for labels in columns]
     count = len(columns[0])
 
-    def where(row: int) -> str:
-        return f"column {column!r}, {origin}, value {columns[0][row]!r}"
-
     if STAR in columns[0]:
         raise HierarchyError(
             f"column {column!r}, {origin}: a value is {STAR!r}, which stands for a suppressed cell"
         )
-    paths = chart(Grid([*columns, [STAR] * count], origin, where))
+    place = f"column {column!r}, {origin}"
+    paths = chart(Grid([*columns, [STAR] * count], origin, lambda row: place, derived=True))
     return paths.ladder(column, np.arange(count), columns[0], missing)
 
 
@@ -206,7 +216,7 @@ def _cycles(grid: Grid, names: list[str], ids: NDArray[np.int32]) -> Iterator[st
                 if label not in reported:
                     reported.add(label)
                     yield (
-                        f"{grid.where(row)}: {names[label]!r} is its own ancestor "
+                        f"{grid.where(row)}: {grid.said(names[label])} is its own ancestor "
                         f"(it stands at level {low} and again at level {high})"
                     )
 
@@ -221,11 +231,11 @@ def _values_as_groups(grid: Grid, names: list[str], ids: NDArray[np.int32]) -> I
             label = int(ids[up, row])
             if label not in reported:
                 reported.add(label)
+                also = "" if grid.derived else f" ({grid.where(int(value_row[label]))})"
+                mend = "use a hierarchy file" if grid.derived else "rename the group"
                 yield (
-                    f"{grid.where(row)}: {names[label]!r} is a group over "
-                    f"{names[ids[up - 1, row]]!r} and also a value "
-                    f"({grid.where(int(value_row[label]))}); a released {names[label]!r} would be "
-                    "ambiguous: rename the group"
+                    f"{grid.where(row)}: the label at level {up} is also a value{also}, of the "
+                    f"form {form(names[label])}; released, it would be ambiguous: {mend}"
                 )
 
 
@@ -243,19 +253,20 @@ def _two_parents(grid: Grid, names: list[str], ids: NDArray[np.int32]) -> Iterat
         if label in reported:
             continue
         reported.add(label)
-        here, there = names[parent[at]], names[parent[one]]
+        here, there = grid.said(names[parent[at]]), grid.said(names[parent[one]])
         ancestors = _upward(int(parent[at]), first, parent) | _upward(
             int(parent[one]), first, parent
         )
         if label in ancestors:
             yield (
-                f"{grid.where(int(row[at]))}: {names[label]!r} is its own ancestor: it stands "
-                f"under {here!r} here and under {there!r} in {grid.where(int(row[one]))}"
+                f"{grid.where(int(row[at]))}: {grid.said(names[label])} is its own ancestor: it "
+                f"stands under {here} here and under {there} in {grid.where(int(row[one]))}"
             )
         else:
             yield (
-                f"{grid.where(int(row[at]))}: {names[label]!r} has two parents, {here!r} here and "
-                f"{there!r} in {grid.where(int(row[one]))}; a group belongs to one group above it"
+                f"{grid.where(int(row[at]))}: {grid.said(names[label])} has two parents, {here} "
+                f"here and {there} in {grid.where(int(row[one]))}; a group belongs to one group "
+                "above it"
             )
 
 

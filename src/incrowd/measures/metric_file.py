@@ -13,7 +13,15 @@ def read_order(path: str | Path) -> list[str]:
     return _text(path).splitlines()
 
 
-def read_metric(path: str | Path) -> dict[tuple[str, str], str]:
+class Listed(dict[tuple[str, str], str]):
+    """The distances of a file, by pair of values; ``lines``: on which each stands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[tuple[str, str], int] = {}
+
+
+def read_metric(path: str | Path) -> Listed:
     """Return the distances of a file with lines ``value;other value;distance``.
 
     Every pair stands there once, either way round; an empty value is the missing one.  The
@@ -24,17 +32,23 @@ def read_metric(path: str | Path) -> dict[tuple[str, str], str]:
     InputError: a line has not three fields, a distance is no number of 0 or more, a value is apart
         from itself, or a pair has two distances; names the line.
     """
-    found: dict[tuple[str, str], str] = {}
+    found = Listed()
     for line, fields in _records(path):
         if len(fields) != 3:
             raise InputError(f"{path}, line {line}: expected value;other value;distance")
         one, other, distance = fields[0], fields[1], fields[2].strip()
-        apart = exact(distance, f"{path}, line {line}: a distance", least=0)
+        try:
+            apart = exact(distance, "a distance", least=0)
+        except InputError:
+            raise InputError(
+                f"{path}, line {line}: the distance is no number of 0 or more, such as 2 or 0.2"
+            ) from None
         if one == other and apart:
             raise InputError(f"{path}, line {line}: a value is at distance 0 from itself")
         if found.get((other, one), found.get((one, other), distance)) != distance:
             raise InputError(f"{path}, line {line}: this pair has another distance further up")
         found[one, other] = distance
+        found.lines[one, other] = line
     return found
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from incrowd.errors import InputError
-from incrowd.privacy.metric import Metric
+from incrowd.privacy.metric import DetourError, Metric
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?([ T].*)?")
 
@@ -68,10 +68,9 @@ def given_metric(
 
     Raises
     ------
-    InputError: a pair of values has no distance, or it is no metric; then names values, which the
-        metric lists.
+    InputError: a pair of values has no distance, or it is no metric; names no value.
     """
-    if isinstance(given, Metric):
+    if not isinstance(given, Mapping):
         return given
     lacking = 0
     matrix = []
@@ -90,6 +89,23 @@ def given_metric(
     if not matrix:  # of a table without rows
         return Metric(())
     try:
-        return Metric.of(matrix, [value or "" for value in values])
+        return Metric.of(matrix)
+    except DetourError as error:
+        ends = [values[place] or "" for place in error.places]
+        raise InputError(f"the metric of {name!r} {detour(ends, given)}") from None
     except InputError as error:
         raise InputError(f"the metric of {name!r}: {error}") from None
+
+
+def detour(ends: Sequence[str], given: Mapping[tuple[str, str], Any]) -> str:
+    """Say that one value is farther from another than by way of a third: by a file's lines."""
+    lines: Mapping[tuple[str, str], int] = getattr(given, "lines", {})
+    one, other, via = ends
+    pairs = (one, other), (one, via), (via, other)
+    at = [lines.get(pair, lines.get((pair[1], pair[0]), 0)) for pair in pairs]
+    if not all(at):
+        return "breaks the triangle inequality: two values are farther apart than by way of a third"
+    return (
+        f"breaks the triangle inequality: the distance on line {at[0]} is more than those on lines "
+        f"{at[1]} and {at[2]} together"
+    )

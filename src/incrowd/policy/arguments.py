@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
     from incrowd.policy.cap import Cap
     from incrowd.policy.model_spec import ModelSpec
-    from incrowd.privacy.base import Model
+    from incrowd.privacy.model import Model
 
 
 class Arguments(TypedDict, total=False):
@@ -39,7 +39,7 @@ class Arguments(TypedDict, total=False):
     reductions: str | None
     time_limit: float | None
     gap: float | None
-    seed: int
+    seed: int | None
     threads: int
     suppress_rows: int
     order: str

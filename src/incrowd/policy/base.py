@@ -29,7 +29,7 @@ from incrowd.text.marks import STAR
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
     from incrowd.policy.model_spec import ModelSpec
-    from incrowd.privacy.base import Model
+    from incrowd.privacy.model import Model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +196,17 @@ class Policy:
             most=1,
         ),
     )
-    seed: int = row(0, Option("whole", "of all randomness", "--seed", least=0))
+    seed: int | None = row(
+        None,
+        Option(
+            "whole",
+            "of all randomness; given, the order of shuffled rows follows from it",
+            "--seed",
+            least=0,
+            words="0 for the search, and an order of rows that nobody can make again",
+            python="``release.warnings`` says what a seed discloses",
+        ),
+    )
     threads: int = row(
         1, Option("whole", "at most so many; no influence on the result", "--threads", least=1)
     )
@@ -234,7 +244,8 @@ class Policy:
         take_whole(self, "k")
         self._require_owners()
         self._take_models()
-        take_whole(self, "seed", 0)
+        if self.seed is not None:
+            take_whole(self, "seed", 0)
         take_whole(self, "threads")
         take_whole(self, "suppress_rows", 0)
         if self.person and self.suppress_rows:
@@ -293,6 +304,11 @@ class Policy:
                 kept.append(model)
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "models", tuple(kept))
+
+    @property
+    def search_seed(self) -> int:
+        """The seed of the search."""
+        return self.seed or 0
 
     @classmethod
     def read(cls, path: "str | Path") -> "Policy":

@@ -13,7 +13,6 @@ from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.distances import distance_of
 from incrowd.policy.options import DIVERSITIES, LIKENESSES
 from incrowd.privacy.alpha_k import AlphaK
-from incrowd.privacy.base import Model
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
@@ -21,6 +20,7 @@ from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Model, is_model
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 
@@ -209,9 +209,12 @@ def model_spec(given: "Model | ModelSpec | Mapping[str, Any] | str") -> "Model |
     if isinstance(given, str):
         given = parsed(given)
     if not isinstance(given, Mapping):
-        if not hasattr(given, "closed_under_union"):
+        if not is_model(given):
             kind = type(given).__name__
-            raise InputError(f"models: {kind} is neither a text, a mapping nor a privacy model")
+            raise InputError(
+                f"models: {kind} is neither a text, a mapping nor a privacy model "
+                "(incrowd.privacy.model.Model)"
+            )
         return given
     known = [field.name for field in fields(ModelSpec)]
     for name in given:

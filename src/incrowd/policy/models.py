@@ -8,10 +8,8 @@ from incrowd.policy.distances import distance_of
 from incrowd.policy.model_spec import ModelSpec, model_spec
 from incrowd.policy.model_spec import diversity as _diversity
 from incrowd.policy.options import DIVERSITIES
-from incrowd.privacy.all_of import AllOf
-from incrowd.privacy.base import Model
-from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Model, all_of
 from incrowd.privacy.people import People
 from incrowd.privacy.t_closeness import TCloseness
 
@@ -64,10 +62,7 @@ def model_of(
         parts += model.models(sensitive, sources) if isinstance(model, ModelSpec) else [model]
     if policy.person:
         parts = of_people(policy, parts, len(sensitive))
-    if len(parts) == 1:
-        return parts[0]
-
-    return AllOf(tuple(parts))
+    return all_of(parts)
 
 
 def of_people(policy: "Policy", found: Sequence[Model], sensitive: int) -> list[Model]:
@@ -82,16 +77,13 @@ def of_people(policy: "Policy", found: Sequence[Model], sensitive: int) -> list[
 
     kept: list[Model] = [People(policy.k, sensitive, tuple(policy.person))]
     for model in found:
-        if isinstance(model, KAnonymity):
-            kept.insert(0, model)
-        elif not isinstance(model, DistinctDiversity):
+        asked = model.of_people(sensitive)
+        if asked is None:
             raise InputError(
                 f"{model.name} counts rows, of which a person may have many; with person (--person)"
                 " only distinct l-diversity is served so far, which counts values"
             )
-        else:
-            each = range(sensitive) if model.attribute is None else [model.attribute]
-            kept += [DistinctDiversity(model.l, attribute) for attribute in each]
+        kept = [*asked, *kept] if model.size_decides else [*kept, *asked]
     return kept
 
 

@@ -3,15 +3,19 @@
 Wong, Li, Fu, Wang 2006 (the simple model where values are named, the general one where not).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.privacy.attribute import Counts, PerAttribute
+from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Histograms, at_most, largest_ratio
+from incrowd.privacy.law import ROWS, Law, shares
 from incrowd.privacy.numbers import Exact, exact, whole, written
 
 
@@ -80,3 +84,26 @@ class AlphaK(PerAttribute):
     def worst(self, classes: Histograms) -> Fraction:
         """The largest share that a guarded value has in a class."""
         return largest_ratio(self.largest(classes), classes.sizes)
+
+    def law(self, table: Group) -> Sequence[Law] | None:
+        """Besides the shares, k rows."""
+        return [Law(ROWS, 0, (self.k,)), *(super().law(table) or ())]
+
+    def numbers(self, table: list[int]) -> tuple[int, list[int]]:
+        """At most alpha of a class for guarded values, all of it for others."""
+        free = [self.values is not None and v not in self.values for v in range(len(table))]
+        high = [Fraction(1) if unguarded else self.alpha for unguarded in free]
+        return shares(self.name, sum(table), self.alpha.denominator, high)
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """alpha and k, and the values that alone are guarded."""
+        entry = {"model": "alpha-k", "alpha": str(self.alpha), "k": self.k}
+        if self.values is None:
+            return entry
+        return entry | {"values": [values[v] for v in self.values if v < len(values)]}
+
+    def heavy(self, counts: Counts) -> Counts:
+        """Those of the guarded values."""
+        if self.values is None:
+            return counts
+        return np.where(np.isin(np.arange(len(counts)), self.values), counts, 0)

@@ -1,31 +1,34 @@
 """What the models have in common that look at one sensitive attribute's histogram at a time."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.privacy.all_of import Combinable
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes, Histograms
+from incrowd.privacy.law import SHARES, Law, limit
+from incrowd.privacy.model import Model, Values
 from incrowd.privacy.numbers import whole
+from incrowd.privacy.pricing import Part, shares_part
 
 Figure = int | Fraction | float
 Counts = NDArray[np.int64]
 
 
-class PerAttribute(Combinable, ABC):
+class PerAttribute(Model):
     """A model on one histogram, asked of one sensitive attribute or of each (``attribute=None``).
 
-    A group without rows is no class, hence not lawful.
+    A group without rows is no class, hence not lawful.  ``numbers``, ``priced`` and ``entry`` are
+    what a model may tell of one attribute: see ``law``, ``pricing`` and ``claim`` of ``Model``.
     """
 
     attribute: int | None
     closed_under_union = True
-    compares_with_table = True  # the safe answer; models that look at a class alone say so
 
     @property
     @abstractmethod
@@ -51,6 +54,23 @@ class PerAttribute(Combinable, ABC):
     @abstractmethod
     def worst(self, classes: Histograms) -> Figure:
         """The least private ``value`` over all classes (at least one)."""
+
+    def numbers(self, table: list[int]) -> tuple[int, list[int]] | None:
+        """The kind and the numbers of a law over a class's histogram; None: none is known."""
+        return None
+
+    def priced(self, a: int, k: int, table: Group, sizes: int) -> Sequence[Part]:
+        """Pricing problems of attribute ``a``: the shares of its values, where they are a law."""
+        law = self.numbers(table.histograms[a].tolist())
+        return [shares_part(a, k, law[1])] if law is not None and law[0] == SHARES else ()
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any] | None:
+        """The model as plain data, without the column; None: the checker does not know it."""
+        return None
+
+    def heavy(self, counts: Counts) -> Counts:
+        """The counts of the values of which there may be too many."""
+        return counts
 
     @property
     def name(self) -> str:
@@ -81,6 +101,48 @@ class PerAttribute(Combinable, ABC):
         for a in self.attributes(classes.table):
             fits &= self.fits_each(classes.histograms[a])
         return fits
+
+    def law(self, table: Group) -> Sequence[Law] | None:
+        """``numbers`` of every chosen attribute."""
+        found = []
+        for a in self.attributes(table):
+            one = self.numbers(table.histograms[a].tolist())
+            if one is None:
+                return None
+            limit(max(one[1]), self.name)
+            found.append(Law(one[0], a, one[1]))
+        return found
+
+    def pricing(self, table: Group, k: int, sizes: int = 0) -> Sequence[Part]:
+        """``priced`` of every chosen attribute."""
+        return [one for a in self.attributes(table) for one in self.priced(a, k, table, sizes)]
+
+    def claim(self, values: Values) -> list[dict[str, Any]] | None:
+        """``entry`` of every chosen column."""
+        names = list(values)
+        found = []
+        for name in names if self.attribute is None else [names[self.attribute]]:
+            entry = self.entry(values[name])
+            if entry is None:
+                return None
+            found.append(entry | {"column": name})
+        return found
+
+    def how_broken(self, table: Group, columns: Sequence[str]) -> str:
+        """What the table itself attains, of the first attribute that breaks the model."""
+        for a in self.attributes(table):
+            counts = table.histograms[a]
+            if not self.fits(counts, counts):
+                name = repr(columns[a]) if a < len(columns) else f"sensitive attribute {a + 1}"
+                attained = float(self.value(counts, counts))
+                return f" ({self.title}: for {name} the table attains {attained:.6g})"
+        return ""
+
+    def load(self, rest: Group, values: NDArray[np.int32]) -> Counts | None:
+        """How frequent the values of each row are, over the attributes that break the model."""
+        counts = {a: rest.histograms[a] for a in self.attributes(rest)}
+        loads = [self.heavy(h)[values[:, a]] for a, h in counts.items() if not self.fits(h, h)]
+        return sum(loads[1:], loads[0]) if loads else None
 
     def attributes(self, table: Group) -> tuple[int, ...]:
         """Return the indices of the attributes that the model looks at."""

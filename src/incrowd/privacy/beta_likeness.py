@@ -4,15 +4,19 @@ Cao and Karras 2012.  With p(v) the value's share of the table and q(v) its shar
 the relative gain is (q(v) − p(v))/p(v).
 """
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, inf, log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.privacy.attribute import Counts, Figure, PerAttribute
 from incrowd.privacy.classes import Histograms, largest_ratio, product
+from incrowd.privacy.law import below, shares
 from incrowd.privacy.numbers import Exact, exact, log_sign, written
 
 
@@ -53,6 +57,8 @@ class BetaLikeness(PerAttribute):
     beta: Fraction
     attribute: int | None = None
 
+    stays_lawful = True
+
     def __init__(self, beta: Exact, attribute: int | None = None) -> None:
         object.__setattr__(self, "beta", exact(beta, "beta", least=0))
         object.__setattr__(self, "attribute", attribute)
@@ -61,6 +67,16 @@ class BetaLikeness(PerAttribute):
     def fits(self, counts: Counts, table: Counts) -> bool:
         """Whether the class's gains, compared exactly, allow for beta."""
         return self.value(counts, table) <= self.beta
+
+    @abstractmethod
+    def most(self, share: Fraction) -> Fraction:
+        """The largest share of a class for a value with this share of the table."""
+
+    def numbers(self, table: list[int]) -> tuple[int, list[int]]:
+        """Each value's largest share of a class."""
+        rows = sum(table)
+        high = [self.most(Fraction(c, rows)) for c in table]
+        return shares(self.name, rows, rows * self.beta.denominator, high)
 
 
 @dataclass(frozen=True, init=False)
@@ -96,6 +112,14 @@ class BasicBetaLikeness(BetaLikeness):
     def worst(self, classes: Histograms) -> Fraction:
         """The largest relative gain in a class."""
         return largest_ratio(*gains(classes)) - 1
+
+    def most(self, share: Fraction) -> Fraction:
+        """(1 + β)·p, at most 1."""
+        return min(Fraction(1), (1 + self.beta) * share)
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """β alone."""
+        return {"model": "basic-beta", "beta": str(self.beta)}
 
 
 @dataclass(frozen=True, init=False)
@@ -149,3 +173,15 @@ class EnhancedBetaLikeness(BetaLikeness):
     def worst(self, classes: Histograms) -> Figure:
         """The least beta that every class obeys."""
         return inf if self.too_rare(classes).any() else largest_ratio(*gains(classes)) - 1
+
+    def most(self, share: Fraction) -> Fraction:
+        """p·(1 + min(β, −ln p)), the logarithm rounded down."""
+        if share in (0, 1):
+            return share
+        rest = {share.denominator: 1, share.numerator: -1}
+        gain = below(lambda x: log_sign(rest, x) > 0, -log(share))
+        return min(Fraction(1), share * (1 + min(self.beta, gain)))
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """β alone."""
+        return {"model": "enhanced-beta", "beta": str(self.beta)}

@@ -3,15 +3,18 @@
 Brickell and Shmatikov 2008; natural logarithms.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, inf, log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.privacy.attribute import Counts, PerAttribute
 from incrowd.privacy.classes import Histograms
+from incrowd.privacy.law import below, shares
 from incrowd.privacy.numbers import Exact, exact, log_sign, written
 
 
@@ -27,6 +30,8 @@ class DeltaDisclosure(PerAttribute):
 
     delta: Fraction
     attribute: int | None = None
+
+    stays_lawful = True
 
     def __init__(self, delta: Exact, attribute: int | None = None) -> None:
         object.__setattr__(self, "delta", exact(delta, "delta", above=0))
@@ -86,3 +91,36 @@ class DeltaDisclosure(PerAttribute):
     def worst(self, classes: Histograms) -> float:
         """The largest |ln(q/p)| in a class, which delta must exceed."""
         return float(self.ratios(classes).max())
+
+    def numbers(self, table: list[int]) -> tuple[int, list[int]]:
+        """Each value's largest and least share of a class."""
+        rows = sum(table)
+        share = [Fraction(c, rows) for c in table]
+        high = [below_exp(self.delta, p) for p in share]
+        low = [above_exp(self.delta, p) for p in share]
+        return shares(self.name, rows, rows, high, low)
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """δ alone."""
+        return {"model": "delta-disclosure", "delta": str(self.delta)}
+
+
+def below_exp(delta: Fraction, share: Fraction) -> Fraction:
+    """A fraction just below e^δ·share, at most 1."""
+    if not share or float(delta) + log(share) > 0.01:
+        return Fraction(bool(share))
+    most = share * below(lambda x: grows_less(x, delta), exp(float(delta)))
+    return min(Fraction(1), most)
+
+
+def above_exp(delta: Fraction, share: Fraction) -> Fraction:
+    """A fraction just above e^−δ·share; above 0 for a share above 0."""
+    most = below(lambda x: grows_less(x, delta), exp(min(float(delta), 40.0)))
+    return share / most
+
+
+def grows_less(ratio: Fraction, delta: Fraction) -> bool:
+    """Whether ln(ratio) < δ."""
+    if ratio <= 1:
+        return True
+    return log_sign({ratio.numerator: 1, ratio.denominator: -1}, delta) < 0

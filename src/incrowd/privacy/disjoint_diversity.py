@@ -2,22 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
-from incrowd.privacy.all_of import Combinable
+from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.attribute import chosen
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.linear import Linear
+from incrowd.privacy.model import Model, Values, all_of
 from incrowd.privacy.numbers import take_whole, whole
+from incrowd.privacy.pricing import Part, distinct_part
 
 Row = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class DisjointDiversity(Combinable):
+class DisjointDiversity(Model):
     """Each row has l−1 classmates; all ``l`` differ pairwise in **every** sensitive attribute.
 
     ``attributes`` are indices of the attributes that count together; None is all of them.  With one
@@ -81,6 +87,33 @@ class DisjointDiversity(Combinable):
         for i in np.flatnonzero(enough & ~fits):
             fits[i] = is_disjoint(classes.group(int(i)).values[:, columns], self.l)
         return fits
+
+    def stand_in(self, table: Group) -> Model:
+        """No value above 1/((l − 1)·s + 1) of a class, for s attributes; for one it is distinct l.
+
+        Any j < l rows that differ everywhere rule out at most j·s values' rows, fewer than all of
+        the class, so they can be extended by one more row.
+        """
+        columns = sorted(set(self.columns(table)))
+        if len(columns) == 1:
+            return DistinctDiversity(self.l, columns[0])
+        share = Fraction(1, (self.l - 1) * len(columns) + 1)
+        return all_of([AlphaK(share, attribute=a) for a in columns])
+
+    def pricing(self, table: Group, k: int, sizes: int = 0) -> Sequence[Part]:
+        """l values of each attribute, which disjoint rows need."""
+        return [distinct_part(self.l, k, a, table) for a in self.columns(table)]
+
+    def linear(self, table: Group) -> Linear | None:
+        """l values, where there is one attribute."""
+        columns = self.columns(table)
+        return Linear(distinct=((self.l, columns[0]),)) if len(set(columns)) == 1 else None
+
+    def claim(self, values: Values) -> list[dict[str, Any]]:
+        """l and all columns at once."""
+        names = list(values)
+        wanted = range(len(names)) if self.attributes is None else self.attributes
+        return [{"model": "disjoint", "l": self.l, "columns": [names[a] for a in wanted]}]
 
     def attained(self, group: Group, table: Group) -> int:
         """The largest l that a class (at least one row) attains; takes time exponential in it."""

@@ -9,7 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from math import lcm
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,39 +18,73 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.classes import Histograms, at_most, largest_ratio, product
+from incrowd.privacy.law import CUMULATED, EQUAL, NODES, limit
 from incrowd.privacy.ordered_work import ordered_work
 
 Counts = NDArray[np.int64]
 
 
-class GroundDistance(Protocol):
-    """A metric of diameter 1 on the values of one attribute."""
+class GroundDistance(ABC):
+    """A metric of diameter 1 on the values of one attribute.
 
-    @property
-    def name(self) -> str:
-        """Text form, e.g. ``equal``."""
-        ...
+    Attributes
+    ----------
+    name: text form, e.g. ``equal``.
+    all_alike: whether all values are 1 apart.
+    cheap: whether ``each`` takes no longer than all classes' histograms.
+    """
+
+    name: str
+    all_alike: bool = False
+    cheap: bool = False
 
     @property
     def separates(self) -> bool:
         """Whether different values are at a distance above 0."""
-        ...
+        return True
 
+    @abstractmethod
     def work(self, counts: Counts, table: Counts) -> Fraction:
         """The Earth Mover's Distance between a class's distribution and the table's, exactly."""
-        ...
 
+    @abstractmethod
     def within(self, classes: Histograms, t: Fraction) -> NDArray[np.bool_]:
         """bool, shape (classes,): whether ``work`` is at most ``t``.  Exact."""
-        ...
 
+    @abstractmethod
     def farthest(self, classes: Histograms) -> Fraction:
         """The largest ``work`` of all classes (at least one)."""
-        ...
 
+    @abstractmethod
     def lower(self, n: int, table: Counts) -> Fraction:
         """A lower bound on ``work`` over all classes of ``n`` rows."""
-        ...
+
+    def each(self, classes: Histograms) -> NDArray[np.float64]:
+        """float64, shape (classes,): ``work`` of each class."""
+        works = (self.work(classes.dense(i), classes.table) for i in range(classes.classes))
+        return np.array([float(work) for work in works])
+
+    def apart(self, values: int) -> tuple[NDArray[np.int64] | None, int]:
+        """The distances, int64 of shape (values, values), and of what they are multiples, inverted.
+
+        None where all values are 1 apart.
+        """
+        alone = np.eye(values, dtype=np.int64)
+        far = [[self.work(v, w) for w in alone] for v in alone]
+        unit = lcm(*(x.denominator for row in far for x in row))
+        return np.array([[int(x * unit) for x in row] for row in far], np.int64), unit
+
+    def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]] | None:
+        """The kind and the numbers of the law ``work`` ≤ t (``incrowd.privacy.law``).
+
+        They begin with t's numerator (times the paths), its denominator, and the table's rows N.
+        None where no law is known; ``name``: of the model, for a message.
+        """
+        return None
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any] | None:
+        """The distance as plain data, the values spelled out; None: the checker lacks it."""
+        return None
 
 
 def excess(counts: Counts, table: Counts) -> list[int]:
@@ -73,8 +108,10 @@ def rounding(n: int, counts: list[int], rows: int) -> int:
     return sum(rows - r for r in remainders[: sum(remainders) // rows])
 
 
-class ClosedForm(ABC):
+class ClosedForm(GroundDistance):
     """A distance with a closed form for all classes at once."""
+
+    cheap = True
 
     @abstractmethod
     def works(self, classes: Histograms) -> tuple[NDArray, NDArray]:
@@ -88,13 +125,18 @@ class ClosedForm(ABC):
         """The largest ``work`` of all classes (at least one)."""
         return largest_ratio(*self.works(classes))
 
+    def each(self, classes: Histograms) -> NDArray[np.float64]:
+        """float64, shape (classes,): ``work`` of each class."""
+        top, bottom = self.works(classes)
+        return np.asarray(top, float) / np.asarray(bottom, float)
+
 
 @dataclass(frozen=True)
 class Equal(ClosedForm):
     """All values are at distance 1 (Liang and Yuan 2012, Fact 1): total variation."""
 
     name = "equal"
-    separates = True
+    all_alike = True
 
     def work(self, counts: Counts, table: Counts) -> Fraction:
         """Σ (q − p)⁺."""
@@ -113,6 +155,20 @@ class Equal(ClosedForm):
         rows = int(table.sum())
         return Fraction(rounding(n, [int(c) for c in table], rows), n * rows)
 
+    def apart(self, values: int) -> tuple[None, int]:
+        """All values are 1 apart."""
+        return None, 1
+
+    def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
+        """Then C(v) by value."""
+        rows = sum(table)
+        limit(t.denominator * rows * rows, name)
+        return EQUAL, [t.numerator, t.denominator, rows, *table]
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """The name alone."""
+        return {"distance": "equal"}
+
 
 @dataclass(frozen=True)
 class Ordered(ClosedForm):
@@ -124,7 +180,6 @@ class Ordered(ClosedForm):
     order: tuple[int, ...] | None = None
 
     name = "ordered"
-    separates = True
 
     def __post_init__(self) -> None:
         if self.order is not None and sorted(self.order) != list(range(len(self.order))):
@@ -167,6 +222,24 @@ class Ordered(ClosedForm):
             total += min(rest, rows - rest)
         return Fraction(total, n * rows * max(values - 1, 1))
 
+    def apart(self, values: int) -> tuple[NDArray[np.int64], int]:
+        """|i − j|, in 1/(V − 1)."""
+        rank = self.rank(values)
+        return np.abs(np.subtract.outer(rank, rank)), max(values - 1, 1)
+
+    def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
+        """Then C(v) by value, then the values in order."""
+        values, rows = len(table), sum(table)
+        limit(t.denominator * rows * rows * values, name)
+        order = np.argsort(self.rank(values)).tolist()
+        paths = t.numerator * max(values - 1, 1)
+        return CUMULATED, [paths, t.denominator, rows, *table, *order]
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """The values in order."""
+        order = range(len(values)) if self.order is None else self.order
+        return {"distance": "ordered", "order": [values[code] for code in order]}
+
 
 @dataclass(frozen=True)
 class Hierarchical(ClosedForm):
@@ -179,7 +252,6 @@ class Hierarchical(ClosedForm):
     levels: tuple[tuple[int, ...], ...]
 
     name = "hierarchical"
-    separates = True
 
     def __post_init__(self) -> None:
         if len({len(level) for level in self.levels}) != 1:
@@ -235,3 +307,26 @@ class Hierarchical(ClosedForm):
             rounding(n, [int(c) for c in np.bincount(node, table)], rows) for node in levels
         )
         return Fraction(total, n * rows * max(len(levels), 1))
+
+    def apart(self, values: int) -> tuple[NDArray[np.int64], int]:
+        """The number of levels at which two values stand below different nodes, of all levels."""
+        levels = self.below_root(values)
+        apart = np.zeros((values, values), np.int64)
+        for node in levels:
+            apart += np.not_equal.outer(node, node)
+        return apart, max(len(levels), 1)
+
+    def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
+        """Then the number of levels, of each its nodes, the node of each value, C of each node."""
+        rows, levels = sum(table), self.below_root(len(table))
+        limit(t.denominator * rows * rows * max(len(levels), 1), name)
+        data = [t.numerator * max(len(levels), 1), t.denominator, rows, len(levels)]
+        for level in levels:
+            data += [int(level.max()) + 1, *level.tolist()]
+            data += np.bincount(level, table).astype(np.int64).tolist()
+        return NODES, data
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """The values, and the node of each at every level."""
+        levels = [list(level) for level in self.levels]
+        return {"distance": "hierarchical", "order": list(values), "levels": levels}

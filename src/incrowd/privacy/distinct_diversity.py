@@ -3,14 +3,21 @@
 Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006; Liang and Yuan 2012, §1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.privacy.attribute import Counts, PerAttribute
+from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Histograms
+from incrowd.privacy.law import DISTINCT
+from incrowd.privacy.linear import Linear
+from incrowd.privacy.model import Model
 from incrowd.privacy.numbers import take_whole
+from incrowd.privacy.pricing import Part, distinct_part
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,7 @@ class DistinctDiversity(PerAttribute):
     attribute: int | None = None
 
     compares_with_table = False
+    stays_lawful = True
 
     def __post_init__(self) -> None:
         take_whole(self, "l")
@@ -53,3 +61,24 @@ class DistinctDiversity(PerAttribute):
     def worst(self, classes: Histograms) -> int:
         """The fewest values that a class holds."""
         return int(classes.distinct.min())
+
+    def numbers(self, table: list[int]) -> tuple[int, list[int]]:
+        """l values."""
+        return DISTINCT, [self.l]
+
+    def priced(self, a: int, k: int, table: Group, sizes: int) -> Sequence[Part]:
+        """l values, exactly."""
+        return [distinct_part(self.l, k, a, table)]
+
+    def linear(self, table: Group) -> Linear:
+        """l values of each attribute."""
+        return Linear(distinct=tuple((self.l, a) for a in self.attributes(table)))
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """l alone."""
+        return {"model": "distinct", "l": self.l}
+
+    def of_people(self, attributes: int) -> Sequence[Model]:
+        """Values are counted, not rows: l of each attribute."""
+        each = range(attributes) if self.attribute is None else [self.attribute]
+        return [DistinctDiversity(self.l, attribute) for attribute in each]

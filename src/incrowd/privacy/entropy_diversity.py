@@ -3,16 +3,21 @@
 Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, gcd
+from math import ceil, exp, floor, gcd, log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.privacy.attribute import Counts, PerAttribute
+from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Histograms
+from incrowd.privacy.law import ENTROPY
 from incrowd.privacy.numbers import Exact, exact, log_sign, written
+from incrowd.privacy.pricing import SIZES, SLACK, Part, capped_part, distinct_part
 
 
 @dataclass(frozen=True, init=False)
@@ -78,3 +83,39 @@ class EntropyDiversity(PerAttribute):
     def worst(self, classes: Histograms) -> float:
         """The least l that a class attains."""
         return exp(float(self.entropy(classes).min()))
+
+    def numbers(self, table: list[int]) -> tuple[int, list[int]]:
+        """l as a fraction."""
+        return ENTROPY, [self.l.numerator, self.l.denominator]
+
+    def priced(self, a: int, k: int, table: Group, sizes: int) -> Sequence[Part]:
+        """⌈l⌉ values, and the largest share that one can have."""
+        values = table.sizes[a]
+        cap = largest_share(float(self.l), int((table.histograms[a] > 0).sum()))
+        caps = [(s, floor(cap * s + SLACK)) for s in range(k, k + SIZES)]
+        return [
+            distinct_part(ceil(self.l), k, a, table),
+            capped_part(k, a, [cap] * values, [0.0] * values, caps),
+        ]
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """l alone."""
+        return {"model": "entropy", "l": str(self.l)}
+
+
+def largest_share(l: float, values: int) -> float:  # noqa: E741
+    """The largest share that a value can have in a class of entropy ≥ log l, rounded up.
+
+    With share p the entropy is at most that of p and of 1 − p spread evenly over the others.
+    """
+    if values < 2 or l <= 1:
+        return 1.0
+
+    def entropy(p: float) -> float:
+        return -p * log(p) - (1 - p) * log((1 - p) / (values - 1))
+
+    low, high = 1 / values, 1 - 1e-12
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if entropy(middle) >= log(l) else (low, middle)
+    return min(1.0, high + 1e-6)

@@ -3,15 +3,21 @@
 Liang and Yuan 2012, §1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.privacy.attribute import Counts, PerAttribute
+from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Histograms, at_most, largest_ratio
+from incrowd.privacy.law import shares
+from incrowd.privacy.linear import Linear
 from incrowd.privacy.numbers import take_whole
+from incrowd.privacy.pricing import Part, frequency_part
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,7 @@ class FrequencyDiversity(PerAttribute):
     attribute: int | None = None
 
     compares_with_table = False
+    stays_lawful = True
 
     def __post_init__(self) -> None:
         take_whole(self, "l")
@@ -54,3 +61,19 @@ class FrequencyDiversity(PerAttribute):
     def worst(self, classes: Histograms) -> Fraction:
         """The least real l that a class attains."""
         return 1 / largest_ratio(classes.largest, classes.sizes)
+
+    def numbers(self, table: list[int]) -> tuple[int, list[int]]:
+        """At most 1/l of a class for every value."""
+        return shares(self.name, sum(table), self.l, [Fraction(1, self.l)] * len(table))
+
+    def priced(self, a: int, k: int, table: Group, sizes: int) -> Sequence[Part]:
+        """1/l of a class, exactly."""
+        return [frequency_part(self.l, k, a, table.sizes[a])]
+
+    def linear(self, table: Group) -> Linear:
+        """1/l of each attribute."""
+        return Linear(frequency=tuple((self.l, a) for a in self.attributes(table)))
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """l alone."""
+        return {"model": "frequency", "l": self.l}

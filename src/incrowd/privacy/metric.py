@@ -5,21 +5,34 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.privacy.classes import LARGEST, Histograms, at_most, product
-from incrowd.privacy.distance import Equal, excess, scale
+from incrowd.privacy.distance import Equal, GroundDistance, excess, scale
+from incrowd.privacy.law import CARRIED, limit
 from incrowd.privacy.numbers import Exact, exact
 from incrowd.privacy.transport import transport
 
 Counts = NDArray[np.int64]
 
 
+class DetourError(InputError):
+    """Two values are farther apart than by way of a third: ``places`` of the three, from 0."""
+
+    def __init__(self, one: int, other: int, via: int) -> None:
+        self.places = one, other, via
+        super().__init__(
+            f"distances break the triangle inequality: from {one + 1} to {other + 1} is "
+            f"farther than by way of {via + 1}"
+        )
+
+
 @dataclass(frozen=True)
-class Metric:
+class Metric(GroundDistance):
     """``matrix[v][w]`` is the distance between codes v and w, of diameter 1."""
 
     matrix: tuple[tuple[Fraction, ...], ...]
@@ -27,17 +40,13 @@ class Metric:
     name = "metric"
 
     @classmethod
-    def of(cls, matrix: Sequence[Sequence[Exact]], names: Sequence[str] = ()) -> "Metric":
+    def of(cls, matrix: Sequence[Sequence[Exact]]) -> "Metric":
         """Check a matrix and scale it to diameter 1.
-
-        Parameters
-        ----------
-        names: of the values, for messages; without them a value is its place, counted from 1.
 
         Raises
         ------
         InputError: not square, a negative entry or a nonzero diagonal, not symmetric, or against
-            the triangle inequality; names the values.
+            the triangle inequality (then a ``DetourError``); values are named by their places.
         """
         rows = tuple(tuple(exact(x, "a distance", least=0) for x in row) for row in matrix)
         if not rows or any(len(row) != len(rows) for row in rows):
@@ -46,7 +55,7 @@ class Metric:
         if diameter:
             rows = tuple(tuple(x / diameter for x in row) for row in rows)
         metric = cls(rows)
-        metric.check(names)
+        metric.check()
         return metric
 
     @cached_property
@@ -70,25 +79,21 @@ class Metric:
         """The least distance between two different values; 1 for a single value."""
         return min((x for i, row in enumerate(self.matrix) for x in row[:i]), default=Fraction(1))
 
-    def check(self, names: Sequence[str] = ()) -> None:
+    def check(self) -> None:
         """Raise InputError unless the diagonal is 0, the matrix symmetric, the triangle kept."""
         units = self.units
-        of = [repr(name) for name in names] or [str(i + 1) for i in range(len(units))]
         for at in np.flatnonzero(np.diagonal(units))[:1]:
-            raise InputError(f"distances: value {of[at]} is not at distance 0 from itself")
+            raise InputError(f"distances: value {at + 1} is not at distance 0 from itself")
         for i, j in np.argwhere(units != units.T)[:1]:
             raise InputError(
-                f"distances are not symmetric: row {of[i]}, column {of[j]} says "
-                f"{self.matrix[i][j]}, row {of[j]}, column {of[i]} says {self.matrix[j][i]} "
+                f"distances are not symmetric: row {i + 1}, column {j + 1} says "
+                f"{self.matrix[i][j]}, row {j + 1}, column {i + 1} says {self.matrix[j][i]} "
                 "(of the largest distance)"
             )
         for via in range(len(units)):
             over = units > units[:, via, None] + units[None, via, :]
             for i, j in np.argwhere(over)[:1]:
-                raise InputError(
-                    f"distances break the triangle inequality: from {of[i]} to {of[j]} is "
-                    f"farther than by way of {of[via]}"
-                )
+                raise DetourError(int(i), int(j), via)
 
     def work(self, counts: Counts, table: Counts) -> Fraction:
         """The cheapest transport of surplus to shortage, in integers."""
@@ -137,3 +142,25 @@ class Metric:
     def lower(self, n: int, table: Counts) -> Fraction:
         """All mass that moves goes at least the least distance."""
         return self.nearest * Equal().lower(n, table)
+
+    def apart(self, values: int) -> tuple[NDArray, int]:
+        """The matrix."""
+        return self.units, self.unit
+
+    def numbers(self, t: Fraction, table: list[int], name: str) -> tuple[int, list[int]]:
+        """Then the unit U of distances, C(v), distances in 1/U, of each value others by nearness.
+
+        Where all values are 1 apart, as by equal distance.
+        """
+        if self.nearest == 1:
+            return Equal().numbers(t, table, name)
+        rows = sum(table)
+        limit(t.denominator * rows * rows * self.unit * 2, name)
+        near = np.argsort(self.units, axis=1, kind="stable")
+        both = *self.units.ravel().tolist(), *near.ravel().tolist()
+        return CARRIED, [t.numerator, t.denominator, rows, self.unit, *table, *both]
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """The values, and the matrix."""
+        matrix = [[str(Fraction(x)) for x in row] for row in self.matrix]
+        return {"distance": "metric", "order": list(values), "matrix": matrix}

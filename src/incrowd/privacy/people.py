@@ -6,8 +6,10 @@ class is distinct k-diversity of that attribute (Machanavajjhala et al. 2006), w
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.model import Values
 
 
 @dataclass(frozen=True)
@@ -29,3 +31,7 @@ class People(DistinctDiversity):
     def called(self, columns: Sequence[str]) -> str:
         """The same: the persons' columns are not published."""
         return self.title
+
+    def claim(self, values: Values) -> list[dict[str, Any]]:
+        """How many people, and the columns that name them."""
+        return [{"model": "people", "k": self.l, "columns": list(self.columns)}]

@@ -3,16 +3,22 @@
 Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor, inf
+from math import ceil, floor, inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.privacy.attribute import Counts, Figure, PerAttribute
+from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Histograms, at_most, largest_ratio
+from incrowd.privacy.law import RECURSIVE, limit
+from incrowd.privacy.linear import Linear, Recursive, attainable
 from incrowd.privacy.numbers import Exact, exact, whole, written
+from incrowd.privacy.pricing import SIZES, Part, capped_part, distinct_part
 
 
 @dataclass(frozen=True, init=False)
@@ -71,3 +77,34 @@ class RecursiveDiversity(PerAttribute):
         """The largest r₁/(r_l + r_{l+1} + …), which c must exceed."""
         tails = self.tails(classes)
         return largest_ratio(classes.largest, tails) if tails.all() else inf
+
+    def numbers(self, table: list[int]) -> tuple[int, list[int]]:
+        """c as a fraction, and l."""
+        limit(max(self.c.numerator, self.c.denominator) * sum(table), self.name)
+        return RECURSIVE, [self.c.numerator, self.c.denominator, self.l]
+
+    def priced(self, a: int, k: int, table: Group, sizes: int) -> Sequence[Part]:
+        """l values, and the largest share and count that one can have."""
+        values = table.sizes[a]
+        cap = min(1.0, float(self.c / (1 + self.c) if self.l > 1 else self.c))
+        caps = [(size, self.most(size)) for size in range(k, k + SIZES)]
+        return [
+            distinct_part(self.l, k, a, table),
+            capped_part(k, a, [cap] * values, [0.0] * values, caps),
+        ]
+
+    def most(self, size: int) -> int:
+        """The largest count in a class of this size: r₁ + c·(r₁ + l − 2) < c·size for l ≥ 2."""
+        c = self.c
+        most = c * size if self.l == 1 else c * (size - self.l + 2) / (1 + c)
+        return max(0, ceil(most) - 1)
+
+    def linear(self, table: Group) -> Linear:
+        """c and l of each attribute."""
+        c = attainable(self.c, table.rows)
+        laws = (Recursive(c, self.l, a) for a in self.attributes(table))
+        return Linear(recursive=tuple(laws))
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
+        """c and l."""
+        return {"model": "recursive", "c": str(self.c), "l": self.l}

@@ -3,17 +3,27 @@
 Li, Li, Venkatasubramanian 2007; Liang and Yuan 2012, §2.1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.errors import OutOfScopeError
 from incrowd.privacy.attribute import Counts, PerAttribute
+from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Histograms
+from incrowd.privacy.close_counts import uneven_sizes
 from incrowd.privacy.distance import Equal, GroundDistance
+from incrowd.privacy.linear import Closeness, Linear
+from incrowd.privacy.model import Model
 from incrowd.privacy.numbers import Exact, exact, written
+from incrowd.privacy.pricing import POTENTIAL, SLACK, Part, variation_part
+
+MOST_SIZES = 16  # sizes of class that may be priced one by one
 
 
 @dataclass(frozen=True, init=False)
@@ -66,3 +76,53 @@ class TCloseness(PerAttribute):
     def worst(self, classes: Histograms) -> Fraction:
         """The largest distance of a class."""
         return self.distance.farthest(classes)
+
+    def numbers(self, table: list[int]) -> tuple[int, list[int]] | None:
+        """The distance's."""
+        return self.distance.numbers(self.t, table, self.name)
+
+    def stand_in(self, table: Group) -> Model:
+        """Equal distances where the numbers are too large: moving mass costs at most 1."""
+        try:
+            self.law(table)
+        except OutOfScopeError:
+            return TCloseness(self.t, Equal(), self.attribute)
+        return self
+
+    def priced(self, a: int, k: int, table: Group, sizes: int) -> Sequence[Part]:
+        """By total variation, by a potential, or both."""
+        counts = table.histograms[a].tolist()
+        rows, values, t, found = sum(counts), len(counts), float(self.t), []
+        apart, unit = self.distance.apart(values)
+        matrix = None if apart is None else np.asarray(apart / unit, float)
+        nearest = 1.0 if matrix is None else float((matrix + np.eye(values) * 9).min())
+        if nearest > 0 and t / nearest < 1:
+            listed = None if nearest < 1 else self.t
+            found.append(variation_part(t / nearest + SLACK, listed, k, a, counts, sizes))
+        if matrix is not None:
+            data = [float(k), t + SLACK, *(c / rows for c in counts), *matrix.ravel().tolist()]
+            found.append(Part(POTENTIAL, a, data, [1] * values))
+        return found
+
+    def uneven_sizes(self, table: Group, k: int) -> int:
+        """Sizes of which whole rows alone use up a third of what t allows, by equal distance."""
+        each = [0]
+        for a in self.attributes(table):
+            counts = table.histograms[a].tolist()
+            if self.distance.all_alike:
+                each.append(uneven_sizes(counts, self.t, k, Fraction(1, 3), MOST_SIZES))
+        return max(each)
+
+    def linear(self, table: Group) -> Linear:
+        """The distance of each attribute."""
+        laws = (Closeness(self.t, a, self.distance) for a in self.attributes(table))
+        return Linear(closeness=tuple(laws))
+
+    def entry(self, values: Sequence[str | None]) -> dict[str, Any] | None:
+        """t and the distance, its values spelled out: codes mean nothing to the checker."""
+        distance = self.distance.entry(values)
+        return None if distance is None else {"model": "t-closeness", "t": str(self.t), **distance}
+
+    def closeness(self, attribute: int) -> tuple[Fraction, GroundDistance] | None:
+        """t and the distance, where the attribute is looked at."""
+        return (self.t, self.distance) if self.attribute in (None, attribute) else None

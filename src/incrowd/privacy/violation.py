@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, lean_kernel
+from incrowd.privacy.asked import unlawful
 from incrowd.privacy.carriage import carriage
-from incrowd.privacy.laws import (
+from incrowd.privacy.law import (
+    CALLED,
     CARRIED,
     CUMULATED,
     DISTINCT,
@@ -55,6 +57,8 @@ def violation(laws: Laws, hist: NDArray[np.int64], rows: int) -> int:
             total += recursive_broken(part, rows, data)
         elif kind == CARRIED:
             total += carried_broken(part, rows, data, laws.pad[laws.room[i] :])
+        elif kind == CALLED and total == 0 and unlawful(data[0], part.ctypes.data):
+            total = ROW  # by how much it is broken nobody says
     return total
 
 

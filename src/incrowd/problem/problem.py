@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.privacy.all_of import in_words
-from incrowd.privacy.base import Group, Model
+from incrowd.privacy.base import Group
+from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
 
 
@@ -26,7 +26,7 @@ class Problem:
     @property
     def asked(self) -> str:
         """The model in words, with the columns that it looks at."""
-        return in_words(self.model, self.sensitive)
+        return self.model.in_words(self.sensitive)
 
     @property
     def table(self) -> Group:

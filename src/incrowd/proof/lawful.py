@@ -13,32 +13,21 @@ import numpy as np
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prices import Prices
-from incrowd.bounds.pricing import SIZES as CAPPED_SIZES
-from incrowd.bounds.pricing import (
+from incrowd.bounds.pricing import assembled
+from incrowd.bounds.support import affordable
+from incrowd.privacy.law import SHARES
+from incrowd.privacy.pricing import SIZES as CAPPED_SIZES
+from incrowd.privacy.pricing import (
     SLACK,
     Part,
-    assembled,
     capped_part,
     distinct_part,
     frequency_part,
     variation_part,
 )
-from incrowd.bounds.support import affordable
-from incrowd.privacy.all_of import parts
-from incrowd.privacy.alpha_k import AlphaK
-from incrowd.privacy.attribute import PerAttribute
-from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
-from incrowd.privacy.delta_disclosure import DeltaDisclosure
-from incrowd.privacy.laws import numbers
 from incrowd.problem.problem import Problem
 
-SHARED: dict[str, type[PerAttribute]] = {
-    "alpha-k": AlphaK,
-    "basic-beta": BasicBetaLikeness,
-    "enhanced-beta": EnhancedBetaLikeness,
-    "delta-disclosure": DeltaDisclosure,
-}
-LIMITS = ("alpha", "beta", "delta")
+SHARED = ("alpha-k", "basic-beta", "enhanced-beta", "delta-disclosure")
 PART_OF_ROW = 4096
 ROUGH = 1 / PART_OF_ROW / 4
 PARTS = 1000  # shares are written in thousandths where they have to be rounded
@@ -137,7 +126,7 @@ def parts_of(
         elif rule["rule"] == "frequency":
             found.append(frequency_part(rule["l"], k, a, len(counts)))
         elif rule["rule"] == "shares":
-            caps, lows = shares_within(problem, rule, a)
+            caps, lows = shares_within(problem, rule, columns)
             found.append(capped_part(k, a, caps, lows, None))
         elif rule["rule"] in ("share", "recursive"):
             cap, exact = Fraction(rule["cap"]), None
@@ -154,29 +143,34 @@ def parts_of(
     return found
 
 
-def shares_within(problem: Problem, rule: Plain, a: int) -> tuple[list[float], list[float]]:
+def shares_within(
+    problem: Problem, rule: Plain, columns: Sequence[str]
+) -> tuple[list[float], list[float]]:
     """Return each value's largest and least share under a rule's model, rounded outwards.
 
     The checker counts shares of large classes in whole parts of a row, hence ``ROUGH``.  Of models
     that differ in the values they guard the loosest share counts.
     """
+    a, table = columns.index(rule["column"]), problem.table
+    nameless = {name: [None] * size for name, size in zip(columns, table.sizes, strict=True)}
     laws = [
-        numbers(part, [int(c) for c in problem.table.histograms[a]])[1]
-        for part in parts(problem.model)
-        if isinstance(part, SHARED[rule["model"]])
-        and a in part.attributes(problem.table)
-        and says(part, rule)
+        law.data
+        for part in problem.model.parts
+        if any(says(entry, rule) for entry in part.claim(nameless) or ())
+        for law in part.law(table) or ()
+        if law.kind == SHARES and law.attribute == a
     ]
-    values = problem.table.sizes[a]
+    values = table.sizes[a]
     caps = [max(law[1 + v] / law[0] for law in laws) + ROUGH for v in range(values)]
     lows = [min(law[1 + values + v] / law[0] for law in laws) - ROUGH for v in range(values)]
     return caps, [max(0.0, y) for y in lows]
 
 
-def says(part: PerAttribute, rule: Plain) -> bool:
+def says(entry: Plain, rule: Plain) -> bool:
     """Whether a model has a rule's parameters, and guards some values exactly when that does."""
-    same = (str(getattr(part, name, None)) == rule.get(name, "None") for name in LIMITS)
-    return all(same) and (getattr(part, "values", None) is None) == ("values" not in rule)
+    apart = ("rule", "values")
+    bare = [{name: x for name, x in one.items() if name not in apart} for one in (entry, rule)]
+    return bare[0] == bare[1] and ("values" in entry) == ("values" in rule)
 
 
 def lawful_prices(

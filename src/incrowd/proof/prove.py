@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from incrowd.bounds.prices import Prices
 from incrowd.checker.delimited import Reading
 from incrowd.checker.verify import check
-from incrowd.privacy.claims import plain_models
+from incrowd.privacy.claims import claims_of
+from incrowd.privacy.model import all_of
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate
 from incrowd.proof.statement import statement
@@ -38,24 +39,31 @@ def prove(
     original, released: the files that ``release`` was made from and written to.
     file: where the proof goes: a path, or a binary stream (see ``incrowd.tables.atomic.whole``).
 
+    A model that the checker does not know is named in the proof as unchecked, and the bound is that
+    of the other models.
+
     Raises
     ------
-    OutOfScopeError: a model that the checker does not know.
     VerificationError: the independent checker refuses the release.
     """
-
-    table = release.coded
+    table, solved = release.coded, release.solved
     problem = table.problem
     values = {name: column.values for name, column in table.attributes.items()}
-    models = plain_models(problem.model, values)
+    models, unchecked = claims_of(problem.model, values)
     sizes = {name: len(known) for name, known in values.items()}
-    known = certificate(problem, release.solved, models, sizes)
+    if unchecked:  # prices that rest on what nobody can check prove nothing
+        checked = all_of([part for part in problem.model.parts if part not in unchecked])
+        smaller = Problem(problem.instance, checked)
+        same = smaller.smallest_class == problem.smallest_class
+        solved = replace(solved, lawful=None, prices=solved.prices if same else None)
+        problem = smaller
+    known = certificate(problem, solved, models, sizes)
     evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
     evidence = priced(evidence, known)
     if by_size(known):
         sure = confirmed(evidence, original, released)
         if sure is None:
-            known = certificate(problem, release.solved, models, sizes, by_size=False)
+            known = certificate(problem, solved, models, sizes, by_size=False)
             sure = priced(evidence, known)
         evidence = sure
     return write_proof(file, evidence, original, released)
@@ -76,6 +84,7 @@ def evidence_of(
         classes=release.class_of_row,
         roles=release.roles,
         models=models,
+        unchecked=release.unchecked,
         prices=Prices(np.zeros(problem.instance.distinct, np.int64), 1),
         price_k=problem.smallest_class,
         csv=dialect(release),

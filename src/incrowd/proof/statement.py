@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.proof.writing import VERSION, sha256_of
+from incrowd.text.units import gap_of
 
 
 def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
@@ -30,13 +31,28 @@ def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
         "proof_sha256": sha256_of(proof),
         "quasi_identifiers": list(facts["roles"]["qi"]),
         "models": public_models(facts["models"]),
-        "hierarchies": {column: dict(known) for column, known in facts["hierarchies"].items()},
+        "hierarchies": public_hierarchies(facts),
+        **({"unchecked": facts["unchecked"]} if "unchecked" in facts else {}),
         "scale": facts["scale"],
         "cost": cost,
         "bound": bound,
-        "gap": (cost - bound) / cost if cost else 0.0,
+        "gap": gap_of(cost, bound),
         "optimal": cost == bound,
         "suppressed_rows": facts["suppressed_rows"],
+    }
+
+
+def public_hierarchies(facts: Mapping[str, Any]) -> dict[str, dict[str, str | None]]:
+    """Where the hierarchies come from, and commitments to their files in place of hashes.
+
+    A file may list the values of the table, those among them that the release hides.
+    """
+    return {
+        column: {
+            "origin": known["origin"],
+            "commitment": known["sha256"] and commitment(facts["salt"], known["sha256"]),
+        }
+        for column, known in facts["hierarchies"].items()
     }
 
 

@@ -24,6 +24,7 @@ from incrowd.hierarchy.tree import STAR
 from incrowd.policy.roles import Roles
 from incrowd.problem.solution import Solution
 from incrowd.published.ladders import ladder_of
+from incrowd.tables.atomic import privately
 
 VERSION = 2
 
@@ -40,6 +41,7 @@ class Evidence:
     classes: int64, shape (rows,): class of each released row, numbered by first appearance.
     roles: of the original's columns.
     models: the privacy models as plain data (``incrowd.privacy.claims``).
+    unchecked: names of those that the checker does not know, and a proof does not certify.
     prices, price_k: the certificate, and the size of class it is made for.
     pricing: the rules that the prices obey in place of that for k rows (``incrowd.proof.lawful``).
     csv: ``delimiter``, ``newline``, ``encoding`` of delimited files.
@@ -58,6 +60,7 @@ class Evidence:
     prices: Prices
     price_k: int
     pricing: Sequence[Mapping[str, Any]] = ()
+    unchecked: Sequence[str] = ()
     csv: Mapping[str, str] = field(default_factory=dict)
     hierarchies: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     spreadsheet_safe: bool = False
@@ -109,6 +112,7 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         "hierarchies": {column: dict(known) for column, known in evidence.hierarchies.items()},
         "star": next((tree.labels[-1][0] for tree in instance.trees), STAR),
         "models": [dict(model) for model in evidence.models],
+        **({"unchecked": list(evidence.unchecked)} if evidence.unchecked else {}),
         "scale": instance.scale,
         "quantum": evidence.prices.quantum,
         "price_k": evidence.price_k,
@@ -127,7 +131,14 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
 def pack(
     file: str | Path | IO[bytes], facts: Mapping[str, Any], parts: Mapping[str, bytes]
 ) -> None:
-    """Write the parts into one file, a ZIP without compression (Parquet is compressed)."""
+    """Write the parts into one file, a ZIP without compression (Parquet is compressed).
+
+    Nobody but its owner may open a file that is made here.
+    """
+    if isinstance(file, str | Path):
+        with open(file, "wb", opener=privately) as made:
+            pack(made, facts, parts)
+        return
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         whole = {"proof.json": json.dumps(facts, indent=1, ensure_ascii=False).encode(), **parts}
         for name, data in whole.items():

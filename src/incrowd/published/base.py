@@ -1,6 +1,5 @@
 """The table that may be published, and what is known about it."""
 
-import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,18 +14,19 @@ from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import is_constrained
 from incrowd.encoding.encoded import Coded
-from incrowd.errors import OutOfScopeError, VerificationError
+from incrowd.errors import VerificationError
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
-from incrowd.privacy.all_of import names_of, parts
-from incrowd.privacy.base import Model
-from incrowd.privacy.claims import plain_models
-from incrowd.published.cautions import repeated, values_by_class
+from incrowd.privacy.base import Group
+from incrowd.privacy.claims import Claims, claims_of
+from incrowd.privacy.classes import Classes
+from incrowd.privacy.model import Model
+from incrowd.published.cautions import repeatable, repeated, values_by_class
 from incrowd.published.ladders import ladders_of
 from incrowd.tables import files
 from incrowd.tables.base import Edit, Source, Table, agree, labelled, texts
-from incrowd.text.units import Number, Priced, in_units, shown, shown_bound
+from incrowd.text.units import Number, Priced, in_units, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -118,14 +118,30 @@ class Published(Priced):
 
     @property
     def seed(self) -> int:
-        """The seed of all randomness."""
-        return self.policy.seed
+        """The seed of the search."""
+        return self.policy.search_seed
 
     @property
     def models(self) -> tuple[str, ...]:
         """Names of the privacy models that every class obeys."""
 
-        return names_of(self.model, self.roles.attributes)
+        return self.model.names(self.roles.attributes)
+
+    @cached_property
+    def _claims(self) -> Claims:
+        """What the independent checker is told of the models."""
+        if len(self.models) == 1 and self.model.size_decides:
+            return Claims([], ())  # counted where the classes are
+        attributes = self.coded.attributes.items()
+        return claims_of(self.model, {name: column.values for name, column in attributes})
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """Names of the models that the independent checker does not know.
+
+        Each class was held against them by their own definition, and by nothing else.
+        """
+        return tuple(part.called(self.roles.attributes) for part in self._claims.unchecked)
 
     @property
     def rows(self) -> int:
@@ -227,7 +243,8 @@ class Published(Priced):
         """What the release does not protect from, for the publisher alone; no cell is named."""
 
         names = () if self.roles.person else self.roles.id  # there, people are counted
-        return tuple(repeated(self.source, names, self._class_of_original, self.k))
+        found = repeated(self.source, names, self._class_of_original, self.k)
+        return (*found, *repeatable(self.policy))
 
     def verify(self) -> bool:
         """Re-check the release as it stands in ``data``, with code the search does not share.
@@ -250,7 +267,13 @@ class Published(Priced):
                 raise VerificationError(f"column {name!r} of the release is not the original one")
         return True
 
-    def write(self, path: str | Path, then: Callable[[Path], None] | None = None) -> None:
+    def write(
+        self,
+        path: str | Path,
+        then: Callable[[Path], None] | None = None,
+        *,
+        codebook: bool = False,
+    ) -> None:
         """Write the release: CSV, or Parquet or Arrow by the name; ``-`` is standard output.
 
         The finished file is read back and compared before it gets its name; it appears whole or
@@ -259,13 +282,15 @@ class Published(Priced):
         Parameters
         ----------
         then: called with the path of the finished file before it gets its name.
+        codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that occur in
+            hidden cells alone.
 
         Raises
         ------
         InputError: the folder cannot be written.
         VerificationError: what was written is not the release.
         """
-        files.write(self.table, path, self.require_same, then)
+        files.write(self.table, path, self.require_same, then, codebook)
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is this release."""
@@ -284,7 +309,7 @@ class Published(Priced):
         original.columns = released.columns = list(names.values())
         ladders = {names[name]: ladder for name, ladder in ladders_of(self.trees).items()}
         try:
-            return recheck(
+            classes = recheck(
                 original,
                 released,
                 ladders,
@@ -292,13 +317,31 @@ class Published(Priced):
                 self.cost_units - self.suppressed_units,
                 origin=self.edit.order,
                 sensitive=self._sensitive(),
-                models=self._plain_models(),
+                models=self._claims.models,
             )
         except RejectedError as error:
             place = "" if error.row is None else f"row {error.row}, "
             if error.column is not None:
                 place += f"column {self.roles.qi[int(error.column)]!r}, "
             raise VerificationError(f"the re-check of the release: {place}{error.reason}") from None
+        self._require_unchecked(classes)
+        return classes
+
+    def _require_unchecked(self, classes: NDArray[np.int64]) -> None:
+        """Hold the released classes against the models that the checker does not know."""
+        if not self._claims.unchecked or not len(classes):
+            return
+        columns = self.coded.attributes.values()
+        values = np.column_stack([np.zeros((len(classes), 0)), *(c.codes for c in columns)])
+        moved = values if self.edit.order is None else values[self.edit.order]
+        table = Group(moved.astype(np.int32), tuple(len(c.values) for c in columns))
+        for part in self._claims.unchecked:
+            broken = int((~part.lawful_classes(Classes(classes, table))).sum())
+            if broken:
+                name = part.called(self.roles.attributes)
+                raise VerificationError(
+                    f"the re-check of the release: {broken} classes break {name}"
+                )
 
     def _require_constraints(self, released: Table) -> None:
         """Raise VerificationError unless fixed, linked and capped columns are as asked."""
@@ -318,21 +361,10 @@ class Published(Priced):
         moved = whose if self.edit.order is None else whose[self.edit.order]
         return moved if not found.width else found.hstack(moved)
 
-    def _plain_models(self) -> list[dict[str, Any]]:
-        """The models as plain data, without those that the checker does not know."""
-
-        plain: list[dict[str, Any]] = []
-        if len(self.models) > 1:
-            values = {name: column.values for name, column in self.coded.attributes.items()}
-            for model in parts(self.model):
-                with contextlib.suppress(OutOfScopeError):
-                    plain += plain_models(model, values)
-        return plain
-
     def __repr__(self) -> str:
         return (
             f"<Release: {self.rows} rows × {self.columns} quasi-identifiers, "
             f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
-            f"cost {shown(self.cost)}, bound {shown_bound(self.lower_bound, self.cost)}, "
+            f"cost {shown(self.cost)}, bound {shown(self.lower_bound)}, "
             f"{self.status}>"
         )

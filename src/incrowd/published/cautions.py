@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.policy.base import Policy
 from incrowd.tables.base import Source
 
 Ints = NDArray[np.int64]
@@ -33,6 +34,21 @@ def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Ite
                 f"{len(different):,} {of} {has} fewer than {k:,} different ones. Rows are counted; "
                 f"if {name!r} names people, fewer than {k:,} people may stand in a class"
             )
+
+
+def repeatable(policy: Policy) -> Iterator[str]:
+    """Yield a caution where a seed that was given orders the rows.
+
+    Who guesses hidden cells, and the seed, makes the release again: of all guesses the right one
+    alone gives the order that was published.
+    """
+    if policy.order == "shuffle" and policy.seed is not None:
+        yield (
+            "the order of the rows follows from the seed and the original's cells, hidden ones "
+            "too. Who guesses the seed can test guesses at hidden cells by making the release "
+            "again: the order is that of the right guess alone. Leave the seed out (no --seed, no "
+            "seed in the policy) of a release that others get; then nobody can make the order again"
+        )
 
 
 def values_by_class(classes: Ints, codes: Ints) -> Ints:

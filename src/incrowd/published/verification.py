@@ -21,7 +21,6 @@ from incrowd.hierarchy.labels import places_of
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive
-from incrowd.privacy.all_of import in_words, lawful_classes
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.instance import places_in
@@ -124,9 +123,9 @@ def _models_broken(
         secret.append(np.array(codes, np.int32)[columns[name].codes])
     _, member = np.unique(pattern, axis=0, return_inverse=True)
     group = Group(np.column_stack(secret), table.instance.sensitive_sizes)
-    broken = ~lawful_classes(table.model, Classes(member.ravel(), group))
+    broken = ~table.model.lawful_classes(Classes(member.ravel(), group))
     if broken.any():
-        models = in_words(table.model, table.roles.sensitive)
+        models = table.model.in_words(table.roles.sensitive)
         yield f"{int(broken.sum())} of {len(broken)} classes break {models}"
 
 

@@ -36,7 +36,6 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -79,15 +78,14 @@ class PaperThreshold:
 
     def threshold(self, problem: Problem) -> int:
         """Return 2k²·P, with P = 2^m under suppression and ∏ levels with hierarchies."""
-        assert isinstance(problem.model, KAnonymity)
-        k = problem.model.k
+        k = problem.smallest_class
         return 2 * k * k * prod(tree.levels for tree in problem.instance.trees)
 
     def apply(self, problem: Problem) -> Reduced:
         """Set aside multiples of k copies."""
-        if not isinstance(problem.model, KAnonymity):
+        if not problem.model.size_decides:
             return unchanged(problem)
-        k = problem.model.k
+        k = problem.smallest_class
         above = np.maximum(problem.instance.counts - self.threshold(problem), 0)
         return without(problem, -(-above // k) * k)
 
@@ -101,9 +99,9 @@ class TightThreshold:
 
     def apply(self, problem: Problem) -> Reduced:
         """Set aside all but M + k copies of every row that has at least M + 2k."""
-        if not isinstance(problem.model, KAnonymity):
+        if not problem.model.size_decides:
             return unchanged(problem)
-        instance, k = problem.instance, problem.model.k
+        instance, k = problem.instance, problem.smallest_class
         removed = np.zeros(instance.distinct, np.int64)
         for row in np.flatnonzero(instance.counts >= 3 * k - 1):  # M is at least k − 1
             most = most_impure(instance, int(row), k)

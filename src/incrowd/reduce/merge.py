@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -21,7 +20,7 @@ class MergeDuplicates:
     def apply(self, problem: Problem) -> Reduced:
         """Drop the sensitive values; rows are sorted, so equal ones stand together."""
         instance = problem.instance
-        if instance.sensitive is None or not isinstance(problem.model, KAnonymity):
+        if instance.sensitive is None or not problem.model.size_decides:
             return unchanged(problem)
         new = np.ones(instance.distinct, bool)
         new[1:] = (instance.codes[1:] != instance.codes[:-1]).any(axis=1)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from incrowd.report.html import joined, tag
-from incrowd.text.units import shown, shown_bound
+from incrowd.text.units import shown, shown_gap
 
 if TYPE_CHECKING:
     from incrowd.published.base import Published
@@ -14,13 +14,14 @@ def card(release: "Published") -> str:
     changed = f"{release.changed_cells:,} of {release.cells:,} cells"
     if release.cells:
         changed += f" ({release.changed_cells / release.cells:.1%})"
-    proof = "optimal" if release.status == "optimal" else f"gap {release.gap:.2%}"
+    proof = "optimal" if release.status == "optimal" else f"gap {shown_gap(release.gap)}"
     facts = [
         ("rows", f"{release.rows:,} in {release.classes:,} classes"),
         ("smallest class", f"{release.smallest_class:,} ({' and '.join(release.models)})"),
+        *(("not re-checked", name) for name in release.unchecked),
         ("changed", changed),
         ("cost", shown(release.cost)),
-        ("bound", f"{shown_bound(release.lower_bound, release.cost)} ({proof})"),
+        ("bound", f"{shown(release.lower_bound)} ({proof})"),
     ]
     left = "text-align:left"
     rows = [

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from incrowd.measures.figures import RiskFigures
 from incrowd.measures.loss import column_figures
 from incrowd.measures.risk import risk_figures
+from incrowd.published.base import Published
 from incrowd.report import plots
 from incrowd.report.counts import EDGES, share_at
 from incrowd.report.html import Html, cell_text, joined, table, tag, visible
@@ -17,7 +18,9 @@ from incrowd.report.replicate import python_call, shell_line, versions
 from incrowd.report.sections import alone_table
 from incrowd.report.spread import Spread, spreads
 from incrowd.report.view import Inside, View
-from incrowd.text.units import shown, shown_bound
+from incrowd.text.units import shown, shown_gap
+
+FRESH = "shuffled afresh"
 
 
 def risk(view: View, inside: Inside, pictures: Pictures) -> Section | None:
@@ -157,8 +160,8 @@ def frontier(inside: Inside, pictures: Pictures) -> Section | None:
         [
             f"{p.k:,}",
             shown(p.cost),
-            shown_bound(p.lower_bound, p.cost),
-            f"{p.gap:.2%}",
+            shown(p.lower_bound),
+            shown_gap(p.gap),
             f"{p.cost_fraction:.1%}",
         ]
         for p in found.points
@@ -188,26 +191,34 @@ def again(view: View, inside: Inside) -> Section:
     parts.append(tag("h3", "From Python"))
     parts.append(tag("pre", tag("code", python_call(release, inside.input))))
     lines: list[list[Any]] = [
-        ["seed", str(release.seed)],
+        ["seed of the search", str(release.seed)],
         ["method that ran", release.method],
         ["how the search ended", release.ended],
         ["seconds", f"{release.seconds:.1f}"],
         ["identifiers left out", names(release.roles.id)],
-        ["order of rows", release.policy.order],
+        ["order of rows", order_of(release)],
     ]
     if inside.input is not None:
         lines.append(["original", cell_text(inside.input[0])])
         lines.append(["SHA-256 of the original", inside.input[1]])
     lines += [[name, version] for name, version in versions()]
-    note = "The same original, call and versions give the same release" + (
-        ", unless the time limit cuts in, which depends on the machine."
-        if release.policy.time_limit is not None
-        else "."
-    )
+    note = "The same original, call and versions give the same release"
+    note += ", in another order of rows" if order_of(release) == FRESH else ""
+    if release.policy.time_limit is not None:
+        note += ", unless the time limit cuts in, which depends on the machine"
+    note += "."
     body = joined(
         paragraphs(note), *parts, alone_table("Facts of this run", ["fact", "value"], lines, 9)
     )
     return Section("again", "To make it again", body)
+
+
+def order_of(release: Published) -> str:
+    """How the rows of a release are ordered."""
+    policy = release.policy
+    if policy.order == "keep":
+        return "the original's"
+    return FRESH if policy.seed is None else "shuffled by the seed and the original's cells"
 
 
 def names(given: tuple[str, ...]) -> Html:

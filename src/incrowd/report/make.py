@@ -77,7 +77,7 @@ def write_report(
     name: str = "release",
     inside: Inside | None = None,
 ) -> None:
-    """Write a report; the file appears whole or not at all.
+    """Write a report; the file appears whole or not at all, an internal one for its owner alone.
 
     Parameters
     ----------
@@ -90,5 +90,5 @@ def write_report(
     """
 
     text = internal_report(release, name, inside) if internal else external_report(release, name)
-    with whole(path) as file:
+    with whole(path, internal) as file:
         file.write(text.encode("utf-8", "replace"))

@@ -51,7 +51,7 @@ def python_call(release: Published, file: tuple[str, str] | None) -> str:
             value = list(getattr(release.roles, field.name))
             if not value:
                 continue
-        elif field.name not in ("k", "seed") and same(value, defaults.get(field.name, MISSING)):
+        elif field.name != "k" and same(value, defaults.get(field.name, MISSING)):
             continue
         lines.append(f"    {field.name}={ascii_of(plain(value))},")
     data = "frame" if file is None else ascii_of(file[0])

@@ -13,7 +13,7 @@ from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.subgroups import Subgroup, starred, subgroups
 from incrowd.report.view import View
 from incrowd.tables.base import Column
-from incrowd.text.units import shown, shown_bound
+from incrowd.text.units import shown, shown_gap
 
 MOST_PAIRS = 15  # in a picture; the table beside it has all
 MOST_BARS = 30  # likewise
@@ -30,8 +30,8 @@ def in_short(view: View) -> Html:
     """Return the figures that come first."""
     smallest = int(view.sizes[0]) if len(view.sizes) else 0
     changed = sum(view.changed.values())
-    bound = shown_bound(view.lower_bound, view.cost)
-    proof = "proven optimal" if view.status == "optimal" else f"gap at most {view.gap:.2%}"
+    bound = shown(view.lower_bound)
+    proof = "proven optimal" if view.status == "optimal" else f"gap at most {shown_gap(view.gap)}"
     pairs = [
         ("rows", small(f"{view.rows:,}", f"in {classes_of(len(view.sizes))}")),
         ("everybody hides among", small(f"{smallest:,}", f"at least; asked for: {view.k:,}")),
@@ -74,6 +74,7 @@ def asked(view: View) -> Section:
         paragraphs(
             f"The release obeys {names}: every row agrees with at least {view.k - 1:,} others on "
             f"all quasi-identifiers.{left}",
+            *(f"{x}: by its own definition alone; no checker knows it." for x in view.unchecked),
             constraints(view) or None,
             joined(
                 cost, " Weights multiply that. " if view.weights else " ",
@@ -108,8 +109,8 @@ def done(view: View) -> Section:
         proof = "This is proven optimal: no lawful release of the same table costs less."
     else:
         proof = (
-            f"No lawful release of the same table costs less than {shown_bound(view.lower_bound)}: "
-            f"at most {view.gap:.2%} of the cost could be spared."
+            f"No lawful release of the same table costs less than {shown(view.lower_bound)}: "
+            f"at most {shown_gap(view.gap)} of the cost could be spared."
         )
     body = paragraphs(
         f"{sum(view.changed.values()):,} of {view.cells:,} cells were changed, by the method "

@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from incrowd.measures.keys import agreement
 from incrowd.measures.orders import natural_order
-from incrowd.privacy.all_of import parts
-from incrowd.privacy.base import Group, Model
+from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes, Histograms
-from incrowd.privacy.distance import ClosedForm, Equal, GroundDistance, Ordered
-from incrowd.privacy.t_closeness import TCloseness
+from incrowd.privacy.distance import Equal, GroundDistance, Ordered
+from incrowd.privacy.model import Model
 from incrowd.tables.base import Column
 
 FARTHEST = 6
@@ -65,7 +64,7 @@ def spreads(
         group = Group(column.codes[:, None], (len(column.values),))
         histograms = Classes(member, group).histograms[0]
         distance, asked = chosen(model, attribute, column.values, histograms)
-        t = distances(distance, histograms)
+        t = distance.each(histograms)
         order = np.argsort(-t, kind="stable")
         shown, table_share, far = shares(histograms, order[:FARTHEST])
         found.append(
@@ -89,22 +88,13 @@ def chosen(
 ) -> tuple[GroundDistance, float | None]:
     """Return the ground distance that was asked for, or else the natural one."""
     asked = None
-    for part in parts(model):
-        if isinstance(part, TCloseness) and part.attribute in (None, attribute):
-            asked = float(part.t)
-            if isinstance(part.distance, ClosedForm) or classes.classes <= MOST_CLASSES:
-                return part.distance, asked
+    for part in model.parts:
+        if (law := part.closeness(attribute)) is not None:
+            asked, distance = float(law[0]), law[1]
+            if distance.cheap or classes.classes <= MOST_CLASSES:
+                return distance, asked
     order = natural_order(values)
     return (Equal() if order is None else Ordered(order)), asked
-
-
-def distances(distance: GroundDistance, classes: Histograms) -> NDArray[np.float64]:
-    """float64, shape (classes,): Earth Mover's Distance of each class to the table."""
-    if isinstance(distance, ClosedForm):
-        top, bottom = distance.works(classes)
-        return np.asarray(top, float) / np.asarray(bottom, float)
-    each = [distance.work(classes.dense(i), classes.table) for i in range(classes.classes)]
-    return np.array([float(work) for work in each])
 
 
 def shares(

@@ -6,6 +6,7 @@ import numpy as np
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.tables.files import alike
+from incrowd.text.units import at_most
 
 if TYPE_CHECKING:
     from incrowd.published.base import Published
@@ -30,9 +31,10 @@ def whole(release: "Published") -> dict[str, list[Any]]:
         "changed_cells": release.changed_cells,
         "k": int(release.k),
         "models": " and ".join(release.models),
+        **({"unchecked": " and ".join(release.unchecked)} if release.unchecked else {}),
         "cost": float(release.cost),
         "cost_fraction": release.cost_fraction,
-        "lower_bound": float(release.lower_bound),
+        "lower_bound": at_most(release.bound_units, release.scale),
         "gap": release.gap,
         "status": release.status,
         "method": release.method,

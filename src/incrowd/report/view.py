@@ -91,8 +91,10 @@ class View:
     after: the released table.
     qi, sensitive, keep: its columns by role; left_out: number of columns that it lacks.
     how: by quasi-identifier, the hierarchy in words; weights: the factors other than 1.
+    unchecked: models that the independent checker does not know.
     linked: columns suppressed together; caps: number of caps (a cap may name a hidden value).
     changed: changed cells by quasi-identifier.
+    method: that ran; in an external report the one that was asked for.
     inside: None for an external report.
     """
 
@@ -104,6 +106,7 @@ class View:
     left_out: int
     k: int
     models: tuple[str, ...]
+    unchecked: tuple[str, ...]
     how: Mapping[str, str]
     linked: tuple[tuple[str, ...], ...]
     caps: int
@@ -156,6 +159,7 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         left_out=len(roles.id),
         k=release.k,
         models=release.models,
+        unchecked=release.unchecked,
         how={
             name: "never changed" if name in policy.fixed else how(policy.hierarchies.get(name))
             for name in roles.qi
@@ -170,12 +174,17 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         gap=release.gap,
         cost_fraction=release.cost_fraction,
         status=release.status,
-        method=release.method,
+        method=release.method if inside else asked_method(policy),
         changed=release.changed,
         sizes=np.sort(release.class_sizes),
         version=incrowd.__version__,
         inside=inside,
     )
+
+
+def asked_method(policy: Policy) -> str:
+    """Return the method that was asked for: which one ran tells how many rows are alike."""
+    return policy.method if isinstance(policy.method, str) else policy.method.id
 
 
 def require_whole(release: Published) -> None:

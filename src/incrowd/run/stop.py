@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from incrowd.run import clock
+from incrowd.text.units import as_written
 
 
 @dataclass
@@ -46,7 +47,7 @@ class Stop:
         """Whether the gap between ``cost`` and ``bound`` is small enough to end."""
         if cost <= bound:
             return True
-        return self.gap is not None and cost - bound <= self.gap * cost
+        return self.gap is not None and cost - bound <= as_written(self.gap) * cost
 
     def why(self) -> str:
         """Say in words why ``now()`` is true."""

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import HierarchyError, VerificationError
 from incrowd.hierarchy.tree import Tree
-from incrowd.privacy.all_of import lawful_classes
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.solution import Solution
@@ -202,7 +201,7 @@ def together(table: Coded, solution: Solution) -> Solution:
     mended = Solution.of(solution.instance, classes)
     codes = solution.instance.sensitive_codes[solution.instance.copies]
     group = Group(codes, solution.instance.sensitive_sizes)
-    if not lawful_classes(table.model, Classes(mended.classes, group)).all():
+    if not table.model.lawful_classes(Classes(mended.classes, group)).all():
         raise VerificationError("a class is not lawful once equal rows share a class")
     return mended
 

@@ -5,7 +5,6 @@ from typing import Protocol, runtime_checkable
 
 from incrowd.bounds.prices import Prices
 from incrowd.errors import OutOfScopeError
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run.events import Event, Listener, silent
@@ -98,14 +97,21 @@ class Solver(Protocol):
 
 def search_for(problem: Problem) -> str:
     """Name the method that serves the problem's model whatever the size of the table."""
-    return "engine" if isinstance(problem.model, KAnonymity) else "sensitive-engine"
+    return "engine" if problem.model.size_decides else "sensitive-engine"
 
 
 def refuse_other_models(problem: Problem, served: str = "k-anonymity") -> str | None:
     """Say no to all models but k-anonymity, for the methods that know no other."""
-    if isinstance(problem.model, KAnonymity):
+    if problem.model.size_decides:
         return None
     return f"it serves {served}, not {problem.asked}; use sensitive-engine or mondrian"
+
+
+def refuse_open_models(problem: Problem) -> str | None:
+    """Say no to models under which the whole table need not be a lawful class."""
+    if problem.model.closed_under_union:
+        return None
+    return f"{problem.asked} is not closed under union; use subset-dp"
 
 
 def insist(solver: Solver, problem: Problem) -> None:

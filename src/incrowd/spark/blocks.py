@@ -7,8 +7,7 @@ import numpy as np
 from pyspark.sql import functions as sf
 
 from incrowd.errors import OutOfScopeError
-from incrowd.privacy.all_of import in_words
-from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.base import Group
 from incrowd.spark.keeping import Keeper
 from incrowd.spark.plan import on_batches, on_table
 from incrowd.spark.task import CODED, RECORDS, Task
@@ -29,6 +28,9 @@ def solved_at_once(coded: "DataFrame", task: Task) -> "DataFrame":
     return block.applyInArrow(on_table("search.solve", task), RECORDS)
 
 
+NOBODY = Group(np.zeros((0, 0), np.int32))  # where the number of rows decides, no table matters
+
+
 def solved_in_blocks(
     coded: "DataFrame", task: Task, distinct: int, most: int, keeper: Keeper
 ) -> "DataFrame":
@@ -41,8 +43,8 @@ def solved_in_blocks(
     ------
     OutOfScopeError: a model beyond k-anonymity, which a block cannot judge.
     """
-    if not isinstance(task.model, KAnonymity):
-        models = in_words(task.model, task.names)
+    if not task.model.size_decides:
+        models = task.model.in_words(task.names)
         raise OutOfScopeError(
             f"{models} looks at the whole table, and blocks do not see it: more than "
             f"{most:,} distinct rows are solved in blocks; let one task take them all with a "
@@ -96,9 +98,9 @@ def by_changes(levels: Codes, count: np.ndarray, task: Task) -> list[int]:
 
 def large_enough(coded: "DataFrame", task: Task, splits: Splits) -> Splits:
     """Join blocks that turn out to hold too few rows."""
-    assert isinstance(task.model, KAnonymity)
     sizes = dealt(coded, task, splits, "k", CODED).groupBy("block").agg(sf.sum("n")).collect()
-    return splits.without_small({int(b): int(n) for b, n in sizes}, 4 * task.model.k)
+    least = 4 * task.model.smallest_class(NOBODY)
+    return splits.without_small({int(b): int(n) for b, n in sizes}, least)
 
 
 def dealt(rows: "DataFrame", task: Task, splits: Splits, by: str, schema: str) -> "DataFrame":

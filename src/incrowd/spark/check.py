@@ -9,8 +9,6 @@ from pyspark.sql import functions as sf
 
 from incrowd.checker.ladder import rungs, validated
 from incrowd.errors import VerificationError
-from incrowd.privacy.all_of import in_words
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.published.ladders import ladder_of
 from incrowd.spark.keeping import Keeper
 from incrowd.spark.plan import on_batches, on_table
@@ -73,7 +71,7 @@ def checked(
     if count and smallest < k:
         raise VerificationError(f"the smallest class has {smallest} rows, fewer than k = {k}")
     costs = cells(kinds, task, names)
-    if count and not isinstance(task.model, KAnonymity):
+    if count and not task.model.size_decides:
         models_hold(kinds, task, after, secret)
     cost, changed, most = (tuple(part) for part in zip(*costs, strict=True))
     return Facts(total, count, smallest, sum(cost), changed, sum(most))
@@ -113,7 +111,7 @@ def models_hold(
     rows = rows.withColumn("block", sf.lit(0)).groupBy("block")
     broken = rows.applyInArrow(on_table("tasks.lawful", task), "broken bigint").collect()[0][0]
     if broken:
-        models = in_words(task.model, task.names)
+        models = task.model.in_words(task.names)
         raise VerificationError(f"{broken} classes break {models}")
 
 

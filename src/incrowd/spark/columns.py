@@ -69,7 +69,7 @@ def task_of(
         reductions=policy.reductions,
         time_limit=policy.time_limit,
         gap=policy.gap,
-        seed=policy.seed,
+        seed=policy.search_seed,
         threads=policy.threads,
     )
 

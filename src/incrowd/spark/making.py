@@ -12,7 +12,6 @@ from incrowd.errors import NoLawfulReleaseError
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.policy.roles import Roles
-from incrowd.privacy.all_of import names_of
 from incrowd.run.events import Event, Listener
 from incrowd.spark.blocks import bounded, solved_at_once, solved_in_blocks
 from incrowd.spark.check import checked
@@ -138,7 +137,7 @@ def finished(
     after = [f"r{j}" for j in range(len(roles.qi))]
     decoded = decoded_of(asked, made, task, dict(rows.dtypes)).toDF(*keys, *after, "n")
     assigned = keeper.keep(ranges(decoded, keys, after), "assigned")
-    data = rewritten(rows, assigned, keys, after, policy.seed)
+    data = rewritten(rows, assigned, keys, after, policy.search_seed)
     facts = checked(data, task, roles.qi, asked.hidden, total, policy.k, keeper)
     changed = dict(zip(roles.qi, facts.changed, strict=True))
     if policy.order == "shuffle":
@@ -150,7 +149,7 @@ def finished(
         data=data.select(*shown).toDF(*asked.published),
         policy=policy,
         roles=roles,
-        models=names_of(task.model, roles.sensitive),
+        models=task.model.names(roles.sensitive),
         rows=facts.rows,
         classes=facts.classes,
         smallest_class=facts.smallest,
@@ -185,7 +184,7 @@ def inner_names(roles: Roles) -> dict[str, str]:
 def nothing(df: "DataFrame", policy: Policy, roles: Roles, seconds: float) -> SparkRelease:
     """Return the release of a table without rows."""
     secret = {name: Column((), np.zeros(0, np.int32)) for name in roles.sensitive}
-    models = names_of(model_of(policy, secret, policy.sources()), roles.sensitive)
+    models = model_of(policy, secret, policy.sources()).names(roles.sensitive)
     method = policy.method if isinstance(policy.method, str) else policy.method.id
     data = df.toDF(*(f"a{i}" for i in range(len(df.columns))))
     places = [i for i, name in enumerate(df.columns) if name not in roles.id]

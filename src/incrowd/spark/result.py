@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from incrowd.text.units import Number, Priced, shown, shown_bound
+from incrowd.text.units import Number, Priced, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -58,8 +58,8 @@ class SparkRelease(Priced):
 
     @property
     def seed(self) -> int:
-        """The seed of all randomness."""
-        return self.policy.seed
+        """The seed of the search."""
+        return self.policy.search_seed
 
     @property
     def columns(self) -> int:
@@ -90,6 +90,6 @@ class SparkRelease(Priced):
         return (
             f"<SparkRelease: {self.rows} rows × {self.columns} quasi-identifiers, "
             f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
-            f"cost {shown(self.cost)}, bound {shown_bound(self.lower_bound, self.cost)}, "
+            f"cost {shown(self.cost)}, bound {shown(self.lower_bound)}, "
             f"{self.status}>"
         )

@@ -10,7 +10,7 @@ from pyarrow import compute
 
 from incrowd.errors import InputError
 from incrowd.hierarchy.tree import Tree
-from incrowd.privacy.base import Model
+from incrowd.privacy.model import Model
 
 CODED = "k array<int>, s array<int>, n bigint"
 """A distinct row: leaf codes, codes of the sensitive values, copies."""

@@ -4,7 +4,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from incrowd.privacy.all_of import lawful_classes
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.instance import Instance, row_order
@@ -182,5 +181,5 @@ def lawful(task: Task, table: pa.Table) -> pa.Table:
     member = np.repeat(np.asarray(names.indices).astype(np.int64), counts)
     sizes = tuple(len(codec.values) for codec in task.sensitive)
     group = Group(np.repeat(stacked(secret, table.num_rows), counts, axis=0), sizes)
-    broken = ~lawful_classes(task.model, Classes(member, group))
+    broken = ~task.model.lawful_classes(Classes(member, group))
     return pa.table({"broken": pa.array([int(broken.sum())], pa.int64())})

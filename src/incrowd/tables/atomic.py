@@ -12,14 +12,21 @@ from typing import IO
 
 from incrowd.errors import InputError
 
+PRIVATE = 0o600
+
 
 @contextlib.contextmanager
-def whole(path: str | Path) -> Iterator[IO[bytes]]:
+def whole(path: str | Path, private: bool = False) -> Iterator[IO[bytes]]:
     """Open a temporary file beside ``path`` that takes its place when the block ends well.
 
     Whatever the block raises (an interrupt too) removes the temporary file and leaves what stood
     at ``path`` untouched.  The file is open for reading as well.  Standard output (``-``), pipes
     and devices stay what they are, and get the bytes at the end, all at once.
+
+    Parameters
+    ----------
+    private: whether the file can undo a release: nobody but its owner may ever open it, also where
+        the file that it replaces was open to others.
 
     Raises
     ------
@@ -39,7 +46,8 @@ def whole(path: str | Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        _like_a_new_file(Path(file.name), target)
+        if not private:  # a temporary file is, from its first byte on
+            _like_a_new_file(Path(file.name), target)
         Path(file.name).replace(target)
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -123,6 +131,13 @@ def _beside(target: Path, name: str) -> IO[bytes]:
         raise InputError(f"{name}: the folder {str(target.parent)!r} does not exist") from None
     except OSError as error:
         raise InputError(f"{name}: cannot be written: {error.strerror}") from None
+
+
+def privately(path: str, flags: int) -> int:
+    """Open a file that nobody but its owner may open; to be the ``opener`` of ``open``."""
+    handle = os.open(path, flags, PRIVATE)
+    Path(path).chmod(PRIVATE)  # it may have been there
+    return handle
 
 
 def require_place(path: str | Path) -> None:

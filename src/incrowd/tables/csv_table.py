@@ -45,7 +45,7 @@ class CsvTable:
         self._data, self._starts, self._ends, self._header = data, starts, ends, header
         self._known: dict[str, Column] = {}
         self._ways: dict[str, int] = {}
-        self._spelled: dict[str, Spelling] = {}
+        self._spelled: dict[str, tuple[list[bytes], list[str | None], NDArray[np.int32]]] = {}
         self.columns = tuple(parsed(raw) or "" for raw in header)
         self.dialect = dialect
 
@@ -77,8 +77,8 @@ class CsvTable:
         spans = zip(begin.tolist(), (starts + ends[:, j]).tolist(), strict=True)
         return [self._data[a:b].tobytes() for a, b in spans], codes
 
-    def _spelling(self, column: str, labels: Iterable[str | None]) -> Spelling:
-        """Return how the values of a column are to be written beside these labels."""
+    def _spelling(self, column: str, edit: Edit) -> Spelling:
+        """Return how the values of a column are written beside the labels that replace some."""
         if not self._quotes:
             return AS_IT_IS
         if column not in self._ways:
@@ -88,12 +88,19 @@ class CsvTable:
         ways = self._ways[column]
         both = ways & kernels.PLAIN and ways & kernels.NEEDLESS
         odd = ways & (kernels.ODD | kernels.NEEDLESS)
-        if not both and not (odd and set(labels) & set(self.encode(column).values)):
+        new = edit.replacements.get(column)
+        labels = set(new.labels if new else ())
+        if not both and not (odd and labels & set(self.encode(column).values)):
             return AS_IT_IS
         if column not in self._spelled:
             fields, codes = self._fields(column)
-            self._spelled[column] = spelling(fields, [parsed(raw) for raw in fields], codes)
-        return self._spelled[column]
+            self._spelled[column] = fields, [parsed(raw) for raw in fields], codes
+        shown = np.ones(self.rows, bool) if new is None else new.ids < 0
+        if edit.order is not None and len(edit.order) < self.rows:
+            there = np.zeros(self.rows, bool)
+            there[edit.order] = True
+            shown &= there
+        return spelling(*self._spelled[column], shown)
 
     @cached_property
     def _quotes(self) -> int:
@@ -139,7 +146,7 @@ class CsvTable:
         """
         for c, name in enumerate(edit.columns):
             new = edit.replacements.get(name)
-            spelled = self._spelling(name, new.labels if new else ())
+            spelled = self._spelling(name, edit)
             if spelled.ids is not None:
                 yield c, spelled.ids, text.add(spelled.words)
             if new is not None:

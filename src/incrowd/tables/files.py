@@ -96,6 +96,7 @@ def write(
     path: str | Path,
     check: Callable[[Source], None] | None = None,
     then: Callable[[Path], None] | None = None,
+    codebook: bool = False,
 ) -> None:
     """Write a release whole or not at all; ``-`` is standard output.
 
@@ -104,6 +105,8 @@ def write(
     check: called with the table as read back from the finished temporary file; what it raises
         keeps the file from appearing.
     then: called with the path of the finished temporary file, likewise; not for ``-``.
+    codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that no released
+        cell has.
 
     Raises
     ------
@@ -117,7 +120,7 @@ def write(
     require_place_of(path, table)
     known = format_called(output_format(path, table))
     encoding = table.dialect.encoding if isinstance(table, EditedCsv) else None
-    form = Form(delimiter_of(table), encoding)
+    form = Form(delimiter_of(table), encoding, codebook)
     if known.write is None:
         raise InputError(f"{path}: {known.name} files can be read, not written")
     with whole(path) as file:

@@ -32,6 +32,9 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
     try:
         yield temporary
         _sync(temporary)
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o777 & ~mask)  # until here nobody else may look into it
         _put(temporary, target)
     except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -49,9 +52,6 @@ def _beside(target: Path, name: str) -> Path:
     except OSError as error:
         raise_plainly(error, name)
         raise InputError(f"{name}: cannot be written: {error.strerror}") from None
-    mask = os.umask(0)
-    os.umask(mask)
-    Path(made).chmod(0o777 & ~mask)
     return Path(made)
 
 

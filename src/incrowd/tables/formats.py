@@ -16,10 +16,17 @@ from incrowd.tables.stat_write import write_stat
 
 @dataclass(frozen=True)
 class Form:
-    """How text is delimited, for formats that have use for it; None where nothing is known."""
+    """What some formats have use for: how text is delimited (None: not known), what is kept.
+
+    Attributes
+    ----------
+    codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that no released
+        cell has.
+    """
 
     delimiter: str | None = None
     encoding: str | None = None
+    codebook: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +110,7 @@ def _stat(id: str) -> Format:
 
     def write(table: Table, file: IO[bytes], form: Form) -> None:
         assert isinstance(table, StatTable)  # ``stat.require_place_of`` was asked before
-        write_stat(table, id, file)
+        write_stat(table, id, file, form.codebook)
 
     def again(data: bytes, file: str, form: Form) -> Source:
         return read_stat(data, file, id.removeprefix("z"))

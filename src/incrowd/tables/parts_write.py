@@ -1,6 +1,6 @@
 """A release back into the files that its table came from: all of them or none."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +17,7 @@ from incrowd.tables.packed import PackedTable
 from incrowd.tables.parts import LEVEL, MISSING, TABLES, EditedParts, PartsTable, find, levels_of
 
 Rows = NDArray[np.int64]
+MOVED = "moved"  # the name of a file of rows whose folders are not the original's
 
 
 def is_folder(path: str | Path) -> bool:
@@ -42,7 +43,12 @@ def require_folder_place(path: str | Path, source: str | Path) -> None:
         raise InputError(f"{path}: is a file; several files go into a folder")
     if not target.parent.is_dir():
         raise InputError(f"{path}: the folder {str(target.parent)!r} does not exist")
-    require_replaceable(target, {Path(name).name for name in names})
+    require_replaceable(target, bare_names(names))
+
+
+def bare_names(names: Iterable[str]) -> set[str]:
+    """Return what the files of a release are called, whatever folders they lie in."""
+    return {bare for name in names for bare in (Path(name).name, MOVED + Path(name).suffix)}
 
 
 def require_replaceable(target: Path, names: set[str]) -> None:
@@ -68,7 +74,7 @@ def write_parts(
     check: called with the release as read back; what it raises keeps the folder from appearing.
     """
     target = Path(path).resolve()
-    require_replaceable(target, {Path(part.name).name for part in table.source.parts})
+    require_replaceable(target, bare_names(part.name for part in table.source.parts))
     places = destinations(table)
     with whole_folder(target) as folder:
         writer = _csv_writer(table) if isinstance(table.source.base, CsvTable) else _frames(table)
@@ -108,8 +114,15 @@ def destinations(table: EditedParts) -> dict[str, Rows]:
 
 
 def renamed(name: str, source: PartsTable, values: dict[str, str | None]) -> str:
-    """Return a part's name with these values in its folders; other levels are left out."""
+    """Return a part's name with these values in its folders; other levels are left out.
+
+    Rows that leave their folder go to files of one name, unless all files have the same: by its
+    name a file that stands in one folder alone would tell which one its rows come from.
+    """
     *folders, last = name.split("/")
+    alike = len({part.name.rpartition("/")[2] for part in source.parts}) == 1
+    if not alike and values != levels_of(name):
+        last = MOVED + Path(last).suffix
     kept = []
     for folder in folders:
         met = LEVEL.fullmatch(folder)

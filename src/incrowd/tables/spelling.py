@@ -1,7 +1,8 @@
 """One spelling for each value of a delimited column: quotes must not tell rows apart.
 
 ``1`` and ``"1"`` are one value.  Where a value is written in several ways in its column, the most
-frequent one is published for all; of equally frequent ones the first in the order of bytes.
+frequent one is published for all; of equally frequent ones the first in the order of bytes.  Only
+cells that are released as they are count: the choice would tell of hidden ones.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +35,10 @@ AS_IT_IS = Spelling({})
 
 
 def spelling(
-    fields: Sequence[bytes], values: Sequence[str | None], codes: NDArray[np.int32]
+    fields: Sequence[bytes],
+    values: Sequence[str | None],
+    codes: NDArray[np.int32],
+    shown: NDArray[np.bool_] | None = None,
 ) -> Spelling:
     """Choose a spelling for each value.
 
@@ -42,12 +46,14 @@ def spelling(
     ----------
     fields: the different fields of a column; values: what they say.
     codes: int32, shape (rows,): index into ``fields``.
+    shown: bool, shape (rows,): whether a row's cell is released as it is; None for all.
     """
-    rows = np.bincount(codes, minlength=len(fields)).tolist()
+    rows = np.bincount(codes if shown is None else codes[shown], minlength=len(fields)).tolist()
     chosen: dict[str | None, bytes] = {}
     for i in sorted(range(len(fields)), key=lambda i: (-rows[i], fields[i])):
-        chosen.setdefault(values[i], fields[i])
-    better = [chosen[value] for value in values]
+        if rows[i]:
+            chosen.setdefault(values[i], fields[i])
+    better = [chosen.get(value, field) for value, field in zip(values, fields, strict=True)]
     words = sorted({new for old, new in zip(fields, better, strict=True) if old != new})
     if not words:
         return Spelling(chosen)

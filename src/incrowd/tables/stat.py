@@ -100,8 +100,9 @@ class StatTable:
                 column = column.replaced(new)
             if edit.order is not None:
                 column = replace(column, codes=column.codes[edit.order])
-                if column.text and len(edit.order) < self.rows:
-                    # as wide as the longest text, which may be one that is left out
+            if edit.order is not None and len(edit.order) < self.rows:
+                column = replace(column, hides=True).compact()
+                if column.text:  # as wide as the longest text, which may be one that is left out
                     column = replace(column, format=None, width=None)
             variables[name] = column
         rows = self.rows if edit.order is None else len(edit.order)
@@ -236,12 +237,14 @@ def _tagged(values: Iterable[Any], tags: set[str]) -> tuple[Raw, ...]:
     return tuple(Tag(v) if isinstance(v, str) and v in tags else v for v in values)
 
 
-def require_place_of(path: str | Path, table: Any, proof: bool = False) -> None:
+def require_place_of(
+    path: str | Path, table: Any, proof: bool = False, codebook: bool = False
+) -> None:
     """Raise when a table cannot be written under a name, before a long search rather than after.
 
     Parameters
     ----------
-    proof: whether a proof is to be written as well.
+    proof: whether a proof is to be written as well; codebook: whether labels of absent codes are.
 
     Raises
     ------
@@ -253,6 +256,8 @@ def require_place_of(path: str | Path, table: Any, proof: bool = False) -> None:
             "--proof: the independent checker reads CSV, Parquet and Arrow only; convert the table "
             "first, or leave out --proof (the release itself is re-checked all the same)"
         )
+    if codebook and suffix not in SUFFIXES:
+        raise InputError(f"{path}: --codebook goes with SPSS, Stata and SAS files")
     if suffix in PACKED:
         raise InputError(
             f"{path}: packed files are not written; write {Path(path).stem!r} and pack it"

@@ -64,7 +64,7 @@ class StatColumn:
     text: whether it holds strings; epoch: set when its numbers are dates.
     title: the variable label; labels: value → its label; missing: the ranges (low, high) of
         declared missing values; format, measure, width: as the file has them, or None.
-    was_labelled: whether it was ``fully_labelled`` before released texts took cells' places.
+    hides: whether some of its cells are not released: others stand there, or their rows are gone.
     """
 
     name: str
@@ -78,7 +78,7 @@ class StatColumn:
     format: str | None = None
     measure: str | None = None
     width: int | None = None
-    was_labelled: bool = False
+    hides: bool = False
 
     def is_missing(self, raw: Raw) -> bool:
         """Whether a value is declared missing."""
@@ -88,11 +88,14 @@ class StatColumn:
             return False
         return any(low <= raw <= high for low, high in self.missing)
 
-    def fully_labelled(self) -> bool:
-        """Whether every value that is not missing has a label."""
-        known = [v for v in self.values if v is not None and not isinstance(v, Label)]
-        valid = [v for v in known if not self.is_missing(v)]
-        return not self.text and bool(valid) and all(v in self.labels for v in valid)
+    def labelled(self) -> bool:
+        """Whether values have labels: some that are not missing, and all that are still there.
+
+        What a released text stands for has no say: what becomes of the variable would tell of it.
+        """
+        valid = [v for v in self.values if not isinstance(v, Label) and not self.is_missing(v)]
+        whole = all(v in self.labels for v in valid if v is not None)
+        return not self.text and whole and not all(map(self.is_missing, self.labels))
 
     def as_text(self, raw: Raw) -> str | None:
         """Return what a value reads as; None = missing."""
@@ -152,11 +155,25 @@ class StatColumn:
         """Return the column with released texts in some cells."""
         labels = tuple(None if text is None else Label(text) for text in new.labels)
         index = np.where(new.ids >= 0, new.ids + np.int32(len(self.values)), self.codes)
-        used, codes = np.unique(index, return_inverse=True)
         both: tuple[Raw, ...] = (*self.values, *labels)
-        values = tuple(both[i] for i in used.tolist())
-        labelled = self.was_labelled or self.fully_labelled()
-        return replace(self, values=values, codes=codes.astype(np.int32), was_labelled=labelled)
+        return replace(self, values=both, codes=index.astype(np.int32), hides=True).compact()
+
+    def compact(self) -> "StatColumn":
+        """Return the column without values that no row has."""
+        used, codes = np.unique(self.codes, return_inverse=True)
+        values = tuple(self.values[i] for i in used.tolist())
+        return replace(self, values=values, codes=codes.astype(np.int32))
+
+    def bare(self) -> "StatColumn":
+        """Return the column without labels, and single codes declared missing, of absent values.
+
+        Only where cells are hidden: elsewhere all values are there that the original had.
+        """
+        if not self.hides:
+            return self
+        labels = {value: label for value, label in self.labels.items() if value in self.values}
+        missing = tuple((a, b) for a, b in self.missing if a != b or a in self.values)
+        return replace(self, labels=labels, missing=missing)
 
     def stars_alone(self) -> bool:
         """Whether stars are the only released texts in it."""

@@ -21,18 +21,22 @@ from incrowd.tables.stat_column import GROUP, SUPPRESSED, Label, Raw, StatColumn
 LETTERS = "stuvwxyzabcdefghijklmnopqr"
 
 
-def write_stat(table: StatTable, form: str, file: IO[bytes]) -> None:
+def write_stat(table: StatTable, form: str, file: IO[bytes], codebook: bool = False) -> None:
     """Write a table as ``sav``, ``zsav``, ``dta`` or ``xpt``.
+
+    Parameters
+    ----------
+    codebook: keep the file's label, and the labels of codes that occur in hidden cells alone.
 
     Raises
     ------
     InputError: something of the file could not be kept; says what, and what to do instead.
     """
-    columns = [physical(column, table.family) for column in table.variables.values()]
+    columns = [physical(column, table.family, codebook) for column in table.variables.values()]
     frame = _frame(columns, table.family)
     library = pyreadstat()
     common = {
-        "file_label": table.title or "",
+        "file_label": (table.title or "") if codebook else "",
         "column_labels": {c.name: c.title for c in columns if c.title},
         "variable_format": {c.name: c.format for c in columns if c.format},
     }
@@ -103,8 +107,10 @@ def _frame(columns: Sequence[StatColumn], family: str) -> Any:
     return pl.DataFrame(series)
 
 
-def physical(column: StatColumn, family: str) -> StatColumn:
+def physical(column: StatColumn, family: str, codebook: bool = False) -> StatColumn:
     """Return a variable whose released texts stand as its file format can hold them.
+
+    ``codebook``: with the labels of codes that occur in hidden cells alone.
 
     Raises
     ------
@@ -115,6 +121,8 @@ def physical(column: StatColumn, family: str) -> StatColumn:
             f"column {column.name!r} has lettered missing values, which a SAS transport file made "
             "here cannot hold; write .csv or .parquet"
         )
+    by_code = column.stars_alone() or column.labelled()
+    column = column if codebook else column.bare()
     if not _changed(column):
         return column
     if column.text:
@@ -122,7 +130,7 @@ def physical(column: StatColumn, family: str) -> StatColumn:
         return replace(column, values=values, format=None, width=None)
     if family == "sas":
         return as_text(column, family)
-    if not column.stars_alone() and not column.was_labelled:
+    if not by_code:
         return as_text(column, family)
     return suppressed(grouped(column), family)
 

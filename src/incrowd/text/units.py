@@ -1,24 +1,63 @@
-"""Costs as users see them: integers in units of 1/scale, and how people read them."""
+"""Costs as users see them: integers in units of 1/scale, and how people read them.
+
+A bound is never told higher than it is, and a gap never smaller: numbers are cut, not rounded, and
+costs with them, so that a cost which is its own bound reads like it.  A float counts as the
+shortest decimal that writes it, as everywhere: 17.1 is 171/10.
+"""
 
 import math
+from fractions import Fraction
 
 Number = int | float
 
 
+def at_most(numerator: int, denominator: int) -> float:
+    """Return numerator/denominator ≥ 0 as a float whose decimal is no more than that."""
+    near = float(numerator / denominator)
+    over = as_written(near) > Fraction(numerator, denominator)
+    return math.nextafter(near, 0.0) if over else near
+
+
+def at_least(numerator: int, denominator: int) -> float:
+    """Return numerator/denominator ≥ 0 as a float whose decimal is no less than that."""
+    near = float(numerator / denominator)
+    under = as_written(near) < Fraction(numerator, denominator)
+    return math.nextafter(near, math.inf) if under else near
+
+
+def as_written(number: Number) -> Fraction:
+    """Return a number as people write it: a float is the shortest decimal that writes it."""
+    return Fraction(repr(float(number)))
+
+
 def in_units(cost: int, scale: int) -> Number:
-    """Return an integer cost in the user's units: whole where it is whole."""
-    return cost // scale if cost % scale == 0 else cost / scale
+    """Return an integer cost in the user's units: whole where it is whole, else cut."""
+    return cost // scale if cost % scale == 0 else at_most(cost, scale)
+
+
+def gap_of(cost: int, bound: int) -> float:
+    """Return (cost − bound) / cost, never less; 0 for what costs nothing."""
+    return at_least(cost - bound, cost) if cost else 0.0
 
 
 def shown(number: Number) -> str:
-    """Return a cost as people read it."""
-    return f"{number:,}" if isinstance(number, int) else f"{number:,.2f}"
+    """Return a cost or a bound as people read it: cut to two decimals."""
+    if isinstance(number, int):
+        return f"{number:,}"
+    hundredths = math.floor(as_written(number) * 100)
+    return f"{hundredths // 100:,}.{hundredths % 100:02}"
 
 
-def shown_bound(number: Number, cost: Number | None = None) -> str:
-    """Return a lower bound as people read it: as the cost where it is that, else rounded down."""
-    whole = isinstance(number, int) or number == cost
-    return shown(number if whole else math.floor(number * 100) / 100)
+def shown_gap(gap: float) -> str:
+    """Return a gap in percent, two decimals, never less than it is."""
+    hundredths = math.ceil(as_written(gap) * 10_000)
+    return f"{hundredths // 100}.{hundredths % 100:02}%"
+
+
+def shown_share(share: float) -> str:
+    """Return a bound's share in percent, two decimals, never more than it is."""
+    hundredths = math.floor(as_written(share) * 10_000)
+    return f"{hundredths // 100}.{hundredths % 100:02}%"
 
 
 class Priced:
@@ -47,4 +86,4 @@ class Priced:
     @property
     def gap(self) -> float:
         """(cost − lower bound) / cost; 0 for a release that costs nothing."""
-        return (self.cost_units - self.bound_units) / self.cost_units if self.cost_units else 0.0
+        return gap_of(self.cost_units, self.bound_units)

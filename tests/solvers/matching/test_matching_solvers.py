@@ -7,10 +7,10 @@ from reference import simplex_matching
 from tiny import random_table
 
 from incrowd.driver.solve import solve
-from incrowd.privacy.base import Model
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Model
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
 from incrowd.run.stop import Stop

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from incrowd.privacy.base import Model
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.model import Model
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
 from incrowd.problem.instance import Instance, from_codes

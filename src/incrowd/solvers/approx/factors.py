@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -20,7 +19,7 @@ def refuse_factor(problem: Problem, rows: int, k: int, instead: str) -> str | No
     other = refuse_other_models(problem, f"{k}-anonymity")
     if other is not None:
         return other
-    if problem.model != KAnonymity(k):
+    if problem.smallest_class != k:
         return f"it serves {k}-anonymity, not {problem.asked}; use forest or engine"
     if rows > MOST_ROWS:
         return f"it weighs all pairs of {rows:,} rows, {MOST_ROWS:,} at most; use {instead}"

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -72,8 +71,7 @@ class Forest:
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Return the release and the nearest-neighbour bound."""
-        assert isinstance(problem.model, KAnonymity)
-        k = problem.model.k
+        k = problem.smallest_class
         reduced = MergeDuplicates().apply(problem)
         instance = reduced.problem.instance
         if instance.rows < k:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.problem.problem import Problem
-from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.base import Context, Outcome, Scope, refuse_open_models
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.baseline.full_domain import FullDomain
 
@@ -28,9 +28,7 @@ class Datafly:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse models under which the whole table need not be a lawful class."""
-        if not problem.model.closed_under_union:
-            return f"{problem.asked} is not closed under union; use subset-dp"
-        return None
+        return refuse_open_models(problem)
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Climb until the rows outside lawful groups are few enough."""

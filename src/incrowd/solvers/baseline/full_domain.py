@@ -5,10 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.privacy.all_of import lawful_classes
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 
@@ -46,9 +44,9 @@ class FullDomain:
     def lawful_groups(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """bool, shape (groups,): which groups are lawful classes."""
         instance, model = self.problem.instance, self.problem.model
-        if isinstance(model, KAnonymity):
-            return np.bincount(ids, weights=instance.counts) >= model.k
-        return lawful_classes(model, Classes(ids[instance.copies], self.table))
+        if model.size_decides:
+            return np.bincount(ids, weights=instance.counts) >= model.smallest_class(self.table)
+        return model.lawful_classes(Classes(ids[instance.copies], self.table))
 
     def holds(self, columns: tuple[int, ...], levels: Levels) -> bool:
         """Whether the rows outside lawful groups are few enough to suppress."""

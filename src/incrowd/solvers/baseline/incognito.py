@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
 
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.problem import Problem
-from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.base import Context, Outcome, Scope, refuse_open_models
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.baseline.full_domain import FullDomain, Levels
 
@@ -41,9 +40,9 @@ class Incognito:
     def refuse(self, problem: Problem) -> str | None:
         """Refuse what the search's pruning does not carry over to, and huge lattices."""
         model = problem.model
-        if not model.closed_under_union:
-            return f"{problem.asked} is not closed under union; use subset-dp"
-        if self.suppression > 0 and not isinstance(model, KAnonymity):
+        if (open_model := refuse_open_models(problem)) is not None:
+            return open_model
+        if self.suppression > 0 and not model.size_decides:
             return (
                 "with suppressed rows its pruning holds for k-anonymity only, not "
                 f"{problem.asked}; use suppression 0, or datafly"

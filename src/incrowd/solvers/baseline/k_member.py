@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -41,16 +40,16 @@ class KMember:
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Grow classes; when stopped, the rows left form one class (or join the last)."""
-        assert isinstance(problem.model, KAnonymity)
+        k = problem.smallest_class
         reduced = MergeDuplicates().apply(problem)
         instance = reduced.problem.instance
-        if instance.rows < problem.model.k:
+        if instance.rows < k:
             return Outcome(None)
-        growth = Growth(instance, problem.model.k, context.seed)
-        while growth.remaining >= problem.model.k and not context.stop.now():
+        growth = Growth(instance, k, context.seed)
+        while growth.remaining >= k and not context.stop.now():
             growth.one_class()
             context.tell("growing classes", share=1 - growth.remaining / instance.rows)
-        stopped = growth.remaining >= problem.model.k
+        stopped = growth.remaining >= k
         growth.finish(together=stopped)
         ended = context.stop.why() if stopped else "finished"
         return Outcome(reduced.lift(Solution.of(instance, growth.classes)), 0, ended)

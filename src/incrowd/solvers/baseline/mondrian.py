@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.privacy.base import Group
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.base import Context, Outcome, Scope, refuse_open_models
 
 Rows = NDArray[np.int64]
 
@@ -30,9 +29,7 @@ class Mondrian:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse models under which the whole table need not be a lawful class."""
-        if not problem.model.closed_under_union:
-            return f"{problem.asked} is not closed under union; use subset-dp"
-        return None
+        return refuse_open_models(problem)
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Cut until no part can be cut or time is up."""
@@ -107,7 +104,7 @@ class Lawful:
         counts = instance.counts[part]
         if int(counts.sum()) < max(self.smallest, 1):
             return False
-        if isinstance(model, KAnonymity):
+        if model.size_decides:
             return True
         values = np.repeat(instance.sensitive_codes[part], counts, axis=0)
         return model.lawful(Group(values, self.table.sizes), self.table)

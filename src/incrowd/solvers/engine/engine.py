@@ -27,7 +27,6 @@ from incrowd.bounds.price import MOST_TRIES, PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.lattice.prefix_tree import EMIT, OVERFLOW, Emission, PrefixTree, Slack, new_sink
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
@@ -95,8 +94,7 @@ class Engine:
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Run all stages within the budget."""
-        assert isinstance(problem.model, KAnonymity)
-        return Run(self, problem, problem.model.k, context).outcome()
+        return Run(self, problem, problem.smallest_class, context).outcome()
 
 
 class Run(LiftedRun):

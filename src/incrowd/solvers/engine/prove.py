@@ -8,7 +8,7 @@ pairs finds it or shows that there is none.
 """
 
 from collections.abc import Callable
-from math import ceil, floor, isfinite
+from math import floor, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +97,7 @@ def prove_by_patterns(
     certain = settled(lifted.lists, lifted, instance, k)
     lifted = exact(certain, lifted.lists, instance)
     worth = certain.total(instance.counts) / certain.quantum
-    bound = max(bound, min(best.cost, ceil(worth)))
+    bound = max(bound, min(best.cost, certain.bound(instance.counts)))
     limited = isfinite(seconds())
     if not limited and instance.distinct > MOST_ROWS:
         return best, bound

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.problem import Problem
 from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.base import Context, Outcome, Scope, search_for
@@ -40,7 +39,7 @@ class DynamicProgram:
         """Refuse tables with too many sub-multisets."""
         if too_big(presolve(problem, self.reductions).problem.instance):
             many = problem.instance.distinct
-            exact = "pattern-milp or " if isinstance(problem.model, KAnonymity) else ""
+            exact = "pattern-milp or " if problem.model.size_decides else ""
             return f"{self.effort.format(many)}; use {exact}{search_for(problem)}"
         return None
 

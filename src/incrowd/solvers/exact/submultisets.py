@@ -11,8 +11,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.privacy.base import Group, Model
-from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.base import Group
+from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -72,9 +72,10 @@ def enumerate_submultisets(problem: Problem, stop: Stop) -> SubMultisets | None:
     tables = instance.tables
     price_all(instance.codes, instance.counts, place, *tables[:4], size, level, price)
     model = problem.model
-    if isinstance(model, KAnonymity):
+    if model.size_decides:
         # 2k rows or more split into lawful classes that cost no more.
-        price[(size < model.k) | (size >= 2 * model.k)] = -1
+        k = problem.smallest_class
+        price[(size < k) | (size >= 2 * k)] = -1
     else:
         weight, groups = histogram_keys(instance)
         key = np.zeros(number, np.int64)

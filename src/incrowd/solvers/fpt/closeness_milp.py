@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from incrowd.problem.problem import Problem
 from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.base import Context, Outcome, Scope
-from incrowd.solvers.fpt.laws import take_apart
+from incrowd.solvers.fpt.laws import refuse_bent
 from incrowd.solvers.fpt.patterns import effort
 from incrowd.solvers.fpt.program import optimise_reduced
 
@@ -39,14 +39,14 @@ class ClosenessMILP:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse models that are not linear, and too large programs."""
-        laws = take_apart(problem.model, problem.table, problem.sensitive)
-        if isinstance(laws, str):
-            return f"{laws} is not linear in the rows of a class; use subset-dp or sensitive-engine"
+        laws = problem.model.linear(problem.table)
+        if laws is None:
+            return refuse_bent(problem)
         if not laws.closeness:
             return "the model has no t-closeness; use pattern-milp"
         sizes = problem.table.sizes
         transports = max(
-            sizes[law.attribute] ** (1 if law.distance is None else 2) for law in laws.closeness
+            sizes[law.attribute] ** (1 if law.distance.all_alike else 2) for law in laws.closeness
         )
         size = effort(presolve(problem, self.reductions).problem.instance) * transports
         if size > MOST_EFFORT:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from incrowd.problem.problem import Problem
 from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.base import Context, Outcome, Scope, search_for
-from incrowd.solvers.fpt.laws import take_apart
+from incrowd.solvers.fpt.laws import refuse_bent
 from incrowd.solvers.fpt.patterns import effort
 from incrowd.solvers.fpt.program import optimise_reduced
 
@@ -39,9 +39,9 @@ class PatternMILP:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse models that are not linear, and too many patterns."""
-        laws = take_apart(problem.model, problem.table, problem.sensitive)
-        if isinstance(laws, str):
-            return f"{laws} is not linear in the rows of a class; use subset-dp or sensitive-engine"
+        laws = problem.model.linear(problem.table)
+        if laws is None:
+            return refuse_bent(problem)
         if laws.closeness:
             return "t-closeness needs transport variables; use closeness-milp"
         size = effort(presolve(problem, self.reductions).problem.instance)

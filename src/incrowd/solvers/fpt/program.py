@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.linear.highs import model_of, optimum, run_until, why_ended
+from incrowd.privacy.linear import Closeness, Linear, Recursive
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -33,7 +34,6 @@ from incrowd.reduce.chain import Level, presolve
 from incrowd.run.silence import standard_output_kept_clean
 from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.baseline.first import first_release
-from incrowd.solvers.fpt.laws import Closeness, Laws, Recursive, take_apart
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
 
 Ints = NDArray[np.int64]
@@ -88,7 +88,7 @@ class Columns:
     x: Ints
 
 
-def build(instance: Instance, patterns: Patterns, laws: Laws) -> tuple[Program, Columns]:
+def build(instance: Instance, patterns: Patterns, laws: Linear) -> tuple[Program, Columns]:
     """Write the program down."""
     program = Program()
     owner, row, counts = patterns.owner, patterns.row, instance.counts
@@ -185,7 +185,7 @@ def add_closeness(
     columns: Columns,
     values: NDArray[np.int32],
     number: int,
-    table: Floats,
+    table: NDArray[np.number],
     law: Closeness,
 ) -> None:
     """Liang and Yuan's Theorem 9, per pattern; ``table`` holds the table's rows by value.
@@ -196,8 +196,9 @@ def add_closeness(
     v, x, pattern = len(table), columns.x, columns.pattern
     rows = int(table.sum())
     work = program.add_rows(number, -np.inf, 0)
-    program.put(work[pattern], x, -law.threshold(rows) * law.unit * rows)
-    if law.distance is None:
+    distance, unit = law.distance.apart(v)
+    program.put(work[pattern], x, -law.threshold(rows, unit) * unit * rows)
+    if distance is None:
         most = np.bincount(pattern, weights=program.upper[0][x], minlength=number)
         surplus = program.add_columns(np.zeros(number * v), np.repeat(most * rows, v), False)
         above = program.add_rows(number * v, -np.inf, 0)
@@ -222,21 +223,21 @@ def add_closeness(
             program.put(np.repeat(balance[:, i], arcs.shape[1]), arcs.ravel(), sign)
         program.put(balance[pattern[values == i], i], x[values == i], -rows)
         program.put(balance[pattern, i], x, table[i])
-    program.put(np.repeat(work, len(out)), moved, np.tile(law.distance[out, into], number))
+    program.put(np.repeat(work, len(out)), moved, np.tile(distance[out, into], number))
 
 
 def optimise_reduced(problem: Problem, reductions: Level, context: Context) -> Outcome:
     """``optimise`` for what is left of a problem, under the laws of the whole."""
     reduced = presolve(problem, reductions)
-    laws = take_apart(problem.model, problem.table)
-    assert not isinstance(laws, str)
+    laws = problem.model.linear(problem.table)
+    assert laws is not None
     outcome = optimise(reduced.problem, laws, context)
     if outcome.solution is None:
         return outcome
     return Outcome(reduced.lift(outcome.solution), outcome.bound, outcome.ended)
 
 
-def optimise(problem: Problem, laws: Laws, context: Context) -> Outcome:
+def optimise(problem: Problem, laws: Linear, context: Context) -> Outcome:
     """Enumerate patterns, solve, and turn the answer into classes, one per used pattern."""
     instance = problem.instance
     if not problem.model.lawful(problem.table, problem.table):
@@ -251,9 +252,11 @@ def optimise(problem: Problem, laws: Laws, context: Context) -> Outcome:
     scaled = Patterns(patterns.cost // unit, patterns.start, patterns.row)
     program, columns = build(instance, scaled, laws)
     context.tell("integer program over patterns")
+    values: Floats | None = None
+    solution: Solution | None = None
+    bound, finished = 0.0, False
     for tolerance in TOLERANCES:
         values, bound, finished = solve_program(program, columns, context, tolerance)
-        solution = None
         if values is not None:
             solution = read_off(problem, columns, np.rint(values[columns.x]).astype(np.int64))
         if solution is not None or not finished:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -45,11 +44,11 @@ class ResolutionVectors:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models and too many candidate patterns."""
-        if not isinstance(problem.model, KAnonymity):
+        if not problem.model.size_decides:
             return refuse_other_models(problem)
         instance = presolve(problem, self.reductions).problem.instance
         if effort(instance) <= 100_000:
-            number = len(closed_patterns(instance, problem.model.k).cost)
+            number = len(closed_patterns(instance, problem.smallest_class).cost)
             if number <= MOST_CANDIDATES:
                 return None
         return (
@@ -59,9 +58,8 @@ class ResolutionVectors:
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Search; bound = cost when it finishes."""
-        assert isinstance(problem.model, KAnonymity)
         reduced = presolve(problem, self.reductions)
-        instance, k = reduced.problem.instance, problem.model.k
+        instance, k = reduced.problem.instance, problem.smallest_class
         if instance.rows < k:
             return Outcome(None)
         start = first_release(reduced.problem)

@@ -5,11 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.bounds.odd_sets.symmetric import symmetric
-from incrowd.privacy.all_of import parts
-from incrowd.privacy.disjoint_diversity import DisjointDiversity
-from incrowd.privacy.distinct_diversity import DistinctDiversity
-from incrowd.privacy.frequency_diversity import FrequencyDiversity
-from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.pricing import DISTINCT
 from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context, Outcome, Scope, search_for
 from incrowd.solvers.exact.subset_dp import SubsetDP
@@ -35,7 +31,7 @@ class SimplexMatching:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse every model but 2-anonymity."""
-        if problem.model != KAnonymity(2):
+        if not problem.model.size_decides or problem.smallest_class != 2:
             return (
                 f"it serves 2-anonymity alone; use {search_for(problem)}, or subset-dp for small "
                 "tables"
@@ -83,8 +79,7 @@ class TwoDiversity:
         """Refuse other models, several attributes, and large NP-hard cases."""
         if frequency_attribute(problem) is not None:
             return None
-        model = problem.model
-        if isinstance(model, DisjointDiversity | DistinctDiversity) and model.l == 2:
+        if asks_for_two(problem):
             reason = SubsetDP().refuse(problem)
             if reason is None:
                 return None
@@ -110,13 +105,14 @@ def frequency_attribute(problem: Problem) -> int | None:
 
     2-anonymity beside it changes nothing: no value fills half of a class of one row.
     """
-    found: set[int | None] = set()
-    for part in parts(problem.model):
-        if isinstance(part, KAnonymity) and part.k <= 2:
-            continue
-        if not isinstance(part, FrequencyDiversity) or part.l != 2:
-            return None
-        found.add(part.attribute)
-    if problem.instance.sensitive_codes.shape[1] == 1:
-        found = {0 if a is None else a for a in found}
-    return found.pop() if len(found) == 1 else None
+    laws = problem.model.linear(problem.table)
+    if laws is None or laws.k > 2 or laws.distinct or laws.closeness or laws.recursive:
+        return None
+    found = set(laws.frequency)
+    return found.pop()[1] if len(found) == 1 and laws.frequency[0][0] == 2 else None
+
+
+def asks_for_two(problem: Problem) -> bool:
+    """Whether two different values, of each attribute that is looked at, are all that is priced."""
+    priced = problem.model.pricing(problem.table, 1) if len(problem.model.parts) == 1 else ()
+    return bool(priced) and all(one.kind == DISTINCT and one.data[0] == 2 for one in priced)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, lean_kernel
-from incrowd.privacy.laws import Laws
+from incrowd.privacy.law import Laws
 from incrowd.privacy.violation import violation, violation_after
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.crowd import link as link_copy

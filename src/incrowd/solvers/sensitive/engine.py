@@ -28,12 +28,10 @@ from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
 from incrowd.bounds.support import HASTE, affordable
 from incrowd.errors import OutOfScopeError
 from incrowd.lattice.prefix_tree import Emission, PrefixTree
-from incrowd.privacy.all_of import parts
-from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.violation import violation
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.base import Context, Outcome, Scope, refuse_open_models
 from incrowd.solvers.baseline.first import release_beside
 from incrowd.solvers.baseline.mondrian import Mondrian
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
@@ -46,7 +44,6 @@ from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.schedule import (
     CHARGING,
     COOL,
-    EASED,
     HOST_REACH,
     HOST_WARMTH,
     LARGE,
@@ -93,18 +90,18 @@ class SensitiveEngine:
 
     id = "sensitive-engine"
     guarantee = "none; never dearer than mondrian, given time; the gap it reports is proven"
-    scope = Scope(models=("any of ours, with or without k",), hierarchies=True)
+    scope = Scope(models=("any closed under union, with or without k",), hierarchies=True)
     source = "this project; prices: duals of the set-partitioning LP over lawful classes"
 
     def refuse(self, problem: Problem) -> str | None:
         """Say no to plain k-anonymity, and to parameters that no integer law can hold."""
-        if isinstance(problem.model, KAnonymity):
+        if problem.model.size_decides:
             return "plain k-anonymity is served better elsewhere; use engine"
         try:
             rules_of(problem)
         except OutOfScopeError as reason:
             return f"{reason}; use mondrian"
-        return None
+        return refuse_open_models(problem)
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Run all stages within the budget; no solution when no release is lawful."""
@@ -134,7 +131,7 @@ class Run(StagedRun):
         whole = np.bincount(np.repeat(self.rules.places, instance.counts, axis=0).ravel())
         hist = np.zeros(max(1, self.places), np.int64)
         hist[: len(whole)] = whole
-        self.relaxed = not all(isinstance(part, EASED) for part in parts(problem.model))
+        self.relaxed = not problem.model.stays_lawful
         self.searchable = violation(self.rules.laws, hist, instance.rows) == 0
 
     def stages(self) -> tuple[Callable[[], None], ...]:

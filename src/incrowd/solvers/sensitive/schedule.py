@@ -5,12 +5,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.bounds.pricing import DISTINCT, VARIATION
-from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
-from incrowd.privacy.delta_disclosure import DeltaDisclosure
-from incrowd.privacy.distinct_diversity import DistinctDiversity
-from incrowd.privacy.frequency_diversity import FrequencyDiversity
-from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.pricing import DISTINCT, VARIATION
 
 Span = tuple[float, float]
 
@@ -32,12 +27,6 @@ SIZED_STAGES = (
     (1.0, 0.0, 0.5, (0.4, 0.12), (25.0, 80.0)),
 )
 SIZED_REST = 0.25
-# Models whose prices ask for lawful classes exactly; and those that bound each value's share by its
-# share of the table, of which hardly a class stays lawful when what others may not hold is trimmed.
-EASED = (
-    KAnonymity, DistinctDiversity, FrequencyDiversity, BasicBetaLikeness, EnhancedBetaLikeness,
-    DeltaDisclosure,
-)  # fmt: skip
 SMALL, SMALL_EFFORT = 6, 2.5  # smaller classes take half the time: so many times the moves then
 LARGE = 50  # rows of a smallest class, beyond which lawful moves are fewer: each does more
 REST = 0.45  # share of the moves over all candidates

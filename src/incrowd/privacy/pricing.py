@@ -1,0 +1,119 @@
+"""Pricing problems as plain data: how dear can the mean price of a lawful class be?
+
+A model states a relaxation of itself on one attribute; ``incrowd.bounds.pricing`` answers it for
+the rows of any pattern.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, floor
+from typing import NamedTuple
+
+from incrowd.privacy.base import Group
+from incrowd.privacy.close_counts import close_counts
+
+CAPPED, DISTINCT, VARIATION, POTENTIAL = range(4)
+SIZES = 6
+SLACK = 1e-9
+MOST_COUNTS = 300  # histograms of one size that t-closeness prices one by one
+
+
+class Part(NamedTuple):
+    """One pricing problem: its kind, attribute, numbers and how many copies of a value it keeps."""
+
+    kind: int
+    attribute: int
+    data: list[float]
+    depth: list[int]
+
+
+def distinct_part(l: int, k: int, a: int, table: Group) -> Part:  # noqa: E741
+    """Distinct l-diversity with at least k rows."""
+    return Part(DISTINCT, a, [float(l), float(max(k, l))], [1] * table.sizes[a])
+
+
+def frequency_part(l: int, k: int, a: int, values: int) -> Part:  # noqa: E741
+    """Frequency l-diversity with at least k rows: two sizes are enough."""
+    least = max(k, l)
+    even = l * (-(-least // l))
+    sizes = sorted({(least, least // l), (even, even // l)})
+    data = [float(len(sizes)), 0.0, 0.0]
+    for size, cap in sizes:
+        data += [float(size), *[float(cap)] * values, *[0.0] * values]
+    return Part(CAPPED, a, data, [even // l] * values)
+
+
+def shares_part(a: int, k: int, data: Sequence[int]) -> Part:
+    """Shares as a law has them: ``incrowd.privacy.law.shares``."""
+    unit, values = data[0], len(data) // 2
+    caps = [data[1 + v] / unit for v in range(values)]
+    lows = [data[1 + values + v] / unit for v in range(values)]
+    return capped_part(k, a, caps, lows, None)
+
+
+def capped_part(
+    k: int,
+    a: int,
+    caps: list[float],
+    lows: list[float],
+    exact: list[tuple[int, int]] | None,
+) -> Part:
+    """Caps and lows as shares; ``exact`` are caps in copies, the same for all values, by size.
+
+    The relaxation for at least k rows comes first, then sizes k, k + 1, …, then the relaxation
+    for all that are larger.
+    """
+
+    def relaxed(size: int) -> list[float]:
+        high = [min(float(size), cap * size + SLACK * size) for cap in caps]
+        low = [max(0.0, y * size - SLACK * size) for y in lows]
+        return [float(size), *high, *low]
+
+    sizes = [relaxed(k)]
+    for i, size in enumerate(range(k, k + SIZES)):
+        high = [floor(min(1.0, cap) * size + SLACK * size) for cap in caps]
+        if exact is not None:
+            high = [min(h, exact[i][1]) for h in high]
+        low = [ceil(max(0.0, y * size - SLACK * size)) for y in lows]
+        sizes.append([float(size), *map(float, high), *map(float, low)])
+    sizes.append(relaxed(k + SIZES))
+    must = sum(y > 2 * SLACK for y in lows)
+    data = [float(len(sizes)), 1.0, float(must)]
+    for size in sizes:
+        for v in range(len(caps)):
+            if lows[v] <= 2 * SLACK:
+                size[1 + len(caps) + v] = 0.0
+        data += size
+    depth = [
+        max(1, *(ceil(max(size[1 + v], size[1 + len(caps) + v])) for size in sizes))
+        for v in range(len(caps))
+    ]
+    return Part(CAPPED, a, data, depth)
+
+
+def variation_part(
+    within: float, t: Fraction | None, k: int, a: int, counts: list[int], sizes: int
+) -> Part:
+    """Total variation of at most ``within``; ``sizes`` of class one by one.
+
+    ``t`` is None where total variation is not the distance itself.
+    """
+    quota = [c / sum(counts) for c in counts]
+    depth = [ceil((k + sizes) * (q + within)) + 1 for q in quota]
+    lists = listed_counts(t, k, sizes, counts)
+    return Part(VARIATION, a, [float(k), within, float(sizes), *quota, *lists], depth)
+
+
+def listed_counts(t: Fraction | None, k: int, sizes: int, counts: list[int]) -> list[float]:
+    """Where the histograms of each size stand and how many they are (−1: too many), then they.
+
+    ``t`` is None where total variation is not the distance itself: then none are listed.
+    """
+    where: list[float] = []
+    lists: list[float] = []
+    for size in range(k, k + sizes):
+        listed = None if t is None else close_counts(counts, t, size, MOST_COUNTS)
+        first = 3 + len(counts) + 2 * sizes + len(lists)
+        where += [float(first), -1.0 if listed is None else float(len(listed))]
+        lists += [float(h) for one in listed or () for h in one]
+    return where + lists

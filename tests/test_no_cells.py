@@ -1,0 +1,128 @@
+"""Messages quote no cell: they stand on screens and in logs that more people read than the table.
+
+Every cell of these tables, and every label that a rule makes of one, holds a letter or digit that
+no message, option or name holds otherwise.
+"""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import incrowd as ic
+from incrowd.cli import cli
+from incrowd.errors import LackingError
+
+TABLE = """\
+who,code,size,day,ill
+Qa,Ж71,717,7177-07-17,Юx
+Qb,Ж72,727,7177-07-17,Юy
+Qc,Ж73,737,7177-07-17,Юz
+Qd,Ж7717,747,7177-07-17,Юx
+"""
+SECRET = ("Ж", "Ю", "Q", "7")
+ROLES = "--id who --sensitive ill -k 2"
+FILES = {
+    "t.csv": TABLE,
+    "some.csv": "Ж71;A;*\nЖ72;A;*\n",
+    "twice.csv": "Ж71;A;*\nЖ71;B;*\n",
+    "empty.csv": "Ж71;A;*\nЖ72;;*\n",
+    "above.csv": "Ж71;*;Ж71;*\n",
+    "own.csv": "Ж71;A;Ж71;*\n",
+    "group.csv": "Ж71;Ж72;*\nЖ72;A;*\n",
+    "parents.csv": "Ж71;A;X;*\nЖ72;A;Y;*\n",
+    "uneven.csv": "Ж71;A;B;*\nЖ72;B;*\nЖ73;B;*\nЖ7717;B;*\n",
+    "quote.csv": 'Ж71;"A;*\n',
+    "free.csv": "Ж71;1\n*;1\n",
+    "swapped.csv": "1;Ж71\n",
+    "falls.csv": "Ж***;1\nЖ7**;2\n*;1\n",
+    "lacks.csv": "*;1\n",
+    "two.csv": "Ж71;1\nЖ71;2\n",
+    "metric.csv": "Юx;Юy;1\nЮx;Юz;9\nЮy;Юz;1\n",
+    "pairs.csv": "Юx;Юy;1\n",
+    "far.csv": "Юx;Юy;Ю\n",
+    "order.csv": "Юx\nЮy\n",
+    "again.csv": "Юx\nЮx\n",
+    "ragged.csv": TABLE + "Qe,Ж71,717\n",
+    "open.csv": TABLE + 'Qe,"Ж71,717\n',
+    "mask.csv": TABLE.replace("Ж72", "Ж7*"),
+    "star.csv": TABLE.replace("Ж72", "*"),
+    "float.csv": TABLE.replace("727", "727e99999999"),
+    "hole.csv": TABLE.replace("Qb", ""),
+    "release.csv": TABLE.replace("who,", "").replace("Qa,", ""),
+    "odd.csv": "code,size,day,ill\nЖ71,717,*,Юx\nЖ9,717,*,Юx\n" + "*,*,*,Юy\n*,*,*,Юz\n",
+}
+CASES = [
+    *(f"anonymize t.csv -o o.csv {ROLES} --hierarchy code={name}.csv" for name in
+      ("some", "twice", "empty", "above", "own", "group", "parents", "uneven", "quote")),
+    *(f"anonymize t.csv -o o.csv {ROLES} --hierarchy {rule}" for rule in
+      ("code=interval:5", "code=date", "size=date", "day=interval:5", "code=prefix:8")),
+    *(f"anonymize t.csv -o o.csv {ROLES} --hierarchy code=prefix:1,2 --cost {name}.csv" for name in
+      ("free", "swapped", "falls", "lacks", "two")),
+    *(f"anonymize t.csv -o o.csv {ROLES} --t .5 --distance {name}" for name in
+      ("metric.csv", "pairs.csv", "far.csv", "order.csv", "again.csv", "ordered", "hierarchy")),
+    *(f"anonymize {name}.csv -o o.csv {ROLES} --hierarchy {rule}" for name, rule in
+      (("ragged", "code=date"), ("open", "code=date"), ("mask", "code=prefix:1"),
+       ("star", "code=none"), ("float", "size=interval:5"))),
+    f"anonymize t.csv -o o.csv {ROLES} --t .5 --distance hierarchy --hierarchy ill=some.csv",
+    "anonymize hole.csv -o o.csv --person who --sensitive ill -k 2",
+    "anonymize t.csv -o o.csv --id who --sensitive ill -k 2 --l 4",
+    "anonymize t.csv -o o.csv --id who --sensitive ill -k 2 --existing odd.csv",
+    "bound t.csv --id who --sensitive ill -k 2 --hierarchy code=some.csv",
+    "verify release.csv --original t.csv --id who --sensitive ill -k 2",
+    "verify odd.csv --original t.csv --id who --sensitive ill -k 2",
+    "measure t.csv --qi code --sensitive ill --ignore who,size,day --distance ill=metric.csv",
+    "attack odd.csv --original t.csv --id who --sensitive ill -k 2",
+    "hierarchy make t.csv --column code --interval 5 -o h.csv",
+    "hierarchy make mask.csv --column code --prefix 1 -o h.csv",
+    "hierarchy make t.csv --column code --from some.csv -o h.csv",
+    "hierarchy show some.csv --table t.csv --column code",
+]  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The working folder, with all files."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("words", CASES)
+def test_messages_quote_no_cell(words: str) -> None:
+    """Tests what ends with an error, or with no: it says so, and tells no cell."""
+    done = CliRunner().invoke(cli, words.split())
+    assert done.exit_code in (1, 2), done.output
+    assert done.stderr.startswith("incrowd: ")
+    assert "unexpected error" not in done.stderr
+    assert not any(mark in done.stderr for mark in SECRET), done.stderr
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_value_that_a_hierarchy_lacks_is_named_by_its_row() -> None:
+    """Tests row, column and number of values, that the tool named there names them, and Python."""
+    asked = f"anonymize t.csv -o o.csv {ROLES} --hierarchy code=some.csv"
+    told = CliRunner().invoke(cli, asked.split()).stderr
+    assert "column 'code': 2 values are not in the hierarchy some.csv (the first in row 3)" in told
+    shown = CliRunner().invoke(
+        cli, ["hierarchy", "check", "some.csv", "--table", "t.csv", "--column", "code"]
+    )
+    assert (shown.exit_code, shown.stderr) == (1, "")
+    assert "the value 'Ж73' is not in some.csv" in shown.stdout
+    with pytest.raises(LackingError, match="in row 3") as caught:
+        ic.anonymize("t.csv", 2, id="who", sensitive="ill", hierarchies={"code": "some.csv"})
+    assert caught.value.absent == ("Ж73", "Ж7717")
+
+
+def test_frames_quote_no_cell() -> None:
+    """Tests data frames with cells that cannot be read."""
+    import pandas as pd
+
+    mixed = pd.DataFrame({"a": ["Ж1", 7, "Ж2", 7], "b": ["x"] * 4})
+    nested = pl.DataFrame({"a": [["Ж"], ["Ж"]], "b": ["x"] * 2})
+    for frame in (mixed, nested):
+        with pytest.raises(ic.InputError) as caught:
+            ic.anonymize(frame, k=2)
+        assert not any(mark in str(caught.value) for mark in SECRET)
