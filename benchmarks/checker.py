@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.support import support_prices
 from incrowd.checker.recheck import recheck
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.file import HierarchyFile
-from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.policy.roles import Roles
 from incrowd.problem.instance import from_codes
 from incrowd.problem.solution import Solution

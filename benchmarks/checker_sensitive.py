@@ -18,8 +18,9 @@ from pathlib import Path
 import incrowd
 from checker import CHECK, ROOT
 from incrowd.proof.prove import prove
+from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
-from incrowd.solvers.sensitive.engine import SensitiveEngine
+from incrowd.solvers.sensitive.engine import LawfulSearch
 
 CASES = [
     *(f"l={size},on=occupation:1" for size in (3, 5)),
@@ -37,7 +38,7 @@ def measure(case: str) -> None:
     """Release, prove and check; print one line of a Markdown table."""
     model, k = case.split(":")
     original = ROOT / "adult.csv"
-    method = SensitiveEngine(annealing=LawfulAnnealing(moves=1))
+    method = Engine(lawful=LawfulSearch(annealing=LawfulAnnealing(moves=1)))
     release = incrowd.anonymize(
         str(original), int(k), sensitive="occupation", models=model, method=method
     )

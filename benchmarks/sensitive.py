@@ -82,7 +82,7 @@ def main() -> None:
         instance = adult(Path(data), "occupation" if name in CASES else "education")
         model = (CASES | BY_EDUCATION)[name]
         begun = time.process_time()
-        solved = solve(Problem(instance, model), "sensitive-engine")
+        solved = solve(Problem(instance, model), "engine")
         seconds = time.process_time() - begun
         print(
             f"{name:<15} {solved.cost:>7} {solved.bound:>8} {solved.gap:>6.1%} {seconds:>7.0f}",

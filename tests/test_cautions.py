@@ -4,10 +4,12 @@ import json
 
 import numpy as np
 import polars as pl
+import pytest
 from click.testing import CliRunner
 
 import incrowd as ic
 from incrowd.cli import cli
+from incrowd.errors import InputError
 from incrowd.published.cautions import values_by_class
 from incrowd.report.make import external_report, internal_report
 
@@ -90,3 +92,61 @@ def test_the_publisher_reads_the_warning_and_the_public_does_not(tmp_path):
     release = ic.anonymize(VISITS, k=5, id="pid")
     assert "Rows are counted; if" in internal_report(release)
     assert "Rows are counted; if" not in external_report(release)
+
+
+PAIRS = pl.DataFrame({"zip": ["1", "1", "2", "2", "3", "3"], "sex": list("fmffmm")})
+
+
+def test_pairs_with_a_hidden_column_of_two_values_are_warned_of():
+    """Tests that one pair hides a sex, and that its cells are counted; no cell is named."""
+    (warning,) = ic.anonymize(PAIRS, k=2, fixed="zip").warnings
+    assert warning.startswith("2 cells of columns with two values ('sex') are hidden")
+    found = ic.measure(ic.anonymize(PAIRS, k=2, fixed="zip").data)
+    assert found.warnings == (warning,)
+    assert found.record()["warnings"] == [warning]
+    assert "k = 3 or more makes that rarer" in " ".join(str(found).split())
+
+
+def test_larger_classes_and_columns_of_three_values_are_not_warned_of():
+    three = pl.DataFrame({"zip": list("11223344"), "sex": list("fmnnmmff")})
+    wide = pl.concat([PAIRS, PAIRS]).sort("zip", "sex")
+    for frame, k in ((three, 2), (wide, 4)):
+        release = ic.anonymize(frame, k=k, fixed="zip")
+        assert "*" in release.data["sex"].to_list()
+        assert release.warnings == ic.measure(release.data).warnings == ()
+
+
+def test_diversity_is_no_limit_on_inference():
+    """Tests that who asks for l-diversity is told, and who measures it."""
+    frame = VISITS.with_columns(ill=pl.Series(list("fgh") * 6 + ["f", "g"])).drop("pid")
+    release = ic.anonymize(frame, k=5, l=2, sensitive="ill")
+    (warning,) = release.warnings
+    assert "no limit on what can be inferred" in warning
+    assert ic.measure(release.data, sensitive="ill").warnings == (warning,)
+    assert ic.anonymize(frame, k=5, sensitive="ill").warnings == ()
+
+
+def test_attacks_are_for_colleagues(tmp_path):
+    """Tests that findings stand in the internal report, and are refused in the public one."""
+    frame = pl.concat([VISITS.drop("pid")] * 3)
+    release = ic.anonymize(frame, k=5)
+    found = ic.attack(release, attacks="linkage")
+    release.report(tmp_path / "i.html", internal=True, attacks=found)
+    page = (tmp_path / "i.html").read_text(encoding="utf-8")
+    assert "Attacks on this release" in page
+    assert found["marketer"].outcome.says in page
+    with pytest.raises(InputError, match="internal"):
+        release.report(tmp_path / "e.html", attacks=found)
+    assert not (tmp_path / "e.html").exists()
+
+
+def test_attacks_in_the_internal_report_from_the_command_line(tmp_path):
+    """Tests the option, and that it goes with the internal report alone."""
+    path = tmp_path / "visits.csv"
+    pl.concat([VISITS.drop("pid")] * 3).write_csv(path)
+    asked = ["anonymize", str(path), "-o", str(tmp_path / "o.csv"), "-q", "--report-attacks"]
+    done = CliRunner().invoke(cli, asked)
+    assert (done.exit_code, "goes with --report-internal" in done.stderr) == (2, True)
+    page = tmp_path / "i.html"
+    assert CliRunner().invoke(cli, [*asked, "--report-internal", str(page)]).exit_code == 0
+    assert "singling-out" in page.read_text(encoding="utf-8")

@@ -21,6 +21,7 @@ LAYERS = (
     "solvers",
     "driver",
     "constraints",
+    "veil",
     "published",
     "proof report",
     "release",

@@ -31,6 +31,8 @@ from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.catalog import with_reductions
 from incrowd.tables.base import Source
 from incrowd.tables.files import open_table
+from incrowd.veil import coins
+from incrowd.veil.release import veiled
 
 
 @taking(OPTIONS)
@@ -93,11 +95,17 @@ def release_of(
         require_lawful_table(table.problem)
     further: dict[str, int] = {}
     context = replace(start.context, listener=noting(further, start.context.listener))
+    veil = None
     with interruptible(context.stop):
-        solved = searched(table, policy, start.method, context)
+        if policy.veil is None or not source.rows:
+            solved = searched(table, policy, start.method, context)
+        else:
+            solved, veil = veiled(table, policy, context)
     listener(Event(RECHECK))
     published = table.roles.published(source.columns)
     order = shuffled(table, policy.order, policy.seed)
+    if veil is not None and order is not None:  # theirs comes from all cells, hidden ones too
+        order = coins.shuffled(source.rows)
     release = Release(
         coded=table,
         edit=edit_for(table, solved.solution, published, order),
@@ -112,6 +120,7 @@ def release_of(
         further_units=further,
         suppressed_rows=rows,
         suppressed_units=units,
+        veil=veil,
     )
     _ = release.class_of_row  # the independent re-check: raises unless all is as claimed
     return release

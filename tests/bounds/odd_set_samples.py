@@ -5,8 +5,9 @@ from itertools import combinations
 import numpy as np
 
 from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.support import support_prices
-from incrowd.lattice.prefix_tree import Emission, PrefixTree
+from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from solvers.engine.engine_samples import supported
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from incrowd.bounds.ascent import Steps
-from incrowd.bounds.crowd_ascent import CrowdAscent
+from incrowd.bounds.ascent import Ascent, Steps
+from incrowd.bounds.prefix_tree import EMIT, PrefixTree, Slack
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices, uniqueness_prices
-from incrowd.lattice.prefix_tree import EMIT, PrefixTree, Sink, Slack
+from incrowd.lattice.emission import new_sink
 from incrowd.privacy.k_anonymity import KAnonymity
 from oracle import optimum
 from solvers.engine.engine_samples import (
@@ -128,20 +128,20 @@ def test_patterns_that_cannot_be_violated_yet_need_no_asking(kind: str) -> None:
     for instance, rng in random_tables(17, 20, kind, (6, 22), (2, 5)):
         k = int(rng.integers(2, 6))
         everything = Slack(1e9, False)
-        sink = Sink(np.empty(9999, np.int64), np.zeros(10_000, np.int64), np.empty(99_999, "i4"))
+        sink = new_sink(9999, 99_999)
         state = PrefixTree(instance).run(EMIT, k, np.zeros(instance.distinct), 1, everything, sink)
         assert state[3] == 0
-        ascent = CrowdAscent(sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts, k)
+        ascent = Ascent(sink, int(state[0]), instance.counts, k)
         cell = instance.cell
         steps = Steps(ascent, rng.uniform(0, 2 * cell, instance.distinct), 0.5 * cell)
         for turn in range(40):
-            passed += int((steps.due > steps.risen).sum())
+            passed += int((steps.found.due > steps.risen).sum())
             bound = steps.evaluate()
             anew = Steps(ascent, steps.u, 0.5 * cell)
-            assert anew.evaluate() == bound and (anew.cut == steps.cut).all()
+            assert anew.evaluate() == bound and (anew.found.cut == steps.found.cut).all()
             if turn == 20:
-                steps.restart(steps.u - steps.cut)
+                steps.restart(steps.u - steps.found.cut)
             else:
                 steps.advance(0.05 * cell)
-        ruled_out += int(np.isinf(steps.due).sum())
+        ruled_out += int(np.isinf(steps.found.due).sum())
     assert passed > ruled_out > 0

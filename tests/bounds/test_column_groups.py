@@ -8,17 +8,17 @@ import pytest
 from incrowd.bounds import column_groups
 from incrowd.bounds.best import best_prices
 from incrowd.bounds.column_groups import parted, wide_prices
+from incrowd.bounds.prefix_tree import UNLIMITED, PrefixTree
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.driver.solve import solve
-from incrowd.lattice.prefix_tree import UNLIMITED, PrefixTree
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
-from incrowd.solvers.sensitive.engine import SensitiveEngine
+from incrowd.solvers.engine.engine import Engine
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, prices_hold, random_tables
 
@@ -156,7 +156,7 @@ def test_rows_alike_are_counted_whatever_their_sensitive_values() -> None:
             continue
         weak, merged = uniqueness_prices(instance, 2), alone(instance, (*range(instance.columns),))
         assert weak @ instance.counts == uniqueness_prices(merged, 2) @ merged.counts <= best
-        engine = SensitiveEngine(visits=0)
+        engine = Engine(visits=0)
         solved = solve(Problem(instance, model), engine, Context(stop=Stop(0.05)))
         assert solved.bound <= best
         told += solved.bound > 0

@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from incrowd.bounds.lawful_ascent import reductions
+from incrowd.bounds.ascent import new_found, reductions
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import dearest, pricing_of
 from incrowd.bounds.tops import LOOKS
+from incrowd.lattice.topk import top_k_buffers
 from incrowd.privacy.beta_likeness import EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distinct_diversity import DistinctDiversity
@@ -35,13 +36,10 @@ def test_patterns_that_cannot_be_violated_yet_need_no_asking(model: Model) -> No
     patterns, distinct = len(emission.cost), instance.distinct
 
     def cuts(due: np.ndarray, risen: float) -> np.ndarray:
-        cut, cutter = np.zeros(distinct), np.zeros(distinct, np.int64)
-        problem = np.zeros(patterns + 1, np.int64)
-        reductions(
-            u, emission.offset, emission.rows, emission.cost, patterns, instance.counts,
-            tree.pricing, tree.pad, cut, cutter, problem, due, risen,
-        )  # fmt: skip
-        return cut
+        found = new_found(distinct, patterns, 0)._replace(due=due)
+        rules = instance.counts, tree.k, (tree.pricing, tree.pad), top_k_buffers(tree.k, np.float64)
+        reductions(u, emission, patterns, *rules, found, risen, np.inf)
+        return found.cut
 
     due, risen, passed = np.zeros(patterns + 1), 0.0, 0
     for _ in range(40):

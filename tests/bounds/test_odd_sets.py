@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 
 from bounds.odd_set_samples import classes_of, everything, raised, worth_of
 from checker.proof_samples import broken_class
+from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.odd_sets.classes import all_classes, dearest, line_up
 from incrowd.bounds.odd_sets.evaluation import lower_all, tolled
@@ -19,8 +20,7 @@ from incrowd.bounds.odd_sets.separation import Fractional, broken_sets
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
-from incrowd.lattice.listing import within
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
@@ -249,12 +249,16 @@ def test_medium_tables_gain_and_are_not_called_optimal() -> None:
     rng = np.random.default_rng(1)
     instance, _ = from_codes(rng.integers(0, 4, (150, 6)))
     k = 3
-    run = Run(Engine(), Problem(instance, KAnonymity(k)), k, Context(0, Stop(None, None)))
-    for stage in (run.bound_by_support, run.first_prices, run.first_search, run.bound_by_prices):
+    run = Run(Engine(), Problem(instance, KAnonymity(k)), Context(0, Stop(None, None)))
+    pricing, search, progress = run.pricing, run.search, run.progress
+    first = pricing.bound_by_support, pricing.first_prices, search.first_search
+    for stage in (*first, pricing.bound_by_prices):
         stage()
-    lists = within(run.tree, run.price, k, 0.9 * k, 10**6)
+    lists = within(search.tree, search.price, k, 0.9 * k, 10**6)
     assert lists is not None
-    lifted = run.raised(lists, 0.9, lambda n: n / 30)
-    assert run.lifted is None and lifted.sets
-    prices = certify_with_sets(run.tree, k, lifted)
-    assert prices is not None and run.bound < prices.bound(instance.counts) <= run.best.cost
+    lifted = run.lifting.raised(lists, 0.9, lambda n: n / 30)
+    assert run.lifting.lifted is None and lifted.sets
+    prices = certify_with_sets(search.tree, k, lifted)
+    assert (
+        prices is not None and progress.bound < prices.bound(instance.counts) <= progress.best.cost
+    )

@@ -16,6 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from proof_samples import NAMES, Forger, broken_pattern, problems, write_honest
 
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
@@ -26,7 +27,6 @@ from incrowd.checker.published import require_like_file, require_named
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.verify import check
 from incrowd.hierarchy.tree import Tree
-from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import from_codes
 from incrowd.proof.writing import pack

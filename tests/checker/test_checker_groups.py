@@ -12,12 +12,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from proof_samples import Forger, broken_pattern, problems, write_honest
 
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import ColumnGroup, Prices
 from incrowd.bounds.support import support_prices
 from incrowd.checker.verify import check
 from incrowd.hierarchy.tree import Tree
-from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from oracle import optimum

@@ -54,7 +54,8 @@ from incrowd.proof.prove import prove
 from incrowd.proof.writing import pack
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
-from incrowd.solvers.sensitive.engine import SensitiveEngine
+from incrowd.solvers.engine.engine import Engine
+from incrowd.solvers.sensitive.engine import LawfulSearch
 from oracle import optimum
 
 K3 = {"model": "k-anonymity", "k": 3}
@@ -361,7 +362,7 @@ def test_what_the_prover_writes_is_accepted(model, data) -> None:
         return
     names = ["x", "y", "z"][: instance.sensitive_sizes[0]]
     plain = model.claim({"a": names})
-    engine = SensitiveEngine(prices=LawfulPriceBound(rounds=3, iterations=40))
+    engine = Engine(lawful=LawfulSearch(prices=LawfulPriceBound(rounds=3, iterations=40)))
     solved = solve(problem, engine, Context(stop=Stop(0.2)))
     known = certificate(problem, solved, plain, {"a": len(names)})
     price = known.prices.price[instance.copies]
@@ -441,7 +442,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     paths = [folder / n for n in ("release.csv", "original.csv", "out.proof")]
     paths[1].write_text(HARD)
     model = FrequencyDiversity(2)
-    release = anonymize(str(paths[1]), 2, sensitive="ill", models=[model], method=SensitiveEngine())
+    release = anonymize(str(paths[1]), 2, sensitive="ill", models=[model], method=Engine())
     release.write(paths[0])
     facts = prove(release, paths[1], paths[0], paths[2])
     assert facts["bound"] == release.bound_units > 0
@@ -563,7 +564,7 @@ def close(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     paths = [folder / n for n in ("release.csv", "original.csv", "out.proof")]
     paths[1].write_text(close_table())
     model = TCloseness("0.25")
-    release = anonymize(str(paths[1]), 2, sensitive="ill", models=[model], method=SensitiveEngine())
+    release = anonymize(str(paths[1]), 2, sensitive="ill", models=[model], method=Engine())
     release.write(paths[0])
     facts = prove(release, paths[1], paths[0], paths[2])
     assert [rule["rule"] for rule in facts["pricing"]] == ["closeness", "sizes"]
@@ -582,7 +583,7 @@ def test_prices_by_size_are_confirmed(close: list[Path], tmp_path: Path) -> None
 def test_a_proof_that_would_be_refused_is_not_written(close: list[Path], tmp_path: Path) -> None:
     """Tests that prices by size give way to weaker rules where the checker cannot confirm them."""
     paths = [tmp_path / "release.csv", close[1], tmp_path / "out.proof"]
-    asked: Any = {"sensitive": "ill", "models": [TCloseness("0.25")], "method": SensitiveEngine()}
+    asked: Any = {"sensitive": "ill", "models": [TCloseness("0.25")], "method": Engine()}
     release = anonymize(str(paths[1]), 2, **asked, seed=1)
     release.write(paths[0])
     with patch.object(checker_lawful, "MOST_SIZES", 0):
@@ -634,7 +635,7 @@ def charged(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     lines = (f"{a};{b};{c};{d}\n" for a, b, c, d in zip(*columns, ill, strict=True))
     paths[1].write_text("zip;age;sex;ill\n" + "".join(lines))
     model = TCloseness("0.25")
-    release = anonymize(str(paths[1]), 3, sensitive="ill", models=[model], method=SensitiveEngine())
+    release = anonymize(str(paths[1]), 3, sensitive="ill", models=[model], method=Engine())
     release.write(paths[0])
     facts = prove(release, paths[1], paths[0], paths[2])
     assert [rule["rule"] for rule in facts["pricing"]] == ["closeness", "sizes", "once"]
@@ -695,7 +696,7 @@ def test_rules_go_with_groups(tmp_path: Path) -> None:
     paths = [tmp_path / n for n in ("release.csv", "original.csv", "out.proof")]
     paths[1].write_text(LONELY)
     asked: Any = {"sensitive": "ill", "models": [FrequencyDiversity(2)]}
-    release = anonymize(str(paths[1]), 2, **asked, method=SensitiveEngine())
+    release = anonymize(str(paths[1]), 2, **asked, method=Engine())
     release.write(paths[0])
     prove(release, paths[1], paths[0], paths[2])
     f = Forger(paths, tmp_path)
@@ -805,7 +806,7 @@ def test_models_have_no_keys_but_their_own(name: str, tmp_path: Path) -> None:
     head, *rows = HARD.split()
     paths[1].write_text("".join(f"{line}\n" for line in (f"{head};one", *(f"{r};0" for r in rows))))
     more = {"sensitive": ["ill", "one"], "models": [FrequencyDiversity(2, attribute=0)]}
-    release = anonymize(str(paths[1]), 2, **more, method=SensitiveEngine())
+    release = anonymize(str(paths[1]), 2, **more, method=Engine())
     release.write(paths[0])
     prove(release, paths[1], paths[0], paths[2])
     forger = Forger(paths, tmp_path)

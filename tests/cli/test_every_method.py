@@ -20,7 +20,6 @@ ASKED = {
     "two-factor": ("-k", 3),
     "two-diversity": ("-k", 2, "--l", 2, "--l-kind", "frequency"),
     "closeness-milp": ("-k", 2, "--t", "0.5"),
-    "sensitive-engine": ("-k", 2, "--l", 2),
 }
 THE_PAPERS = """
 simplex-matching two-diversity split-recursion subset-dp kernel resolution-vectors pattern-milp
@@ -86,7 +85,9 @@ def test_listing():
         assert record[name]["size_limit"]
     for name in ("mondrian", "k-member", "datafly", "incognito"):
         assert record[name]["guarantee"] == "none"
+    assert record["engine"]["aliases"] == ["sensitive-engine"]
     plain = incrowd("methods").stdout
+    assert "engine, also sensitive-engine\n" in plain
     assert "mondrian\n    no guarantee; any closed under union" in plain
 
 

@@ -88,7 +88,7 @@ def test_refuses_what_cannot_be_read(tmp_path):
         read(tmp_path / "t.csv.gz")
 
 
-@pytest.mark.parametrize("name", ["o.xlsx", "o.JSON", "o.csv.gz"])
+@pytest.mark.parametrize("name", ["o.xls", "o.JSON", "o.csv.gz"])
 def test_refuses_to_write_other_formats(tmp_path, name):
     """Tests that no CSV file comes to lie under the name of another format."""
     (tmp_path / "t.csv").write_bytes(b"a\n1\n")

@@ -1,4 +1,4 @@
-"""Tests that rules (intervals, prefixes, dates, none) label values as they say."""
+"""Tests that rules (intervals, bands, prefixes, first characters, dates) label as they say."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from incrowd.errors import HierarchyError
 from incrowd.hierarchy import (
+    Bands,
     Dates,
     HierarchyFile,
     Intervals,
+    Keep,
     Ladder,
     Prefix,
     Source,
@@ -124,6 +126,81 @@ def test_prefixes_that_cannot_be() -> None:
         paths(parse("prefix:1"), ["*", "12"])
 
 
+def test_first_characters() -> None:
+    """Tests codes of unequal length: a code is below its own group; too short ones stay."""
+    assert paths(parse("keep:1,3"), ["E11.9", "E11", None, "E1", "E10.12", "B"]) == [
+        ("B", "B", "B*", "*"),
+        ("E1", "E1", "E*", "*"),
+        ("E10.12", "E10*", "E*", "*"),
+        ("E11", "E11*", "E*", "*"),
+        ("E11.9", "E11*", "E*", "*"),
+        (None, None, None, "*"),
+    ]
+    with pytest.raises(HierarchyError, match="longest value has 5 characters"):
+        paths(parse("keep:2,6"), ["E11.9"])
+    with pytest.raises(HierarchyError, match="also a value"):
+        paths(parse("keep:3"), ["E11.9", "E11.8", "E11*"])
+
+
+def test_bands() -> None:
+    """Tests unequal bands of two levels, open at one end; decimals; top and bottom codes."""
+    assert paths(parse("bands:0,1,5,18,65+/0,18,65+"), ["0", "4", None, "17", "64", "90"]) == [
+        ("0", "0", "0-17", "*"),
+        ("4", "1-4", "0-17", "*"),
+        ("17", "5-17", "0-17", "*"),
+        ("64", "18-64", "18-64", "*"),
+        ("90", "65+", "65+", "*"),
+        (None, None, None, "*"),
+    ]
+    assert paths(parse("bands:<1.5,3"), ["1", "1.5", "2.25"]) == [
+        ("1", "<1.5", "*"),
+        ("1.5", "[1.5,3.0)", "*"),
+        ("2.25", "[1.5,3.0)", "*"),
+    ]
+    assert paths(parse("bands:90+"), ["89", "90", "101"]) == [
+        ("89", "89", "*"),
+        ("90", "90+", "*"),
+        ("101", "90+", "*"),
+    ]
+    assert [path[1] for path in paths(parse("bands:<18"), ["17", "18"])] == ["<18", "18"]
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "words"),
+    [
+        ("bands:0,18,65", ["3", "65", "80"], "2 values lie outside all bands"),
+        ("bands:18+,65", [], "borders that rise"),
+        ("bands:5,3+", [], "borders must rise"),
+        ("bands:5", [], "one border alone"),
+        ("bands:", [], "borders that rise"),
+        ("bands:0,5,9/0,6", [], "must be one of"),
+        ("bands:0,5+", ["x"], "1 value is not a number"),
+    ],
+)
+def test_bands_that_are_none(text: str, values: list[str | None], words: str) -> None:
+    """Tests values outside, and borders that fall or do not fit; no value is quoted."""
+    with pytest.raises(HierarchyError, match=words):
+        paths(parse(text), values)
+
+
+def test_dates_as_they_are_written() -> None:
+    """Tests formats, alone and together where each value is one date by them."""
+    source = parse("date:format=%d/%m/%Y,year,20years,century")
+    assert paths(source, ["31/12/1999", None, "01/02/2021"]) == [
+        ("31/12/1999", "1999", "1980-1999", "1900-1999", "*"),
+        ("01/02/2021", "2021", "2020-2039", "2000-2099", "*"),
+        (None, None, None, None, "*"),
+    ]
+    both = parse("date:format=%d/%m/%Y|%m/%d/%Y,month")
+    assert paths(both, ["13/02/2021", "02/28/2021", "03/03/2021"])[0][1] == "2021-02"
+    with pytest.raises(HierarchyError, match="1 value is a different date by two"):
+        paths(both, ["13/02/2021", "02/03/2021"])
+    with pytest.raises(HierarchyError, match="does not tell day, month and year"):
+        parse("date:format=%m/%Y")
+    with pytest.raises(HierarchyError, match=r"1 value is not a date.*%d/%m/%Y"):
+        paths(source, ["1999-12-31"])
+
+
 def test_dates() -> None:
     """Tests months, quarters, years, decades; dates, datetimes and time zones."""
     assert paths(
@@ -162,13 +239,16 @@ def test_parse(tmp_path: Path) -> None:
     assert parse("interval: 5, 10 ") == Intervals((Decimal(5), Decimal(10)))
     assert parse("prefix:1,2") == Prefix((1, 2))
     assert parse("date") == Dates()
+    assert parse("keep:1,3") == Keep((1, 3))
+    assert parse("bands:0,18,65+") == Bands.parse("0,18,65+")
     assert parse("date:year,decade") == Dates(("year", "decade"))
     assert parse("none") == Suppression()
     (tmp_path / "date").write_text("a;*\n")
     (tmp_path / "h.csv").write_text("a;*\n")
     assert parse("h.csv", tmp_path) == HierarchyFile(tmp_path / "h.csv")
     assert parse("./date", tmp_path) == HierarchyFile(tmp_path / "date")
-    for text in ("interval:5,10", "prefix:1,2", "date", "date:year", "none"):
+    rules = ("keep:1,3", "bands:<0,18,65+/18+", "bands:90+", "date:format=%d/%m/%Y|%d.%m.%Y,year")
+    for text in ("interval:5,10", "prefix:1,2", "date", "date:year", "none", *rules):
         assert str(parse(text)) == text
 
 
@@ -178,7 +258,7 @@ def test_parse(tmp_path: Path) -> None:
         ("intervall:5", r"neither a rule nor a file; did you mean 'interval'\?.*allowed are"),
         ("dates", r"did you mean 'date'"),
         ("h.scv", r"did you mean 'h\.csv'"),
-        ("", r"neither a rule nor a file \(allowed are interval:5,10,20, prefix:1,2, date, none"),
+        ("", r"neither a rule nor a file \(allowed are interval:5,10,20, bands:0,18,65\+, prefix"),
         ("none:3", r"neither"),
         (".", r"is a folder"),
         ("interval", r"interval widths are positive numbers"),

@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from incrowd.lattice.prefix_tree import (
+from incrowd.bounds.prefix_tree import (
     EMIT,
     NO_SINK,
     OVERFLOW,
     REPAIR,
     VISITS_SPENT,
     PrefixTree,
-    Sink,
     Slack,
 )
+from incrowd.lattice.emission import Emission
 from incrowd.lattice.topk import most_above, top_k, top_k_buffers
 from incrowd.problem.instance import from_codes
 from solvers.engine.engine_samples import (
@@ -30,9 +30,9 @@ from solvers.engine.engine_samples import (
 ROWS, COLUMNS = (1, 22), (1, 5)
 
 
-def sink_for(patterns: int, pairs: int) -> Sink:
+def sink_for(patterns: int, pairs: int) -> Emission:
     """Room for what a search emits."""
-    return Sink(
+    return Emission(
         np.empty(patterns, np.int64), np.zeros(patterns + 1, np.int64), np.empty(pairs, "i4")
     )
 

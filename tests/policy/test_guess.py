@@ -33,6 +33,21 @@ COLUMNS = {
     ),
     "zip": ([f"{90000 + 17 * i:05}" for i in range(ROWS)], "qi", "prefix:1,2,3,4"),
     "born": ([f"19{60 + i % 30}-0{1 + i % 9}-11" for i in range(ROWS)], "qi", "date"),
+    "visit": ([f"{1 + i % 11:02}/{1 + i % 12:02}/20{10 + i % 9}" for i in range(ROWS)], "qi", None),
+    "dob": (
+        [f"{1 + i % 28:02}.{1 + i % 12:02}.{1940 + i}" for i in range(ROWS)], "qi",
+        "date:format=%d.%m.%Y,month,year,decade,20years",
+    ),
+    "since": (
+        [f"{13 + i % 9}/01/20{10 + i % 9}" for i in range(ROWS)], "qi", "date:format=%d/%m/%Y",
+    ),
+    "trade": ([f"{10 + i % 30}.{i % 30}" for i in range(ROWS)], "qi", "interval:2,4,8"),
+    "atc": (
+        [f"{'ABCD'[i % 4]}{10 + i % 9}{'.' * (i % 2)}{i % 2 or ''}" for i in range(ROWS)], "qi",
+        "keep:1,3",
+    ),
+    "pid": ([str(i // 3) for i in range(ROWS)], "person", None),
+    "age_now": ([str(10 + i) for i in range(ROWS)], "qi", "interval:5,10,20"),
     "children": ([str(i % 4) for i in range(ROWS)], "qi", None),
     "sex": (["f", "m"] * (ROWS // 2), "qi", None),
     "mainDiagnosis": (["flu", "cold", "gout"] * (ROWS // 3), "sensitive", None),

@@ -15,13 +15,12 @@ from incrowd.checker.verify import check
 from incrowd.cli import cli
 from incrowd.proof.prove import prove
 from incrowd.solvers.engine.engine import Engine
-from incrowd.solvers.sensitive.engine import SensitiveEngine
 
 ASKED: dict[str, dict[str, Any]] = {
     "engine": {"method": Engine(visits=0), "keep": ["ill"]},
     "engine, no time": {"method": Engine(visits=0), "keep": ["ill"], "time_limit": 1e-9},
-    "sensitive engine": {"method": SensitiveEngine(visits=0), "sensitive": "ill", "l": 2},
-    "closeness": {"method": SensitiveEngine(visits=0), "sensitive": "ill", "t": "0.4"},
+    "sensitive engine": {"method": Engine(visits=0), "sensitive": "ill", "l": 2},
+    "closeness": {"method": Engine(visits=0), "sensitive": "ill", "t": "0.4"},
     "a method without prices": {"method": "mondrian", "keep": ["ill"]},
     "such a method of sensitive models": {"method": "mondrian", "sensitive": "ill", "l": 2},
     "rows left out": {"method": Engine(visits=0), "keep": ["ill"], "suppress_rows": 1},

@@ -138,7 +138,7 @@ def lines(magic: bytes) -> Format:
         id="lines",
         name="lines of JSON",
         suffixes=(".rows",),
-        begins=lambda data: data.startswith(magic),
+        begins=lambda data, suffix: data.startswith(magic),
         read=read,
         write=write,
     )

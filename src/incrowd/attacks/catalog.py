@@ -10,8 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.attacks import inference, linkage
+from incrowd.attacks.composition import composition
+from incrowd.attacks.definetti import de_finetti
+from incrowd.attacks.downcoding import downcoding
 from incrowd.attacks.findings import Outcome
+from incrowd.attacks.minimality import minimality
+from incrowd.attacks.refinement import refinement
 from incrowd.attacks.scene import Scene
+from incrowd.attacks.singling import singling_out
 from incrowd.errors import InputError, did_you_mean
 
 Run = Callable[[Scene, int, np.random.Generator], Outcome]
@@ -19,6 +25,7 @@ Run = Callable[[Scene, int, np.random.Generator], Outcome]
 
 EVERYBODY = "all quasi-identifiers of a person who is in the table"
 BY_LOT = "a released row taken by lot"
+CLASSES = "the quasi-identifiers and the class of everybody in the table"
 STRANGERS = "the same guess about people who are not in the table"
 
 
@@ -35,6 +42,8 @@ class Attack:
     people: whether it needs people who are not in the table.
     secret: whether it guesses a sensitive column: it is then made for each of them.
     whose: whether its count rests on which released row is whose.
+    shadow: whether it needs a release of the other people, made by the same rules.
+    other: whether it needs another release about people of the table.
     """
 
     name: str
@@ -45,6 +54,8 @@ class Attack:
     people: bool = False
     secret: bool = False
     whose: bool = False
+    shadow: bool = False
+    other: bool = False
 
 
 ATTACKS = (
@@ -104,6 +115,61 @@ ATTACKS = (
         run=inference.inference,
         people=True,
         secret=True,
+    ),
+    Attack(
+        name="minimality",
+        family="inference",
+        knows=CLASSES + ", and that the method splits what it may",
+        against="the commonest value of the class",
+        run=minimality,
+        secret=True,
+        whose=True,
+    ),
+    Attack(
+        name="de-finetti",
+        family="inference",
+        knows=CLASSES,
+        against=STRANGERS,
+        run=de_finetti,
+        people=True,
+        secret=True,
+        whose=True,
+    ),
+    Attack(
+        name="downcoding",
+        family="reconstruction",
+        knows="people of the same kind, of whom a release can be made by the same method",
+        against="a guess from the published cells alone",
+        run=downcoding,
+        people=True,
+        whose=True,
+        shadow=True,
+    ),
+    Attack(
+        name="refinement",
+        family="reconstruction",
+        knows="nothing but the release, and that the method changes little",
+        against="a value as common as it is among published cells",
+        run=refinement,
+        whose=True,
+    ),
+    Attack(
+        name="singling-out",
+        family="singling-out",
+        knows="nothing but the release, and that the method changes little",
+        against="the same descriptions among people who are not in the table",
+        run=singling_out,
+        people=True,
+    ),
+    Attack(
+        name="composition",
+        family="composition",
+        knows=EVERYBODY + " and in that of the other release",
+        against="the same guess from this release alone",
+        run=composition,
+        secret=True,
+        whose=True,
+        other=True,
     ),
 )
 FAMILIES = tuple(dict.fromkeys(attack.family for attack in ATTACKS))

@@ -1,19 +1,21 @@
 """``attack``: from a release, its original and other people to findings; wiring only."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.attacks.catalog import Attack, chosen
 from incrowd.attacks.findings import Finding, Findings
-from incrowd.attacks.people import HELD_OUT, held_out, require_others
+from incrowd.attacks.people import HELD_OUT, held_out, release_like, require_others
 from incrowd.attacks.reading import Tables, scene_of
 from incrowd.attacks.scene import Scene
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy import Policy
-from incrowd.tables.base import Source
+from incrowd.tables.base import Source, Table
 from incrowd.tables.files import open_table
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from incrowd.release import Release
 
 Names = str | Sequence[str]
+Ints = NDArray[np.int64]
 
 
 def attack(
@@ -39,6 +42,7 @@ def attack(
     attacks: Names = (),
     require: Mapping[str, float] | None = None,
     proof: str | Path | None = None,
+    other: Any = None,
     seed: int = 0,
 ) -> Findings:
     """Attack a release as somebody would who has only that, and count what succeeds.
@@ -56,6 +60,7 @@ def attack(
     attacks: names of attacks or families; none: all that the columns allow.
     require: attack or family → the most that its risk may be; see ``Findings.failed``.
     proof: a proof file, which says which released row is whose.
+    other: another release about the same people, for the attack by composition.
     seed: of all randomness.
 
     Raises
@@ -68,7 +73,7 @@ def attack(
         "hierarchies": hierarchies or {}, "star": star,
     }  # fmt: skip
     wanted = chosen([attacks] if isinstance(attacks, str) else attacks)
-    tables = tables_of(release, original, people, _policy(policy, given), proof)
+    tables = tables_of(release, original, people, _policy(policy, given), proof, other)
     return attacked(tables, wanted, require or {}, seed, bool(attacks))
 
 
@@ -79,10 +84,16 @@ def _policy(policy: Policy | str | Path | None, given: dict[str, Any]) -> Policy
 
 
 def tables_of(
-    release: Any, original: Any, people: Any, policy: Policy, proof: str | Path | None
+    release: Any,
+    original: Any,
+    people: Any,
+    policy: Policy,
+    proof: str | Path | None,
+    other: Any = None,
 ) -> Tables:
     """Open what was given."""
     others = None if people is None else _opened(people)
+    second, second_rows = _other(other)
     if hasattr(release, "edit") and hasattr(release, "source"):  # what anonymize returned
         if original is not None:
             raise InputError("a Release knows its original; give the released frame beside another")
@@ -96,6 +107,8 @@ def tables_of(
             policy=release.policy,
             roles=release.roles,
             rows=np.arange(release.rows) if order is None else order,
+            other=second,
+            other_rows=second_rows,
         )
     if original is None:
         raise InputError("original, the table the release was made from, is not given")
@@ -107,7 +120,17 @@ def tables_of(
         policy=policy,
         roles=policy.roles(before.columns),
         proof=proof,
+        other=second,
+        other_rows=second_rows,
     )
+
+
+def _other(other: Any) -> tuple[Table | None, Ints | None]:
+    """Open another release, and say which row is whose where it knows."""
+    if other is None or not hasattr(other, "edit"):
+        return (None if other is None else _opened(other)), None
+    order = other.edit.order
+    return other.table, np.arange(other.rows) if order is None else order
 
 
 def _opened(data: Any) -> Source:
@@ -130,18 +153,13 @@ def attacked(
     """
     roles = tables.roles
     limits = limits_of(require, wanted)
-    if named and not roles.sensitive and any(one.secret for one in wanted):
-        names = ", ".join(one.name for one in wanted if one.secret)
-        raise InputError(f"{names}: guesses a sensitive column; name one (--sensitive)")
-    wanted = [one for one in wanted if roles.sensitive or not one.secret]
+    wanted = possible(tables, wanted, named)
     if tables.people is not None:
         require_others(tables.original, tables.people, roles)
-    rng = np.random.default_rng(seed)
-    plain = scene_of(tables)
-    halves, notes = plain, list(plain.notes)
-    if tables.people is None and any(one.people for one in wanted):
-        halves = halved(tables, rng)
-        notes.append(HELD_OUT)
+    outside, notes = controlled(tables, wanted, np.random.default_rng(seed))
+    halves = scene_of(outside)
+    plain = halves if outside.original is tables.original else scene_of(tables)
+    notes = [*plain.notes, *notes]
     found = []
     for one in wanted:
         scene = halves if one.people else plain
@@ -150,20 +168,55 @@ def attacked(
     return Findings(found=tuple(found), notes=tuple(notes), seed=seed)
 
 
-def halved(tables: Tables, rng: np.random.Generator) -> Scene:
-    """Return the scene in which half of the original is held out."""
+def possible(tables: Tables, wanted: Sequence[Attack], named: bool) -> list[Attack]:
+    """Return the attacks that can be made.
+
+    Raises
+    ------
+    InputError: ``named``, and one cannot.
+    """
+    lacks = (
+        (
+            "secret",
+            not tables.roles.sensitive,
+            "guesses a sensitive column; name one (--sensitive)",
+        ),
+        ("other", tables.other is None, "needs another release of the same people (--other)"),
+    )
+    for needs, lacking, how in lacks:
+        unable = [one for one in wanted if getattr(one, needs)]
+        if lacking and unable and named:
+            raise InputError(f"{', '.join(one.name for one in unable)}: {how}")
+        if lacking:
+            wanted = [one for one in wanted if not getattr(one, needs)]
+    return list(wanted)
+
+
+def controlled(
+    tables: Tables, wanted: Sequence[Attack], rng: np.random.Generator
+) -> tuple[Tables, list[str]]:
+    """Return the tables with other people, and a release of those, where attacks need them."""
+    notes = []
+    if tables.people is None and any(one.people for one in wanted):
+        tables = halved(tables, rng)
+        notes.append(HELD_OUT)
+    if any(one.shadow for one in wanted):
+        tables = replace(tables, shadow=release_like(tables))
+    return tables, notes
+
+
+def halved(tables: Tables, rng: np.random.Generator) -> Tables:
+    """Return the tables in which half of the original is held out."""
     if not hasattr(tables.original, "edited"):
         raise InputError("the original cannot be halved; give other people (--people)")
     released, inside, outside = held_out(tables.original, tables.policy, rng)  # pyright: ignore
-    return scene_of(
-        Tables(
-            release=released,
-            original=inside,
-            people=outside,
-            policy=tables.policy,
-            roles=tables.roles,
-            rows=np.arange(inside.rows),
-        )
+    return Tables(
+        release=released,
+        original=inside,
+        people=outside,
+        policy=tables.policy,
+        roles=tables.roles,
+        rows=np.arange(inside.rows),
     )
 
 

@@ -7,7 +7,8 @@ from math import sqrt
 import numpy as np
 
 from incrowd._api import release_of
-from incrowd.errors import InputError
+from incrowd.attacks.reading import Tables
+from incrowd.errors import InputError, NoLawfulReleaseError
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
 from incrowd.run.stop import Stop
@@ -69,7 +70,6 @@ def held_out(
     ------
     InputError: the table is too small to be halved.
     """
-
     half = original.rows // 2
     if half < 2 * policy.k:
         raise InputError(
@@ -79,6 +79,33 @@ def held_out(
     order = rng.permutation(original.rows)
     kept, out = (np.sort(part).astype(np.int64) for part in (order[:half], order[half:]))
     inside, outside = FewerRows(original, kept), FewerRows(original, out)
-    again = replace(policy, order="keep")
-    release = release_of(inside, again, stop=Stop(again.time_limit, again.gap))
-    return release.table, inside, outside
+    return _released(inside, replace(policy, order="keep")), inside, outside
+
+
+def release_like(tables: Tables) -> Table:
+    """Return a release of the other people, made by the same rules, in their order.
+
+    Raises
+    ------
+    InputError: no release of them can obey the model.
+    """
+    people, roles = tables.people, tables.roles
+    assert people is not None
+    needed = (*roles.qi, *roles.sensitive, *roles.person)
+    rest = [name for name in people.columns if name not in needed]
+    again = replace(
+        tables.policy, qi=roles.qi, sensitive=roles.sensitive, keep=(), id=rest, order="keep",
+        person=roles.person,
+    )  # fmt: skip
+    try:
+        return _released(people, again)  # pyright: ignore[reportArgumentType]
+    except NoLawfulReleaseError as error:
+        raise InputError(
+            f"downcoding makes a release of the other people ({people.rows:,}), and {error}; give "
+            "more of them (--people), or name the attacks without it (--attack)"
+        ) from None
+
+
+def _released(source: Source, policy: Policy) -> Table:
+
+    return release_of(source, policy, stop=Stop(policy.time_limit, policy.gap)).table

@@ -1,13 +1,13 @@
 """From a release, its original and other people to a scene."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.attacks.scene import People, Scene, Secret, Seen
+from incrowd.attacks.scene import Other, People, Scene, Secret, Seen
 from incrowd.attacks.whose import rows_in_order, rows_matched, rows_of_proof
 from incrowd.encoding.encoded import require_no_star
 from incrowd.errors import InputError
@@ -15,6 +15,7 @@ from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.labels import places_of, with_star
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy.base import Policy
+from incrowd.policy.models import model_of
 from incrowd.policy.roles import Roles
 from incrowd.published.verification import Nodes, common_keys
 from incrowd.tables.base import Column, Table
@@ -37,6 +38,9 @@ class Tables:
     policy, roles: what it was made with.
     proof: file that says which row is whose, or None.
     rows: int64, shape (released rows,): original row of each released row, where known.
+    shadow: a release of ``people``, made by the same rules, in their order; None without.
+    other: another release about people of the original; None without.
+    other_rows: int64, shape (its rows,): as ``rows``.
     """
 
     release: Table
@@ -46,6 +50,9 @@ class Tables:
     roles: Roles
     proof: str | Path | None = None
     rows: Ints | None = None
+    shadow: Table | None = None
+    other: Table | None = None
+    other_rows: Ints | None = None
 
 
 def scene_of(tables: Tables) -> Scene:
@@ -71,9 +78,34 @@ def scene_of(tables: Tables) -> Scene:
         for i in range(len(bearers))
     ]
     levels, nodes = labels_of(tables.release, trees)
+    seen, _ = seen_of(tables, tables.release, trees, levels, nodes)
+    worn = [worn_by(table, seen.secrets) for table in bearers]
+    whose, approximate = rows_of(tables, Nodes(trees, codes[0]), levels, nodes)
+    stands = places(tables.original.rows, whose, classes_of(levels, nodes)[1])
+    members = People(codes=codes[0], secrets=worn[0], place=stands)
+    everybody = np.flatnonzero(stands >= 0)  # rows left out are in no release
+    members = members.chosen(everybody)
+    others = None if len(bearers) < 2 else People(codes=codes[1], secrets=worn[1])
+    shadow = None if tables.shadow is None else shadow_of(tables, tables.shadow, trees, others)
+    other, guessed = None, False
+    if tables.other is not None:
+        other, guessed = other_of(tables, tables.other, trees, codes[0], everybody)
+    notes = (MATCHED,) if approximate or guessed else ()
+    return Scene(
+        seen=seen, members=members, others=others, shadow=shadow, other=other,
+        approximate=approximate, notes=notes,
+    )  # fmt: skip
+
+
+def seen_of(
+    tables: Tables, release: Table, trees: tuple[Tree, ...], levels: Ints, nodes: Ints
+) -> tuple[Seen, Ints]:
+    """Return a release as everybody sees it, and int64 of shape (its rows,): their classes."""
     labels, place = classes_of(levels, nodes)
-    secrets, worn = secrets_of(tables, place, len(labels))
-    width = len(trees)
+    policy, width = tables.policy, len(trees)
+    columns = {n: release.encode(n).compact() for n in tables.roles.sensitive}
+    secrets = tuple(secret_of(n, column, place, len(labels)) for n, column in columns.items())
+    model = None if policy.person else model_of(policy, columns, policy.sources())
     seen = Seen(
         trees=trees,
         levels=labels[:, :width],
@@ -82,15 +114,46 @@ def scene_of(tables: Tables) -> Scene:
         secrets=secrets,
         k=policy.k,
         l=diversity(policy),
+        model=model,
     )
-    whose, approximate = rows_of(tables, Nodes(trees, codes[0]), levels, nodes)
-    stands = np.full(tables.original.rows, -1)
+    return seen, place
+
+
+def places(rows: int, whose: Ints, place: Ints) -> Ints:
+    """int64, shape (rows,): class of each original row; −1 for one that is not released."""
+    stands = np.full(rows, -1)
     stands[whose[whose >= 0]] = place[whose >= 0]
-    members = People(codes=codes[0], secrets=worn[0], place=stands)
-    members = members.chosen(np.flatnonzero(stands >= 0))  # rows left out are in no release
-    others = None if len(bearers) < 2 else People(codes=codes[1], secrets=worn[1])
-    notes = (MATCHED,) if approximate else ()
-    return Scene(seen=seen, members=members, others=others, approximate=approximate, notes=notes)
+    return stands
+
+
+def shadow_of(
+    tables: Tables, release: Table, trees: tuple[Tree, ...], people: People | None
+) -> Scene:
+    """Return the scene of a release of the other people, in whose order it stands."""
+    assert people is not None
+    levels, nodes = labels_of(release, trees)
+    seen, place = seen_of(tables, release, trees, levels, nodes)
+    return Scene(seen=seen, members=replace(people, place=place))
+
+
+def other_of(
+    tables: Tables, release: Table, trees: tuple[Tree, ...], codes: Ints, members: Ints
+) -> tuple[Other, bool]:
+    """Return another release with the class of each member in it, and whether that is a guess.
+
+    Its quasi-identifiers are those of ours that it has.
+    """
+    require_columns("the other release", release, tables.roles.sensitive)
+    columns = [j for j, tree in enumerate(trees) if tree.column in release.columns]
+    if not columns:
+        raise InputError("the other release has none of the quasi-identifiers")
+    fewer = tuple(trees[j] for j in columns)
+    levels, nodes = labels_of(release, fewer)
+    seen, place = seen_of(tables, release, fewer, levels, nodes)
+    kept = replace(tables, release=release, rows=tables.other_rows, proof=None)
+    whose, guessed = rows_of(kept, Nodes(fewer, codes[:, columns]), levels, nodes)
+    stands = places(tables.original.rows, whose, place)[members]
+    return Other(seen=seen, columns=tuple(columns), place=stands), guessed
 
 
 def require_columns(what: str, table: Table, names: Sequence[str]) -> None:
@@ -147,33 +210,26 @@ def classes_of(levels: Ints, nodes: Ints) -> tuple[Ints, Ints]:
     return labels.astype(np.int64), place.ravel().astype(np.int64)
 
 
-def secrets_of(tables: Tables, place: Ints, classes: int) -> tuple[tuple[Secret, ...], list[Ints]]:
-    """Return what the release says of sensitive columns, and what people bear in them.
+def secret_of(name: str, column: Column, place: Ints, classes: int) -> Secret:
+    """Return what a release says of a sensitive column."""
+    counts = np.zeros((classes, len(column.values)), np.int64)
+    np.add.at(counts, (place, column.codes), 1)
+    return Secret(column=name, values=column.values, counts=counts)
 
-    −1 for a value of other people that the release does not know; they all lack a column that
-    their table lacks.
+
+def worn_by(table: Table, secrets: Sequence[Secret]) -> Ints:
+    """int64, shape (rows, sensitive columns): what people bear in them.
+
+    −1 for a value that the release does not know; they all lack a column that their table lacks.
     """
-    secrets: list[Secret] = []
-    bearers = [tables.original, *([] if tables.people is None else [tables.people])]
-    worn: list[list[Ints]] = [[] for _ in bearers]
-    for name in tables.roles.sensitive:
-        column = tables.release.encode(name).compact()
-        counts = np.zeros((classes, len(column.values)), np.int64)
-        np.add.at(counts, (place, column.codes), 1)
-        secrets.append(Secret(column=name, values=column.values, counts=counts))
-        number = {text: code for code, text in enumerate(column.values)}
-        for i, table in enumerate(bearers):
-            if name not in table.columns:
-                worn[i].append(np.full(table.rows, -1))
-                continue
-            cells = table.encode(name)
+    worn = np.full((table.rows, len(secrets)), -1)
+    for j, secret in enumerate(secrets):
+        if secret.column in table.columns:
+            number = {text: code for code, text in enumerate(secret.values)}
+            cells = table.encode(secret.column)
             codes = [number.get(text, -1) for text in cells.values] or [0]
-            worn[i].append(np.array(codes, np.int64)[cells.codes])
-    shaped = [
-        np.column_stack(columns) if columns else np.zeros((table.rows, 0), np.int64)
-        for columns, table in zip(worn, bearers, strict=True)
-    ]
-    return tuple(secrets), shaped
+            worn[:, j] = np.array(codes, np.int64)[cells.codes]
+    return worn
 
 
 def rows_of(tables: Tables, original: Nodes, levels: Ints, nodes: Ints) -> tuple[Ints, bool]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from incrowd.attacks.fits import Fits, fits_of
 from incrowd.hierarchy.tree import Tree
+from incrowd.privacy.model import Model
 
 Ints = NDArray[np.int64]
 
@@ -43,6 +44,7 @@ class Seen:
     sizes: int64, shape (classes,): its rows.
     secrets: the sensitive columns.
     k, l: what the publisher says of every class; l is 1 where no diversity was asked for.
+    model: all that every class obeys; None where that is not about rows.
     """
 
     trees: tuple[Tree, ...]
@@ -52,6 +54,7 @@ class Seen:
     secrets: tuple[Secret, ...] = ()
     k: int = 1
     l: int = 1  # noqa: E741 (the field's own letter)
+    model: Model | None = None
 
     @property
     def rows(self) -> int:
@@ -96,12 +99,29 @@ class People:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class Other:
+    """Another release about the same people.
+
+    Attributes
+    ----------
+    columns: the quasi-identifiers that it has, by number.
+    place: int64, shape (members,): the class of each member of the first; −1 for who is not in it.
+    """
+
+    seen: Seen
+    columns: tuple[int, ...]
+    place: Ints
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Scene:
     """A release, the people in it, and people who are not.
 
     Attributes
     ----------
     others: people who are not in the table; None where an attack has to do without.
+    shadow: a release of the others, made by the same rules, who are its members; None without.
+    other: another release about the members; None without.
     approximate: which class is whose was found by a matching, and may be another.
     notes: what a reader of the figures should know.
     """
@@ -109,6 +129,8 @@ class Scene:
     seen: Seen
     members: People
     others: People | None = None
+    shadow: "Scene | None" = None
+    other: Other | None = None
     approximate: bool = False
     notes: tuple[str, ...] = ()
 

@@ -20,17 +20,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.ascent import adam_step
+from incrowd.bounds.ascent import LEAST_STEPS, adam_step
 from incrowd.bounds.dearest_class import most_worth
-from incrowd.bounds.lawful_ascent import FEWEST_STEPS
 from incrowd.bounds.lawful_price import emit_box, highest_term, rounded_down
-from incrowd.bounds.lawful_tree import EMIT, LawfulTree
-from incrowd.bounds.price import fade
+from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.prefix_tree import EMIT, OVERFLOW
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION
+from incrowd.bounds.rounds import fade
 from incrowd.bounds.stacks import Law, Stacks, new_stacks
 from incrowd.kernels.jit import lean_kernel
-from incrowd.lattice.prefix_tree import OVERFLOW, Sink, new_sink
+from incrowd.lattice.emission import Emission, new_sink
 
 MOST_PATTERNS, MOST_PAIRS = 20_000, 40_000_000  # the checker asks each pattern again, in Python
 LONGEST = 8  # steps that a pattern which is worth nothing is left alone, at most
@@ -144,7 +144,7 @@ class ChargedBound:
             if patterns is None:
                 return u
             steps = int(min(self.iterations, self.work / work_of(sink, patterns)))
-            if steps < FEWEST_STEPS:
+            if steps < LEAST_STEPS:
                 return u
             idle, best, best_u = np.zeros((patterns, 2), np.int64), -np.inf, u
             for i in range(steps):
@@ -164,7 +164,7 @@ class ChargedBound:
         return u
 
 
-def emitted(tree: LawfulTree, u: NDArray[np.float64], margin: float, sink: Sink) -> int | None:
+def emitted(tree: LawfulTree, u: NDArray[np.float64], margin: float, sink: Emission) -> int | None:
     """List patterns that prices within a margin violate, or a smaller one; return how many.
 
     None where there is no room for those that u violates itself.
@@ -176,7 +176,7 @@ def emitted(tree: LawfulTree, u: NDArray[np.float64], margin: float, sink: Sink)
     return None
 
 
-def work_of(sink: Sink, patterns: int) -> float:
+def work_of(sink: Emission, patterns: int) -> float:
     """Say what a step over these patterns takes: some six million a second."""
     return 1.0 + 200.0 * patterns + 0.5 * float(sink.offset[patterns])
 

@@ -20,10 +20,10 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.prefix_tree import UNLIMITED, PrefixTree
 from incrowd.bounds.price import PriceBound, certify, quantum_for
 from incrowd.bounds.prices import ColumnGroup, Prices, better
 from incrowd.bounds.support import support_prices, uniqueness_prices
-from incrowd.lattice.prefix_tree import UNLIMITED, PrefixTree
 from incrowd.problem.instance import Instance
 from incrowd.run.stop import Stop
 

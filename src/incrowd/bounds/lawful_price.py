@@ -9,23 +9,23 @@ least (μ_p − cost(p))⁺, so the lowered prices of C sum to at most |C|·cost
 classes.
 
 With μ_p the maximum of u over a fixed set of weight vectors, F is concave and the maximising
-weights make its supergradient; ascent is as in ``incrowd.bounds.price``.  The bound that is
+weights make its supergradient; ascent is as in ``price.py``.  The bound that is
 reported comes from one last search over *all* patterns, at prices rounded down, with
 every excess raised by more than floating-point sums can lose.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.lawful_ascent import WORK, LawfulAscent
-from incrowd.bounds.lawful_tree import EMIT, MEASURE, SUPPORT, LawfulTree
-from incrowd.bounds.price import fade
+from incrowd.bounds.ascent import WORK, Ascent
+from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.prefix_tree import EMIT, MEASURE, OVERFLOW, SUPPORT, UNLIMITED
 from incrowd.bounds.prices import Prices
+from incrowd.bounds.rounds import Report, Rounds, Stop, no_report, no_stop
 from incrowd.bounds.tops import LOOKS
-from incrowd.lattice.prefix_tree import OVERFLOW, UNLIMITED, Sink, new_sink
+from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
 
 
@@ -89,45 +89,44 @@ class LawfulPriceBound:
         self,
         tree: LawfulTree,
         start: NDArray[np.float64],
-        stop: Callable[[], bool] = lambda: False,
-        report: Callable[[float, float], None] = lambda bound, share: None,
+        stop: Stop = no_stop,
+        report: Report = no_report,
     ) -> NDArray[np.float64]:
         """Improve prices ``start`` (float64, distinct); ``safe_bound`` says what they prove."""
-        instance = tree.instance
-        sink = new_sink(self.patterns, self.pairs)
-        u, width, begun = start.astype(np.float64), np.inf, int(tree.pad.state[LOOKS])
-        for n in range(self.rounds):
-            if stop():
-                break
-            mean = max(float(u @ instance.counts) / instance.rows, 1e-9)
-            planned = fade(self.margin, n / max(1, self.rounds - 1)) * mean
-            width, state = emit_within(tree, u, min(width, planned), sink)
-            first = min(fade(self.rate, n / self.rounds) * mean, width / 4)
-            last = min(fade(self.rate, (n + 1) / self.rounds) * mean, width / 8)
-            work = max(0, self.work - (int(tree.pad.state[LOOKS]) - begun)) // (self.rounds - n)
-            lists = sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts
-            ascent = LawfulAscent(*lists, tree, work)
-            bound, u = ascent.run(u, width, self.iterations, (first, last), stop)
-            report(bound, (n + 1) / self.rounds)
-        return u
+        return Rounds(self).ascend(LawfulBoxes(tree, self.work), start, stop, report)
+
+
+class LawfulBoxes:
+    """Patterns of a sensitive model, for rounds whose unit is the mean price."""
+
+    def __init__(self, tree: LawfulTree, work: int) -> None:
+        self.tree, self.work = tree, work
+        self.begun = int(tree.pad.state[LOOKS])
+
+    def unit(self, u: NDArray[np.float64]) -> float:
+        """Return the mean price."""
+        instance = self.tree.instance
+        return max(float(u @ instance.counts) / instance.rows, 1e-9)
+
+    def listed(self, u: NDArray[np.float64], width: float, sink: Emission) -> tuple[float, int]:
+        """List all patterns that a point within ``width`` strides of u violates; shrink it."""
+        while True:
+            state = emit_box(self.tree, u, width, sink)
+            if state[3] != OVERFLOW:
+                return width, int(state[0])
+            width *= 0.6
+
+    def ascent(self, lists: Emission, patterns: int, rounds: int) -> Ascent:
+        """Return the ascent over these patterns, with its part of the work that is left."""
+        left = max(0, self.work - (int(self.tree.pad.state[LOOKS]) - self.begun))
+        return self.tree.ascent(lists, patterns, self.tree.instance.counts, left // rounds)
 
 
 def emit_box(
-    tree: LawfulTree, u: NDArray[np.float64], width: float, sink: Sink
+    tree: LawfulTree, u: NDArray[np.float64], width: float, sink: Emission
 ) -> NDArray[np.int64]:
     """List the patterns that a point within ``width`` strides of u violates, as far as they fit."""
     return tree.run(EMIT, u, margin=width * tree.strides.lift(), sink=sink)
-
-
-def emit_within(
-    tree: LawfulTree, u: NDArray[np.float64], width: float, sink: Sink
-) -> tuple[float, NDArray[np.int64]]:
-    """List all patterns that a point within ``width`` strides of u violates; shrink it to fit."""
-    while True:
-        state = emit_box(tree, u, width, sink)
-        if state[3] != OVERFLOW:
-            return width, state
-        width *= 0.6
 
 
 def first_prices(tree: LawfulTree, visits: int = UNLIMITED) -> tuple[NDArray[np.float64], bool]:

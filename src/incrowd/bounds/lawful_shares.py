@@ -14,10 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.lawful_ascent import LawfulAscent
-from incrowd.bounds.lawful_price import emit_within
+from incrowd.bounds.lawful_price import LawfulBoxes
 from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.lattice.prefix_tree import Emission, new_sink
+from incrowd.lattice.emission import Emission, new_sink
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,10 +43,8 @@ class LawfulShares:
         ``margin`` is in units of 1/scale, and becomes smaller where the budget is.
         """
         sink = new_sink(self.patterns, self.pairs)
-        margin, state = emit_within(tree, price, margin, sink)
-        p, z = int(state[0]), int(state[1])
-        found = sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy()
-        return Emission(*found), margin
+        margin, patterns = LawfulBoxes(tree, 0).listed(price, margin, sink)
+        return sink.first(patterns), margin
 
     def run(
         self,
@@ -63,7 +60,7 @@ class LawfulShares:
         ``counts`` (int64, distinct, ≥ 1): copies to be covered of each row; rows that no pattern of
         the emission lists do not count.
         """
-        lists = emission.offset, emission.rows, emission.cost, len(emission.cost)
         mean = max(float(np.abs(centre) @ counts) / float(counts.sum()), 1e-9)
         step = min(self.rate * mean, width / 4)
-        return LawfulAscent(*lists, counts, tree).shares(centre, width, self.iterations, step, stop)
+        ascent = tree.ascent(emission, len(emission.cost), counts)
+        return ascent.shares(centre, width, self.iterations, step, stop)

@@ -12,19 +12,20 @@ classes, so the best prices reach the value of that LP.
 Method.  F(u) = Σ counts_r·(u_r − max over p∋r of (mean of top k − cost)⁺) is concave, and u minus
 that reduction is feasible: each evaluation is a bound.  Supergradient ascent (``ascent.py``)
 inside a box around the centre; only patterns that a point of the box could violate are kept
-(trust-region rounds: enumerate, ascend, re-centre, shrink).  At the end the prices are rounded
+(``rounds.py``).  At the end the prices are rounded
 down to integers and every remaining violation is repaired exactly, in integers.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.crowd_ascent import CrowdAscent
+from incrowd.bounds.ascent import Ascent
+from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Slack
 from incrowd.bounds.prices import Prices
-from incrowd.lattice.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Sink, Slack, new_sink
+from incrowd.bounds.rounds import Report, Rounds, Stop, fade, no_report, no_stop
+from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 
 MOST_TRIES = 12  # boxes tried per round before the bound is left as it is
@@ -85,50 +86,41 @@ class PriceBound:
         tree: PrefixTree,
         k: int,
         start: NDArray[np.float64],
-        stop: Callable[[], bool] = lambda: False,
-        report: Callable[[float, float], None] = lambda bound, share: None,
+        stop: Stop = no_stop,
+        report: Report = no_report,
     ) -> NDArray[np.float64]:
         """Improve prices ``start`` (float64, distinct); the result may need ``certify``."""
-        instance = tree.instance
-        cell = instance.cell
-        sink = new_sink(self.patterns, self.pairs)
-        u = start * self.lift
-        width = self.margin[0] * cell
-        for n in range(self.rounds):
-            if stop():
-                break
-            planned = fade(self.margin, n / max(1, self.rounds - 1)) * cell
-            emitted = emit_within(tree, k, u, min(width, planned), sink, self.visits)
-            if emitted is None:
-                break
-            width, state = emitted
-            lists = sink.offset, sink.rows, sink.cost, int(state[0]), instance.counts
-            ascent = CrowdAscent(*lists, k)
-            first = min(fade(self.rate, n / self.rounds) * cell, width / 4)
-            last = min(fade(self.rate, (n + 1) / self.rounds) * cell, width / 8)
-            bound, u = ascent.run(u, width, self.iterations, (first, last), stop)
-            report(bound, (n + 1) / self.rounds)
-        return u
+        boxes = SizedBoxes(tree, k, self.visits)
+        return Rounds(self).ascend(boxes, start * self.lift, stop, report)
 
 
-def fade(ends: tuple[float, float], share: float) -> float:
-    """Interpolate geometrically between two ends."""
-    return ends[0] * (ends[1] / ends[0]) ** share
+@dataclass(frozen=True)
+class SizedBoxes:
+    """Patterns under which any k rows make a class, for rounds whose unit is a cell."""
 
+    tree: PrefixTree
+    k: int
+    visits: int
 
-def emit_within(
-    tree: PrefixTree, k: int, u: NDArray[np.float64], width: float, sink: Sink, visits: int
-) -> tuple[float, NDArray[np.int64]] | None:
-    """List all patterns that some point within ``width`` of u violates, shrinking it to fit.
+    def unit(self, u: NDArray[np.float64]) -> float:
+        """Return what suppressing a cell costs."""
+        return self.tree.instance.cell
 
-    Returns the width and the state of the search, or None when even narrow boxes are too much.
-    """
-    for _ in range(MOST_TRIES):
-        state = tree.run(EMIT, k, u, slack=Slack(width, False), sink=sink, visits=visits)
-        if state[3] == 0:
-            return width, state
-        width *= 0.6 if state[3] == OVERFLOW else 0.2
-    return None
+    def listed(
+        self, u: NDArray[np.float64], width: float, sink: Emission
+    ) -> tuple[float, int] | None:
+        """List all patterns that some point within ``width`` of u violates, shrinking it to fit."""
+        for _ in range(MOST_TRIES):
+            slack = Slack(width, False)
+            state = self.tree.run(EMIT, self.k, u, slack=slack, sink=sink, visits=self.visits)
+            if state[3] == 0:
+                return width, int(state[0])
+            width *= 0.6 if state[3] == OVERFLOW else 0.2
+        return None
+
+    def ascent(self, lists: Emission, patterns: int, rounds: int) -> Ascent:
+        """Return the ascent over these patterns."""
+        return Ascent(lists, patterns, self.tree.instance.counts, self.k)
 
 
 def certify(tree: PrefixTree, k: int, u: NDArray[np.float64], quantum: int | None = None) -> Prices:

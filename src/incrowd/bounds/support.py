@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.lattice.prefix_tree import SUPPORT, UNLIMITED, PrefixTree
+from incrowd.bounds.prefix_tree import SUPPORT, UNLIMITED, PrefixTree
 from incrowd.problem.instance import Instance
 
 MOST_VISITS = 30_000_000

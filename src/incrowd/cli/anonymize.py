@@ -88,6 +88,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         require_place_of(output, source, given["proof"] is not None, given["codebook"])
         policy = Policy(**options.policy_arguments(source.columns, given))
         require_texts(source, policy, output, given)
+        require_untold(policy, given)
         stop.time_limit, stop.gap = policy.time_limit, policy.gap
         try:
             with standard_output_kept():
@@ -117,6 +118,16 @@ def require_servable(table: str, output: str, as_json: bool, given: dict[str, An
     others = (given[name] for name in ("proof", "statement", "existing", "metadata"))
     require_outputs(table, output, as_json, *others)
     require_reports(output, given)
+
+
+def require_untold(policy: "Policy", given: dict[str, Any]) -> None:
+    """Raise InputError for what would tell the public more than the veil allows."""
+    asked = [f"--{name}" for name in ("report", "metadata") if given[name] is not None]
+    if policy.veil is not None and asked:
+        raise InputError(
+            f"{', '.join(asked)}: not with a veil: the bound in there depends on hidden cells, "
+            "which the veil keeps; --statement says what may be said"
+        )
 
 
 def made(
@@ -229,7 +240,7 @@ def publish(
     release.write(output, prove_it)
     if statement is not None:
         with whole(statement) as file:
-            write_statement(facts, proof, file)
+            write_statement(facts, proof, file, release.veil)
     return facts
 
 

@@ -20,6 +20,7 @@ from incrowd.policy import Policy
     help="People who are not in the table, for the control. Without any, half of the table is "
     "held out and a release of the other half is made anew.",
 )
+@click.option("--other", metavar="FILE", help="Another release about the same people.")
 @click.option("--proof", metavar="FILE", help="Its proof, which says which row is whose.")
 @click.option(
     "--attack",
@@ -35,7 +36,7 @@ from incrowd.policy import Policy
     help="Exit with 1 unless the upper limit of this attack's risk is at most RISK.",
 )
 @options.policy_options(
-    *(*options.ROLES, *options.MODELS, *options.COSTS, "method", "time_limit", "seed"),
+    *(*options.ROLES, *options.MODELS, *options.COSTS, "veil", "method", "time_limit", "seed"),
     method="Of releases made anew.",
     time_limit="Wall seconds for each of them.",
 )
@@ -46,6 +47,7 @@ def attack(
     release: str,
     original: str,
     people: str | None,
+    other: str | None,
     proof: str | None,
     attacks: Sequence[str],
     require: Sequence[str],
@@ -61,7 +63,7 @@ def attack(
     from incrowd.attacks.catalog import chosen
     from incrowd.attacks.front import attacked, tables_of
 
-    if [release, original, people].count("-") > 1:
+    if [release, original, people, other].count("-") > 1:
         raise InputError("only one table can come from standard input")
     wanted = chosen(name.strip() for text in attacks for name in text.split(","))
     limits = limits_of(require)
@@ -73,6 +75,7 @@ def attack(
         None if people is None else options.opened(people, given),
         policy,
         proof,
+        None if other is None else options.opened(other, given),
     )
     found = attacked(tables, wanted, limits, policy.search_seed, bool(attacks))
     if as_json:

@@ -29,6 +29,7 @@ COMMANDS = {
     "instance": "Write one of the papers' hard instances.",
     "methods": "List every solver, its guarantee and its source.",
     "demo": "Do the main job on real data of 1,566 people.",
+    "warm": "Compile what runs need, before the first one.",
     "version": "Say the version.",
 }
 INTERRUPTED = 130

@@ -50,9 +50,9 @@ def init(
     if as_json:
         columns = [vars(each) for each in guesses]
         print_json({"columns": columns, "k": k, "output": output})
-    counted = ", ".join(
-        f"{sum(each.role == role for each in guesses)} {role}" for role in ("qi", "sensitive", "id")
-    )
+    roles = [each.role for each in guesses]
+    named = ("qi", "sensitive", "id", *(["person"] if "person" in roles else []))
+    counted = ", ".join(f"{roles.count(role)} {role}" for role in named)
     say(f"{len(guesses)} columns: {counted}; check each guess", quiet)
     if output != "-":
         say(f"written  {output}", quiet)

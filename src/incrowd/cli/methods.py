@@ -15,21 +15,23 @@ if TYPE_CHECKING:
 @options.json_option
 def methods(as_json: bool) -> None:
     """List every solver, its guarantee and its source; each is a value of --method."""
-    from incrowd.solvers.catalog import SOLVERS
+    from incrowd.solvers.catalog import SOLVERS, aliases_of
 
     if as_json:
         print_json({"methods": [record(solver) for solver in SOLVERS]})
         return
     for solver in SOLVERS:
-        click.echo(f"{solver.id}\n    {in_words(solver)}\n    {solver.source}")
+        also = "".join(f", also {alias}" for alias in aliases_of(solver))
+        click.echo(f"{solver.id}{also}\n    {in_words(solver)}\n    {solver.source}")
 
 
 def record(solver: "Solver") -> dict[str, Any]:
     """Return a solver as plain data."""
-    from incrowd.solvers.catalog import has_reductions
+    from incrowd.solvers.catalog import aliases_of, has_reductions
 
     return {
         "id": solver.id,
+        "aliases": aliases_of(solver),
         "guarantee": solver.guarantee,
         "models": list(solver.scope.models),
         "hierarchies": solver.scope.hierarchies,

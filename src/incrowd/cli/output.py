@@ -47,6 +47,10 @@ def release_record(release: "Release", output: str | None, proof: str | None) ->
     """Return the keys that the contract of the command line names, and no others."""
     extra = {"suppressed_rows": release.suppressed_rows} if release.suppressed_rows else {}
     extra |= {"warnings": list(release.warnings)} if release.warnings else {}
+    veil = getattr(release, "veil", None)
+    if veil is not None:
+        factors = {name: float(factor) for name, factor in veil.factors.items()}
+        extra |= {"veil": factors, "veiled_lower_bound": release.veiled_bound}
     extra |= {"unchecked": list(release.unchecked)} if release.unchecked else {}
     if release.people is not None:
         extra |= {"people": release.people, "fewest_people": release.fewest_people}

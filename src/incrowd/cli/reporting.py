@@ -15,6 +15,7 @@ from incrowd.errors import InputError
 from incrowd.tables.atomic import require_place
 
 if TYPE_CHECKING:
+    from incrowd.attacks.findings import Findings
     from incrowd.frontiers.points import Frontier
     from incrowd.release import Release
 
@@ -37,6 +38,11 @@ report_options = together(
         help="With --report-internal: show there what each of these k would cost, e.g. 2:20.",
     ),
     click.option(
+        "--report-attacks",
+        is_flag=True,
+        help="With --report-internal: attack the release, and show there what succeeds.",
+    ),
+    click.option(
         "--metadata",
         metavar="FILE",
         help="Also write a data package descriptor (Frictionless, JSON); needs -o FILE.",
@@ -51,6 +57,8 @@ def require_reports(output: str | None, given: Mapping[str, Any]) -> None:
         if given["report_internal"] is None:
             raise InputError("--report-frontier goes with --report-internal: it is part of that")
         numbers(given["report_frontier"], "--report-frontier")
+    if given.get("report_attacks") and given["report_internal"] is None:
+        raise InputError("--report-attacks goes with --report-internal: it is part of that")
     wanted = {option: given[name] for name, option in FILES.items() if given[name] is not None}
     if wanted.get("--report") or wanted.get("--report-internal"):
         from incrowd.report.plots import require_matplotlib
@@ -83,6 +91,7 @@ def write_reports(
             input=None if table is None or table == "-" else (table, sha256_of(table)),
             policy_file=read_text(given.get("policy")),
             frontier=frontier_for(release, given.get("report_frontier")),
+            attacks=attacks_on(release) if given.get("report_attacks") else None,
         )
         write_report(release, given["report_internal"], True, name=name, inside=inside)
     if given["metadata"] is not None and output is not None:
@@ -102,6 +111,17 @@ def frontier_for(release: "Release", ks: str | None) -> "Frontier | None":
         say("--report-frontier: left out, for it knows no fixed, linked or capped columns")
         return None
     return frontier_of(release.source, numbers(ks), release.policy)
+
+
+def attacks_on(release: "Release") -> "Findings | None":
+    """Return what attacks on this release find, or None where they cannot be made."""
+    from incrowd.attacks.front import attack
+
+    try:
+        return attack(release, seed=release.seed)
+    except InputError as error:
+        say(f"--report-attacks: left out: {error}")
+        return None
 
 
 def also_written(given: Mapping[str, Any]) -> str:

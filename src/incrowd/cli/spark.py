@@ -26,6 +26,7 @@ UNSERVED = {
     "report": "--report",
     "report_internal": "--report-internal",
     "report_frontier": "--report-frontier",
+    "report_attacks": "--report-attacks",
     "metadata": "--metadata",
     "existing": "--existing",
     "codebook": "--codebook",

@@ -32,6 +32,7 @@ def summary(release: "Release") -> str:
     lines.append(("bound", _bound_in_words(release)))
     for name, bound in release.further_bounds.items():
         lines.append(("", f"{shown(bound)}: the {name}, also a lower bound"))
+    lines += _veil(release)
     lines.append(("status", _status_in_words(release)))
     text = "\n".join(f"{name:<9}{fact}" for name, fact in lines)
     return text + "\n" + _columns_in_words(release)
@@ -42,6 +43,21 @@ def _people(release: "Release") -> list[tuple[str, str]]:
     if release.people is None:
         return []
     return [("people", f"{release.people:,}, at least {release.fewest_people:,} in each class")]
+
+
+def _veil(release: "Release") -> list[tuple[str, str]]:
+    """What the veil promises, and a bound of the table under it."""
+    if release.veil is None:
+        return []
+    factors = release.veil.factors
+    if len({*factors.values()}) == 1 and len(factors) == release.columns:
+        each = f"{float(next(iter(factors.values()))):g}"
+    else:
+        each = ", ".join(f"{printable(name)} {float(x):g}" for name, x in factors.items())
+    return [
+        ("veil", f"odds of a hidden cell's values change by a factor of at most {each}"),
+        ("", f"{shown(release.veiled_bound or 0)}: the bound with the cells that coins hid"),
+    ]
 
 
 def _unchecked(release: "Release") -> list[tuple[str, str]]:

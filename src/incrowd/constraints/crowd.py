@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
 from incrowd.problem.instance import NodeTables
+from incrowd.problem.join import meet
 
 Ints = NDArray[np.int64]
 
@@ -93,10 +94,8 @@ def value_of(
     columns = len(low)
     level = np.zeros(columns, np.int64)
     for j in range(columns):
-        at = int(tables.start[j])
-        while tables.node[at + low[j]] != tables.node[at + high[j]]:
-            level[j] += 1
-            at += int(tables.width[j])
+        at = meet(j, low[j], high[j], int(tables.start[j]), tables)
+        level[j] = (at - tables.start[j]) // tables.width[j]
     total = 0
     for j in range(columns):
         if level[j] == 0 and costs.link[j] >= 0:

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.support import support_prices
 from incrowd.constraints.plan import Limit, Plan
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.hierarchy.labels import moved
-from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.problem.problem import Problem
 
 VISITS = 3_000_000  # nodes that the count may touch for each cap; without an end it says nothing

@@ -18,8 +18,9 @@ from incrowd.reduce.linked import LinkColumns, LinkedSolution
 from incrowd.run.events import Event
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
+from incrowd.solvers.catalog import ALIASES
 
-COMPARING = ("sensitive-engine", "mondrian")  # methods that take a part's table as they should
+COMPARING = ("engine", "mondrian")  # methods that take a part's table as they should
 ENDINGS = ("interrupted", "time limit", "gap reached", "stopped paying", "finished")
 
 
@@ -74,6 +75,7 @@ def chosen(problem: Problem, plan: Plan, method: str | Solver) -> str | Solver:
     if not plan.fixed or not problem.model.compares_with_table:
         return method
     name = method if isinstance(method, str) else method.id
+    name = ALIASES.get(name, name)
     if name == "auto":
         return COMPARING[0]
     if name not in COMPARING:

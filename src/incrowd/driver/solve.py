@@ -120,7 +120,7 @@ def choose(problem: Problem, method: str | Solver) -> Solver:
         return by_id(method)
     if problem.instance.rows:
         problem = matched(problem)
-    for candidate in ("subset-dp", "simplex-matching", "engine", "sensitive-engine", "mondrian"):
+    for candidate in ("subset-dp", "simplex-matching", "engine", "mondrian"):
         solver = by_id(candidate)
         if is_cheap_here(problem, candidate) and solver.refuse(problem) is None:
             return solver

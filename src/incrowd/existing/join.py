@@ -23,12 +23,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.existing.covers import FAR, Published, covers
-from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.model import Model

@@ -77,6 +77,8 @@ def frontier_of(
             "a frontier knows no fixed, linked or capped columns; leave them out, or make single "
             "releases (incrowd anonymize)"
         )
+    if policy.veil is not None:
+        raise OutOfScopeError("a frontier knows no veil; make single releases (incrowd anonymize)")
     if policy.person:
         raise OutOfScopeError("a frontier counts rows; with person, make single releases")
     start = begun(source, replace(policy, k=wanted[0]), listener, stop)

@@ -7,11 +7,11 @@ release for k + 1.  Hence neither cost nor bound ever falls as k rises, and both
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import HASTE, affordable
 from incrowd.driver.solve import choose, recheck, require_lawful_table, solve
 from incrowd.frontiers.warm import WarmRun, raised_prices
-from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.privacy.model import Model
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -116,7 +116,7 @@ class Sweep:
         """Search at one k."""
         if warm:
             assert at.prices is not None
-            outcome = WarmRun(at.problem, k, context, at.prices, at.wide, start).outcome()
+            outcome = WarmRun(at.problem, context, at.prices, at.wide, start).outcome()
             at.solution, at.bound = outcome.solution, max(at.bound, outcome.bound)
             return
         solved = solve(at.problem, self.method, context)
@@ -146,5 +146,5 @@ class Sweep:
 
 
 def is_engine(at: Found) -> bool:
-    """Whether the main engine serves this k."""
-    return at.solver.id == "engine"
+    """Whether the engine serves this k, and nothing but k is asked."""
+    return at.solver.id == "engine" and at.problem.model.size_decides

@@ -7,14 +7,14 @@ from functools import partial
 import numpy as np
 
 from incrowd.bounds.column_groups import wide_prices
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import priceable, support_prices
-from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run.stop import Stop
-from incrowd.solvers.base import Context
+from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.engine import Engine, Run
 from incrowd.solvers.engine.warm import with_solution
@@ -56,54 +56,53 @@ def raised_prices(
     return better(best, certify(tree, k, u), instance.counts), False
 
 
-class WarmRun(Run):
+class WarmRun:
     """A run of the engine that is given prices, and a release that is lawful already.
 
     wide: whether the table is too wide for enumerations.
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        k: int,
-        context: Context,
-        prices: Prices,
-        wide: bool,
-        start: Solution | None,
+        self, problem: Problem, context: Context, prices: Prices, wide: bool, start: Solution | None
     ) -> None:
-        super().__init__(Engine(), problem, k, context)
-        self.given, self.wide, self.warm = prices, wide, start is not None
+        self.run = Run(Engine(), problem, context)
+        self.search, self.progress = self.run.search, self.run.progress
+        self.given, self.search.wide, self.warm = prices, wide, start is not None
         if start is not None:
-            self.offer(start)
+            self.progress.offer(start)
+
+    def outcome(self) -> Outcome:
+        """Go through the stages."""
+        return self.progress.outcome(self.stages())
 
     def stages(self) -> Iterator[Callable[[], None]]:
         """Skip the prices; with a start, also the search from nothing, and polish if time is given.
 
         Without a time limit each start has been polished at a larger k, so little is left to gain.
         """
+        search, finish = self.search, self.run.lifting.finish
         yield self.take_prices
-        if self.wide:
-            yield partial(self.trade, COOL_TRADE if self.warm else 1.0)
+        if search.wide:
+            yield partial(search.trade, COOL_TRADE if self.warm else 1.0)
             return
         if self.warm:
             yield self.cool
         else:
-            yield from (self.first_search, self.search)
-        yield self.finish
-        if not self.warm or self.stop.left() < float("inf"):
-            yield from (self.polish, self.finish)
+            yield from (search.first_search, search.search)
+        yield finish
+        if not self.warm or search.stop.left() < float("inf"):
+            yield from (search.polish, finish)
 
     def take_prices(self) -> None:
         """Take the prices as given."""
-        self.certificate = self.given
-        self.bound = self.given.bound(self.instance.counts)
-        self.price = self.given.price / self.given.quantum
+        self.progress.prove(self.given, self.given.bound(self.search.instance.counts))
+        self.search.price = self.given.price / self.given.quantum
 
     def cool(self) -> None:
         """Anneal the start, not so hot that what is good in it is lost."""
-        if self.instance.rows <= 2 * self.k:
+        search = self.search
+        if search.instance.rows <= 2 * search.k:
             return
-
-        candidates, pattern = with_solution(self.emission(), self.best)
-        found = self.run("annealing", COOL, candidates, pattern, 0)
-        self.offer(Solution.of(self.instance, found))
+        candidates, pattern = with_solution(search.emission(), self.progress.best)
+        found = search.improve("annealing", COOL, candidates, pattern, 0)
+        search.offer(Solution.of(search.instance, found))

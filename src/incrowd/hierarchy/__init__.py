@@ -1,10 +1,12 @@
 """Hierarchies: trees with a monotone cost per node, their sources and their costs."""
 
+from incrowd.hierarchy.bands import Bands
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.costs import Cost, Explicit, Level, Ncp, Stars, parse_cost
 from incrowd.hierarchy.date import Dates
 from incrowd.hierarchy.file import HierarchyFile, HierarchyRows
 from incrowd.hierarchy.interval import Intervals
+from incrowd.hierarchy.keep import Keep
 from incrowd.hierarchy.ladder import Ladder, Source
 from incrowd.hierarchy.prefix import Prefix
 from incrowd.hierarchy.spec import parse
@@ -13,12 +15,14 @@ from incrowd.hierarchy.tree import STAR, Tree
 
 __all__ = [
     "STAR",
+    "Bands",
     "Cost",
     "Dates",
     "Explicit",
     "HierarchyFile",
     "HierarchyRows",
     "Intervals",
+    "Keep",
     "Ladder",
     "Level",
     "Ncp",

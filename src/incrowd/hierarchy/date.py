@@ -1,6 +1,7 @@
-"""ISO dates to month, quarter, year and decade."""
+"""Dates to month, quarter, year, decade and more."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -15,18 +16,28 @@ LABELS: dict[str, Callable[[date], str]] = {
     "quarter": lambda d: f"{d.year:04}-Q{(d.month + 2) // 3}",
     "year": lambda d: f"{d.year:04}",
     "decade": lambda d: f"{d.year // 10:03}0s",
+    "20years": lambda d: f"{d.year // 20 * 20:04}-{d.year // 20 * 20 + 19:04}",
+    "century": lambda d: f"{d.year // 100 * 100:04}-{d.year // 100 * 100 + 99:04}",
 }
 STEPS = ("month", "quarter", "year", "decade")
+FORMAT = "format="
 
 
 @dataclass(frozen=True)
 class Dates:
-    """ISO 8601 dates or datetimes become ``2021-03``, ``2021-Q1``, ``2021``, ``2020s``.
+    """Dates become ``2021-03``, ``2021-Q1``, ``2021``, ``2020s``, also ``2020-2039``.
 
-    The date is the one written: a time zone is not converted.  A missing value becomes ``*`` only.
+    They are written in ISO 8601, or in one of ``formats`` (those of Python's ``strptime``); the
+    date is the one written: a time zone is not converted.  A missing value becomes ``*`` only.
+
+    Attributes
+    ----------
+    steps: of day, month, quarter, year, decade, 20years, century; from fine to coarse.
+    formats: several are served as long as no value is a different date by two of them.
     """
 
     steps: tuple[str, ...] = STEPS
+    formats: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for step in self.steps:
@@ -37,20 +48,40 @@ class Dates:
             raise HierarchyError(
                 f"{self}: steps go from fine to coarse, each once: {', '.join(LABELS)}"
             )
+        for written in self.formats:
+            if not _tells_a_day(written):
+                raise HierarchyError(
+                    f"{self}: {written!r} does not tell day, month and year; write "
+                    "date:format=%d/%m/%Y"
+                )
 
     def __str__(self) -> str:
-        return "date" if self.steps == STEPS else f"date:{','.join(self.steps)}"
+        formats = [f"{FORMAT}{'|'.join(self.formats)}"] if self.formats else []
+        steps = [] if self.steps == STEPS else self.steps
+        return ":".join(part for part in ("date", ",".join([*formats, *steps])) if part)
+
+    @classmethod
+    def parse(cls, parts: Sequence[str]) -> "Dates":
+        """Read what stands behind ``date:``, split at commas: ``format=%d/%m/%Y``, then steps."""
+        formats = tuple(
+            written
+            for part in parts
+            if part.startswith(FORMAT)
+            for written in part.removeprefix(FORMAT).split("|")
+        )
+        steps = tuple(part for part in parts if not part.startswith(FORMAT))
+        return cls(steps or STEPS, formats)
 
     def build(self, column: str, values: Sequence[str | None]) -> Ladder:
         """Return the ladder of the values, sorted by date.
 
         Raises
         ------
-        HierarchyError: a value is not an ISO date.
+        HierarchyError: a value is not a date as asked for, or is a different one by two formats.
         """
         known, missing = distinct(values)
         known, declared = apart(known)
-        days = _read_days(column, known, str(self))
+        days = read_days(column, known, str(self), self.formats)
         order = sorted(range(len(known)), key=lambda i: (days[i], known[i]))
         columns = [[known[i] for i in order]]
         for step in self.steps:
@@ -59,25 +90,53 @@ class Dates:
         return rule_ladder(column, str(self), columns, missing, declared)
 
 
-def _read_days(column: str, values: Sequence[str], rule: str) -> list[date]:
-    days: list[date] = []
-    wrong: list[str] = []
-    for value in values:
-        try:
-            days.append(_read_day(value))
-        except ValueError:
-            wrong.append(value)
+def read_days(
+    column: str, values: Sequence[str], rule: str, formats: Sequence[str] = ()
+) -> list[date]:
+    """Return the values as dates.
+
+    Raises
+    ------
+    HierarchyError: some are none, or are different ones by two formats; says how many.
+    """
+    found = [days_of(value, formats) for value in values]
+    wrong = [value for value, days in zip(values, found, strict=True) if not days]
     if wrong:
         count = "1 value is not a date" if len(wrong) == 1 else f"{len(wrong)} values are not dates"
+        like = " or ".join(formats) or "2021-03-15 or 2021-03-15T10:30"
         raise HierarchyError(
             f"column {column!r}, {rule}: {count}, the first of the form {form(min(wrong))}; "
-            "write dates like "
-            "2021-03-15 or 2021-03-15T10:30, leave missing ones empty, or use a hierarchy file"
+            f"write dates like {like}, leave missing ones empty, say how they are written "
+            "(date:format=%d/%m/%Y), or use a hierarchy file"
         )
+    twice = sum(len(days) > 1 for days in found)
+    if twice:
+        one = "1 value is" if twice == 1 else f"{twice} values are"
+        raise HierarchyError(
+            f"column {column!r}, {rule}: {one} a different date by two of the formats; give one"
+        )
+    return [next(iter(days)) for days in found]
+
+
+def days_of(value: str, formats: Sequence[str]) -> set[date]:
+    """Return the dates that a text may stand for; in ISO 8601 where no format is given."""
+    days: set[date] = set()
+    for written in formats:
+        with suppress(ValueError):
+            days.add(datetime.strptime(value, written).date())
+    if not formats:
+        with suppress(ValueError):
+            whole = date.fromisoformat(value) if len(value) == 10 else None
+            days.add(whole or datetime.fromisoformat(value).date())
     return days
 
 
-def _read_day(value: str) -> date:
-    if len(value) == 10:
-        return date.fromisoformat(value)
-    return datetime.fromisoformat(value).date()
+def _tells_a_day(written: str) -> bool:
+    """Whether a format brings different days back as they were."""
+    try:
+        return all(
+            datetime.strptime(day.strftime(written), written).date() == day
+            for day in (date(1971, 2, 3), date(2020, 12, 31))
+        )
+    except ValueError:
+        return False

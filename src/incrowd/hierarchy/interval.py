@@ -35,12 +35,12 @@ class Intervals:
         for narrow, wide in pairwise(widths):
             if wide <= narrow or not _is_multiple(wide, narrow):
                 raise HierarchyError(
-                    f"{self}: each width is a multiple of the one before, but {_plain(wide)} "
-                    f"follows {_plain(narrow)}; try {_plain(narrow * 2)}"
+                    f"{self}: each width is a multiple of the one before, but {plain(wide)} "
+                    f"follows {plain(narrow)}; try {plain(narrow * 2)}"
                 )
 
     def __str__(self) -> str:
-        return f"interval:{','.join(map(_plain, self.widths))}"
+        return f"interval:{','.join(map(plain, self.widths))}"
 
     def build(self, column: str, values: Sequence[str | None]) -> Ladder:
         """Return the ladder of the values, sorted by number.
@@ -54,7 +54,7 @@ class Intervals:
         numbers = read_numbers(column, known, str(self))
         order = number_order(numbers, known)
         index = _floor(column, [numbers[i] for i in order], self.widths[0], str(self))
-        whole = all(map(_is_whole, (*self.widths, *numbers)))
+        all_whole = all(map(whole, (*self.widths, *numbers)))
         columns = [[known[i] for i in order]]
         with localcontext() as context:
             context.prec = DIGITS
@@ -62,7 +62,9 @@ class Intervals:
                 cells, inverse = np.unique(
                     index // int(width / self.widths[0]), return_inverse=True
                 )
-                labels = [interval_label(i * width, (i + 1) * width, whole) for i in cells.tolist()]
+                labels = [
+                    interval_label(i * width, (i + 1) * width, all_whole) for i in cells.tolist()
+                ]
                 columns.append([labels[i] for i in inverse.tolist()])
         return rule_ladder(column, str(self), columns, missing, declared)
 
@@ -124,7 +126,7 @@ def _floor(
     column: str, numbers: Sequence[Decimal | int], width: Decimal, rule: str
 ) -> NDArray[np.int64]:
     """Return ⌊number / width⌋, exactly."""
-    if _is_whole(width) and all(map(_is_int, numbers)):
+    if whole(width) and all(map(_is_int, numbers)):
         with suppress(OverflowError):
             return np.array(numbers, np.int64) // int(width)
     try:
@@ -150,7 +152,8 @@ def _is_int(number: Decimal | int) -> bool:
     return isinstance(number, int)
 
 
-def _is_whole(number: Decimal | int) -> bool:
+def whole(number: Decimal | int) -> bool:
+    """Whether a number has no fraction."""
     return isinstance(number, int) or number == number.to_integral_value()
 
 
@@ -159,5 +162,6 @@ def _exponent(number: Decimal) -> int:
     return exponent if isinstance(exponent, int) else 0
 
 
-def _plain(number: Decimal) -> str:
+def plain(number: Decimal) -> str:
+    """Write a number without exponent and trailing zeros."""
     return f"{number.normalize():f}"

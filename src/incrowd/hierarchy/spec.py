@@ -4,15 +4,20 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from incrowd.errors import HierarchyError, did_you_mean
-from incrowd.hierarchy.date import STEPS, Dates
+from incrowd.hierarchy.bands import Bands
+from incrowd.hierarchy.date import Dates
 from incrowd.hierarchy.file import HierarchyFile
 from incrowd.hierarchy.interval import Intervals
+from incrowd.hierarchy.keep import Keep
 from incrowd.hierarchy.ladder import Source
 from incrowd.hierarchy.prefix import Prefix
 from incrowd.hierarchy.suppression import Suppression
 
-RULES = ("interval", "prefix", "date", "none")
-ALLOWED = "allowed are interval:5,10,20, prefix:1,2, date, none, or a file (leaf;level1;…;*)"
+RULES = ("interval", "bands", "prefix", "keep", "date", "none")
+ALLOWED = (
+    "allowed are interval:5,10,20, bands:0,18,65+, prefix:1,2, keep:1,3, date, none, or a file "
+    "(leaf;level1;…;*)"
+)
 
 
 def parse(text: str, folder: str | Path = ".") -> Source:
@@ -20,8 +25,10 @@ def parse(text: str, folder: str | Path = ".") -> Source:
 
     Parameters
     ----------
-    text: ``interval:W1,W2,…`` (widths), ``prefix:N1,N2,…`` (characters masked), ``date`` or
-        ``date:year,decade`` (of day, month, quarter, year, decade), ``none``, or a file's path.
+    text: ``interval:W1,W2,…`` (widths), ``bands:B1,B2,…+`` (borders), ``prefix:N1,N2,…``
+        (characters masked from the end), ``keep:N1,N2,…`` (first characters kept), ``date`` or
+        ``date:year,decade`` (see ``Dates``), also ``date:format=%d/%m/%Y``, ``none``, or a file's
+        path.
         A file that is called like a rule is written with its folder: ``./date``.
     folder: where a relative path starts.
 
@@ -34,11 +41,15 @@ def parse(text: str, folder: str | Path = ".") -> Source:
     if rule == "none" and not colon:
         return Suppression()
     if rule == "date":
-        return Dates(parts if colon else STEPS)
+        return Dates.parse(parts)
     if rule == "interval":
         return Intervals(tuple(_width(part, text) for part in parts))
     if rule == "prefix":
         return Prefix(tuple(_count(part, text) for part in parts))
+    if rule == "keep":
+        return Keep(tuple(_count(part, text) for part in parts))
+    if rule == "bands":
+        return Bands.parse(rest)
     path = Path(folder) / text.strip()
     if text.strip() and path.is_file():
         return HierarchyFile(path)
@@ -56,7 +67,9 @@ def _width(part: str, text: str) -> Decimal:
 
 def _count(part: str, text: str) -> int:
     if not part.isdecimal():
-        raise HierarchyError(f"{text!r}: {part!r} is not a number of characters; write prefix:1,2")
+        raise HierarchyError(
+            f"{text!r}: {part!r} is not a number of characters; write prefix:1,2 or keep:1,3"
+        )
     return int(part)
 
 

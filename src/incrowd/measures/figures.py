@@ -137,6 +137,7 @@ class Measure:
         without any, and where finding it would take long.
     subsets: one entry for each subset of the quasi-identifiers up to the size asked for, the
         most revealing first within each size.
+    warnings: what these figures do not say.
     """
 
     rows: int
@@ -154,6 +155,7 @@ class Measure:
     sensitive: tuple[SensitiveFigures, ...] = ()
     disjoint_l: int | None = None
     subsets: tuple[SubsetFigures, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
         """Return plain data for JSON: fractions as decimals, infinite figures as null."""
@@ -184,14 +186,14 @@ def as_text(found: Measure, width: int = 100) -> str:
 
 def as_tables(found: Measure) -> Group:
     """Return the figures as rich tables."""
-    parts = [classes_grid(found), columns_grid(found)]
+    parts: list[Grid] = [classes_grid(found), columns_grid(found)]
     if found.risk is not None:
         parts.append(risk_grid(found.risk))
     if found.sensitive:
         parts.append(sensitive_grid(found.sensitive, found.disjoint_l))
     if found.subsets:
         parts.append(subsets_grid(found))
-    return Group(*parts)
+    return Group(*parts, *(Text(f"Warning: {warning}.") for warning in found.warnings))
 
 
 def classes_grid(found: Measure) -> Grid:

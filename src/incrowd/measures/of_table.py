@@ -1,6 +1,6 @@
 """``measure``: from any table to its figures; wiring only."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from incrowd.measures.risk import people_behind, risk_figures
 from incrowd.measures.sensitive import disjoint_l, sensitive_figures
 from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
+from incrowd.privacy.cautions import DIVERSITY, pairs
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.distance import Hierarchical, Ordered
 from incrowd.privacy.metric import Metric
@@ -107,8 +108,30 @@ def measure(
         columns=tuple(lost),
         risk=_risk(known, columns, agreed, population, star) if table.rows else None,
         subsets=subset_figures(known, codes, agreed, subsets) if subsets else (),
+        warnings=tuple(_warnings(known, columns, agreed, star, figures.get("sensitive", ()))),
         **figures,
     )
+
+
+def _warnings(
+    known: Sequence[str],
+    columns: Sequence[Column],
+    agreed: Agreement,
+    star: str,
+    sensitive: Sequence[SensitiveFigures],
+) -> Iterator[str]:
+    """Yield what the figures of a release do not say; no cell is named."""
+
+    if any(one.distinct_l > 1 for one in sensitive):
+        yield DIVERSITY
+    paired = agreed.sizes[agreed.member] == 2
+    found = {}
+    for name, column in zip(known, columns, strict=True):
+        if len(column.values) == 3 and star in column.values:
+            found[name] = int((paired & (column.codes == column.values.index(star))).sum())
+    hit = [name for name, cells in found.items() if cells]
+    if hit:
+        yield pairs(sum(found.values()), hit)
 
 
 def _opened(data: Any) -> Table:

@@ -32,6 +32,7 @@ class Arguments(TypedDict, total=False):
     weights: Mapping[str, Any] | None
     cost: Any
     star: str
+    veil: Any
     fixed: str | Sequence[str]
     linked: Sequence[Sequence[str]]
     caps: "Mapping[str, Any] | Sequence[Cap | Mapping[str, Any]]"

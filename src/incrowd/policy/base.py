@@ -23,6 +23,7 @@ from incrowd.policy.options import (
     table_of,
 )
 from incrowd.policy.roles import ROLES, Roles, assign_roles
+from incrowd.policy.veil import veil_of
 from incrowd.privacy.numbers import take_whole
 from incrowd.text.marks import STAR
 
@@ -143,6 +144,20 @@ class Policy:
     star: str = row(
         STAR, Option("text", "what is written for a suppressed cell", "--star", "SYMBOL")
     )
+    veil: Any = row(
+        None,
+        Option(
+            "number or by column",
+            "probability with which coins hide each cell beforehand, such as `0.05` or "
+            "`age=0.5,sex=0.1`: then what a hidden cell may have been becomes more or less likely "
+            "by a factor of 1/probability at most",
+            "--veil",
+            "Q|COL=Q,…",
+            above=0,
+            most=1,
+            words="none",
+        ),
+    )
     fixed: Sequence[str] = row(
         (), Option("names", "quasi-identifiers that are never changed", "--fixed", "A,…")
     )
@@ -240,6 +255,7 @@ class Policy:
             object.__setattr__(self, role, _names(role, getattr(self, role)))
         object.__setattr__(self, "linked", _lists("linked", self.linked))
         object.__setattr__(self, "caps", caps_of(self.caps))
+        object.__setattr__(self, "veil", veil_of(self.veil))
         self._require_kinds()
         take_whole(self, "k")
         self._require_owners()

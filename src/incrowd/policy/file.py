@@ -69,6 +69,8 @@ class Reader:
         if key.kind == "text or by column":
             by_column = isinstance(given, Mapping)
             return self.by_column(given, key, path) if by_column else self.text(given, key, path)
+        if key.kind == "number or by column" and isinstance(given, Mapping):
+            return self.by_column(given, key, path)
         if key.kind == "text":
             return self.text(given, key, path)
         if key.kind in ("names", "lists"):
@@ -113,7 +115,7 @@ class Reader:
         """Return column → text or number."""
         if not isinstance(given, Mapping):
             raise self.wrong(path, f"a table of columns ([{path}])", given)
-        read = self.number if key.kind == "numbers by column" else self.text
+        read = self.number if key.kind.startswith("number") else self.text
         return {column: read(value, key, f"{path}.{column}") for column, value in given.items()}
 
     def text(self, given: Any, key: Option, path: str) -> str:
@@ -149,7 +151,8 @@ class Reader:
 
     def number(self, given: Any, key: Option, path: str) -> Any:
         """Return a number, within its limits."""
-        if key.kind in ("exact", "numbers by column") and isinstance(given, str):
+        exact = key.kind == "exact" or (key.kind.startswith("number") and "column" in key.kind)
+        if exact and isinstance(given, str):
             return given  # read exactly where it is used
         whole = key.kind == "whole"
         fits = isinstance(given, int) if whole else isinstance(given, int | float)

@@ -13,6 +13,7 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 
 from incrowd.errors import InputError
+from incrowd.hierarchy.date import days_of
 from incrowd.tables.base import Column, Source
 
 IDENTIFYING = (
@@ -20,7 +21,13 @@ IDENTIFYING = (
     *("ssn", "nin", "nino", "email", "mail", "phone", "telephone", "tel", "mobile", "fax", "id"),
     *("ids", "uid", "uuid", "guid", "identifier", "passport", "iban", "mrn", "license", "licence"),
     *("username", "login", "url", "website", "address", "street", "ip", "account", "card", "nhs"),
+    *("pid", "patid", "patientid", "personid", "subjectid", "studentid", "employeeid", "custid"),
 )
+PERSONAL = (  # of these one that stands in several rows names one person, unlike a surname
+    *("id", "pid", "patid", "patientid", "personid", "subjectid", "studentid", "employeeid"),
+    *("custid", "ssn", "nin", "nino", "mrn", "nhs", "passport", "identifier", "uid", "uuid"),
+)
+QUANTITIES = ("age", "ages", "year", "years", "born", "birth", "weight", "height", "bmi", "size")
 SENSITIVE = (
     *("diagnosis", "diagnoses", "disease", "illness", "disorder", "condition", "symptom", "icd"),
     *("hiv", "cancer", "treatment", "medication", "drug", "prescription", "procedure", "test"),
@@ -36,6 +43,9 @@ FEW_ROWS = 20  # a table of fewer rows says nothing by how many of its values di
 MANY_NUMBERS = 12  # different numbers from which a number is worth intervals
 MANY_CODES = 8  # different codes from which they are worth prefixes
 STEPS = (1, 2, 5)
+LIFETIME = 40  # years between dates from which they want steps wider than a decade
+FORMATS = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d")
+CODED = re.compile(r"[A-Za-z]{0,3}\d[\w.\-/]*")  # E11.9, 62.01, SW1A
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
 
 
@@ -45,7 +55,7 @@ class Guess:
 
     Attributes
     ----------
-    role: ``"qi"``, ``"sensitive"`` or ``"id"``.
+    role: ``"qi"``, ``"sensitive"``, ``"id"`` or ``"person"``, an identifier of several rows each.
     why: the reason, in words, without any cell.
     hierarchy: a rule that suits the column, or None.
     """
@@ -81,7 +91,13 @@ def guess_column(name: str, column: Column, rows: int) -> Guess:
 def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tuple[str, str]:
     """Return the role and the reason."""
     words = words_of(name)
+    present = int((column.codes >= len(column.values) - len(values)).sum())
     named = [word for word in words if word in IDENTIFYING]
+    if named and len(values) < present and any(word in PERSONAL for word in named):
+        return "person", (
+            f"its name has the word {named[0]!r}, and its {len(values):,} values stand in "
+            f"{present:,} rows: people are counted, not rows"
+        )
     if named:
         return "id", f"its name has the word {named[0]!r}: a direct identifier by the look of it"
     if any(word in TEXT for word in words):
@@ -91,11 +107,10 @@ def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tupl
     secret = [word for word in words if word in SENSITIVE]
     if secret:
         return "sensitive", f"its name has the word {secret[0]!r}: what the table is about"
-    present = int((column.codes >= len(column.values) - len(values)).sum())
     counted = f"{len(values):,} different values in {present:,} rows"
     kind = kind_of(values)
     own = says_who(kind, values, present, rows)
-    if own is not None and not any(word in CODES for word in words):
+    if own is not None and not any(word in (*CODES, *QUANTITIES) for word in words):
         return "id", own.format(counted=counted)
     return "qi", f"others may know it; {kind}, {counted}"
 
@@ -125,8 +140,11 @@ def words_of(name: str) -> list[str]:
 
 
 def kind_of(values: Sequence[str]) -> str:
-    """Return ``"dates"``, ``"whole numbers"``, ``"numbers"``, ``"codes"`` or ``"text"``."""
-    if all(map(is_date, values)):
+    """Return ``"dates"``, ``"whole numbers"``, ``"numbers"``, ``"codes"`` or ``"text"``.
+
+    Codes of unequal length are ``"long codes"``.
+    """
+    if all(map(is_date, values)) or formats_of(values):
         return "dates"
     if all(re.fullmatch(r"\d+", value) for value in values):
         lengths = {len(value) for value in values}
@@ -141,7 +159,17 @@ def kind_of(values: Sequence[str]) -> str:
     same = len({len(value) for value in values}) == 1
     if digits == len(values) and same and len(values[0]) >= 3:
         return "codes"
-    return "text"
+    return "long codes" if values and all(map(CODED.fullmatch, values)) else "text"
+
+
+def formats_of(values: Sequence[str]) -> list[str]:
+    """Return the formats, other than ISO 8601, by which all values are dates."""
+    formats: list[str] = list(FORMATS)
+    for value in values:
+        formats = [written for written in formats if days_of(value, [written])]
+        if not formats:
+            break
+    return formats if values else []
 
 
 def is_date(text: str) -> bool:
@@ -168,7 +196,10 @@ def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
         return None, ""
     kind = kind_of(values)
     if kind == "dates" and len(values) > 1:
-        return "date", "dates become months, quarters, years, decades"
+        return dates(values)
+    if kind == "long codes" and len(values) >= MANY_CODES and max(map(len, values)) > 1:
+        longest = max(map(len, values))
+        return ("keep:1,3" if longest > 3 else "keep:1"), "codes keep their first characters"
     coded = kind in ("codes", "whole numbers") and any(word in CODES for word in words_of(name))
     if (kind == "codes" or coded) and len(values) >= MANY_CODES:
         most = min(len(value) for value in values) - 1
@@ -178,6 +209,23 @@ def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
     if kind in ("whole numbers", "numbers") and len(values) >= MANY_NUMBERS:
         return interval(values)
     return None, ""
+
+
+def dates(values: Sequence[str]) -> tuple[str | None, str]:
+    """Return steps for dates, wider ones where the dates span a lifetime."""
+    formats = [] if all(map(is_date, values)) else formats_of(values)
+    if len(formats) > 1:
+        return None, "dates, of which nobody can tell day from month: say date:format=%d/%m/%Y"
+    years = [min(days_of(value, formats)).year for value in values]
+    wide = max(years) - min(years) >= LIFETIME
+    steps = ",".join(("month", "year", "decade", "20years")) if wide else ""
+    rule = ",".join(part for part in (*(f"format={f}" for f in formats), steps) if part)
+    said = (
+        "dates become months, years, decades, 20 years"
+        if wide
+        else ("dates become months, quarters, years, decades")
+    )
+    return f"date:{rule}" if rule else "date", said
 
 
 def interval(values: Sequence[str]) -> tuple[str | None, str]:

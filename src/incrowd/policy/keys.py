@@ -52,6 +52,9 @@ def _shape(key: Option) -> dict[str, Any]:
         "texts by column": texts,
         "numbers by column": {"type": "object", "additionalProperties": exact},
         "text or by column": {"anyOf": [text, texts]},
+        "number or by column": {
+            "anyOf": [exact, {"type": "object", "additionalProperties": exact}]
+        },
     }[key.kind]
 
 
@@ -92,6 +95,7 @@ def _value(key: Option) -> str:
         "text": "a text",
         "texts by column": "column → text",
         "numbers by column": "column → number",
+        "number or by column": "a number, or column → number",
         "text or by column": "a text, or column → text",
         "models": "a list, see below",
         "caps": "column → number, or a list, see below",

@@ -30,7 +30,7 @@ class Option:
     ----------
     kind: ``whole``, ``number``, ``exact`` (a number, or a text such as ``"1/5"``), ``text``,
         ``names`` (a text or a list of texts), ``lists`` (of lists of texts), ``texts by column``,
-        ``numbers by column``, ``text or by column``, ``models``, ``caps``.
+        ``numbers by column``, ``text or by column``, ``number or by column``, ``models``, ``caps``.
     meaning: for readers, in Markdown; without a full stop.
     flag: on the command line; ``metavar`` stands for its value there.
     choices: the texts that are allowed; none: any.

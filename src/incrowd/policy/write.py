@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from incrowd.policy.base import OPTION
 from incrowd.policy.guess import Guess
-from incrowd.policy.roles import ROLES
 from incrowd.text.marks import STAR
 
 HEAD = """\
@@ -24,7 +23,7 @@ def policy_text(guesses: Sequence[Guess], k: int = 5, star: str | None = None) -
     lines = [HEAD, f"k = {k}  # least number of rows alike"]
     if star is not None and star != STAR:
         lines.append(f"star = {quoted(star)}  # some cell of the table is {STAR}")
-    for role in ROLES:
+    for role in ("qi", "sensitive", "id", "person", "keep"):
         meaning = OPTION[role].meaning
         lines += ["", f"# {meaning[0].upper()}{meaning[1:]}."]
         lines += listed(role, [guess for guess in guesses if guess.role == role])

@@ -31,6 +31,7 @@ class DistinctDiversity(PerAttribute):
     attribute: int | None = None
 
     compares_with_table = False
+    closed_under_supersets = True
     stays_lawful = True
 
     def __post_init__(self) -> None:

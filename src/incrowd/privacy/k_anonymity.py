@@ -24,6 +24,7 @@ class KAnonymity(Model):
     closed_under_union = True
     compares_with_table = False
     size_decides = True
+    closed_under_supersets = True
     stays_lawful = True
 
     def __post_init__(self) -> None:

@@ -43,6 +43,7 @@ class Model(ABC):
     compares_with_table: whether the table matters.  True is the safe answer; others are not served
         beside an earlier release, and with fixed columns only by methods that know the table.
     size_decides: whether a class is lawful exactly when it has ``smallest_class`` rows.
+    closed_under_supersets: whether a lawful class stays lawful whatever rows join it.
     stays_lawful: whether the search had better go from one lawful release to the next: where
         prices ask for lawful classes exactly, or hardly a class stays lawful when it is trimmed.
     """
@@ -50,6 +51,7 @@ class Model(ABC):
     closed_under_union: bool
     compares_with_table: bool = True
     size_decides: bool = False
+    closed_under_supersets: bool = False
     stays_lawful: bool = False
 
     @property

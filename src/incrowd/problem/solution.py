@@ -1,6 +1,6 @@
 """An assignment of copies to classes, and what follows from it: joins, sizes, cost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -17,10 +17,13 @@ class Solution:
     ----------
     instance: what it solves.
     classes: int64, shape (rows,): class of each copy, dense ids 0..class_count-1.
+    least: int64, shape (classes, columns): the lowest level at which each class may show a column,
+        where that is more than its join asks for; None where joins say all.
     """
 
     instance: Instance
     classes: NDArray[np.int64]
+    least: NDArray[np.int64] | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, instance: Instance, classes: NDArray[np.integer]) -> "Solution":
@@ -41,7 +44,7 @@ class Solution:
 
     @cached_property
     def levels(self) -> NDArray[np.int64]:
-        """int64, shape (classes, columns): level of each class's join.
+        """int64, shape (classes, columns): level of each class's join, or of ``least`` above it.
 
         The leaves below a node are a run of codes, so the join of a class is the lowest level at
         which its smallest and largest code agree.
@@ -56,7 +59,7 @@ class Solution:
             high = np.maximum.reduceat(codes, starts)
             for level in range(tree.levels - 1, -1, -1):
                 levels[tree.node[level][low] == tree.node[level][high], j] = level
-        return levels
+        return levels if self.least is None else np.maximum(levels, self.least)
 
     @cached_property
     def class_costs(self) -> NDArray[np.int64]:

@@ -23,6 +23,7 @@ from incrowd.tables.fewer import FewerRows
 
 if TYPE_CHECKING:
     from incrowd.published.base import Published
+    from incrowd.veil.release import Veil
 
 
 def prove(
@@ -151,7 +152,10 @@ def origins(hierarchies: Mapping[str, Any]) -> dict[str, dict[str, str | None]]:
     return known
 
 
-def write_statement(facts: Mapping[str, Any], proof: str | Path, file: IO[bytes]) -> None:
-    """Write the public statement of a proof file as JSON."""
-    text = json.dumps(statement(facts, proof), indent=1, ensure_ascii=False)
+def write_statement(
+    facts: Mapping[str, Any], proof: str | Path, file: IO[bytes], veil: "Veil | None" = None
+) -> None:
+    """Write the public statement of a proof file, of a release with this veil, as JSON."""
+    factors = None if veil is None else {name: float(x) for name, x in veil.factors.items()}
+    text = json.dumps(statement(facts, proof, factors), indent=1, ensure_ascii=False)
     file.write(text.encode() + b"\n")

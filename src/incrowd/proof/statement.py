@@ -10,7 +10,9 @@ from incrowd.proof.writing import VERSION, sha256_of
 from incrowd.text.units import gap_of
 
 
-def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
+def statement(
+    facts: Mapping[str, Any], proof: str | Path, veil: Mapping[str, float] | None = None
+) -> dict[str, Any]:
     """Return the public statement of a proof.
 
     The original is named by a commitment, HMAC-SHA256(salt, hash of the file), not by its hash:
@@ -20,8 +22,13 @@ def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
     Parameters
     ----------
     facts: the proof's JSON part; ``proof``: the proof file.
+    veil: column → 1/q of a veiled release.  Then nothing is said of the bound, which depends on
+        hidden cells; the cost can be counted in the release.
     """
     cost, bound = facts["cost"], facts["bound"]
+    said = {"bound": bound, "gap": gap_of(cost, bound), "optimal": cost == bound}
+    if veil is not None:
+        said = {"veil": dict(veil)}
     return {
         "format": "incrowd-statement",
         "version": VERSION,
@@ -35,9 +42,7 @@ def statement(facts: Mapping[str, Any], proof: str | Path) -> dict[str, Any]:
         **({"unchecked": facts["unchecked"]} if "unchecked" in facts else {}),
         "scale": facts["scale"],
         "cost": cost,
-        "bound": bound,
-        "gap": gap_of(cost, bound),
-        "optimal": cost == bound,
+        **said,
         "suppressed_rows": facts["suppressed_rows"],
     }
 

@@ -22,7 +22,8 @@ from incrowd.privacy.base import Group
 from incrowd.privacy.claims import Claims, claims_of
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.model import Model
-from incrowd.published.cautions import repeatable, repeated, values_by_class
+from incrowd.published import cautions
+from incrowd.published.cautions import values_by_class
 from incrowd.published.ladders import ladders_of
 from incrowd.tables import files
 from incrowd.tables.base import Edit, Source, Table, agree, labelled, texts
@@ -30,6 +31,8 @@ from incrowd.text.units import Number, Priced, in_units, shown
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from incrowd.veil.release import Veil
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +52,7 @@ class Published(Priced):
     further_units: lower bounds, by name, that the method reports beside the best, in that unit.
     suppressed_rows: rows left out because the table broke the model; ``source`` is without them.
     suppressed_units: what they count, in that unit: within cost, bound and worst.
+    veil: what is said of the coins that hid cells beforehand (``incrowd.veil.release.Veil``).
     """
 
     coded: Coded
@@ -65,6 +69,7 @@ class Published(Priced):
     further_units: Mapping[str, int] = field(default_factory=dict)
     suppressed_rows: int = 0
     suppressed_units: int = 0
+    veil: "Veil | None" = None
 
     @property
     def source(self) -> Source:
@@ -163,6 +168,11 @@ class Published(Priced):
         """Lower bounds that the method reports beside the best one: ``forest`` its weight."""
         return {name: in_units(units, self.scale) for name, units in self.further_units.items()}
 
+    @property
+    def veiled_bound(self) -> Number | None:
+        """What no lawful release of the veiled table costs less than; None without a veil."""
+        return None if self.veil is None else in_units(self.veil.veiled_bound_units, self.scale)
+
     @cached_property
     def changed(self) -> Mapping[str, int]:
         """Number of changed cells by quasi-identifier."""
@@ -243,8 +253,13 @@ class Published(Priced):
         """What the release does not protect from, for the publisher alone; no cell is named."""
 
         names = () if self.roles.person else self.roles.id  # there, people are counted
-        found = repeated(self.source, names, self._class_of_original, self.k)
-        return (*found, *repeatable(self.policy))
+        classes, replaced = self._class_of_original, self.edit.replacements
+        found = [*cautions.repeated(self.source, names, classes, self.k)]
+        found += cautions.of_models(self.model)
+        if self.veil is None:  # coins split pairs that are alike, and order rows
+            found += cautions.told_by_pairs(self.source, self.roles.qi, replaced, classes)
+            found += cautions.repeatable(self.policy)
+        return tuple(found)
 
     def verify(self) -> bool:
         """Re-check the release as it stands in ``data``, with code the search does not share.

@@ -1,12 +1,14 @@
 """What a lawful release does not protect from, and the publisher may not have thought of."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.policy.base import Policy
-from incrowd.tables.base import Source
+from incrowd.privacy.cautions import DIVERSITY, pairs
+from incrowd.privacy.model import Model
+from incrowd.tables.base import Replacement, Source
 
 Ints = NDArray[np.int64]
 
@@ -34,6 +36,31 @@ def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Ite
                 f"{len(different):,} {of} {has} fewer than {k:,} different ones. Rows are counted; "
                 f"if {name!r} names people, fewer than {k:,} people may stand in a class"
             )
+
+
+def told_by_pairs(
+    source: Source, names: Sequence[str], replaced: Mapping[str, Replacement], classes: Ints
+) -> Iterator[str]:
+    """Yield a caution where cells of columns with two values are hidden in classes of two rows.
+
+    Parameters
+    ----------
+    names: the quasi-identifiers.  classes: int64, shape (rows,): the class of each original row.
+    """
+    paired = np.bincount(classes)[classes] == 2
+    found = {}
+    for name in names:
+        if name in replaced and len(source.encode(name).values) == 2:
+            found[name] = int((paired & (replaced[name].ids >= 0)).sum())
+    hit = [name for name, cells in found.items() if cells]
+    if hit:
+        yield pairs(sum(found.values()), hit)
+
+
+def of_models(model: Model) -> Iterator[str]:
+    """Yield a caution where l-diversity is asked for."""
+    if any(hasattr(part, "l") for part in model.parts):
+        yield DIVERSITY
 
 
 def repeatable(policy: Policy) -> Iterator[str]:

@@ -202,13 +202,16 @@ def again(view: View, inside: Inside) -> Section:
         lines.append(["original", cell_text(inside.input[0])])
         lines.append(["SHA-256 of the original", inside.input[1]])
     lines += [[name, version] for name, version in versions()]
+    coins = "The veil's coins are kept nowhere: the same call makes another release."
     note = "The same original, call and versions give the same release"
     note += ", in another order of rows" if order_of(release) == FRESH else ""
     if release.policy.time_limit is not None:
         note += ", unless the time limit cuts in, which depends on the machine"
     note += "."
     body = joined(
-        paragraphs(note), *parts, alone_table("Facts of this run", ["fact", "value"], lines, 9)
+        paragraphs(note if release.veil is None else coins),
+        *parts,
+        alone_table("Facts of this run", ["fact", "value"], lines, 9),
     )
     return Section("again", "To make it again", body)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from incrowd.published.base import Published
 from incrowd.report import inside as private
 from incrowd.report import sections as public
+from incrowd.report.attacked import attacks
 from incrowd.report.html import Html, joined, tag
 from incrowd.report.page import Pictures, page
 from incrowd.report.plots import require_matplotlib
@@ -47,6 +48,7 @@ def internal_report(release: Published, name: str = "release", inside: Inside | 
         public.done(view),
         public.classes(view, pictures),
         private.risk(view, inside, pictures),
+        attacks(inside),
         public.changes(view, pictures),
         private.lost(view, inside),
         public.columns(view, pictures),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from incrowd.published.base import Published
-    from incrowd.report.view import Curve
+    from incrowd.report.view import Attacked, Curve
 
 
 class Pictured:
@@ -42,7 +42,12 @@ class Pictured:
         return self._release
 
     def report(
-        self, path: str | Path, internal: bool = False, *, frontier: "Curve | None" = None
+        self,
+        path: str | Path,
+        internal: bool = False,
+        *,
+        frontier: "Curve | None" = None,
+        attacks: "Attacked | None" = None,
     ) -> None:
         """Write a report as one HTML file that loads nothing.
 
@@ -51,11 +56,12 @@ class Pictured:
         internal: False: for the data's users: made from the release alone, without seed, risk and
             original.  True: for the publisher: before and after, risk, seed, how to make it again.
         frontier: what ``incrowd.frontier`` found, to be part of an internal report.
+        attacks: what ``incrowd.attack`` found, likewise.
 
         Raises
         ------
         MissingExtraError: matplotlib is not installed.
-        InputError: the file cannot be written; a frontier for an external report.
+        InputError: the file cannot be written; a frontier or attacks for an external report.
         """
 
         if frontier is not None and not internal:
@@ -63,7 +69,14 @@ class Pictured:
                 "a frontier tells more about the original than the release does; it goes into an "
                 "internal report (internal=True)"
             )
-        inside = Inside(release=self._release, frontier=frontier) if internal else None
+        if attacks is not None and not internal:
+            raise InputError(
+                "what attacks found tells of the original; it goes into an internal report "
+                "(internal=True)"
+            )
+        inside = None
+        if internal:
+            inside = Inside(release=self._release, frontier=frontier, attacks=attacks)
         write_report(self._release, path, internal, inside=inside)
 
     def plot_classes(self) -> "Figure":

@@ -4,6 +4,7 @@ import platform
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
+from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,7 @@ def plain(value: Any) -> Any:
         return {name: plain(held) for name, held in value.items()}
     if isinstance(value, tuple | list):
         return [plain(held) for held in value]
-    return str(value) if isinstance(value, Path) else value
+    return str(value) if isinstance(value, Path | Fraction) else value
 
 
 def default_values() -> dict[str, Any]:

@@ -311,10 +311,16 @@ def limits(view: View) -> Section:
     texts = [
         "k-anonymity keeps a row from being told apart from the others of its class by the "
         "quasi-identifiers. It does not keep the rows of a class from sharing a sensitive value, "
-        "nor protect when a second release of the same people is published.",
+        "nor protect when a second release of the same people is published: the values that both "
+        "classes of a person share are fewer.",
         "Suppressed cells are not missing at random: rare combinations lose most. Treat a star as "
         "“not told”, not as a value; tails and small groups are thinner than they were.",
     ]
+    if view.sensitive:
+        texts.append(
+            "That a class holds several sensitive values is no limit on what can be inferred: who "
+            "learns across classes how columns go together may be surer of one of them.",
+        )
     if view.inside is None:
         texts.append(
             "This report is made from the released table and the publisher's stated rules alone. "

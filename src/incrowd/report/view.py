@@ -34,6 +34,19 @@ class Curve(Protocol):
         ...
 
 
+class Attacked(Protocol):
+    """What attacks on the release found; ``incrowd.attack`` returns one."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a reader of the figures should know."""
+        ...
+
+    def record(self) -> Mapping[str, Any]:
+        """Return ``{"attacks": […]}``, one mapping of plain values for each attack."""
+        ...
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Inside:
     """What is for the publisher alone.
@@ -45,6 +58,7 @@ class Inside:
     input: name of the original's file, and its SHA-256; None for a frame.
     policy_file: text of the policy file, where there is one.
     frontier: cost and bound against k, where given.
+    attacks: what attacks on the release found, where given.
     """
 
     release: Published
@@ -52,6 +66,7 @@ class Inside:
     input: tuple[str, str] | None = None
     policy_file: str | None = None
     frontier: Curve | None = None
+    attacks: Attacked | None = None
 
     @property
     def before(self) -> Table:
@@ -149,6 +164,11 @@ class View:
 def view_of(release: Published, name: str, inside: Inside | None) -> View:
     """Return what a report about a release may see; ``inside`` None: what everybody may see."""
     require_whole(release)
+    if inside is None and release.veil is not None:
+        raise OutOfScopeError(
+            "a report or metadata for the public tells the bound, which depends on hidden cells "
+            "that the veil keeps; the statement of a proof says what may be said"
+        )
     policy, roles = release.policy, release.roles
     return View(
         name=name,

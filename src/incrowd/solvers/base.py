@@ -95,16 +95,11 @@ class Solver(Protocol):
         ...
 
 
-def search_for(problem: Problem) -> str:
-    """Name the method that serves the problem's model whatever the size of the table."""
-    return "engine" if problem.model.size_decides else "sensitive-engine"
-
-
 def refuse_other_models(problem: Problem, served: str = "k-anonymity") -> str | None:
     """Say no to all models but k-anonymity, for the methods that know no other."""
     if problem.model.size_decides:
         return None
-    return f"it serves {served}, not {problem.asked}; use sensitive-engine or mondrian"
+    return f"it serves {served}, not {problem.asked}; use engine or mondrian"
 
 
 def refuse_open_models(problem: Problem) -> str | None:

@@ -22,11 +22,9 @@ from incrowd.solvers.fpt.kernel import Kernel
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
 from incrowd.solvers.fpt.resolution_vectors import ResolutionVectors
 from incrowd.solvers.matching.solver import SimplexMatching, TwoDiversity
-from incrowd.solvers.sensitive.engine import SensitiveEngine
 
 SOLVERS: tuple[Solver, ...] = (
     Engine(),
-    SensitiveEngine(),
     SubsetDP(),
     SplitRecursion(),
     SimplexMatching(),
@@ -45,19 +43,26 @@ SOLVERS: tuple[Solver, ...] = (
     Incognito(),
 )
 
+ALIASES = {"sensitive-engine": "engine"}  # ids of before that are still accepted
+
 
 def by_id(solver_id: str) -> Solver:
-    """Return the solver with this id.
+    """Return the solver with this id, or with the one that took its place.
 
     Raises
     ------
     InputError: there is none; names the nearest.
     """
     for solver in SOLVERS:
-        if solver.id == solver_id:
+        if solver.id == ALIASES.get(solver_id, solver_id):
             return solver
     ids = [solver.id for solver in SOLVERS]
     raise InputError(f"no method is called {solver_id!r}{did_you_mean(solver_id, ids)}")
+
+
+def aliases_of(solver: Solver) -> list[str]:
+    """Return the other ids that name the solver."""
+    return [alias for alias, solver_id in ALIASES.items() if solver_id == solver.id]
 
 
 def has_reductions(solver: Solver) -> bool:

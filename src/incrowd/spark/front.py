@@ -121,6 +121,8 @@ def require_servable(
             "fixed, linked and capped columns are not served on Spark yet; leave them out, or make "
             "the release on one machine"
         )
+    if policy.veil is not None:
+        raise InputError("the veil is not served on Spark; make the release on one machine")
     if policy.suppress_rows:
         raise InputError(
             "leaving rows out (suppress_rows) is not served on Spark; make the release on one "

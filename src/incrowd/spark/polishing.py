@@ -8,7 +8,9 @@ from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
-from incrowd.solvers.engine.engine import Engine, Run
+from incrowd.solvers.engine.engine import Engine
+from incrowd.solvers.engine.search import Search
+from incrowd.solvers.progress import Progress
 from incrowd.spark.task import Task
 
 
@@ -25,18 +27,18 @@ def polished(start: Solution, price: NDArray[np.float64], task: Task) -> Solutio
         instance.scale,
     )
     context = Context(task.seed, Stop(task.time_limit, None), threads=1)
-    run = Run(Engine(), Problem(small, task.model), k, context)
-    run.best = Solution.of(small, start.classes[keep])
-    before = run.best.cost
-    run.price = price
-    run.bound = min(int(price @ small.counts), before)
-    run.polish()
-    if run.best.cost >= before:
+    progress = Progress(context, Solution.of(small, start.classes[keep]))
+    before = progress.best.cost
+    progress.bound = min(int(price @ small.counts), before)
+    search = Search(Engine().means(), small, k, progress)
+    search.price = price
+    search.polish()
+    if progress.best.cost >= before:
         return start
     classes = np.empty(instance.rows, np.int64)
-    classes[keep] = run.best.classes
+    classes[keep] = progress.best.classes
     # those set aside are whole classes by themselves, one for each distinct row
-    classes[surplus] = len(run.best.sizes) + instance.copies[surplus]
+    classes[surplus] = len(progress.best.sizes) + instance.copies[surplus]
     found = Solution.of(instance, classes)
     return found if found.cost < start.cost and found.sizes.min() >= k else start
 

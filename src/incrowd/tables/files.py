@@ -17,8 +17,16 @@ from incrowd.tables.parts_write import is_folder, write_parts
 from incrowd.tables.stat import require_place_of
 
 
-def read(path: str | Path, delimiter: str | None = None, encoding: str | None = None) -> Source:
-    """Read CSV, Parquet, Arrow, SPSS, Stata or SAS (by the first bytes); ``-`` is standard input.
+def read(
+    path: str | Path,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+) -> Source:
+    """Read CSV, Parquet, Arrow, Excel, SPSS, Stata or SAS; ``-`` is standard input.
+
+    The format is told by the first bytes; that of a workbook, of which ``sheet`` is read, by the
+    name.
 
     Raises
     ------
@@ -28,7 +36,7 @@ def read(path: str | Path, delimiter: str | None = None, encoding: str | None = 
     """
     if are_parts(path):
         return read_parts(path, delimiter, encoding)
-    return read_file(path, delimiter, encoding)
+    return read_file(path, delimiter, encoding, sheet)
 
 
 def open_table(data: Any) -> Source:
@@ -120,7 +128,7 @@ def write(
     require_place_of(path, table)
     known = format_called(output_format(path, table))
     encoding = table.dialect.encoding if isinstance(table, EditedCsv) else None
-    form = Form(delimiter_of(table), encoding, codebook)
+    form = Form(delimiter_of(table), encoding, codebook=codebook)
     if known.write is None:
         raise InputError(f"{path}: {known.name} files can be read, not written")
     with whole(path) as file:

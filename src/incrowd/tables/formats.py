@@ -10,8 +10,11 @@ from incrowd.tables.base import Source, Table
 from incrowd.tables.csv_table import EditedCsv, read_csv
 from incrowd.tables.native import NativeTable, as_polars
 from incrowd.tables.packed import EditedPacked, packed_texts, read_back, read_packed
+from incrowd.tables.sheets import SHEETS, read_sheet, write_sheet
 from incrowd.tables.stat import FAMILY, PACKAGE, StatTable, read_stat, stat_form
 from incrowd.tables.stat_write import write_stat
+
+ZIPPED = b"PK\x03\x04"
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Form:
 
     delimiter: str | None = None
     encoding: str | None = None
+    sheet: str | None = None
     codebook: bool = False
 
 
@@ -38,21 +42,23 @@ class Format:
     id: one word.
     name: as people call it.
     suffixes: names of files that are written in it, in lower case; none where it is only read.
-    begins: whether a file with these bytes is of this format.
+    begins: whether a file with these bytes, of a name with this suffix, is of this format.
     read: makes a table of a file's bytes; also told the file's name, for messages.
     write: writes a release.
     again: reads a finished file back, to be compared with the release; ``read`` where None.
     may_be_called_text: whether a file of it may bear a name such as ``.csv``.
+    has_sheets: whether a file of it may hold several tables.
     """
 
     id: str
     name: str
     suffixes: tuple[str, ...]
-    begins: Callable[[bytes], bool]
+    begins: Callable[[bytes, str], bool]
     read: Callable[[bytes, str, Form], Source]
     write: Callable[[Table, IO[bytes], Form], None] | None = None
     again: Callable[[bytes, str, Form], Source] | None = None
     may_be_called_text: bool = False
+    has_sheets: bool = False
 
     def reread(self, data: bytes, form: Form) -> Source:
         """Read a finished release back."""
@@ -74,7 +80,7 @@ def _packed(id: str, name: str, magic: bytes, *suffixes: str) -> Format:
     def again(data: bytes, file: str, form: Form) -> Source:
         return read_back(id, data)
 
-    def begins(data: bytes) -> bool:
+    def begins(data: bytes, suffix: str) -> bool:
         return data.startswith(magic)
 
     write = partial(_write_frame, id) if suffixes else None
@@ -102,7 +108,7 @@ def _write_frame(id: str, table: Table, file: IO[bytes], form: Form) -> None:
 def _stat(id: str) -> Format:
     """Return a format of SPSS, Stata or SAS."""
 
-    def begins(data: bytes) -> bool:
+    def begins(data: bytes, suffix: str) -> bool:
         return stat_form(data) == id
 
     def read(data: bytes, file: str, form: Form) -> Source:
@@ -127,6 +133,30 @@ def _stat(id: str) -> Format:
     )
 
 
+def _sheet(id: str) -> Format:
+    """Return a format of workbooks."""
+
+    def begins(data: bytes, suffix: str) -> bool:
+        return data.startswith(ZIPPED) and SHEETS.get(suffix) == id
+
+    def read(data: bytes, file: str, form: Form) -> Source:
+        return read_sheet(data, file, id, form.sheet)
+
+    def write(table: Table, file: IO[bytes], form: Form) -> None:
+        held = packed_texts(table).native() if isinstance(table, EditedCsv) else as_polars(table)
+        write_sheet(held, id, file)
+
+    return Format(
+        id=id,
+        name="a workbook",
+        suffixes=(f".{id}",),
+        begins=begins,
+        read=read,
+        write=write,
+        has_sheets=True,
+    )
+
+
 def _read_csv(data: bytes, file: str, form: Form) -> Source:
     return read_csv(data, file, form.delimiter, form.encoding)
 
@@ -148,7 +178,7 @@ CSV = Format(
     id="csv",
     name="CSV",
     suffixes=(".csv", ".tsv", ".tab", ".txt", ".psv"),
-    begins=lambda data: True,
+    begins=lambda data, suffix: True,
     read=_read_csv,
     write=_write_csv,
     again=_again_csv,
@@ -159,14 +189,15 @@ FORMATS = (
     _packed("arrow", "Arrow", b"ARROW1", ".arrow", ".feather", ".ipc"),
     _packed("stream", "Arrow", b"\xff\xff\xff\xff"),
     *map(_stat, FAMILY),
+    *map(_sheet, ("xlsx", "ods")),
     CSV,  # what is nothing else
 )
 """The first that ``begins`` says yes for is the format of a file."""
 
 
-def format_of(data: bytes) -> Format:
-    """Return the format of a file, by its bytes."""
-    return next(each for each in FORMATS if each.begins(data))
+def format_of(data: bytes, suffix: str) -> Format:
+    """Return the format of a file, by its bytes; that of a workbook by its name, too."""
+    return next(each for each in FORMATS if each.begins(data, suffix))
 
 
 def format_named(suffix: str) -> Format:

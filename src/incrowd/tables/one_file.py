@@ -13,9 +13,12 @@ PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd"
 
 
 def read_file(
-    path: str | Path, delimiter: str | None = None, encoding: str | None = None
+    path: str | Path,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
 ) -> Source:
-    """Read CSV, Parquet, Arrow, SPSS, Stata or SAS; ``-`` is standard input.
+    """Read CSV, Parquet, Arrow, Excel, SPSS, Stata or SAS; ``-`` is standard input.
 
     Raises
     ------
@@ -23,14 +26,17 @@ def read_file(
     """
     name = "standard input" if str(path) == "-" else str(path)
     data = _bytes(path, name)
+    suffix = Path(name).suffix.lower()
+    found = format_of(data, suffix)
+    if sheet is not None and not found.has_sheets:
+        raise InputError(f"{name}: is no workbook, so it has no sheet {sheet!r}")
     for magic, packer in PACKED.items():
-        if data.startswith(magic):
+        if data.startswith(magic) and found is CSV:
             raise InputError(f"{name}: packed with {packer}; unpack it first")
-    found = format_of(data)
-    if not found.may_be_called_text and Path(name).suffix.lower() in CSV.suffixes:
+    if not found.may_be_called_text and suffix in CSV.suffixes:
         # whoever goes by the name sees another table
         raise InputError(f"{name}: named like text, but its bytes are {found.name}; rename it")
-    return found.read(data, name, Form(delimiter, encoding))
+    return found.read(data, name, Form(delimiter, encoding, sheet))
 
 
 def _bytes(path: str | Path, name: str) -> bytes:

@@ -26,7 +26,7 @@ SUFFIXES = {f".{form}": form for form in FAMILY}
 WRITTEN = {"spss": (".sav", ".zsav"), "stata": (".dta",), "sas": (".xpt",)}
 PACKED = (".gz", ".zip", ".zst", ".bz2", ".xz")
 FOREIGN = (
-    ".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".json", ".jsonl", ".ndjson", ".xml", ".html",
+    ".xls", ".xlsm", ".xlsb", ".json", ".jsonl", ".ndjson", ".xml", ".html",
     ".orc", ".avro", ".pkl", ".pickle", ".rds", ".rdata", ".h5", ".db", ".sqlite", ".duckdb",
 )  # fmt: skip
 SAS_MAGIC = bytes(12) + b"\xc2\xea\x81\x60"
@@ -251,7 +251,9 @@ def require_place_of(
     InputError: no such format is written, or not from such a table; names one that is.
     """
     suffix = Path(path).suffix.lower()
-    if proof and (isinstance(table, StatTable) or suffix in SUFFIXES):
+    sheets = {".xlsx", ".ods"}
+    whose = {suffix, f".{getattr(table, 'form', '')}"}
+    if proof and (isinstance(table, StatTable) or suffix in SUFFIXES or whose & sheets):
         raise InputError(
             "--proof: the independent checker reads CSV, Parquet and Arrow only; convert the table "
             "first, or leave out --proof (the release itself is re-checked all the same)"

@@ -9,8 +9,8 @@ from bounds.odd_set_samples import classes_of, everything, raised, worth_of
 from incrowd.bounds.odd_sets.certificate import exact, settled
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.support import support_prices
-from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution

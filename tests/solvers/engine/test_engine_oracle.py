@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.support import support_prices
 from incrowd.hierarchy.tree import Tree
-from incrowd.lattice.prefix_tree import PrefixTree
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from incrowd.bounds.crowd_ascent import CrowdAscent
+from incrowd.bounds.ascent import Ascent
+from incrowd.bounds.prefix_tree import EMIT, PrefixTree, Slack
 from incrowd.bounds.price import PriceBound
 from incrowd.bounds.support import support_prices
-from incrowd.lattice.prefix_tree import EMIT, Emission, PrefixTree, Sink, Slack
+from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.anneal import Annealing, Mix, anneal_slice
@@ -69,7 +70,7 @@ class Case:
 
 def all_candidates(instance: Instance, k: int, price: NDArray[np.float64]) -> Emission:
     """Every supported closed pattern with all its rows."""
-    sink = Sink(np.empty(20_000, np.int64), np.zeros(20_001, np.int64), np.empty(400_000, "i4"))
+    sink = Emission(np.empty(20_000, np.int64), np.zeros(20_001, np.int64), np.empty(400_000, "i4"))
     state = PrefixTree(instance).run(EMIT, k, price, slack=Slack(1e9, True), sink=sink)
     assert state[3] == 0
     p, z = int(state[0]), int(state[1])
@@ -313,7 +314,7 @@ def test_shares_are_a_fractional_release(kind: str) -> None:
         price = PriceBound(rounds=8, iterations=150).ascend(tree, k, start)
         emission = all_candidates(instance, k, price)
         cost, offset = emission.cost, emission.offset
-        ascent = CrowdAscent(offset, emission.rows, cost, len(cost), instance.counts, k)
+        ascent = Ascent(Emission(cost, offset, emission.rows), len(cost), instance.counts, k)
         share, _ = ascent.shares(price, 0.05 * instance.cell, 4000, 0.002 * instance.cell)
         assert (share >= 0).all()
         covered = np.bincount(emission.rows, weights=share, minlength=instance.distinct)

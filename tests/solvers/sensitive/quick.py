@@ -7,19 +7,21 @@ from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.price import PriceBound
 from incrowd.bounds.pricing import pricing_of
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
+from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
-from incrowd.solvers.sensitive.engine import SensitiveEngine
+from incrowd.solvers.sensitive.engine import LawfulSearch
 
-QUICK = SensitiveEngine(
+LAWFUL = LawfulSearch(
     prices=LawfulPriceBound(rounds=3, iterations=30, pairs=100_000, patterns=10_000),
     by_size=LawfulPriceBound(rounds=1, iterations=20, pairs=100_000, patterns=10_000),
     k_prices=PriceBound(rounds=2, iterations=20, pairs=100_000, patterns=10_000),
     shares=LawfulShares(iterations=30, pairs=100_000, patterns=10_000),
     annealing=LawfulAnnealing(moves=60),
 )
+QUICK = Engine(lawful=LAWFUL)
 
 
 def fractional(
@@ -27,8 +29,8 @@ def fractional(
 ) -> tuple[LawfulTree, np.ndarray, Emission, np.ndarray]:
     """The tree, prices near the best, patterns, and the copies that each pair carries."""
     tree = LawfulTree(problem.instance, *pricing_of(problem))
-    assert QUICK.prices is not None
-    price = QUICK.prices.ascend(tree, first_prices(tree)[0])
+    assert LAWFUL.prices is not None
+    price = LAWFUL.prices.ascend(tree, first_prices(tree)[0])
     shares = LawfulShares(iterations=iterations, pairs=100_000, patterns=10_000)
     emission, margin = shares.emission(tree, price, 1.0)
     share, _ = shares.run(tree, emission, price, margin, problem.instance.counts)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from incrowd.bounds.lawful_price import LawfulPriceBound
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
@@ -16,12 +16,13 @@ from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context
 from incrowd.solvers.engine.candidates import build_candidates
+from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.sensitive.crowd import debt, new_crowd
 from incrowd.solvers.sensitive.rounding import rounded
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.seats import seated
 from incrowd.solvers.sensitive.start import mend_root
-from solvers.sensitive.quick import QUICK, fractional, require_lawful
+from solvers.sensitive.quick import LAWFUL, QUICK, fractional, require_lawful
 
 LIKENESS: list[Model] = [
     BasicBetaLikeness(1) & KAnonymity(3),
@@ -114,7 +115,7 @@ def test_the_engine_does_not_suppress_half_the_table(model: Model) -> None:
     """Tests that rows beside the rare ones, and most of these, pay less than all their cells."""
     problem = Problem(rare(), model)
     prices = LawfulPriceBound(pairs=100_000, patterns=10_000)
-    outcome = replace(QUICK, prices=prices).run(problem, Context())
+    outcome = Engine(lawful=replace(LAWFUL, prices=prices)).run(problem, Context())
     assert outcome.solution is not None
     require_lawful(problem, outcome.solution)
     sizes, costs = outcome.solution.sizes, outcome.solution.class_costs

@@ -27,9 +27,10 @@ from incrowd.problem.problem import Problem
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context, Outcome
 from incrowd.solvers.baseline.mondrian import Mondrian
-from incrowd.solvers.sensitive.engine import Run, SensitiveEngine
+from incrowd.solvers.engine.engine import Engine
+from incrowd.solvers.sensitive.engine import Run
 from oracle import optimum
-from solvers.sensitive.quick import QUICK, require_lawful
+from solvers.sensitive.quick import LAWFUL, QUICK, require_lawful
 from solvers.small_tables import Shape, models, tables
 
 SHAPES = {
@@ -89,13 +90,14 @@ def test_own_price_schedules(model: Model) -> None:
     met = tight = 0
     for instance, _ in tables(17, 6, Shape(rows=(6, 8), columns=(2, 3), sensitive=(3,))):
         best = optimum(instance, model)
-        run = Run(replace(QUICK, prices=None), Problem(instance, model), Context())
+        run = Run(replace(LAWFUL, prices=None), Problem(instance, model), Context())
         run.bound_by_classes()
         run.bound_by_k()
         run.raise_prices()
         if best is not None:
-            assert run.bound <= best
-            met, tight = met + 1, tight + (10 * run.bound >= 7 * best)
+            bound = run.progress.bound
+            assert bound <= best
+            met, tight = met + 1, tight + (10 * bound >= 7 * best)
     assert met > 2 and 2 * tight >= met
 
 
@@ -154,32 +156,31 @@ def test_most_columns_cost_nothing(model: Model) -> None:
 
 
 def test_auto_picks_it() -> None:
-    """Tests that the driver chooses this engine for sensitive models, and it refuses plain k."""
+    """Tests that the driver chooses the engine for sensitive models, also by its name of before."""
     problem = Problem(census(60), DistinctDiversity(2) & KAnonymity(3))
-    assert choose(problem, "auto").id == "sensitive-engine"
-    assert "use engine" in (SensitiveEngine().refuse(Problem(census(60), KAnonymity(3))) or "")
-    assert solve(problem, QUICK).method == "sensitive-engine"
+    assert choose(problem, "auto").id == choose(problem, "sensitive-engine").id == "engine"
+    assert solve(problem, QUICK).method == "engine"
 
 
 def test_refuses_numbers_beyond_integers() -> None:
     """Tests that a parameter with too many digits is refused in words, and auto goes on."""
     problem = Problem(census(60), TCloseness("0.1234567890123456789"))
-    assert "fewer digits" in (SensitiveEngine().refuse(problem) or "")
+    assert "fewer digits" in (Engine().refuse(problem) or "")
     assert choose(problem, "auto").id == "mondrian"
 
 
 def test_never_below_the_k_bound() -> None:
     """Tests that the bound is at least the k-anonymity price bound for the smallest class."""
+    from incrowd.bounds.prefix_tree import PrefixTree
     from incrowd.bounds.price import certify
     from incrowd.bounds.support import support_prices
-    from incrowd.lattice.prefix_tree import PrefixTree
 
     instance = census(200)
     for model in (FrequencyDiversity(2), EntropyDiversity(2), TCloseness("0.3", Ordered())):
         problem = Problem(instance, model)
         tree, k = PrefixTree(instance), problem.smallest_class
-        assert QUICK.k_prices is not None
-        u = QUICK.k_prices.ascend(tree, k, support_prices(tree, k)[0].astype(float))
+        assert LAWFUL.k_prices is not None
+        u = LAWFUL.k_prices.ascend(tree, k, support_prices(tree, k)[0].astype(float))
         least = certify(tree, k, u).bound(instance.counts)
         assert QUICK.run(problem, Context()).bound >= 0.999 * least
 
@@ -272,6 +273,6 @@ def test_rows_that_are_lawful_alone() -> None:
     assert table.model.t is not None and table.model.distance is not None
     model = TCloseness(table.model.t, Metric.of(table.model.distance))
     instance, _ = table.to_instance()
-    outcome = SensitiveEngine().run(Problem(instance, model), Context())
+    outcome = Engine().run(Problem(instance, model), Context())
     assert outcome.solution is not None
     assert outcome.solution.cost == outcome.bound == family.cost_of(answer)

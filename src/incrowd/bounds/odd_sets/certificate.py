@@ -4,14 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets.classes import dearest, line_up
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import OddSet, PricingProblem
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import rounded_down
 from incrowd.bounds.prices import Prices, WeightedSet
 from incrowd.kernels.jit import lean_kernel
-from incrowd.lattice.listing import within
-from incrowd.lattice.prefix_tree import Emission, PrefixTree
+from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 
 TRIES = 2_000_000  # per pattern

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.odd_sets.pricing import OddSet
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.bounds.odd_sets.vertex import settle
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 
 # share of the bound that is left to add, to end: where prices may rise by so much, and freely
 NEAR = (2e-5, 1e-6)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 
 ENDLESS = 1 << 62
 

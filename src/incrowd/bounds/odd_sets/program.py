@@ -20,7 +20,7 @@ from incrowd.bounds.odd_sets.pricing import (
 )
 from incrowd.bounds.odd_sets.primal_dual import scaled, solve
 from incrowd.bounds.odd_sets.separation import broken_sets
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.lattice.topk import top_k_buffers
 
 TRIES = 50_000  # per pattern

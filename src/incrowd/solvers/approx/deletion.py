@@ -6,7 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.problem.instance import Instance
+from incrowd.problem.join import join_cost
 from incrowd.problem.solution import Solution
+
+FAR = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +32,7 @@ class WithDeletion:
         total = int(row_worst(instance)[instance.copies[self.deleted]].sum())
         for number in np.unique(self.solution.classes[kept]):
             rows = instance.copies[kept & (self.solution.classes == number)]
-            total += len(rows) * join_cost(instance, rows)
+            total += len(rows) * class_cost(instance, rows)
         return total
 
     def pooled(self, k: int) -> Solution:
@@ -50,17 +53,10 @@ def row_worst(instance: Instance) -> NDArray[np.int64]:
     return worst
 
 
-def join_cost(instance: Instance, rows: NDArray[np.int64]) -> int:
+def class_cost(instance: Instance, rows: NDArray[np.int64]) -> int:
     """Cost per row of the join of some distinct rows."""
-    total = 0
-    for j, tree in enumerate(instance.trees):
-        codes = instance.codes[rows, j]
-        low, high = codes.min(), codes.max()
-        level = 0
-        while tree.node[level, low] != tree.node[level, high]:
-            level += 1
-        total += int(tree.cost[level, low])
-    return total
+    codes = instance.codes[rows]
+    return int(join_cost(codes.min(axis=0), codes.max(axis=0), instance.tables, FAR))
 
 
 def delete_outliers(solution: Solution, k: int) -> WithDeletion:
@@ -74,9 +70,9 @@ def delete_outliers(solution: Solution, k: int) -> WithDeletion:
         members = order[ends[number] - solution.sizes[number] : ends[number]]
         while len(members) > k:
             rows = instance.copies[members]
-            now = len(rows) * join_cost(instance, rows)
+            now = len(rows) * class_cost(instance, rows)
             after = [
-                (len(rows) - 1) * join_cost(instance, np.delete(rows, i)) + int(worst[row])
+                (len(rows) - 1) * class_cost(instance, np.delete(rows, i)) + int(worst[row])
                 for i, row in enumerate(rows)
             ]
             best = int(np.argmin(after))

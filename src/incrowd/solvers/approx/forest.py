@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.problem.instance import Instance
+from incrowd.problem.instance import Instance, NodeTables
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.merge import MergeDuplicates
@@ -117,26 +117,14 @@ class Neighbours:
         ]
         order = np.argsort(alike, kind="stable")
         codes = np.ascontiguousarray(instance.codes[:, order])
-        start, width = tables.start[order], tables.width[order]
+        tables = NodeTables(tables.node, tables.cost, *(each[order] for each in tables[2:]))
         block = max(1, PAIRS_PER_BLOCK // max(distinct, 1))
         for first in range(0, distinct, block):
             if context.stop.now():
                 return None
             end = min(first + block, distinct)
-            nearest_copies(
-                codes,
-                instance.counts,
-                tables.node,
-                tables.cost,
-                start,
-                width,
-                need,
-                first,
-                end,
-                row,
-                distance,
-                length,
-            )
+            found = row, distance, length
+            nearest_copies(codes, instance.counts, tables, need, first, end, *found)
             context.tell("nearest neighbours", share=end / distinct)
         return cls(row, distance, length)
 

@@ -4,16 +4,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
+from incrowd.problem.instance import NodeTables
+from incrowd.problem.join import join_cost
 
 
 @kernel
 def nearest_copies(
     codes: NDArray[np.int32],
     counts: NDArray[np.int64],
-    node: NDArray[np.int32],
-    cost: NDArray[np.int64],
-    start: NDArray[np.int64],
-    width: NDArray[np.int64],
+    tables: NodeTables,
     need: int,
     first: int,
     end: int,
@@ -28,7 +27,7 @@ def nearest_copies(
     ``need`` copies gets none.  The last entry's distance is that to the need-th nearest copy.
     ``codes`` should have the columns that tell most rows apart first: sums stop once too large.
     """
-    distinct, columns = codes.shape
+    distinct = len(codes)
     for u in range(first, end):
         held = counts[u] - 1
         number = 0
@@ -39,17 +38,7 @@ def nearest_copies(
         for v in range(distinct):
             if v == u:
                 continue
-            total = np.int64(0)
-            for j in range(columns):
-                a = codes[u, j]
-                b = codes[v, j]
-                if a != b:
-                    at = start[j] + width[j]
-                    while node[at + a] != node[at + b]:
-                        at += width[j]
-                    total += cost[at + a]
-                    if total >= limit:
-                        break
+            total = join_cost(codes[u], codes[v], tables, limit - 1)
             if total >= limit:
                 continue
             at_end = number

@@ -9,7 +9,7 @@ from incrowd.linear.highs import why_ended
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.reduce.chain import Level, presolve
-from incrowd.solvers.approx.deletion import join_cost
+from incrowd.solvers.approx.deletion import class_cost
 from incrowd.solvers.approx.factor import minimum_factor, pair_costs
 from incrowd.solvers.approx.factors import SIZE, adjacency, from_classes, is_binary, refuse_factor
 from incrowd.solvers.base import Context, Outcome, Scope
@@ -80,7 +80,7 @@ def cut_cycle(instance: Instance, cycle: NDArray[np.int64]) -> list[list[int]]:
         return [cycle.tolist()]
     twice = np.concatenate([cycle, cycle])
     price = {
-        (at, size): size * join_cost(instance, instance.copies[twice[at : at + size]])
+        (at, size): size * class_cost(instance, instance.copies[twice[at : at + size]])
         for at in range(length)
         for size in (3, 4, 5)
     }

@@ -83,7 +83,7 @@ class Growth:
         instance, tables = self.instance, self.instance.tables
         level = np.zeros(instance.columns, np.int64)
         seed = kernels.cheapest_member(
-            instance.codes, self.left, *tables[:4], self.last, level.copy(), True
+            instance.codes, self.left, tables, self.last, level.copy(), True
         )
         into = len(self.seeds)
         self.seeds.append(seed)
@@ -91,12 +91,8 @@ class Growth:
         self.sizes.append(0)
         self.take(seed, min(int(self.left[seed]), self.k), into)
         while self.sizes[into] < self.k:
-            row = kernels.cheapest_member(
-                instance.codes, self.left, *tables[:4], seed, level, False
-            )
-            kernels.raise_levels(
-                instance.codes, tables.node, tables.start, tables.width, seed, row, level
-            )
+            row = kernels.cheapest_member(instance.codes, self.left, tables, seed, level, False)
+            kernels.raise_levels(instance.codes, tables, seed, row, level)
             self.take(row, min(int(self.left[row]), self.k - self.sizes[into]), into)
         self.last = seed
 
@@ -110,21 +106,10 @@ class Growth:
         seeds, levels = np.array(self.seeds, np.int64), np.array(self.levels, np.int64)
         for row in np.flatnonzero(self.left):
             while self.left[row]:
+                sizes = np.array(self.sizes, np.int64)
                 into = kernels.cheapest_class(
-                    instance.codes,
-                    *tables[:4],
-                    seeds,
-                    levels,
-                    np.array(self.sizes, np.int64),
-                    int(row),
+                    instance.codes, tables, seeds, levels, sizes, int(row)
                 )
-                kernels.raise_levels(
-                    instance.codes,
-                    tables.node,
-                    tables.start,
-                    tables.width,
-                    int(seeds[into]),
-                    int(row),
-                    levels[into],
-                )
+                seed, level = int(seeds[into]), levels[into]
+                kernels.raise_levels(instance.codes, tables, seed, int(row), level)
                 self.take(int(row), 1, into)

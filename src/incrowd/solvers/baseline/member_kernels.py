@@ -4,16 +4,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
+from incrowd.problem.instance import NodeTables
+from incrowd.problem.join import meet
 
 
 @kernel
 def cheapest_member(
     codes: NDArray[np.int32],
     left: NDArray[np.int64],
-    node: NDArray[np.int32],
-    cost: NDArray[np.int64],
-    start: NDArray[np.int64],
-    width: NDArray[np.int64],
+    tables: NodeTables,
     seed: int,
     level: NDArray[np.int64],
     farthest: bool,
@@ -32,11 +31,8 @@ def cheapest_member(
         total = np.int64(0)
         for j in range(columns):
             a = codes[seed, j]
-            b = codes[v, j]
-            at = start[j] + level[j] * width[j]
-            while node[at + a] != node[at + b]:
-                at += width[j]
-            total += cost[at + a]
+            at = tables.start[j] + level[j] * tables.width[j]
+            total += tables.cost[meet(j, a, codes[v, j], at, tables) + a]
             if not farthest and chosen >= 0 and total >= best:
                 break
         if chosen < 0 or (total > best if farthest else total < best):
@@ -48,28 +44,22 @@ def cheapest_member(
 @kernel
 def raise_levels(
     codes: NDArray[np.int32],
-    node: NDArray[np.int32],
-    start: NDArray[np.int64],
-    width: NDArray[np.int64],
+    tables: NodeTables,
     seed: int,
     row: int,
     level: NDArray[np.int64],
 ) -> None:
     """Raise ``level`` to the join of the class of ``seed`` with ``row``."""
     for j in range(codes.shape[1]):
-        at = start[j] + level[j] * width[j]
-        while node[at + codes[seed, j]] != node[at + codes[row, j]]:
-            at += width[j]
-            level[j] += 1
+        at = tables.start[j] + level[j] * tables.width[j]
+        at = meet(j, codes[seed, j], codes[row, j], at, tables)
+        level[j] = (at - tables.start[j]) // tables.width[j]
 
 
 @kernel
 def cheapest_class(
     codes: NDArray[np.int32],
-    node: NDArray[np.int32],
-    cost: NDArray[np.int64],
-    start: NDArray[np.int64],
-    width: NDArray[np.int64],
+    tables: NodeTables,
     seeds: NDArray[np.int64],
     levels: NDArray[np.int64],
     sizes: NDArray[np.int64],
@@ -83,11 +73,9 @@ def cheapest_class(
         after = np.int64(0)
         for j in range(codes.shape[1]):
             a = codes[seeds[c], j]
-            at = start[j] + levels[c, j] * width[j]
-            before += cost[at + a]
-            while node[at + a] != node[at + codes[row, j]]:
-                at += width[j]
-            after += cost[at + a]
+            at = tables.start[j] + levels[c, j] * tables.width[j]
+            before += tables.cost[at + a]
+            after += tables.cost[meet(j, a, codes[row, j], at, tables) + a]
         grows = (sizes[c] + 1) * after - sizes[c] * before
         if chosen < 0 or grows < best:
             best = grows

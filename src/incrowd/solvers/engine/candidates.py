@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, kernel, lean_kernel
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance, NodeTables
+from incrowd.problem.join import meet
 
 
 class Candidates(NamedTuple):
@@ -74,12 +75,8 @@ def join_key(members: Any, n: int, codes: Any, tables: Any) -> Any:
             c = codes[members[i], j]
             low = min(low, c)
             high = max(high, c)
-        level = 0
-        place = tables.start[j]
-        while tables.node[place + low] != tables.node[place + high]:
-            level += 1
-            place += tables.width[j]
-        key ^= np.uint64(level * 1000003 + tables.node[place + low] + 1)
+        at = meet(j, low, high, tables.start[j], tables)
+        key ^= np.uint64(at * 1000003 + tables.node[at + low] + 1)
         key *= np.uint64(1099511628211)
         key ^= key >> np.uint64(29)
         key *= np.uint64(11400714819323198485)

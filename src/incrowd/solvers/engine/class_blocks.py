@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.odd_sets.classes import some_classes
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes, OddSet, PricingProblem
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.branching.tree import Branching

@@ -1,24 +1,17 @@
 """The stages of the engine that need prices with odd sets: bound, blocks over classes, proof."""
 
-from abc import abstractmethod
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
-from incrowd.lattice.listing import within
-from incrowd.lattice.prefix_tree import Emission, PrefixTree
-from incrowd.problem.instance import Instance
+from incrowd.lattice.emission import Emission
 from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.anneal import Annealing
-from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.class_blocks import ClassBlocks
 from incrowd.solvers.engine.prove import pairs_in_reach, prove
-from incrowd.solvers.engine.schedule import Shares
+from incrowd.solvers.engine.search import Search
 from incrowd.solvers.engine.warm import with_solution
-from incrowd.solvers.staged import StagedRun
 
 MOST_LIFTED = (150_000, 600_000)  # pairs in one program with odd sets: in a hurry, and patient
 MOST_TIME = 0.5  # share of the time left that it takes at most, in a hurry
@@ -35,47 +28,25 @@ RESTARTS = 4  # annealings within reach of lifted prices
 THOROUGH = 2_000  # moves per copy there
 
 
-class LiftedRun(StagedRun):
+class Lifting:
     """What a run does with odd sets.
 
     Attributes
     ----------
-    price: float64, shape (distinct,): prices that bound every release; ``priced`` once they are
-        more than a first guess.
+    search: the search that prices guide.
     lifted: prices with odd sets over all that a better release could use, on small tables.
     guide: the latest prices with odd sets.
     tried: the release that no proof of optimality was found for.
     """
 
-    instance: Instance
-    tree: PrefixTree
-    k: int
-    price: NDArray[np.float64]
-    odd_sets: OddSets
-    shares: Shares
-    priced = False
-    lifted: Lifted | None = None
-    guide: Lifted | None = None
-    tried: Solution | None = None
-
-    @abstractmethod
-    def start(self, candidates: Candidates) -> NDArray[np.int64]:
-        """Return a lawful assignment of copies to patterns."""
-
-    @abstractmethod
-    def run(
-        self,
-        stage: str,
-        annealing: Annealing,
-        candidates: Candidates,
-        pattern: NDArray[np.int64],
-        turn: int,
-    ) -> NDArray[np.int64]:
-        """Anneal an assignment."""
-
-    @abstractmethod
-    def anneal_again(self, enough: Callable[[int], bool]) -> None:
-        """Anneal the best so far, until ``enough`` (of the turns done)."""
+    def __init__(self, search: Search, odd_sets: OddSets) -> None:
+        self.search, self.odd_sets, self.progress = search, odd_sets, search.progress
+        self.instance, self.tree, self.k = search.instance, search.tree, search.k
+        self.stop, self.shares = search.stop, search.shares
+        self.tell, self.offer, self.done = search.tell, search.offer, search.done
+        self.lifted: Lifted | None = None
+        self.guide: Lifted | None = None
+        self.tried: Solution | None = None
 
     def patient(self) -> bool:
         """Whether a time limit or a gap asks for more than a good release soon."""
@@ -83,11 +54,11 @@ class LiftedRun(StagedRun):
 
     def raise_by_odd_sets(self) -> None:
         """Raise the bound beyond the linear program: on small tables, and where time is given."""
-        if not self.priced or self.best is self.tried:
+        if not self.search.priced or self.progress.best is self.tried:
             return
         patient = self.patient()
-        slack = self.best.cost - 1 - float(self.price @ self.instance.counts) + 1e-6
-        lists = within(self.tree, self.price, self.k, max(slack, 0.0), MOST_LIFTED[patient])
+        slack = self.progress.best.cost - 1 - float(self.search.price @ self.instance.counts) + 1e-6
+        lists = within(self.tree, self.search.price, self.k, max(slack, 0.0), MOST_LIFTED[patient])
         lifted = None
         if lists is not None:
             # only these lists hold all that a better release could use: see ``prove``
@@ -100,9 +71,9 @@ class LiftedRun(StagedRun):
         if lifted is not None:
             self.guide = lifted
             certificate = certify_with_sets(self.tree, self.k, lifted)
-            if certificate is not None and certificate.bound(self.instance.counts) > self.bound:
-                self.bound = certificate.bound(self.instance.counts)
-                self.certificate = certificate
+            bound = 0 if certificate is None else certificate.bound(self.instance.counts)
+            if certificate is not None and bound > self.progress.bound:
+                self.progress.prove(certificate, bound)
 
     def lifted_in_a_box(self) -> Lifted | None:
         """Raise the prices of a large table by a little each, in a share of the time left."""
@@ -110,7 +81,7 @@ class LiftedRun(StagedRun):
         most = min(MOST_BOXED[0], int(MOST_BOXED[1] * self.shares.lifting * self.stop.left()))
         in_time = self.time_spent(self.shares.lifting)
         for room in sorted({min(room, MOST_RISE / self.k) for room in ROOMS}, reverse=True):
-            lists = within(self.tree, self.price, self.k, room * cells, most)
+            lists = within(self.tree, self.search.price, self.k, room * cells, most)
             if lists is not None:
                 return self.raised(lists, room, lambda _: in_time())
         return None
@@ -124,7 +95,7 @@ class LiftedRun(StagedRun):
         self, lists: Emission, room: float | None, progress: Callable[[int], float]
     ) -> Lifted:
         """Solve the linear program with odd sets over these patterns, as far as there is time."""
-        problem = lists, self.instance.counts, self.k, self.price, room, self.instance.cell
+        problem = lists, self.instance.counts, self.k, self.search.price, room, self.instance.cell
 
         def until(turns: int) -> float:
             return 1.0 if self.done() else progress(turns)
@@ -132,11 +103,11 @@ class LiftedRun(StagedRun):
         def report(share: float) -> None:
             self.tell("odd sets", share)
 
-        return self.odd_sets.raised(*problem, self.context.seed, until, report, self.stop.left)
+        return self.odd_sets.raised(*problem, self.search.seed, until, report, self.stop.left)
 
     def settled(self) -> bool:
         """Whether nothing is left to do for the best so far."""
-        return self.best is self.tried or self.best.cost == self.bound
+        return self.progress.best is self.tried or self.progress.best.cost == self.progress.bound
 
     def search_in_reach(self) -> None:
         """Anneal a small table over the classes that cost little above lifted prices."""
@@ -145,13 +116,13 @@ class LiftedRun(StagedRun):
         emission = pairs_in_reach(self.lifted, self.instance, self.k)
         if emission is None:
             return
-        candidates, _ = with_solution(emission, self.best)
+        candidates, _ = with_solution(emission, self.progress.best)
         hot, cold = Annealing.suited(self.instance, self.k).heat
         annealing = Annealing(moves=THOROUGH, heat=(hot, cold), least=0)
         for turn in range(RESTARTS):
             if not self.done():
-                pattern = self.start(candidates)
-                found = self.run("annealing", annealing, candidates, pattern, turn)
+                pattern = self.search.start(candidates)
+                found = self.search.improve("annealing", annealing, candidates, pattern, turn)
                 self.offer(Solution.of(self.instance, found))
 
     def exchange(self) -> None:
@@ -160,22 +131,22 @@ class LiftedRun(StagedRun):
         if self.guide is None or limit is None or self.settled():
             return
         small = self.lifted is not None
-        if small and self.best.cost - self.bound <= NEARLY * self.instance.cell:
+        if small and self.progress.best.cost - self.progress.bound <= NEARLY * self.instance.cell:
             return  # what is left is rather the proof's
         end = self.stop.elapsed() + (EXCHANGING if small else 1.0) * self.stop.left()
         turn, idle = 0, False
         while not (idle and small) and not self.done() and self.stop.elapsed() < end:
-            before = self.best.cost
+            before = self.progress.best.cost
             self.offer(self.exchanged(turn, lambda: self.done() or self.stop.elapsed() > end))
-            idle = self.best.cost == before
+            idle = self.progress.best.cost == before
             if idle and not small:
-                self.anneal_again(lambda turns: turns >= REHEATS)
+                self.search.anneal_again(lambda turns: turns >= REHEATS)
             turn += 1
 
     def exchanged(self, turn: int, stop: Callable[[], bool]) -> Solution:
         """Go through one round of such blocks."""
         assert self.guide is not None
-        problem = self.best, self.guide, self.k, self.context.seed + turn
+        problem = self.progress.best, self.guide, self.k, self.search.seed + turn
 
         def report(cost: int) -> None:
             self.tell("blocks of classes", None, cost)
@@ -187,8 +158,15 @@ class LiftedRun(StagedRun):
         if self.settled():
             return
         self.tell("proof")
-        problem = self.tree, self.best, self.price, self.bound, self.k, self.stop.left
+        problem = (
+            self.tree,
+            self.progress.best,
+            self.search.price,
+            self.progress.bound,
+            self.k,
+            self.stop.left,
+        )
         solution, bound = prove(*problem, self.patient(), self.lifted)
         self.offer(solution)
-        self.tried = self.best
-        self.bound = max(self.bound, bound)
+        self.tried = self.progress.best
+        self.progress.bound = max(self.progress.bound, bound)

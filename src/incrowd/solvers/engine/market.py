@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel
 from incrowd.problem.instance import Instance
+from incrowd.problem.join import meet
 from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.near import Near
 
@@ -86,14 +87,10 @@ def paid(one: Any, other: Any, row: Any, most: Any, codes: Any, tables: Any) -> 
         if row >= 0:
             low = min(low, codes[row, j])
             high = max(high, codes[row, j])
-        if low == high:
-            continue
-        at = tables.start[j]
-        while tables.node[at + low] != tables.node[at + high]:
-            at += tables.width[j]
-        total += tables.cost[at + low]
-        if total > most:
-            break
+        if low != high:
+            total += tables.cost[meet(j, low, high, tables.start[j], tables) + low]
+            if total > most:
+                break
     return total
 
 

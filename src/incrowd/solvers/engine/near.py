@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, kernel
 from incrowd.problem.instance import Instance, row_order
+from incrowd.problem.join import join_cost
 from incrowd.run.stop import Stop
 
 NEAR = 12  # rows in a list
@@ -18,22 +19,6 @@ ORDERS = 6
 BESIDE = 3  # neighbours in a sorted table, on either side
 ROUNDS = 4
 FAR = np.int64(1) << 62
-
-
-@inner_kernel
-def apart(a: Any, b: Any, codes: Any, tables: Any) -> Any:
-    """Return what each of two rows would pay in a class of both."""
-    total = np.int64(0)
-    for j in range(codes.shape[1]):
-        low = codes[a, j]
-        high = codes[b, j]
-        if low == high:
-            continue
-        place = tables.start[j]
-        while tables.node[place + low] != tables.node[place + high]:
-            place += tables.width[j]
-        total += tables.cost[place + low]
-    return total
 
 
 @inner_kernel
@@ -60,7 +45,7 @@ def meet_in_order(order: Any, beside: int, codes: Any, tables: Any, near: Any, d
     n = order.size
     for at in range(n):
         for other in range(at + 1, min(n, at + 1 + beside)):
-            far = apart(order[at], order[other], codes, tables)
+            far = join_cost(codes[order[at]], codes[order[other]], tables, FAR)
             offer(order[at], order[other], far, near, dist)
             offer(order[other], order[at], far, near, dist)
 
@@ -75,7 +60,7 @@ def meet_neighbours(codes: Any, tables: Any, near: Any, dist: Any) -> None:
             for y in range(length if u >= 0 else 0):
                 v = near[u, y]
                 if v >= 0 and v != r:
-                    far = apart(r, v, codes, tables)
+                    far = join_cost(codes[r], codes[v], tables, FAR)
                     offer(r, v, far, near, dist)
                     offer(v, r, far, near, dist)
 

@@ -13,11 +13,12 @@ from math import floor, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets.certificate import exact, settled
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes
-from incrowd.lattice.listing import within
-from incrowd.lattice.prefix_tree import Emission, PrefixTree
+from incrowd.bounds.prefix_tree import PrefixTree
+from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.block import BlockMaker

@@ -10,7 +10,7 @@ import numpy as np
 from incrowd.bounds.odd_sets.classes import all_classes
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes, PricingProblem
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 
 MOST_CLASSES = 400_000

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.crowd_ascent import CrowdAscent
+from incrowd.bounds.ascent import Ascent
 from incrowd.kernels.jit import kernel
+from incrowd.lattice.emission import Emission
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.greedy import greedy
 
@@ -59,7 +60,8 @@ def rounded(
     patterns = len(c.cost) - 1  # the root takes leftovers only
     if patterns == 0:
         return greedy(c, k, 1)
-    ascent = CrowdAscent(c.offset[: patterns + 1], c.rows, c.cost, patterns, counts, k)
+    lists = Emission(c.cost, c.offset[: patterns + 1], c.rows)
+    ascent = Ascent(lists, patterns, counts, k)
     share, _ = ascent.shares(price, WIDTH * cell, STEPS, RATE * cell, stop)
     carried = np.add.reduceat(share, c.offset[:patterns]) / k
     pattern = np.full(len(c.row_of), -1, np.int64)

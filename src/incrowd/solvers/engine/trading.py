@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.bounds.price import fade
+from incrowd.bounds.rounds import fade
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.kernels.random import below, draw, least_gain
 from incrowd.problem.solution import Solution

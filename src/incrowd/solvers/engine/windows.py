@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance, row_order
+from incrowd.problem.join import meet
 from incrowd.run.stop import Stop
 
 
@@ -27,13 +28,9 @@ def window_join(order: Any, begin: int, end: int, codes: Any, tables: Any, level
             c = codes[order[i], j]
             low = min(low, c)
             high = max(high, c)
-        depth = 0
-        place = tables.start[j]
-        while tables.node[place + low] != tables.node[place + high]:
-            depth += 1
-            place += tables.width[j]
-        level[j] = depth
-        cost += tables.cost[place + low]
+        at = meet(j, low, high, tables.start[j], tables)
+        level[j] = (at - tables.start[j]) // tables.width[j]
+        cost += tables.cost[at + low]
     return cost
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from incrowd.problem.problem import Problem
 from incrowd.reduce.chain import Level, presolve
-from incrowd.solvers.base import Context, Outcome, Scope, search_for
+from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.exact.submultisets import (
     MOST_DISTINCT,
@@ -40,7 +40,7 @@ class DynamicProgram:
         if too_big(presolve(problem, self.reductions).problem.instance):
             many = problem.instance.distinct
             exact = "pattern-milp or " if problem.model.size_decides else ""
-            return f"{self.effort.format(many)}; use {exact}{search_for(problem)}"
+            return f"{self.effort.format(many)}; use {exact}engine"
         return None
 
     def run(self, problem: Problem, context: Context) -> Outcome:

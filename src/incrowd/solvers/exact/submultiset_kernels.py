@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
+from incrowd.problem.instance import NodeTables
+from incrowd.problem.join import meet
 
 
 @kernel
@@ -11,10 +13,7 @@ def price_all(
     codes: NDArray[np.int32],
     counts: NDArray[np.int64],
     place: NDArray[np.int64],
-    node: NDArray[np.int32],
-    cost: NDArray[np.int64],
-    start: NDArray[np.int64],
-    width: NDArray[np.int64],
+    tables: NodeTables,
     size: NDArray[np.int32],
     level: NDArray[np.uint8],
     price: NDArray[np.int64],
@@ -36,16 +35,13 @@ def price_all(
         total = 0
         for j in range(columns):
             mine = codes[r, j]
-            h = 0
+            at = tables.start[j]
             if rest > 0:
                 other = codes[lowest[rest], j]
-                h = np.int64(level[rest, j])
-                at = start[j] + h * width[j]
-                while node[at + mine] != node[at + other]:
-                    h += 1
-                    at += width[j]
-            level[s, j] = h
-            total += cost[start[j] + h * width[j] + mine]
+                at += level[rest, j] * tables.width[j]
+                at = meet(j, mine, other, at, tables)
+            level[s, j] = (at - tables.start[j]) // tables.width[j]
+            total += tables.cost[at + mine]
         price[s] = size[s] * total
 
 

@@ -69,8 +69,7 @@ def enumerate_submultisets(problem: Problem, stop: Stop) -> SubMultisets | None:
     size = np.zeros(number, np.int32)
     price = np.zeros(number, np.int64)
     level = np.zeros((number, instance.columns), np.uint8)
-    tables = instance.tables
-    price_all(instance.codes, instance.counts, place, *tables[:4], size, level, price)
+    price_all(instance.codes, instance.counts, place, instance.tables, size, level, price)
     model = problem.model
     if model.size_decides:
         # 2k rows or more split into lawful classes that cost no more.

@@ -52,7 +52,7 @@ class ClosenessMILP:
         if size > MOST_EFFORT:
             return (
                 f"level combinations × distinct rows × transports = {size:,}, more than "
-                f"{MOST_EFFORT:,}; use sensitive-engine, or fewer columns, levels, rows or values"
+                f"{MOST_EFFORT:,}; use engine, or fewer columns, levels, rows or values"
             )
         return None
 

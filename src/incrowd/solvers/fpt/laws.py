@@ -8,5 +8,5 @@ def refuse_bent(problem: Problem) -> str | None:
     for part in problem.model.parts:
         if part.linear(problem.table) is None:
             name = part.called(problem.sensitive)
-            return f"{name} is not linear in the rows of a class; use subset-dp or sensitive-engine"
+            return f"{name} is not linear in the rows of a class; use subset-dp or engine"
     return None

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from incrowd.problem.problem import Problem
 from incrowd.reduce.chain import Level, presolve
-from incrowd.solvers.base import Context, Outcome, Scope, search_for
+from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.fpt.laws import refuse_bent
 from incrowd.solvers.fpt.patterns import effort
 from incrowd.solvers.fpt.program import optimise_reduced
@@ -48,7 +48,7 @@ class PatternMILP:
         if size > MOST_EFFORT:
             return (
                 f"level combinations × distinct rows = {size:,}, more than {MOST_EFFORT:,}; "
-                f"use {search_for(problem)}, or fewer columns, levels or rows"
+                f"use engine, or fewer columns, levels or rows"
             )
         return None
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
 from incrowd.problem.instance import Instance, NodeTables
+from incrowd.problem.join import join_cost, meet
 from incrowd.problem.solution import Solution
 
 FAR = 1 << 60
@@ -113,19 +114,8 @@ def grid_of(
 @kernel
 def bounded_cost(grid: Any, u: int, v: int, most: int) -> int:
     """Cost per row of the join of two nodes, or FAR as soon as it exceeds ``most``."""
-    tables = grid.tables
-    total = 0
-    for j in range(grid.codes.shape[0]):
-        a = grid.codes[j, u]
-        b = grid.codes[j, v]
-        if a != b:
-            place = tables.start[j] + tables.width[j]
-            while tables.node[place + a] != tables.node[place + b]:
-                place += tables.width[j]
-            total += tables.cost[place + a]
-            if total > most:
-                return FAR
-    return total
+    total = join_cost(grid.codes[:, u], grid.codes[:, v], grid.tables, most)
+    return total if total <= most else FAR
 
 
 @kernel
@@ -143,12 +133,10 @@ def triple_cost(grid: Any, u: int, v: int, w: int) -> int:
         a = grid.codes[j, u]
         b = grid.codes[j, v]
         c = grid.codes[j, w]
-        if a != b or a != c:
-            place = tables.start[j] + tables.width[j]
-            node = tables.node
-            while node[place + a] != node[place + b] or node[place + a] != node[place + c]:
-                place += tables.width[j]
-            total += tables.cost[place + a]
+        low = min(a, b, c)
+        high = max(a, b, c)
+        if low != high:
+            total += tables.cost[meet(j, low, high, tables.start[j], tables) + low]
     return total
 
 

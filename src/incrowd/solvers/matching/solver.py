@@ -7,7 +7,7 @@ import numpy as np
 from incrowd.bounds.odd_sets.symmetric import symmetric
 from incrowd.privacy.pricing import DISTINCT
 from incrowd.problem.problem import Problem
-from incrowd.solvers.base import Context, Outcome, Scope, search_for
+from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.exact.subset_dp import SubsetDP
 from incrowd.solvers.matching.pipeline import match
 from incrowd.solvers.matching.reduction import any_groups, two_anonymous, two_diverse
@@ -32,10 +32,7 @@ class SimplexMatching:
     def refuse(self, problem: Problem) -> str | None:
         """Refuse every model but 2-anonymity."""
         if not problem.model.size_decides or problem.smallest_class != 2:
-            return (
-                f"it serves 2-anonymity alone; use {search_for(problem)}, or subset-dp for small "
-                "tables"
-            )
+            return "it serves 2-anonymity alone; use engine, or subset-dp for small tables"
         return None
 
     def run(self, problem: Problem, context: Context) -> Outcome:
@@ -86,7 +83,7 @@ class TwoDiversity:
             return f"{problem.asked} is NP-hard, so only small tables are solved exactly: {reason}"
         return (
             "it serves frequency 2-diversity of one sensitive attribute, and disjoint or distinct "
-            f"2-diversity of small tables; use {search_for(problem)}"
+            "2-diversity of small tables; use engine"
         )
 
     def run(self, problem: Problem, context: Context) -> Outcome:

@@ -1,4 +1,4 @@
-"""The engine for sensitive models: prices of lawful classes first, then annealing by laws.
+"""How the engine serves sensitive models: prices of lawful classes first, then annealing by laws.
 
 1. A lawful release at once (the table as one class, then a sweep over windows of the sorted table),
    and Mondrian's beside it, which counts where the search never finds one as cheap.
@@ -22,21 +22,23 @@ from incrowd.bounds.column_groups import wide_prices
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
 from incrowd.bounds.support import HASTE, affordable
 from incrowd.errors import OutOfScopeError
-from incrowd.lattice.prefix_tree import Emission, PrefixTree
+from incrowd.lattice.emission import Emission
 from incrowd.privacy.violation import violation
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
-from incrowd.solvers.base import Context, Outcome, Scope, refuse_open_models
+from incrowd.solvers.base import Context, Outcome, refuse_open_models
 from incrowd.solvers.baseline.first import release_beside
 from incrowd.solvers.baseline.mondrian import Mondrian
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import window_emission
+from incrowd.solvers.progress import Progress
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, with_start
 from incrowd.solvers.sensitive.rounding import drawn_patterns, rounded, trimmed
@@ -56,12 +58,13 @@ from incrowd.solvers.sensitive.schedule import (
 from incrowd.solvers.sensitive.seats import seated
 from incrowd.solvers.sensitive.soften import SoftAnnealing
 from incrowd.solvers.sensitive.start import filled, greedy
-from incrowd.solvers.staged import StagedRun
+
+VISITS = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensitiveEngine:
-    """Improve until it stops paying; the best lawful release so far is always at hand.
+class LawfulSearch:
+    """How the engine serves sensitive models.
 
     Attributes
     ----------
@@ -75,8 +78,6 @@ class SensitiveEngine:
         to which its (row, pattern) pairs are candidates.  Single rows may pay any price: those that
         balance a class are cheap, and gain nothing by being there.  The second number is for models
         that are priced by a relaxation, whose prices tell less; the third for prices by size.
-    visits: nodes of the prefix tree that one enumeration may touch before the table counts as
-        too wide and windows take over.
     """
 
     prices: LawfulPriceBound | None = None
@@ -86,44 +87,40 @@ class SensitiveEngine:
     annealing: LawfulAnnealing = field(default_factory=LawfulAnnealing)
     soft: SoftAnnealing = field(default_factory=SoftAnnealing)
     slack: tuple[float, float, float] = (0.5, 1.5, 1.7)
-    visits: int = 20_000_000
-
-    id = "sensitive-engine"
-    guarantee = "none; never dearer than mondrian, given time; the gap it reports is proven"
-    scope = Scope(models=("any closed under union, with or without k",), hierarchies=True)
-    source = "this project; prices: duals of the set-partitioning LP over lawful classes"
 
     def refuse(self, problem: Problem) -> str | None:
-        """Say no to plain k-anonymity, and to parameters that no integer law can hold."""
-        if problem.model.size_decides:
-            return "plain k-anonymity is served better elsewhere; use engine"
+        """Say no to parameters that no integer law can hold."""
         try:
             rules_of(problem)
         except OutOfScopeError as reason:
             return f"{reason}; use mondrian"
         return refuse_open_models(problem)
 
-    def run(self, problem: Problem, context: Context) -> Outcome:
-        """Run all stages within the budget; no solution when no release is lawful."""
+    def run(self, problem: Problem, context: Context, visits: int = VISITS) -> Outcome:
+        """Run all stages within the budget; no solution when no release is lawful.
+
+        ``visits``: nodes of the prefix tree that one enumeration may touch before the table counts
+        as too wide and windows take over.
+        """
         if not problem.model.lawful(problem.table, problem.table):
             return Outcome(None)
-        return Run(self, problem, context).outcome()
+        return Run(self, problem, context, visits).outcome()
 
 
-class Run(StagedRun):
+class Run:
     """One run: the best so far, and the stages."""
 
-    def __init__(self, engine: SensitiveEngine, problem: Problem, context: Context) -> None:
-        self.engine, self.problem, self.context = engine, problem, context
-        self.instance, self.stop = problem.instance, context.stop
-        self.k = problem.smallest_class
+    def __init__(
+        self, engine: LawfulSearch, problem: Problem, context: Context, visits: int = VISITS
+    ) -> None:
+        self.engine, self.problem, self.visits = engine, problem, visits
+        instance = self.instance = problem.instance
+        self.k, self.stop, self.seed = problem.smallest_class, context.stop, context.seed
         self.rules, self.places = rules_of(problem)
-        instance = self.instance
-        self.best = self.own = Solution.of(instance, np.zeros(instance.rows, np.int64))
+        self.own = Solution.of(instance, np.zeros(instance.rows, np.int64))
+        self.progress = Progress(context, self.own)
+        self.tell, self.done = self.progress.tell, self.progress.done
         self.beside: Solution | None = None
-        self.bound = 0
-        self.certificate: Prices | None = None
-        self.lawful: Prices | None = None
         self.price = np.zeros(instance.distinct)
         self.wide = self.sized = False
         self.warmth = 1.0
@@ -148,23 +145,24 @@ class Run(StagedRun):
         """Sweep over windows of the sorted table; the table as one class is there already."""
         self.tell("first release")
         if self.searchable and not self.stop.now():
-            self.sweep(window_emission(self.instance, self.k, 2, self.context.seed, self.stop))
-        if len(self.best.sizes) == 1 or not self.stop.now():
+            self.sweep(window_emission(self.instance, self.k, 2, self.seed, self.stop))
+        if len(self.progress.best.sizes) == 1 or not self.stop.now():
             self.tell("mondrian")
             self.beside = release_beside(self.problem, self.stop)
             if self.beside is not None:
-                super().offer(self.beside)
+                self.progress.offer(self.beside)
 
     def offer(self, solution: Solution) -> None:
         """Keep the search's own best, whose classes obey its laws, and the best of all."""
         if solution.cost < self.own.cost:
             self.own = solution
-            self.best = solution if solution.cost <= self.best.cost else self.best
+            if solution.cost <= self.progress.best.cost:
+                self.progress.best = solution
 
     def sweep(self, emission: Emission) -> None:
         """Offer the greedy release over these candidates."""
         candidates = build_candidates(self.instance, emission)
-        pattern = greedy(candidates, self.rules, self.places, self.unit, self.context.seed)
+        pattern = greedy(candidates, self.rules, self.places, self.unit, self.seed)
         self.offer(Solution.of(self.instance, pattern))
 
     def bound_by_classes(self) -> None:
@@ -172,16 +170,17 @@ class Run(StagedRun):
         self.tell("support bound")
         self.tree = LawfulTree(self.instance, *pricing_of(self.problem))
         seconds = self.stop.left() / HASTE
-        visits = affordable(self.instance.columns, seconds, self.engine.visits)
+        visits = affordable(self.instance.columns, seconds, self.visits)
         price, complete = first_prices(self.tree, visits)
         self.wide = not complete
         if self.wide:
-            self.certificate = wide_prices(self.instance, self.k, self.stop, PRICING)
-            self.bound = self.certificate.bound(self.instance.counts)
-            self.price = self.certificate.price / self.certificate.quantum
+            prices = wide_prices(self.instance, self.k, self.stop, PRICING)
+            self.progress.prove(prices, prices.bound(self.instance.counts))
+            self.price = prices.price / prices.quantum
         else:
-            self.lawful = safe_prices(self.tree, price)
-            self.bound, self.price = self.proven(self.lawful)
+            prices = safe_prices(self.tree, price)
+            bound, self.price = self.proven(prices)
+            self.progress.prove(prices, bound, lawful=True)
             self.first_price = self.price
 
     def bound_by_k(self) -> None:
@@ -196,8 +195,8 @@ class Run(StagedRun):
         u = schedule.ascend(tree, self.k, start, self.priced, self.telling(stage))
         certificate = certify(tree, self.k, u)
         bound = certificate.bound(self.instance.counts)
-        if bound > self.bound:
-            self.bound, self.certificate, self.lawful = bound, certificate, None
+        if bound > self.progress.bound:
+            self.progress.prove(certificate, bound)
             self.price = certificate.price / certificate.quantum
 
     def raise_prices(self) -> None:
@@ -210,8 +209,9 @@ class Run(StagedRun):
             u = schedule.ascend(self.tree, u, self.priced, self.telling("prices"))
         prices = safe_prices(self.tree, u)
         bound, price = self.proven(prices)
-        if bound > self.bound:
-            self.bound, self.price, self.certificate, self.lawful = bound, price, None, prices
+        if bound > self.progress.bound:
+            self.price = price
+            self.progress.prove(prices, bound, lawful=True)
         if (self.tree.pricing.kind == VARIATION).any() and not self.priced():
             tree = self.tree
             self.price_by_size()
@@ -232,16 +232,16 @@ class Run(StagedRun):
         u = self.engine.by_size.ascend(tree, self.price, self.priced, told)
         prices = safe_prices(tree, u)
         bound, price = self.proven(prices)
-        if bound > self.bound:
-            self.bound, self.price, self.tree, self.sized = bound, price, tree, True
-            self.certificate, self.lawful = None, prices
+        if bound > self.progress.bound:
+            self.price, self.tree, self.sized = price, tree, True
+            self.progress.prove(prices, bound, lawful=True)
 
     def charge_patterns(self, tree: LawfulTree) -> None:
         """Prove more by charging each pattern once; the search goes on by the prices before."""
         stop = partial(self.priced, CHARGING)
         prices = charged_prices(tree, self.price, stop, self.telling("charges"))
-        if prices is not None and (bound := self.proven(prices)[0]) > self.bound:
-            self.bound, self.certificate, self.lawful = bound, None, prices
+        if prices is not None and (bound := self.proven(prices)[0]) > self.progress.bound:
+            self.progress.prove(prices, bound, lawful=True)
 
     def proven(self, prices: Prices) -> tuple[int, NDArray[np.float64]]:
         """Return the bound that prices prove, and the prices in units of 1/scale."""
@@ -249,10 +249,9 @@ class Run(StagedRun):
         return bound, prices.price / prices.quantum
 
     def outcome(self) -> Outcome:
-        """Go through the stages; tell the prices of lawful classes, and whose release it is."""
-        found = super().outcome()
-        by = Mondrian.id if found.solution is self.beside else ""
-        return replace(found, lawful=self.lawful, by=by)
+        """Go through the stages; tell whose release it is."""
+        found = self.progress.outcome(self.stages())
+        return replace(found, by=Mondrian.id if found.solution is self.beside else "")
 
     def search(self) -> None:
         """Stages of candidates from a fractional release, then annealing while the budget lasts."""
@@ -260,7 +259,7 @@ class Run(StagedRun):
             return
         self.tell("candidates")
         if self.wide:
-            emission = window_emission(self.instance, self.k, 6, self.context.seed, self.stop)
+            emission = window_emission(self.instance, self.k, 6, self.seed, self.stop)
             self.sweep(emission)
             self.anneal_again(emission, 1.0, 1.0)
         else:
@@ -292,7 +291,7 @@ class Run(StagedRun):
     ) -> None:
         """Anneal through lawful releases; ``reduced`` (per pair) in shares of the slack."""
         instance, rules, places = self.instance, self.rules, self.places
-        allowed, copies, seed = self.tree.shares, instance.first_copy, self.context.seed
+        allowed, copies, seed = self.tree.shares, instance.first_copy, self.seed
         seats = seated(emission, self.price, allowed, rules, places, copies, seed, self.stop.now)
         if self.few and (seats >= 0).any():
             self.fill(emission, seats)
@@ -328,7 +327,7 @@ class Run(StagedRun):
         self, emission: Emission, share: NDArray[np.float64], reduced: NDArray[np.float64]
     ) -> None:
         """Anneal through unlawful releases, then trim and mend what is left of them."""
-        engine, instance, seed = self.engine, self.instance, self.context.seed
+        engine, instance, seed = self.engine, self.instance, self.seed
         warmth = instance.cell * self.k**LawfulAnnealing.growth
         stages, rest, effort, calm = soft_schedule(self.k, self.sized)
         warmth /= calm
@@ -373,7 +372,7 @@ class Run(StagedRun):
         moves = min(1.0, LARGE / self.k) * share * annealing.moves
         found = replace(annealing, moves=moves).run(
             candidates, self.rules, self.places, pattern, self.price, self.instance.cell,
-            heat * self.warmth, self.context.seed + number, self.done,
+            heat * self.warmth, self.seed + number, self.done,
             lambda cost, done: self.tell("annealing", done, cost),
         )  # fmt: skip
         solution = Solution.of(self.instance, found)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import answer, dearest
 from incrowd.kernels.jit import lean_kernel
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.crowd import Rules

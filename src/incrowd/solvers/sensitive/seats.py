@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.pricing import Shares
 from incrowd.kernels.jit import lean_kernel
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.privacy.violation import violation
 from incrowd.solvers.sensitive.crowd import Rules
 from incrowd.solvers.sensitive.prune import owners

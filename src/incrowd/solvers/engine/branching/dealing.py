@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from incrowd.lattice.prefix_tree import Emission
+from incrowd.lattice.emission import Emission
 from incrowd.linear.simplex import Simplex
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.lattice.prefix_tree import EMIT, Emission, PrefixTree, Slack, new_sink
+from incrowd.bounds.prefix_tree import EMIT, PrefixTree, Slack
+from incrowd.lattice.emission import Emission, new_sink
 
 
 def within(
@@ -21,5 +22,4 @@ def within(
     state = tree.run(EMIT, k, price, slack=Slack(slack / k, True), sink=sink)
     if state[3] or state[1] > most_pairs:
         return None
-    p, z = int(state[0]), int(state[1])
-    return Emission(sink.cost[:p].copy(), sink.offset[: p + 1].copy(), sink.rows[:z].copy())
+    return sink.first(int(state[0]))

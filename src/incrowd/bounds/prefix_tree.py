@@ -1,17 +1,19 @@
-"""The prefix-tree search over closed patterns.
+"""The prefix-tree search over closed patterns, cut by prices.
 
 A pattern is one node per column.  At depth j the rows of a group are sorted by leaf code of
 column j; the leaves below a node are a run of codes, so each level of the column's tree is one
-scan over runs.  No pattern store, no hash table, one row buffer per depth.
+scan over runs (``incrowd.lattice.cursor``).  No pattern store, no hash table, one row buffer per
+depth.
 
-Runs are cut when that is provably safe (every descendant has fewer rows and costs at least as
-much, so its k highest prices sum to no more):
+Runs are cut when that is provably safe (the classes of every descendant are among a pattern's own,
+and cost at least as much, so their prices have no higher mean):
 
-- the support is below k;
+- the support is below the smallest class;
 - no row can profit (mode-dependent, see ``profitable``), or the pattern already costs more than the
   rows of the group above could pay, for which whole levels of a column are left out;
 - the pattern is not closed: all its rows lie in one child of a chosen node, so a cheaper pattern
-  with the same rows is met elsewhere in the search.
+  with the same rows is met elsewhere in the search;
+- a model's pricing, where there is one, says that no lawful class is dear enough.
 """
 
 from typing import Any, NamedTuple
@@ -19,6 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.diversity import IMPOSSIBLE
+from incrowd.bounds.pricing import Pricing, dearest
+from incrowd.bounds.tops import Pad
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.cursor import (
     Grid,
@@ -29,43 +34,21 @@ from incrowd.lattice.cursor import (
     new_buffers,
     next_run,
 )
+from incrowd.lattice.emission import Emission, new_sink
 from incrowd.lattice.topk import most_above, top_k, top_k_buffers
 from incrowd.problem.instance import Instance, NodeTables
 
-SUPPORT, EMIT, REPAIR = 0, 1, 2
+SUPPORT, EMIT, REPAIR, MEASURE = range(4)
 OVERFLOW, VISITS_SPENT = 1, 2
 
 
-class Sink(NamedTuple):
-    """Where emitted patterns go: cost and rows of each, as CSR; sizes are the budget."""
-
-    cost: NDArray[np.int64]
-    offset: NDArray[np.int64]
-    rows: NDArray[np.int32]
-
-
-def new_sink(patterns: int, pairs: int) -> Sink:
-    """Allocate room for so many patterns and (row, pattern) pairs."""
-    return Sink(
-        np.empty(patterns, np.int64), np.zeros(patterns + 1, np.int64), np.empty(pairs, np.int32)
-    )
-
-
-class Emission(NamedTuple):
-    """Emitted patterns: ``rows[offset[p]:offset[p+1]]`` match p, which costs ``cost[p]``."""
-
-    cost: NDArray[np.int64]
-    offset: NDArray[np.int64]
-    rows: NDArray[np.int32]
-
-
 class Slack(NamedTuple):
-    """What EMIT lets through: patterns with top-k mean > cost − margin.
+    """What EMIT lets through: patterns whose dearest mean exceeds cost − margin.
 
     Rows are kept when their price is at least the k-th highest minus a window: ``2·margin`` for
     bounds (``reduced`` False: rows that could enter the top k within a box of half-width margin),
     or whatever keeps the reduced cost of a k-class with this row within k·margin (``reduced`` True:
-    candidates for the release).
+    candidates for the release).  Under a model's pricing all rows are kept.
     """
 
     margin: float
@@ -75,17 +58,24 @@ class Slack(NamedTuple):
 class Task(NamedTuple):
     """What a search is for.
 
-    mode: SUPPORT, EMIT or REPAIR.  price: int64 or float64 (distinct,), changed unless EMIT; costs
-    are multiplied by ``unit`` to match it.  slack, sink: of EMIT.
+    mode: SUPPORT lowers prices to the cost of every pattern that a class may have; EMIT lists the
+    patterns that matter in ``sink``; REPAIR lowers prices of k rows, exactly, where they exceed
+    their cost; MEASURE raises ``cut`` to the excess of every violated pattern plus ``extra``.
+    k: rows of the smallest class.  price: int64 or float64 (distinct,); costs are multiplied by
+    ``unit`` to match it.  margin: of its type, by which a mean may lie below the cost and still
+    matter.  reduced: see ``Slack``.  visits: nodes that may be touched.  cut: float64 (distinct,).
     """
 
     mode: int
     k: int
     price: Any
     unit: int
-    slack: Slack
-    sink: Sink
+    margin: Any
+    reduced: bool
+    sink: Emission
     visits: int
+    cut: NDArray[np.float64]
+    extra: float
 
 
 @inner_kernel
@@ -104,30 +94,55 @@ def exceeds(
 
 
 @inner_kernel
+def any_above(rows: Any, begin: int, end: int, price: Any, least: Any) -> bool:
+    """Whether the price of a row is higher than this."""
+    for i in range(begin, end):
+        if price[rows[i]] > least:
+            return True
+    return False
+
+
+@inner_kernel
 def profitable(
-    task: Any, rows: Any, begin: int, end: int, counts: Any, cost: int, known: Any, pad: Any
-) -> tuple[bool, Any]:
+    task: Any, lawful: Any, rows: Any, begin: int, end: int, counts: Any, cost: int, known: Any,
+    pad: Any,
+) -> tuple[bool, Any]:  # fmt: skip
     """Whether this run, or anything below it, can still matter; if so, its ``reach``.
 
-    That is a bound on k times the cost of what may matter, beside the slack of EMIT.
+    That is a bound on k times the cost of what may matter, beside the margin.  With a pricing this
+    is a quick look: ``lawful_excess`` says more.
     """
-    if task.mode == SUPPORT:
-        high = task.price[rows[begin]]
-        for i in range(begin, end):
-            high = max(high, task.price[rows[i]])
-        return high > cost, task.k * high
-    if task.mode == REPAIR:  # integers only: a float would round large prices
-        return exceeds(task, rows, begin, end, counts, cost, known, pad)
-    least = cost - task.slack.margin
-    return exceeds(task, rows, begin, end, counts, least, known, pad)
+    least = cost - task.margin  # integers only in REPAIR: a float would round large prices
+    if lawful is None:
+        if task.mode == SUPPORT:
+            high = task.price[rows[begin]]
+            for i in range(begin, end):
+                high = max(high, task.price[rows[i]])
+            return high > cost, task.k * high
+        return exceeds(task, rows, begin, end, counts, least, known, pad)
+    return any_above(rows, begin, end, task.price, least), known
+
+
+@inner_kernel
+def lawful_excess(
+    task: Any, lawful: Any, rows: Any, begin: int, end: int, counts: Any, cost: int
+) -> float:
+    """Return by how much the dearest lawful mean exceeds the cost; ``IMPOSSIBLE`` to cut.
+
+    0 where any k rows are lawful: ``profitable`` has said all there is to say.
+    """
+    if lawful is None:
+        return 0.0
+    # in SUPPORT any class at all will do: ask with prices that nothing exceeds
+    enough = IMPOSSIBLE if task.mode == SUPPORT else float(cost) - task.margin
+    mean, _ = dearest(rows, begin, end, task.price, counts, enough, *lawful)
+    return IMPOSSIBLE if mean <= enough else mean - float(cost)
 
 
 @inner_kernel
 def within_reach(task: Any, reach: Any, cost: int) -> bool:
     """Whether a pattern of this cost can matter, whatever its rows."""
-    if task.mode == EMIT:
-        return reach > task.k * (cost - task.slack.margin)
-    return reach > task.k * cost
+    return reach > task.k * (cost - task.margin)
 
 
 @inner_kernel
@@ -141,24 +156,32 @@ def leave_out(task: Any, depth: int, reach: Any, least: Any, buffers: Any) -> No
 
 
 @inner_kernel
-def emit(task: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -> None:
+def least_kept(task: Any, lawful: Any, rows: Any, counts: Any, cost: int, pad: Any) -> Any:
+    """Return the least price of the rows that EMIT keeps, and whether it keeps the pattern."""
+    if lawful is None:
+        k = task.k
+        total, entries = top_k(rows, 0, rows.size, task.price, counts, k, *pad)
+        excess = total - k * cost
+        window = k * task.margin + excess if task.reduced else 2 * task.margin
+        return pad[0][entries - 1] - window, excess + k * task.margin > 0
+    return -np.inf, True
+
+
+@inner_kernel
+def emit(task: Any, lawful: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -> None:
     """Append one pattern to the sink; ``state`` = (patterns, pairs, visits, trouble)."""
-    k, price, slack, sink = task.k, task.price, task.slack, task.sink
-    n = rows.size
-    total, entries = top_k(rows, 0, n, price, counts, k, *pad)
-    excess = total - k * cost
-    if excess + k * slack.margin <= 0:
+    sink = task.sink
+    least, kept = least_kept(task, lawful, rows, counts, cost, pad)
+    if not kept:
         return
-    window = k * slack.margin + excess if slack.reduced else 2 * slack.margin
-    threshold = pad[0][entries - 1] - window
     p = state[0]
     z = state[1]
-    if p + 2 >= sink.cost.size or z + n >= sink.rows.size:
+    if p + 2 >= sink.cost.size or z + rows.size >= sink.rows.size:
         state[3] = OVERFLOW
         return
-    for i in range(n):
-        if price[rows[i]] >= threshold:
-            sink.rows[z] = rows[i]
+    for row in rows:
+        if task.price[row] >= least:
+            sink.rows[z] = row
             z += 1
     sink.cost[p] = cost
     sink.offset[p + 1] = z
@@ -193,26 +216,33 @@ def repair(task: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -
 
 
 @inner_kernel
-def act(task: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -> None:
+def act(
+    task: Any, lawful: Any, rows: Any, counts: Any, cost: int, excess: float, state: Any, pad: Any
+) -> None:
     """Do what the mode does with a complete pattern."""
-    if task.mode == SUPPORT:
+    if task.mode == EMIT:
+        emit(task, lawful, rows, counts, cost, state, pad)
+    elif task.mode == SUPPORT:
         state[0] += 1
         for row in rows:
             if task.price[row] > cost:
                 task.price[row] = cost
-    elif task.mode == EMIT:
-        emit(task, rows, counts, cost, state, pad)
-    else:
+    elif task.mode == MEASURE:
+        for row in rows:
+            task.cut[row] = max(task.cut[row], excess + task.extra)
+    elif lawful is None:
         repair(task, rows, counts, cost, state, pad)
 
 
 @lean_kernel
 def search(
-    task: Any, grid: Any, least: Any, buffers: Any, reach: Any, state: Any, pad: Any
+    task: Any, lawful: Any, grid: Any, least: Any, buffers: Any, reach: Any, state: Any, pad: Any
 ) -> None:
     """Walk the prefix tree.
 
-    ``least``: see ``cheapest_nodes``; ``reach`` (per column): of the group at hand.
+    ``least``: see ``cheapest_nodes``; ``reach`` (per column): of the group at hand.  ``lawful``:
+    a model's pricing and its scratch, or None, for which numba leaves out what it would take;
+    ``pad``: the buffers of ``top_k``.
     """
     counts = grid.counts
     enter_root(grid, buffers)
@@ -220,13 +250,16 @@ def search(
     while depth >= 0:
         rows = buffers.rows[depth]
         below = reach[depth]
+        excess = IMPOSSIBLE
         worth = within_reach(task, below, cost) and copies_of(rows, begin, end, counts) >= task.k
         if worth:
-            worth, below = profitable(task, rows, begin, end, counts, cost, below, pad)
+            worth, below = profitable(task, lawful, rows, begin, end, counts, cost, below, pad)
         if worth and (
             end - begin == buffers.depth[2, depth]
             or is_closed(rows, begin, end, depth, grid, buffers)
         ):
+            excess = lawful_excess(task, lawful, rows, begin, end, counts, cost)
+        if excess > IMPOSSIBLE:
             state[2] += 1
             if state[2] > task.visits:
                 state[3] = VISITS_SPENT
@@ -238,12 +271,13 @@ def search(
                 reach[depth] = below
                 leave_out(task, depth, below, least, buffers)
             else:
-                act(task, rows[begin:end], counts, cost, state, pad)
+                act(task, lawful, rows[begin:end], counts, cost, excess, state, pad)
         depth, begin, end, cost = next_run(depth, task.unit, grid, buffers)
 
 
 NO_SLACK = Slack(0.0, False)
 NO_SINK = new_sink(1, 1)
+NO_CUT = np.zeros(1)
 UNLIMITED = 1 << 62
 
 
@@ -280,14 +314,19 @@ class PrefixTree:
         price: Any,
         unit: int = 1,
         slack: Slack = NO_SLACK,
-        sink: Sink = NO_SINK,
+        sink: Emission = NO_SINK,
         visits: int = UNLIMITED,
     ) -> NDArray[np.int64]:
+        """Run one search for classes of any k rows; return (patterns, pairs, visits, trouble)."""
+        margin = price.dtype.type(slack.margin)
+        task = Task(mode, k, price, unit, margin, slack.reduced, sink, visits, NO_CUT, 0.0)
+        return self.search(task, None)
+
+    def search(self, task: Task, lawful: tuple[Pricing, Pad] | None) -> NDArray[np.int64]:
         """Run one search; return (patterns, pairs, visits, trouble)."""
-        state = np.zeros(4, np.int64)
-        task = Task(mode, k, price, unit, slack, sink, visits)
+        state, k, price = np.zeros(4, np.int64), task.k, task.price
         reach = np.full(self.instance.columns, k * price.max(), price.dtype)
         pad = top_k_buffers(k, price.dtype)
-        search(task, self.grid, self.least, self.buffers, reach, state, pad)
+        search(task, lawful, self.grid, self.least, self.buffers, reach, state, pad)
         self.visits = int(state[2])
         return state

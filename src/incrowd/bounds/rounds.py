@@ -1,0 +1,100 @@
+"""Trust-region rounds: list the patterns of a box, ascend in it, move it, make it smaller."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.ascent import Ascent
+from incrowd.lattice.emission import Emission, new_sink
+
+Stop = Callable[[], bool]
+Report = Callable[[float, float], None]
+
+
+def no_stop() -> bool:
+    """Go on for ever."""
+    return False
+
+
+def no_report(bound: float, share: float) -> None:
+    """Tell nobody."""
+
+
+def fade(ends: tuple[float, float], share: float) -> float:
+    """Interpolate geometrically between two ends."""
+    return ends[0] * (ends[1] / ends[0]) ** share
+
+
+class Schedule(Protocol):
+    """How many rounds and steps, and how far they go, in units that the boxes tell.
+
+    margin: half-width of the first and last box; rate: first and last step.
+    pairs, patterns: budget of (row, pattern) pairs and of patterns kept in memory per round.
+    """
+
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def margin(self) -> tuple[float, float]: ...
+    @property
+    def rate(self) -> tuple[float, float]: ...
+    @property
+    def pairs(self) -> int: ...
+    @property
+    def patterns(self) -> int: ...
+
+
+class Boxes(Protocol):
+    """What rounds ask of a table and a model."""
+
+    def unit(self, u: NDArray[np.float64]) -> float:
+        """Return the unit of margins and rates at prices u."""
+        ...
+
+    def listed(
+        self, u: NDArray[np.float64], width: float, sink: Emission
+    ) -> tuple[float, int] | None:
+        """List all patterns that some point within ``width`` of u violates, shrinking it to fit.
+
+        Returns the width and the number of patterns, or None when even narrow boxes are too much.
+        """
+        ...
+
+    def ascent(self, lists: Emission, patterns: int, rounds: int) -> Ascent:
+        """Return the ascent over these patterns; ``rounds`` are still to come, this one too."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Rounds as a schedule plans them."""
+
+    schedule: Schedule
+
+    def ascend(
+        self, boxes: Boxes, start: NDArray[np.float64], stop: Stop, report: Report
+    ) -> NDArray[np.float64]:
+        """Improve prices ``start`` (float64, distinct)."""
+        plan, rounds = self.schedule, self.schedule.rounds
+        sink = new_sink(plan.patterns, plan.pairs)
+        u, width = start.astype(np.float64), np.inf
+        for n in range(rounds):
+            if stop():
+                break
+            unit = boxes.unit(u)
+            planned = fade(plan.margin, n / max(1, rounds - 1)) * unit
+            listed = boxes.listed(u, min(width, planned), sink)
+            if listed is None:
+                break
+            width, patterns = listed
+            ascent = boxes.ascent(sink, patterns, rounds - n)
+            first = min(fade(plan.rate, n / rounds) * unit, width / 4)
+            last = min(fade(plan.rate, (n + 1) / rounds) * unit, width / 8)
+            bound, u = ascent.run(u, width, plan.iterations, (first, last), stop)
+            report(bound, (n + 1) / rounds)
+        return u

@@ -1,0 +1,88 @@
+"""The stages of the engine that bound k-anonymous releases, and guide its search."""
+
+from dataclasses import replace
+
+from incrowd.bounds.column_groups import wide_prices
+from incrowd.bounds.price import PriceBound, certify
+from incrowd.bounds.prices import Prices, better
+from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
+from incrowd.solvers.engine.search import Search
+
+
+class Pricing:
+    """Support prices, and rounds that raise them.
+
+    Attributes
+    ----------
+    search: what prices guide.
+    given: the schedule asked for; None for the one suited to the table.
+    """
+
+    def __init__(self, search: Search, given: PriceBound | None) -> None:
+        self.search, self.given, self.progress = search, given, search.progress
+        self.tell, self.stop = search.tell, search.stop
+
+    def bound_by_support(self) -> None:
+        """Find the support bound; on a table too wide for prices, those of groups of columns."""
+        self.tell("support bound")
+        search, counts = self.search, self.search.instance.counts
+        visits = affordable(search.instance.columns, search.limit / HASTE, search.means.visits)
+        price, complete = support_prices(search.tree, search.k, visits)
+        known = Prices(price, 1) if complete else None
+        self.progress.bound = known.bound(counts) if known else 0
+        most = priceable(search.shares.pricing * search.limit)
+        search.wide = known is None or search.tree.visits > most
+        if known is None or search.wide:
+            known = better(known, self.prices_by_groups(), counts)
+        self.keep(known)
+
+    def keep(self, prices: Prices) -> None:
+        """Let prices prove their bound, and guide the search."""
+        self.progress.prove(prices, prices.bound(self.search.instance.counts))
+        self.search.price = prices.price / prices.quantum
+
+    def prices_by_groups(self) -> Prices:
+        """Price groups of columns alone."""
+        self.tell("prices")
+
+        def report(bound: int, share: float) -> None:
+            self.progress.bound = max(self.progress.bound, bound)
+            self.tell("prices", share)
+
+        search = self.search
+        return wide_prices(search.instance, search.k, self.stop, search.shares.pricing, report)
+
+    def first_prices(self) -> None:
+        """Run a quarter of the price rounds, for a guide to the first search."""
+        search = self.search
+        schedule = self.given or PriceBound.suited(search.instance)
+        schedule = replace(schedule, visits=min(schedule.visits, search.visits // 3))
+        search.early = search.shares.early
+        self.schedule = schedule
+        if search.early:
+            first, self.schedule = schedule.split()
+            self.raise_prices(first)
+
+    def bound_by_prices(self) -> None:
+        """Run the other rounds."""
+        self.raise_prices(self.schedule)
+        self.search.priced = self.progress.bound > 0 and not self.stop.now()
+
+    def raise_prices(self, schedule: PriceBound) -> None:
+        """Raise the prices; keep the certificate if it is better."""
+        if self.progress.bound == 0:
+            return
+        tree, k = self.search.tree, self.search.k
+        u = schedule.ascend(tree, k, self.search.price, self.enough_prices, self.report)
+        certificate = certify(tree, k, u)
+        if certificate.bound(tree.instance.counts) > self.progress.bound:
+            self.keep(certificate)
+
+    def report(self, bound: float, share: float) -> None:
+        """Tell how far the rounds are."""
+        self.tell("prices", share)
+
+    def enough_prices(self) -> bool:
+        """Whether to leave the prices for the release: under a short time limit."""
+        limit, share = self.stop.time_limit, self.search.shares.pricing
+        return self.stop.now() or (limit is not None and self.stop.elapsed() > share * limit)

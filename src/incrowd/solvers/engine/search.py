@@ -1,0 +1,238 @@
+"""The search for k-anonymous releases: candidates, annealing, polishing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, PrefixTree, Slack
+from incrowd.bounds.price import MOST_TRIES
+from incrowd.bounds.support import affordable
+from incrowd.lattice.emission import Emission, new_sink
+from incrowd.problem.instance import Instance
+from incrowd.problem.solution import Solution
+from incrowd.solvers.engine.anneal import Annealing
+from incrowd.solvers.engine.candidates import Candidates, build_candidates
+from incrowd.solvers.engine.class_blocks import split
+from incrowd.solvers.engine.gathering import gathered
+from incrowd.solvers.engine.greedy import greedy
+from incrowd.solvers.engine.near import near_rows
+from incrowd.solvers.engine.neighbourhood import Neighbourhoods
+from incrowd.solvers.engine.rounding import rounded
+from incrowd.solvers.engine.schedule import Shares
+from incrowd.solvers.engine.trading import Trading
+from incrowd.solvers.engine.warm import with_solution
+from incrowd.solvers.engine.windows import window_emission
+from incrowd.solvers.progress import Progress
+
+SMALL = 600  # rows up to which polishing gives up after some idle turns, whatever the budget
+MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
+PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
+WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
+RESTARTS = 4  # annealings of a small table under a time limit
+MOST_AGAIN = 4.0  # the same where the best release is annealed again and again after that
+STARTS = 3  # annealings before that: some end better than others, and stay so
+WARM = 0.25  # share of the first heat then
+SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
+PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
+POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Means:
+    """What a search may use: see the fields of ``Engine``."""
+
+    annealing: Annealing | None
+    neighbourhoods: Neighbourhoods
+    slack: float
+    spread: float
+    visits: int
+    pairs: int
+
+
+class Search:
+    """One search: what it goes by, and its stages.
+
+    Attributes
+    ----------
+    price: float64, shape (distinct,): prices that bound every release; ``priced`` once they are
+        more than a first guess.  wide: whether the table is too wide for prices of all columns.
+    shares: how a time limit is dealt out.  early: whether a release comes before the prices are
+        done.
+    visits: nodes of the prefix tree that one enumeration may touch.
+    """
+
+    def __init__(self, means: Means, instance: Instance, k: int, progress: Progress) -> None:
+        self.means, self.instance, self.k, self.progress = means, instance, k, progress
+        self.stop, self.seed = progress.stop, progress.context.seed
+        self.tell, self.offer, self.done = progress.tell, progress.offer, progress.done
+        self.tree = PrefixTree(instance)
+        self.price = np.zeros(instance.distinct)
+        self.priced = self.wide = False
+        self.early = True
+        self.limit = np.inf if self.stop.time_limit is None else self.stop.time_limit
+        self.shares = Shares.suited(instance, k, self.stop.time_limit)
+        self.visits = affordable(instance.columns, self.limit, means.visits)
+        self._again = 0
+        self._listed: tuple[NDArray[np.float64], Emission] | None = None
+
+    def slack(self) -> float:
+        """Return the reduced cost, in cells, up to which classes are candidates."""
+        usual = self.means.slack * self.k**self.means.spread
+        return max(usual, PATIENT_SLACK) if self.shares.wide else usual
+
+    def emission(self) -> Emission:
+        """List the candidate pairs, anew when the prices have changed."""
+        if self._listed is None or self._listed[0] is not self.price:
+            self._listed = self.price, self.list_candidates()
+        return self._listed[1]
+
+    def list_candidates(self) -> Emission:
+        """List the candidate pairs under the prices at hand."""
+        share = self.slack() * self.instance.cell / self.k
+        pairs = self.means.pairs
+        sink = new_sink(pairs // 3, pairs)
+        for _ in range(MOST_TRIES):
+            slack = Slack(share, True)
+            state = self.tree.run(
+                EMIT, self.k, self.price, slack=slack, sink=sink, visits=self.visits // 3
+            )
+            if state[3] == 0:
+                break
+            share *= 0.7 if state[3] == OVERFLOW else 0.2
+        else:
+            return window_emission(self.instance, self.k, 6, self.seed, self.stop)
+        return sink.first(int(state[0]))
+
+    def first_search(self) -> None:
+        """Greedy and a quick descent: a good release within seconds."""
+        if not self.early:
+            return
+        self.anneal("first release", Annealing(moves=20, heat=(1e-4, 1e-4), least=100_000))
+
+    def search(self) -> None:
+        """Anneal from a greedy start, over candidates that the final prices allow."""
+        annealing = self.means.annealing or Annealing.suited(self.instance, self.k)
+        if self.priced:  # what the start knows should not melt
+            hot, cold = annealing.heat
+            warm = WARM if self.shares.wide else 0.5
+            annealing = replace(annealing, heat=(warm * hot, cold))
+        left = self.stop.left()
+        if self.stop.time_limit is None:
+            self.anneal("annealing", annealing)
+            return
+        if self.instance.rows <= SMALL:  # the best of some, rather than one that takes long
+            self.anneal("annealing", annealing, (SMALL_SHARE * left / RESTARTS, 1.0), RESTARTS)
+            return
+        # slower cooling is what more time is best spent on, unless a gap may end the run early
+        factor = MOST_PATIENT if self.stop.gap is None else 1.0
+        if not self.shares.wide:
+            self.anneal("annealing", annealing, (self.shares.searching * left, factor))
+            return
+        # or, with much time, annealing the best of some again and again
+        share = self.shares.searching * left
+        end = self.stop.elapsed() + share
+        patience = 0.5 * share / STARTS, min(factor, MOST_AGAIN)
+        self.anneal("annealing", annealing, patience, STARTS)
+        self.anneal_again(lambda turns: self.stop.elapsed() > end)
+
+    def trade(self, warmth: float = 1.0) -> None:
+        """Let near classes trade rows, from the best so far or from classes of near rows."""
+        self.tell("near rows")
+        near = near_rows(self.instance, self.seed, self.stop)
+        if warmth == 1.0 and not self.done():
+            self.offer(Solution.of(self.instance, gathered(self.instance, near, self.k)))
+        hot, cold = Trading().heat
+        left = self.stop.left()
+        found = Trading(heat=(warmth * hot, cold)).run(
+            split(self.progress.best, self.k), near, self.k, self.seed,
+            None if left == np.inf else (left, MOST_PATIENT), self.done,
+            lambda cost, share: self.tell("trading", share, cost),
+        )  # fmt: skip
+        self.offer(found)
+
+    def anneal_again(self, enough: Callable[[int], bool]) -> None:
+        """Anneal the best so far, from little heat, until ``enough`` (of the turns done)."""
+        candidates, pattern = with_solution(self.emission(), self.progress.best)
+        hot, cold = Annealing.suited(self.instance, self.k).heat
+        annealing = replace(Annealing.suited(self.instance, self.k), heat=(WARM * hot, cold))
+        turns = 0
+        while not self.done() and not enough(turns):
+            self._again += 1
+            pattern = self.improve("annealing again", annealing, candidates, pattern, self._again)
+            self.offer(Solution.of(self.instance, pattern))
+            turns += 1
+
+    def anneal(
+        self,
+        stage: str,
+        annealing: Annealing,
+        seconds: tuple[float, float] | None = None,
+        turns: int = 1,
+    ) -> None:
+        """List candidates, build a greedy release on them, anneal it ``turns`` times."""
+        self.tell("candidates")
+        candidates = build_candidates(self.instance, self.emission())
+        pattern = self.start(candidates)
+        self.offer(Solution.of(self.instance, pattern))
+        for turn in range(turns):
+            if turn == 0 or not self.done():
+                found = self.improve(stage, annealing, candidates, pattern, turn, seconds)
+                self.offer(Solution.of(self.instance, found))
+
+    def start(self, candidates: Candidates) -> NDArray[np.int64]:
+        """Return a lawful assignment: near a fractional release once there are good prices."""
+        cell, k = self.instance.cell, self.k
+        if not self.priced:
+            return greedy(candidates, k, max(1, int(cell / 10)))
+        return rounded(candidates, self.instance.counts, self.price, k, cell, self.done)
+
+    def improve(
+        self,
+        stage: str,
+        annealing: Annealing,
+        candidates: Candidates,
+        pattern: NDArray[np.int64],
+        turn: int,
+        seconds: tuple[float, float] | None = None,
+    ) -> NDArray[np.int64]:
+        """Run one annealing with the context's seed, listener and budget."""
+        return annealing.run(
+            candidates,
+            pattern,
+            self.k,
+            self.instance.cell,
+            self.seed + turn,
+            self.done,
+            lambda cost, share: self.tell(stage, share, cost),
+            self.price,
+            seconds,
+        )
+
+    def polish(self) -> None:
+        """Anneal where classes pay above their prices and re-solve blocks, while that pays."""
+        if self.instance.rows <= 2 * self.k:
+            return
+        candidates, pattern = with_solution(self.emission(), self.progress.best)
+        timed, aiming = self.stop.time_limit is not None, self.stop.gap is not None
+        patience = PATIENCE if aiming or self.instance.rows <= SMALL else 1
+        idle = turn = 0
+        while not self.done() and (idle < patience or (timed and self.instance.rows > SMALL)):
+            before = self.progress.best.cost
+            turn += 1
+            pattern = self.improve("polishing", POLISH, candidates, pattern, turn)
+            if timed or aiming:
+                pattern = self.means.neighbourhoods.run(
+                    candidates,
+                    pattern,
+                    self.price,
+                    self.k,
+                    self.instance.cell,
+                    self.seed + turn,
+                    self.stop.left,
+                    self.done,
+                    lambda cost, share: self.tell("blocks", share, cost),
+                )
+            self.offer(Solution.of(self.instance, pattern))
+            idle = idle + 1 if before - self.progress.best.cost < WORTHWHILE * before else 0

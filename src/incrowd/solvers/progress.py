@@ -1,0 +1,64 @@
+"""How far an anytime run has come: the best so far, what is proven, and when to end."""
+
+from collections.abc import Callable, Iterable
+
+from incrowd.bounds.prices import Prices
+from incrowd.problem.solution import Solution
+from incrowd.solvers.base import Context, Outcome
+
+
+class Progress:
+    """What the stages of one run share.
+
+    Attributes
+    ----------
+    context, stop: what the run was given, and its end.
+    best: the best lawful solution so far.
+    bound: the largest bound proven so far, in units of 1/scale.
+    certificate, lawful: the prices behind it, as ``Outcome`` has them.
+    """
+
+    def __init__(self, context: Context, best: Solution) -> None:
+        self.context, self.stop, self.best = context, context.stop, best
+        self.bound = 0
+        self.certificate: Prices | None = None
+        self.lawful: Prices | None = None
+
+    def outcome(self, stages: Iterable[Callable[[], None]]) -> Outcome:
+        """Go through the stages; stop as soon as the budget says so.
+
+        Each stage is asked for when the one before is over.
+        """
+        ended = "finished"
+        for stage in stages:
+            stage()
+            if self.best.cost <= self.bound:
+                ended = "finished"
+                break
+            if self.stop.satisfied(self.best.cost, self.bound):
+                ended = "gap reached"
+                break
+            if self.stop.now():
+                ended = self.stop.why()
+                break
+            ended = "stopped paying"
+        return Outcome(self.best, self.bound, ended, self.certificate, self.lawful)
+
+    def tell(self, stage: str, share: float | None = None, cost: int | None = None) -> None:
+        """Report progress with the best cost and bound so far."""
+        best = self.best.cost if cost is None else min(cost, self.best.cost)
+        self.context.tell(stage, best, self.bound, share)
+
+    def offer(self, solution: Solution) -> None:
+        """Keep the solution if it is the best so far."""
+        if solution.cost < self.best.cost:
+            self.best = solution
+
+    def prove(self, prices: Prices, bound: int, lawful: bool = False) -> None:
+        """Keep prices and the bound that they prove; ``lawful``: for lawful classes only."""
+        self.bound = bound
+        self.certificate, self.lawful = (None, prices) if lawful else (prices, None)
+
+    def done(self) -> bool:
+        """Whether time is up or the gap is small enough."""
+        return self.stop.now() or self.stop.satisfied(self.best.cost, self.bound)

@@ -1,0 +1,329 @@
+"""Excel and OpenDocument workbooks as tables (extra ``excel``): one sheet, its first row the names.
+
+Text stays text, so leading zeros stay; a number that is shown with leading zeros (format ``00000``)
+is the text that is seen.  Formulas are refused: what is published must be what was read.
+"""
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import IO, Any
+
+import polars as pl
+
+from incrowd.errors import InputError, MissingExtraError, did_you_mean
+from incrowd.tables.packed import PackedTable, packed
+
+SHEETS = {".xlsx": "xlsx", ".xlsm": "xlsx", ".ods": "ods"}
+MOST_ROWS = 1_048_575
+"""Rows of a sheet of Excel's, less the one with the names."""
+EXACT = 2**53
+"""Beyond it a sheet's numbers are not exact."""
+ZEROS = re.compile(r"0{2,}")
+NAME = "release"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell that holds something.
+
+    Attributes
+    ----------
+    place: as the sheet calls it, such as ``B7``.
+    value: text, number, truth value, date or time.
+    """
+
+    place: str
+    value: Any
+
+
+Rows = Iterator[list[Cell | None]]
+
+
+def read_sheet(data: bytes, name: str, form: str, sheet: str | None = None) -> PackedTable:
+    """Return a workbook's sheet as a table.
+
+    Parameters
+    ----------
+    form: ``"xlsx"`` or ``"ods"``.
+    sheet: its name; None where the workbook has one sheet that is not empty.
+
+    Raises
+    ------
+    InputError: the file is damaged, the sheet is not there, a cell holds a formula or an error
+        (the message names the cell, not what is in it), columns have no name or the same one.
+    MissingExtraError: the library is not installed.
+    """
+    rows = (_excel if form == "xlsx" else _opendocument)(data, name, sheet)
+    header = next(rows, [])
+    while header and header[-1] is None:
+        header.pop()
+    names = [_name_of(cell, j, name) for j, cell in enumerate(header)]
+    if len(set(names)) < len(names):
+        twice = next(one for one in names if names.count(one) > 1)
+        raise InputError(f"{name}: two columns are called {twice!r}")
+    columns: list[list[Any]] = [[] for _ in names]
+    for row in rows:
+        beside = next((cell for cell in row[len(names) :] if cell is not None), None)
+        if beside is not None:
+            raise InputError(f"{name}: cell {beside.place} stands in a column without a name")
+        for j, cells in enumerate(columns):
+            cell = row[j] if j < len(row) else None
+            cells.append(None if cell is None else cell.value)
+    parts = {one: packed(typed(one, cells)) for one, cells in zip(names, columns, strict=True)}
+    return PackedTable(parts, len(columns[0]) if columns else 0, form)
+
+
+def _name_of(cell: Cell | None, j: int, name: str) -> str:
+    if cell is None:
+        raise InputError(f"{name}: column {j + 1} of the sheet has no name in the first row")
+    return as_text(cell.value)
+
+
+def typed(name: str, cells: Sequence[Any]) -> pl.Series:
+    """Return cells as a column of one type: that of all of them, or else text."""
+    kinds = {type(value) for value in cells if value is not None}
+    if kinds <= {int, float} and kinds:
+        kind = (
+            pl.Int64
+            if kinds == {int} and max(map(abs, filter(None, cells)), default=0) < EXACT
+            else pl.Float64
+        )
+        if (
+            kind == pl.Float64
+            and int in kinds
+            and any(isinstance(value, int) and abs(value) >= EXACT for value in cells)
+        ):
+            return pl.Series(name, [None if v is None else as_text(v) for v in cells], pl.String)
+        return pl.Series(name, cells, kind, strict=False)
+    if kinds == {bool}:
+        return pl.Series(name, cells, pl.Boolean)
+    if kinds == {datetime}:
+        days = all(value is None or value.time() == time() for value in cells)
+        found = pl.Series(name, cells, pl.Datetime("us"))
+        return found.cast(pl.Date) if days else found
+    if kinds == {date}:
+        return pl.Series(name, cells, pl.Date)
+    return pl.Series(name, [None if v is None else as_text(v) for v in cells], pl.String)
+
+
+def as_text(value: Any) -> str:
+    """Return a cell as a text, where its column has several kinds of cells."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
+        return str(int(value))
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date().isoformat()
+    return value.isoformat() if isinstance(value, date | time) else str(value)
+
+
+def _chosen(names: Sequence[str], wanted: str | None, name: str) -> str:
+    """Return the sheet to read."""
+    if wanted is None and len(names) == 1:
+        return names[0]
+    if wanted in names:
+        return str(wanted)
+    listed = ", ".join(map(repr, names))
+    if wanted is None:
+        raise InputError(f"{name}: holds several sheets ({listed}); name one with --sheet")
+    raise InputError(
+        f"{name}: no sheet is called {wanted!r}{did_you_mean(wanted, names)} ({listed})"
+    )
+
+
+def _excel(data: bytes, name: str, sheet: str | None) -> Rows:
+    """Yield the rows of a sheet of Excel's."""
+    library = _library("openpyxl", "an Excel file")
+    try:
+        book = library.load_workbook(io.BytesIO(data), read_only=True, data_only=False)
+    except MemoryError:
+        raise
+    except Exception:  # the library's own message may quote the file's content
+        raise InputError(f"{name}: begins like a workbook, but cannot be read as one") from None
+    seen = [one.title for one in book.worksheets if one.sheet_state == "visible"]
+    found = book[_chosen(seen or book.sheetnames, sheet, name)]
+    for row in found.iter_rows():
+        yield [None if cell.value is None else _excel_cell(cell, name) for cell in row]
+
+
+def _excel_cell(cell: Any, name: str) -> Cell:
+    place = f"{cell.column_letter}{cell.row}" if hasattr(cell, "column_letter") else cell.coordinate
+    if cell.data_type in ("f", "e"):
+        what = "a formula" if cell.data_type == "f" else "an error"
+        raise InputError(
+            f"{name}: cell {place} holds {what}; a release is made of values: copy them over it"
+        )
+    shown = cell.number_format or ""
+    if isinstance(cell.value, int) and not isinstance(cell.value, bool) and ZEROS.fullmatch(shown):
+        return Cell(place, str(cell.value).zfill(len(shown)))
+    return Cell(place, cell.value)
+
+
+def _opendocument(data: bytes, name: str, sheet: str | None) -> Rows:
+    """Yield the rows of a sheet of an OpenDocument file."""
+    _library("odf", "an OpenDocument file")
+    from odf.opendocument import load
+    from odf.table import CoveredTableCell, Table, TableCell, TableRow
+
+    try:
+        opened: Any = load(io.BytesIO(data))
+        tables = opened.spreadsheet.getElementsByType(Table)
+    except MemoryError:
+        raise
+    except Exception:
+        raise InputError(f"{name}: begins like a workbook, but cannot be read as one") from None
+    by_name = {table.getAttribute("name"): table for table in tables}
+    found = by_name[_chosen(list(by_name), sheet, name)]
+    empty = number = 0
+    for row in found.getElementsByType(TableRow):
+        times = int(row.getAttribute("numberrowsrepeated") or 1)
+        cells: list[Cell | None] = []
+        for cell in row.childNodes:
+            if cell.qname in (TableCell().qname, CoveredTableCell().qname):
+                repeated = int(cell.getAttribute("numbercolumnsrepeated") or 1)
+                value = _opendocument_cell(cell, f"{_letters(len(cells))}{number + 1}", name)
+                cells += [value] * (repeated if value is not None or repeated < 1000 else 1)
+        number += times
+        if not any(cells):
+            empty += times
+            continue
+        yield from ([] for _ in range(empty))  # blank lines between rows are rows, not the last
+        empty = 0
+        yield from (list(cells) for _ in range(times))
+
+
+def _opendocument_cell(cell: Any, place: str, name: str) -> Cell | None:
+    kind = cell.getAttribute("valuetype")
+    if cell.getAttribute("formula"):
+        raise InputError(
+            f"{name}: cell {place} holds a formula; a release is made of values: copy them over it"
+        )
+    if kind is None:
+        return None
+    if kind in ("float", "percentage", "currency"):
+        number = float(cell.getAttribute("value"))
+        return Cell(place, int(number) if number.is_integer() and abs(number) < EXACT else number)
+    if kind == "boolean":
+        return Cell(place, cell.getAttribute("booleanvalue") == "true")
+    if kind == "date":
+        text = cell.getAttribute("datevalue")
+        day = date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text)
+        return Cell(place, day)
+    return Cell(place, "\n".join(_words(part) for part in cell.childNodes))
+
+
+def _words(node: Any) -> str:
+    """Return the text below a node; runs of spaces, tabs and ends of lines are elements of it."""
+    if node.nodeType == node.TEXT_NODE:
+        return str(node.data)
+    kind = node.qname[1]
+    if kind == "s":
+        return " " * int(node.getAttribute("c") or 1)
+    special = {"tab": "\t", "line-break": "\n"}
+    return special.get(kind) or "".join(map(_words, node.childNodes))
+
+
+def _letters(j: int) -> str:
+    """Return what a sheet calls its column number j from 0."""
+    text = ""
+    while j >= 0:
+        text = chr(65 + j % 26) + text
+        j = j // 26 - 1
+    return text
+
+
+def write_sheet(frame: pl.DataFrame, form: str, file: IO[bytes]) -> None:
+    """Write a frame as a workbook with one sheet, ``release``; text is never a formula.
+
+    Raises
+    ------
+    InputError: more rows than a sheet has, or a text with control characters, which none holds.
+    """
+    if frame.height > MOST_ROWS:
+        raise InputError(f"a sheet holds {MOST_ROWS:,} rows; write .csv or .parquet")
+    for name in frame.columns:
+        texts = (
+            frame[name].cast(pl.String)
+            if frame[name].dtype in (pl.Enum, pl.Categorical)
+            else frame[name]
+        )
+        if texts.dtype == pl.String and texts.str.contains(r"[\x00-\x08\x0b\x0c\x0e-\x1f]").any():
+            raise InputError(f"column {name!r} has control characters, which no workbook holds")
+    (_write_excel if form == "xlsx" else _write_opendocument)(frame, file)
+
+
+def _plain(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
+    """Yield cells as a sheet can hold them: what it cannot is text."""
+    for row in rows:
+        yield [
+            as_text(value)
+            if (isinstance(value, int) and abs(value) >= EXACT)
+            or (isinstance(value, date) and value.year < 1900)
+            or isinstance(value, time)
+            else value
+            for value in row
+        ]
+
+
+def _write_excel(frame: pl.DataFrame, file: IO[bytes]) -> None:
+    library = _library("openpyxl", "an Excel file")
+    from openpyxl.cell import WriteOnlyCell
+
+    book = library.Workbook(write_only=True)
+    sheet = book.create_sheet(NAME)
+    for row in _plain([tuple(frame.columns), *frame.iter_rows()]):
+        cells = []
+        for value in row:
+            fraction = isinstance(value, float)
+            cell: Any = WriteOnlyCell(sheet, value=repr(value) if fraction else value)
+            if isinstance(value, str | float):  # all digits; text also where it is like a formula
+                cell.data_type = "n" if fraction else "s"
+            cells.append(cell)
+        sheet.append(cells)
+    book.save(file)
+
+
+def _write_opendocument(frame: pl.DataFrame, file: IO[bytes]) -> None:
+    _library("odf", "an OpenDocument file")
+    from odf.opendocument import OpenDocumentSpreadsheet
+    from odf.table import Table, TableCell, TableRow
+    from odf.teletype import addTextToElement
+    from odf.text import P
+
+    book: Any = OpenDocumentSpreadsheet()
+    table = Table(name=NAME)
+    for row in _plain([tuple(frame.columns), *frame.iter_rows()]):
+        line = TableRow()
+        for value in row:
+            if isinstance(value, bool):
+                cell = TableCell(valuetype="boolean", booleanvalue=str(value).lower())
+            elif isinstance(value, int | float):
+                cell = TableCell(valuetype="float", value=repr(value))
+            elif isinstance(value, date):
+                cell = TableCell(valuetype="date", datevalue=value.isoformat())
+            else:
+                cell = TableCell() if value is None else TableCell(valuetype="string")
+            if isinstance(value, str):
+                for piece in value.split("\n"):
+                    words = P()
+                    addTextToElement(words, piece)
+                    cell.addElement(words)
+            line.addElement(cell)
+        table.addElement(line)
+    book.spreadsheet.addElement(table)
+    book.save(file)
+
+
+def _library(name: str, what: str) -> Any:
+    """Import openpyxl or odfpy."""
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtraError(
+            "openpyxl" if name == "openpyxl" else "odfpy", "excel", what
+        ) from None

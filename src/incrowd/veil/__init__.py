@@ -1,0 +1,8 @@
+"""The veil: coins hide cells before a consistent method looks at the table.
+
+coins.py    coins of the operating system
+lists.py    the consistent method: a fixed list of patterns, each taking all who match it
+release.py  from a table to a veiled solution; what the theorem does not hold for is refused
+
+The theorems are in docs/explanation/veil.md.
+"""

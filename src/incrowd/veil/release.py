@@ -1,0 +1,159 @@
+"""From a table to a veiled solution."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.best import best_prices
+from incrowd.constraints.plan import is_constrained
+from incrowd.driver.solve import Solved, Status, require_lawful_table
+from incrowd.encoding.encoded import Coded
+from incrowd.errors import OutOfScopeError, VerificationError
+from incrowd.policy.base import Policy
+from incrowd.policy.veil import by_column
+from incrowd.privacy.base import Group
+from incrowd.privacy.classes import Classes
+from incrowd.problem.solution import Solution
+from incrowd.solvers.base import Context
+from incrowd.veil.coins import shuffled, tossed
+from incrowd.veil.lists import MOST_COLUMNS, Lawful, least_costs, made
+
+Ints = NDArray[np.int64]
+ID = "consistent"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Veil:
+    """What is said of the veil of a release.  Its coins are kept nowhere.
+
+    Attributes
+    ----------
+    chances: column → probability with which each of its cells was hidden at first; 0 for columns
+        without a veil.
+    veiled_bound_units: what no lawful release of the veiled table costs less than, its veiled cells
+        counted, in units of 1/scale.  It tells of the coins and of the original.
+    """
+
+    chances: dict[str, Fraction]
+    veiled_bound_units: int
+
+    @property
+    def factors(self) -> dict[str, Fraction]:
+        """Column → 1/q, the most by which a release changes the odds of a hidden cell's values."""
+        return {name: 1 / chance for name, chance in self.chances.items() if chance}
+
+
+def require_servable(table: Coded, policy: Policy) -> None:
+    """Raise OutOfScopeError where the theorem does not hold, or nobody proved that it does."""
+    asked = [
+        (is_constrained(policy), "fixed, linked and capped columns: what they ask of a cell looks "
+         "at other cells of the table"),
+        (bool(policy.person), "person: rows of one person hang together"),
+        (bool(policy.suppress_rows), "suppress_rows: which rows are left out looks at all cells"),
+        (policy.method not in ("auto", ID), f"the method {policy.method!r}: the theorem is about "
+         "consistent methods, and local search is none"),
+        (policy.cost not in ("level", "stars"), "this cost, which may look at the table's values"),
+        (not table.instance.plain, "hierarchies: a cell released as a group is not hidden, and of "
+         "its values within the group the theorem says nothing; recode the column beforehand"),
+        (not all(part.closed_under_supersets for part in table.model.parts),
+         "models under which a class may become unlawful by rows that join it; k-anonymity and "
+         "distinct l-diversity are served"),
+        (table.instance.columns > MOST_COLUMNS, f"more than {MOST_COLUMNS} quasi-identifiers: all "
+         "sets of columns are looked at"),
+    ]  # fmt: skip
+    for wrong, why in asked:
+        if wrong:
+            raise OutOfScopeError(f"the veil does not serve {why}")
+
+
+def veiled(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Veil]:
+    """Hide cells by coins, then make a release by the consistent method.
+
+    The bound beside it is of the table without its veil, as for every release.
+
+    Raises
+    ------
+    OutOfScopeError: the theorem does not hold for what is asked.
+    """
+    require_servable(table, policy)
+    require_lawful_table(table.problem)
+    assert policy.veil is not None
+    instance = table.instance
+    chances = by_column(policy.veil, table.roles.qi)
+    lawful = judge(table)
+    codes = table.leaves.astype(np.int64)
+    weights = np.array([int(tree.cost[-1].max(initial=0)) for tree in instance.trees], np.int64)
+    hidden = tossed(len(codes), list(chances.values()))
+    hidden[set_aside(len(codes), lawful)] = True
+    context.tell("consistent method")
+    classes = made(codes, hidden, weights, lawful)
+    bound = int(least_costs(codes, hidden, weights, lawful).sum())
+    solution = solution_of(table, classes.of_row, classes.hidden)
+    require_as_promised(table, solution, bound)
+    return unveiled(table, solution, context), Veil(chances=chances, veiled_bound_units=bound)
+
+
+def judge(table: Coded) -> Lawful:
+    """Return what says whether groups of the table's rows are lawful."""
+    instance = table.instance
+    least = table.problem.smallest_class
+    secret = instance.sensitive_codes[instance.copies[table.copy_of_row]]
+    looks = not table.model.size_decides
+
+    def lawful(rows: Ints, group: Ints) -> NDArray[np.bool_]:
+        fine = np.bincount(group) >= least
+        if looks and fine.any():
+            enough = fine[group]
+            kept, member = np.unique(group[enough], return_inverse=True)
+            values = Group(secret[rows[enough]].astype(np.int32), instance.sensitive_sizes)
+            fine[kept] = table.model.lawful_classes(Classes(member.ravel(), values))
+        return fine
+
+    return lawful
+
+
+def set_aside(rows: int, lawful: Lawful) -> Ints:
+    """int64: rows of which nothing is published, so that whoever is left has lawful company.
+
+    The first of an order by lot that are a lawful class, none of whose cells is looked at.
+    """
+    order = shuffled(rows)
+    low, high = 1, rows
+    while low < high:
+        middle = (low + high) // 2
+        if lawful(order[:middle], np.zeros(middle, np.int64)).all():
+            high = middle
+        else:
+            low = middle + 1
+    return order[:high]
+
+
+def solution_of(table: Coded, of_row: Ints, hidden: NDArray[np.bool_]) -> Solution:
+    """Return the classes as a solution that shows no more than they do."""
+    of_copy = np.empty(len(of_row), np.int64)
+    of_copy[table.copy_of_row] = of_row
+    roots = np.array([tree.levels - 1 for tree in table.instance.trees], np.int64)
+    return Solution(table.instance, of_copy, least=np.where(hidden, roots, 0))
+
+
+def require_as_promised(table: Coded, solution: Solution, bound: int) -> None:
+    """Raise VerificationError unless every class is lawful and shows what it may, and no more."""
+    fine = table.model.lawful_classes(Classes(solution.classes, table.problem.table)).all()
+    shown = solution.least is not None and np.array_equal(solution.levels, solution.least)
+    if not fine or not shown or solution.cost < bound:
+        raise VerificationError("the consistent method made a class that breaks what was asked")
+
+
+def unveiled(table: Coded, solution: Solution, context: Context) -> Solved:
+    """Return the solution with the best price bound of the table without its veil."""
+
+    problem = table.problem
+    prices, bound = None, 0
+    if problem.smallest_class > 1:
+        prices = best_prices(table.instance, problem.smallest_class, context.stop)
+        bound = max(0, prices.bound(table.instance.counts))
+    status: Status = "optimal" if bound == solution.cost else "feasible"
+    ended = context.stop.why() if context.stop.now() else "finished"
+    return Solved(solution, solution.cost, bound, status, ID, ended, prices)

@@ -1,0 +1,144 @@
+"""Tests of workbooks: Excel's and OpenDocument's."""
+
+import io
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import incrowd as ic
+from incrowd.errors import InputError
+from incrowd.tables import read
+from incrowd.tables.base import texts
+from incrowd.tables.sheets import read_sheet, write_sheet
+
+FORMS = ("xlsx", "ods")
+PEOPLE = {
+    "zip": ["01234", "01235", "01236", "91234", "91235", None],
+    "age": [34, 36, 38, None, 51, 58],
+    "born": [date(1990, 3, day) for day in range(1, 7)],
+    "weight": [70.5, 61.25, 80.0, 77.0, 90.125, 66.0],
+    "smokes": [True, False, True, True, False, None],
+    "note": ["=1+1", "a  b\nc", "x", " ", "ü", "+3"],
+}
+
+
+def workbook(rows: list[list[Any]], **formats: str) -> bytes:
+    """An Excel file with one sheet; ``formats`` are number formats by cell."""
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    sheet: Any = book.active
+    for row in rows:
+        sheet.append(row)
+    for place, shown in formats.items():
+        sheet[place].number_format = shown
+    book.save(file)
+    return file.getvalue()
+
+
+def there_and_back(frame: pl.DataFrame, form: str) -> pl.DataFrame:
+    file = io.BytesIO()
+    write_sheet(frame, form, file)
+    return read_sheet(file.getvalue(), "t", form).native()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_cells_come_back(form: str) -> None:
+    """Tests text with leading zeros or like a formula, numbers, dates, truth values, blanks."""
+    frame = pl.DataFrame(PEOPLE)
+    assert there_and_back(frame, form).equals(frame)
+
+
+LETTERS = st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff")
+WORDS = st.text(LETTERS, min_size=1, max_size=6)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(
+            WORDS, st.integers(-(2**53) + 1, 2**53 - 1), st.floats(-1e300, 1e300).filter(bool)
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    st.sampled_from(FORMS),
+)
+def test_any_cells_come_back(rows: list[tuple[str, int, float]], form: str) -> None:
+    """Tests any text and any number."""
+    frame = pl.DataFrame(
+        rows, schema={"t": pl.String, "i": pl.Int64, "f": pl.Float64}, orient="row"
+    )
+    back = there_and_back(frame, form)
+    assert back["t"].equals(frame["t"]) and back["i"].equals(frame["i"])
+    assert back["f"].cast(pl.Float64).equals(frame["f"])
+
+
+def test_numbers_shown_with_leading_zeros() -> None:
+    """Tests that a number is the text that is seen, and that mixed columns are text."""
+    data = workbook([["zip", "code"], [1234, "A1"], [98765, 7]], A2="00000", A3="00000")
+    found = read_sheet(data, "t", "xlsx").native()
+    assert found.to_dict(as_series=False) == {"zip": ["01234", "98765"], "code": ["A1", "7"]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([["a"], ["=1+1"]], "cell A2 holds a formula"),
+        ([["a"], ["#N/A"]], "cell A2 holds an error"),
+        ([["a", "a"], [1, 2]], "two columns are called 'a'"),
+        ([["a", None, "b"], [1, 2, 3]], "column 2 of the sheet has no name"),
+        ([["a"], [1, 2]], "cell B2 stands in a column without a name"),
+    ],
+)
+def test_sheets_that_are_no_tables(rows: list[list[Any]], words: str) -> None:
+    """Tests that the message names the cell."""
+    with pytest.raises(InputError, match=words):
+        read_sheet(workbook(rows), "t", "xlsx")
+
+
+def test_several_sheets(tmp_path: Path) -> None:
+    """Tests that one is named; damage and other files are told."""
+    book = openpyxl.Workbook()
+    book.create_sheet("visits").append(["a"])
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(InputError, match="several sheets \\('Sheet', 'visits'\\); name one"):
+        read(tmp_path / "t.xlsx")
+    assert read(tmp_path / "t.xlsx", sheet="visits").columns == ("a",)
+    with pytest.raises(InputError, match="no sheet is called 'visit'; did you mean 'visits'"):
+        read(tmp_path / "t.xlsx", sheet="visit")
+    (tmp_path / "d.xlsx").write_bytes(b"PK\x03\x04rest")
+    with pytest.raises(InputError, match="cannot be read as one"):
+        read(tmp_path / "d.xlsx")
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    with pytest.raises(InputError, match="is no workbook"):
+        read(tmp_path / "t.csv", sheet="a")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_release_of_a_workbook(tmp_path: Path, form: str) -> None:
+    """Tests the whole way, into workbooks and text, and that it has no proof."""
+    path = tmp_path / f"t.{form}"
+    with path.open("wb") as file:
+        write_sheet(pl.DataFrame(PEOPLE), form, file)
+    release = ic.anonymize(path, 2, qi=["zip", "age"], keep=["born", "weight", "smokes", "note"])
+    for name in (f"o.{form}", "o.csv", "o.parquet"):
+        release.write(tmp_path / name)
+        assert texts(read(tmp_path / name)).equals(texts(release.table))
+    assert set(read(tmp_path / f"o.{form}").native()["zip"]) <= {"*", *PEOPLE["zip"]}
+
+
+def test_what_a_sheet_cannot_hold() -> None:
+    """Tests control characters, and cells that are written as text."""
+    with pytest.raises(InputError, match="column 'a' has control characters"):
+        there_and_back(pl.DataFrame({"a": ["x\x01"]}), "xlsx")
+    frame = pl.DataFrame({"n": [2**60, 1], "d": [date(1850, 1, 1), date(1990, 1, 1)]})
+    back = there_and_back(frame, "xlsx")
+    assert back["n"].to_list() == [str(2**60), "1"]
+    assert back["d"].to_list() == ["1850-01-01", "1990-01-01"]
+    moment = pl.DataFrame({"m": [datetime(2020, 1, 2, 3, 4, 5)]})
+    assert there_and_back(moment, "xlsx").equals(moment)

@@ -1,0 +1,143 @@
+"""Tests of the consistent method by enumeration: consistency, and the ratio that follows."""
+
+from collections import defaultdict
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem.instance import from_codes
+from incrowd.veil.lists import least_costs, made, sets_by_cost
+from oracle import optimum
+
+STAR = -1
+
+
+def judge(k: int, secret=None, least: int = 1):
+    """k rows, and so many different secrets."""
+
+    def lawful(rows, group):
+        fine = np.bincount(group) >= k
+        if secret is not None:
+            for g in range(len(fine)):
+                fine[g] &= len(np.unique(secret[rows[group == g]])) >= least
+        return fine
+
+    return lawful
+
+
+def released(codes, veiled, weights, lawful) -> bytes:
+    """The release: codes, a star for what is hidden."""
+    found = made(codes, veiled, weights, lawful)
+    return np.where(found.hidden[found.of_row], STAR, codes).tobytes()
+
+
+def veils(rows: int, columns: int):
+    """All veils."""
+    for bits in product((False, True), repeat=rows * columns):
+        yield np.array(bits).reshape(rows, columns)
+
+
+CASES = [(2, None, 1), (2, [0, 1, 0, 1], 2), (3, None, 1), (2, [0, 0, 1, 2], 2)]
+
+
+@pytest.mark.parametrize(("k", "secret", "least"), CASES)
+def test_consistent(k: int, secret, least: int):
+    """Tests on all veils of small tables that to hide a cell which is hidden changes nothing."""
+    rng = np.random.default_rng(k + least)
+    lawful = judge(k, None if secret is None else np.array(secret), least)
+    seen = 0
+    for _ in range(8):
+        codes, weights = rng.integers(0, 3, (4, 2)), rng.integers(1, 3, 2)
+        for veiled in veils(4, 2):
+            release = released(codes, veiled, weights, lawful)
+            shown = np.frombuffer(release, codes.dtype).reshape(4, 2)
+            for i, c in zip(*np.nonzero((shown == STAR) & ~veiled), strict=True):
+                more = veiled.copy()
+                more[i, c] = True
+                assert released(codes, more, weights, lawful) == release
+                seen += 1
+    assert seen > 500
+
+
+@pytest.mark.parametrize(("k", "secret", "least"), CASES)
+def test_ratio(k: int, secret, least: int):
+    """Tests, by adding up all veils, that a release which hides a cell favours no value by 1/q."""
+    rng = np.random.default_rng(10 + k + least)
+    lawful = judge(k, None if secret is None else np.array(secret), least)
+    chance = [Fraction(1, 4), Fraction(1, 2)]
+    weights = np.ones(2, np.int64)
+    worst = Fraction(0)
+    for _ in range(10):
+        codes = rng.integers(0, 3, (4, 2))
+        i, c = rng.integers(4), rng.integers(2)
+        laws = [law(codes, (i, c, v), chance, weights, lawful) for v in range(3)]
+        for release in set().union(*laws):
+            if np.frombuffer(release, codes.dtype).reshape(4, 2)[i, c] != STAR:
+                continue
+            likely = [one[release] for one in laws]
+            assert max(likely) <= min(likely) / chance[c]
+            worst = max(worst, max(likely) / min(likely) * chance[c])
+    assert worst > Fraction(1, 2)  # the bound is not far off
+
+
+def law(codes, cell, chance, weights, lawful) -> dict[bytes, Fraction]:
+    """Probability of each release, with a value in one cell."""
+    i, c, value = cell
+    codes = codes.copy()
+    codes[i, c] = value
+    found: dict[bytes, Fraction] = defaultdict(Fraction)
+    for veiled in veils(*codes.shape):
+        p = Fraction(1)
+        for row in veiled:
+            for hidden, q in zip(row, chance, strict=True):
+                p *= q if hidden else 1 - q
+        found[released(codes, veiled, weights, lawful)] += p
+    assert sum(found.values()) == 1
+    return found
+
+
+def test_a_whole_row():
+    """Tests the factor 1/q² for both cells of a row together."""
+    rng = np.random.default_rng(4)
+    chance, weights, lawful = [Fraction(1, 4), Fraction(1, 2)], np.ones(2, np.int64), judge(2)
+    for _ in range(4):
+        codes = rng.integers(0, 2, (3, 2))
+        laws = []
+        for pair in product(range(2), repeat=2):
+            codes[1] = pair
+            laws.append(law(codes, (1, 0, pair[0]), chance, weights, lawful))
+        for release in set().union(*laws):
+            if (np.frombuffer(release, codes.dtype).reshape(3, 2)[1] == STAR).all():
+                likely = [one[release] for one in laws]
+                assert max(likely) <= min(likely) / (chance[0] * chance[1])
+
+
+def test_classes_are_lawful_and_agree():
+    """Tests classes, costs and bound on random tables, against the optimum."""
+    rng = np.random.default_rng(7)
+    for _ in range(30):
+        codes = rng.integers(0, 3, (9, 3))
+        weights = np.ones(3, np.int64)
+        veiled = np.zeros((9, 3), bool)
+        veiled[:2] = True  # set aside
+        found = made(codes, veiled, weights, judge(2))
+        assert np.bincount(found.of_row).min() >= 2
+        for c, hidden in enumerate(found.hidden):
+            rows = codes[found.of_row == c]
+            assert (rows[:, ~hidden] == rows[0, ~hidden]).all()
+            assert not veiled[found.of_row == c][:, ~hidden].any()
+        cost = int(found.hidden[found.of_row].sum())
+        bound = int(least_costs(codes, veiled, weights, judge(2)).sum())
+        assert bound <= cost
+        instance, _ = from_codes(codes)
+        plain = int(least_costs(codes, np.zeros_like(veiled), weights, judge(2)).sum())
+        assert plain <= optimum(instance, KAnonymity(2)) <= cost
+
+
+def test_order_of_sets():
+    """Tests that sets stand by the cost of the other columns, then by the columns' order."""
+    found = sets_by_cost(np.array([2, 1, 1]))
+    assert found == [(0, 1, 2), (0, 1), (0, 2), (1, 2), (0,), (1,), (2,)]
