@@ -28,6 +28,7 @@ LAYERS = (
     "existing",
     "_api",
     "attacks frontiers spark sklearn",
+    "desk",
     "cli",
 )
 LAYER = {name: number for number, names in enumerate(LAYERS) for name in names.split()}

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from incrowd.errors import VerificationError as VerificationError
     from incrowd.frontiers import frontier as frontier
     from incrowd.policy import Policy as Policy
+    from incrowd.policy.guess import guess as guess
     from incrowd.release import Release as Release
     from incrowd.run.events import Event as Event
+    from incrowd.run.stop import Stop as Stop
+    from incrowd.tables.files import open_table as open_table
 
 __version__ = "0.1.0"
 
@@ -38,12 +41,15 @@ _HOME = {
     "OutOfScopeError": "incrowd.errors",
     "Policy": "incrowd.policy",
     "Release": "incrowd.release",
+    "Stop": "incrowd.run.stop",
     "StoppedError": "incrowd.errors",
     "VerificationError": "incrowd.errors",
     "anonymize": "incrowd._api",
     "attack": "incrowd.attacks",
     "frontier": "incrowd.frontiers",
+    "guess": "incrowd.policy.guess",
     "measure": "incrowd.measures",
+    "open_table": "incrowd.tables.files",
 }
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -25,6 +25,7 @@ from incrowd.run.events import (
     listening,
     noting,
     silent,
+    telling_of_compiling,
 )
 from incrowd.run.stop import Stop, interruptible
 from incrowd.solvers.base import Context, Solver
@@ -44,19 +45,22 @@ def anonymize(
     policy: Policy | str | Path | None = None,
     existing: Any = None,
     progress: Listener | None = None,
+    stop: Stop | None = None,
     **asked: Unpack[Arguments],
 ) -> Release:
     """Return a release of ``data`` in which every row hides among at least ``k``.
 
     Parameters
     ----------
-    data: a data frame (pandas, polars eager or lazy, pyarrow, duckdb, …) or the path of a CSV,
-        Parquet or Arrow file.
+    data: a data frame (pandas, polars eager or lazy, pyarrow, duckdb, …), the path of a CSV,
+        Parquet or Arrow file, or what ``open_table`` returned.
     {options}
     policy: all of the above at once, as a value or a policy file; then nothing else is given.
     existing: an earlier release (frame or path) that ``data`` adds rows to; its rows stay as they
         are, and ``release.data`` has them first.  See ``incrowd.existing.of_table``.
     progress: called with each ``incrowd.run.events.Event``; its costs are in the user's units.
+    stop: a fresh ``incrowd.Stop``, by which another thread ends the run; the release is then the
+        best so far.
 
     Returns
     -------
@@ -71,7 +75,8 @@ def anonymize(
     """
     wanted = policy_of("anonymize", policy, {"k": k, **asked})
     earlier = None if existing is None else open_table(existing)
-    return release_of(open_table(data), wanted, listening(progress), existing=earlier)
+    stop = (stop or Stop()).begin(wanted.time_limit, wanted.gap)
+    return release_of(open_table(data), wanted, listening(progress), stop, earlier)
 
 
 def release_of(
@@ -82,11 +87,17 @@ def release_of(
     existing: Source | None = None,
 ) -> Release:
     """Anonymize a table under a policy; see ``anonymize``."""
+    stop = stop or Stop(policy.time_limit, policy.gap)
     if existing is not None:
         require_extendable(policy)
         start = begun(source, policy, listener, stop)
         return extended(start.table, existing, policy, start.context)
-    start = begun(source, policy, listener, stop)
+    with telling_of_compiling(listener) as tell:
+        return _release_of(source, policy, tell, stop)
+
+
+def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> Release:
+    start = begun(source, policy, tell, stop)
     table, rows, units = start.table, 0, 0
     if policy.suppress_rows and source.rows:  # a table without rows breaks nothing
         left = without_rows(table, policy)
@@ -101,7 +112,8 @@ def release_of(
             solved = searched(table, policy, start.method, context)
         else:
             solved, veil = veiled(table, policy, context)
-    listener(Event(RECHECK))
+    cost, bound = solved.cost + units, solved.bound + units
+    in_user_units(tell, table.instance.scale)(Event(RECHECK, cost=cost, bound=bound))
     published = table.roles.published(source.columns)
     order = shuffled(table, policy.order, policy.seed)
     if veil is not None and order is not None:  # theirs comes from all cells, hidden ones too
@@ -110,8 +122,8 @@ def release_of(
         coded=table,
         edit=edit_for(table, solved.solution, published, order),
         policy=policy,
-        cost_units=solved.cost + units,
-        bound_units=solved.bound + units,
+        cost_units=cost,
+        bound_units=bound,
         status=solved.status,
         method=solved.method,
         ended=solved.ended,

@@ -17,10 +17,11 @@ from incrowd.cli import cli
 from incrowd.errors import InputError, MissingExtraError
 from incrowd.published.base import shown
 from incrowd.report.make import external_report, internal_report
-from incrowd.report.replicate import python_call, shell_line
+from incrowd.report.replicate import python_call
 from incrowd.report.style import SHEET
 from incrowd.report.view import Inside
 from incrowd.tables import texts
+from incrowd.text.shell import shell_line
 from tables import Sorter, tables
 
 PEOPLE = {

@@ -15,7 +15,7 @@ from incrowd.attacks.reading import Tables, scene_of
 from incrowd.attacks.scene import Scene
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy import Policy
-from incrowd.tables.base import Source, Table
+from incrowd.tables.base import Table
 from incrowd.tables.files import open_table
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def tables_of(
     other: Any = None,
 ) -> Tables:
     """Open what was given."""
-    others = None if people is None else _opened(people)
+    others = None if people is None else open_table(people)
     second, second_rows = _other(other)
     if hasattr(release, "edit") and hasattr(release, "source"):  # what anonymize returned
         if original is not None:
@@ -112,9 +112,9 @@ def tables_of(
         )
     if original is None:
         raise InputError("original, the table the release was made from, is not given")
-    before = _opened(original)
+    before = open_table(original)
     return Tables(
-        release=_opened(release),
+        release=open_table(release),
         original=before,
         people=others,
         policy=policy,
@@ -128,14 +128,9 @@ def tables_of(
 def _other(other: Any) -> tuple[Table | None, Ints | None]:
     """Open another release, and say which row is whose where it knows."""
     if other is None or not hasattr(other, "edit"):
-        return (None if other is None else _opened(other)), None
+        return (None if other is None else open_table(other)), None
     order = other.edit.order
     return other.table, np.arange(other.rows) if order is None else order
-
-
-def _opened(data: Any) -> Source:
-    """Take a frame, a path, or a table that is open already."""
-    return data if hasattr(data, "encode") and hasattr(data, "edited") else open_table(data)
 
 
 def attacked(

@@ -28,6 +28,7 @@ COMMANDS = {
     "hierarchy": "Make, check or show hierarchies.",
     "instance": "Write one of the papers' hard instances.",
     "methods": "List every solver, its guarantee and its source.",
+    "desk": "Do all of this on a page, in the browser.",
     "demo": "Do the main job on real data of 1,566 people.",
     "warm": "Compile what runs need, before the first one.",
     "version": "Say the version.",

@@ -8,12 +8,11 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.cli.places import require_apart
-from incrowd.errors import HierarchyError, InputError
+from incrowd.errors import InputError
 from incrowd.tables.atomic import require_place, whole
 
 if TYPE_CHECKING:
     from incrowd.policy.guess import Guess
-    from incrowd.tables.base import Source
 
 
 @click.command("init")
@@ -32,7 +31,7 @@ def init(
     The policy can be used at once (incrowd anonymize --policy), but the guesses are made from
     names, types and how many values differ: check each one. No cell of IN is quoted in it.
     """
-    from incrowd.policy.guess import guess
+    from incrowd.policy.guess import free_star, guess
     from incrowd.policy.write import policy_text
 
     require_apart({"-o": output}, table, {})
@@ -42,7 +41,7 @@ def init(
         raise InputError("--json wants standard output; write the policy to a file with -o")
     require_place(output)
     source = options.opened(table, given)
-    guesses = fitting(source, guess(source))
+    guesses = guess(source)
     require_quasi_identifier(guesses)
     text = policy_text(guesses, k, free_star(source, guesses))
     with whole(output) as file:
@@ -65,31 +64,3 @@ def require_quasi_identifier(guesses: "list[Guess]") -> None:
             "every column looks like an identifier or a sensitive one; write the policy by hand "
             "and name the quasi-identifiers with qi"
         )
-
-
-def fitting(source: "Source", guesses: "list[Guess]") -> "list[Guess]":
-    """Drop hierarchies that do not fit the column after all."""
-    from dataclasses import replace
-
-    from incrowd.hierarchy.spec import parse
-
-    found = []
-    for each in guesses:
-        if each.hierarchy is not None:
-            try:
-                parse(each.hierarchy).build(each.column, source.encode(each.column).values)
-            except HierarchyError:
-                each = replace(each, hierarchy=None, why=each.why.partition("; numbers become")[0])
-        found.append(each)
-    return found
-
-
-def free_star(source: "Source", guesses: "list[Guess]") -> str:
-    """Return a mark of a suppressed cell that no quasi-identifier has."""
-    taken = {
-        value
-        for each in guesses
-        if each.role == "qi"
-        for value in source.encode(each.column).values
-    }
-    return next(mark for mark in ("*", "**", "⁎", "<suppressed>", "<*>") if mark not in taken)

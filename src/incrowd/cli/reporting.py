@@ -104,12 +104,8 @@ def frontier_for(release: "Release", ks: str | None) -> "Frontier | None":
     """Return what each k would cost the table of this release, or None when that is not asked."""
     if ks is None:
         return None
-    from incrowd.constraints.plan import is_constrained
     from incrowd.frontiers.of_table import frontier_of
 
-    if is_constrained(release.policy):
-        say("--report-frontier: left out, for it knows no fixed, linked or capped columns")
-        return None
     return frontier_of(release.source, numbers(ks), release.policy)
 
 

@@ -21,7 +21,7 @@ from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
-from incrowd.tables.base import Column, Edit, Replacement, Source, narrow
+from incrowd.tables.base import Column, Edit, Replacement, Source, narrow, narrowed
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def coded(source: Source, policy: Policy) -> Coded:
     for name in roles.qi:
         column = source.encode(name)
         require_no_star(name, column.values, policy.star)
-        columns[name] = Column(column.values, column.codes.astype(narrow(len(column.values))))
+        columns[name] = narrowed(column)
     with locating(source):
         trees, scale = build_trees(
             {name: column.values for name, column in columns.items()},

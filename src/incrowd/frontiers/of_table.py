@@ -6,17 +6,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
-from incrowd._api import begun
+from incrowd._api import Start, begun
 from incrowd.constraints.plan import is_constrained
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, OutOfScopeError
+from incrowd.frontiers.constrained import constrained
 from incrowd.frontiers.points import Frontier, Point
 from incrowd.frontiers.sweep import Found, Sweep
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTIONS, Policy
 from incrowd.policy.options import taking
 from incrowd.privacy.numbers import whole
-from incrowd.run.events import Listener, listening, silent
+from incrowd.run.events import Event, Listener, listening, silent, telling_of_compiling
 from incrowd.run.stop import Stop, interruptible
 from incrowd.tables.base import Source
 from incrowd.tables.files import alike, open_table
@@ -29,6 +30,7 @@ def frontier(
     *,
     policy: Policy | str | Path | None = None,
     progress: Listener | None = None,
+    stop: Stop | None = None,
     **asked: Unpack[Arguments],
 ) -> Frontier:
     """Return what k costs: for each k the cost of a release, and a bound on all of them.
@@ -40,7 +42,9 @@ def frontier(
     asked: the other arguments of ``anonymize``: ``qi``, ``sensitive``, ``hierarchies``, ``cost``,
         ``l``, ``t``, …; ``time_limit`` is for the whole sweep, ``gap`` for each k.
     policy: all that is asked at once, as a value or a policy file; its own k does not count.
-    progress: called with each ``incrowd.run.events.Event``.
+    progress: called with each ``incrowd.run.events.Event``; one whose ``point`` is set tells a
+        point as it is found: its cost is final, its bound may still rise.
+    stop: a fresh ``incrowd.Stop``, by which another thread ends the sweep.
 
     Returns
     -------
@@ -56,7 +60,7 @@ def frontier(
     if "k" in asked:
         raise InputError("frontier: k is given by ks, its second argument; leave k out")
     policy = policy_of("frontier", policy, asked)
-    stop = Stop(policy.time_limit, policy.gap)
+    stop = (stop or Stop()).begin(policy.time_limit, policy.gap)
     return frontier_of(open_table(data), ks, policy, listening(progress), stop)
 
 
@@ -72,20 +76,14 @@ def frontier_of(
     wanted = sorted({whole(k, "k") for k in (ks if isinstance(ks, Iterable) else (ks,))})
     if not wanted:
         raise InputError("a frontier needs at least one k")
-    if is_constrained(policy):
-        raise OutOfScopeError(
-            "a frontier knows no fixed, linked or capped columns; leave them out, or make single "
-            "releases (incrowd anonymize)"
-        )
     if policy.veil is not None:
         raise OutOfScopeError("a frontier knows no veil; make single releases (incrowd anonymize)")
     if policy.person:
         raise OutOfScopeError("a frontier counts rows; with person, make single releases")
-    start = begun(source, replace(policy, k=wanted[0]), listener, stop)
+    with telling_of_compiling(listener) as tell, interruptible(stop):
+        start = begun(source, replace(policy, k=wanted[0]), tell, stop)
+        found = swept(wanted, start, policy)
     table, problem = start.table, start.table.problem
-    sweep = Sweep(problem, problem.model.with_k, start.method, start.context)
-    with interruptible(stop):
-        found = sweep.run(wanted)
     return Frontier(
         points=tuple(point(k, at, table) for k, at in found.items()),
         models=problem.model.names(table.roles.attributes),
@@ -95,6 +93,20 @@ def frontier_of(
         ended=stop.why() if stop.now() else "finished",
         make_frame=frame_maker(source),
     )
+
+
+def swept(ks: list[int], start: Start, policy: Policy) -> dict[int, Found]:
+    """Run the sweep that the policy needs."""
+    table, context = start.table, start.context
+
+    def reached(k: int, at: Found) -> None:
+        share = 0.5 + 0.5 * (len(ks) - ks.index(k)) / len(ks)
+        context.listener(Event(f"k = {k}: found", share=share, point=point(k, at, table)))
+
+    if is_constrained(policy):
+        return constrained(ks, table, policy, context, reached)
+    problem = table.problem
+    return Sweep(problem, problem.model.with_k, start.method, context, reached).run(ks)
 
 
 def frame_maker(source: Source) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ release for k + 1.  Hence neither cost nor bound ever falls as k rises, and both
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.prices import Prices
@@ -49,12 +50,14 @@ class Sweep:
     problem: the table, under any k.
     model_at: the model at each k.
     method: ``"auto"``, a solver's id, or a solver.
+    reached: called with each k once its release is found; its bound may still rise.
     """
 
     problem: Problem
     model_at: Callable[[int], Model]
     method: str | Solver
     context: Context
+    reached: Callable[[int, Found], Any] = lambda k, at: None
     found: dict[int, Found] = field(default_factory=dict)
 
     def run(self, ks: Sequence[int]) -> dict[int, Found]:
@@ -111,6 +114,7 @@ class Sweep:
             if start is not None and (at.solution is None or start.cost < at.solution.cost):
                 at.solution, at.solver = start, by or at.solver
             start, by = at.solution, at.solver
+            self.reached(k, at)
 
     def find(self, k: int, at: Found, context: Context, start: Solution | None, warm: bool) -> None:
         """Search at one k."""

@@ -103,6 +103,7 @@ class Compiling(Listener):
         """Start where a kernel is compiled that no other one calls."""
         if self.depth == 0:
             self.begin = monotonic()
+            clock.compiling(True)
         self.depth += 1
 
     def on_end(self, event: Event) -> None:
@@ -110,6 +111,7 @@ class Compiling(Listener):
         self.depth -= 1
         if self.depth == 0:
             clock.leave_out(monotonic() - self.begin)
+            clock.compiling(False)
 
 
 register("numba:compile", Compiling())

@@ -4,6 +4,7 @@ minimize cost·x subject to lower ≤ K·x ≤ upper, x ≥ 0.  Columns join, co
 of rows change; each solve goes on from the basis of the one before.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,15 +56,26 @@ class Simplex:
         """Change the bounds of a row."""
         self.model.changeRowBounds(row, lower, upper)
 
-    def solve(self, seconds: float, grown: bool = False) -> Point | None:
+    def solve(self, seconds: Callable[[], float], grown: bool = False) -> Point | None:
         """Go on to the optimum; None when time runs out or the solver is at a loss.
 
+        ``seconds`` tells how many are left, and is asked meanwhile: an interrupt leaves none.
         ``x`` leaves out the stand-ins.  ``grown``: whether columns have joined since the last time:
         then the solver chooses the method, as its basis may serve the primal one better.
         """
         self.model.setOptionValue("simplex_strategy", CHOOSE if grown else DUAL)
-        limit_time(self.model, seconds)
-        self.model.run()
+        limit_time(self.model, seconds())
+
+        def ask(event: Any) -> None:
+            if seconds() <= 0:
+                event.interrupt()
+
+        question = self.model.cbSimplexInterrupt
+        question.subscribe(ask)
+        try:
+            self.model.run()
+        finally:
+            question.unsubscribe(ask)
         point = optimum(self.model)
         return None if point is None else point._replace(x=point.x[self.stand_ins :])
 

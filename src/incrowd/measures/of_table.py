@@ -74,7 +74,7 @@ def measure(
     ------
     InputError: no such column, a column named twice, an order or metric that does not fit.
     """
-    table = _opened(frame)
+    table = open_table(frame)
     secret = _known("sensitive", _names(sensitive), table)
     known = _names(qi) if qi is not None else [c for c in table.columns if c not in secret]
     known = _known("qi", known, table)
@@ -134,11 +134,6 @@ def _warnings(
         yield pairs(sum(found.values()), hit)
 
 
-def _opened(data: Any) -> Table:
-    """Take a frame, a path, or a table that is open already."""
-    return data if hasattr(data, "encode") and hasattr(data, "columns") else open_table(data)
-
-
 def _names(given: Names | None) -> list[str]:
     if given is None:
         return []
@@ -188,7 +183,7 @@ def _columns(
     """Describe each quasi-identifier, against the original where there is one."""
     if original is None:
         return [column_figures(n, c, star) for n, c in zip(known, columns, strict=True)]
-    before = _opened(original)
+    before = open_table(original)
     _known("original", known, before)
     found = []
     for name, column in zip(known, columns, strict=True):
@@ -242,7 +237,7 @@ def _risk(
 ) -> RiskFigures:
     people = None
     if population is not None:
-        everyone = _opened(population)
+        everyone = open_table(population)
         _known("population", known, everyone)
         others = [everyone.encode(name) for name in known]
         people = people_behind(columns, agreed, others, star)

@@ -6,6 +6,7 @@ arguments.py   the options as arguments of a function
 roles.py       the roles of a table's columns
 file.py        from TOML
 write.py       to TOML, from what guess.py makes of a table
+spell.py       a policy as a policy file, a command line, a call in Python
 keys.py        the schema and the reference page, written from the table
 cap.py         caps on the cells that a release may change
 model_spec.py  further models as text

@@ -29,6 +29,7 @@ from incrowd.text.marks import STAR
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
+    from incrowd.policy.guess import Guess
     from incrowd.policy.model_spec import ModelSpec
     from incrowd.privacy.model import Model
 
@@ -340,6 +341,19 @@ class Policy:
             return cls(**arguments)
         except InputError as error:
             raise type(error)(f"{path}: {error}") from None
+
+    def toml(self, guesses: "Sequence[Guess]" = ()) -> str:
+        """Return the policy as a policy file, which ``read`` reads; see ``spell.toml_of``."""
+        from incrowd.policy.spell import toml_of
+
+        return toml_of(self, guesses)
+
+    def command(self, table: str, output: str, *more: str) -> str:
+        """Return the command line that makes the release of a table; see ``spell.words_of``."""
+        from incrowd.policy.spell import words_of
+        from incrowd.text.shell import shell_line
+
+        return shell_line(words_of(self, table, output, *more))
 
     def roles(self, columns: Sequence[str]) -> Roles:
         """Give every column of a table its role; see ``assign_roles``."""

@@ -6,15 +6,18 @@ column is a quasi-identifier: that protects most.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 import numpy as np
 
-from incrowd.errors import InputError
+from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.date import days_of
-from incrowd.tables.base import Column, Source
+from incrowd.hierarchy.spec import parse
+from incrowd.tables import open_table
+from incrowd.tables.base import Column
 
 IDENTIFYING = (
     *("name", "names", "surname", "forename", "firstname", "lastname", "fullname", "middlename"),
@@ -66,18 +69,49 @@ class Guess:
     hierarchy: str | None = None
 
 
-def guess(source: Source) -> list[Guess]:
-    """Return a guess for each column, in the table's order.
+def guess(data: Any) -> list[Guess]:
+    """Return a guess for each column, in the table's order, with its reason.
 
-    A column that cannot be read as text is guessed to be left out.
+    Parameters
+    ----------
+    data: as for ``anonymize``.
+
+    A column that cannot be read as text is guessed to be left out.  Each rule that is proposed as a
+    hierarchy fits the column.  A guess is a proposal to a person: check each.
     """
+    source = open_table(data)
     guesses = []
     for name in source.columns:
         try:
-            guesses.append(guess_column(name, source.encode(name), source.rows))
+            column = source.encode(name)
         except InputError:
             guesses.append(Guess(name, "id", "its values have no text form, or one of several"))
+        else:
+            guesses.append(fitting(guess_column(name, column, source.rows), column))
     return guesses
+
+
+def fitting(guess: Guess, column: Column) -> Guess:
+    """Drop a hierarchy that does not fit the column after all."""
+    if guess.hierarchy is None:
+        return guess
+    try:
+        parse(guess.hierarchy).build(guess.column, column.values)
+    except HierarchyError:
+        return replace(guess, hierarchy=None, why=guess.why.partition("; numbers become")[0])
+    return guess
+
+
+def free_star(data: Any, guesses: Sequence[Guess]) -> str:
+    """Return a mark of a suppressed cell that no quasi-identifier has."""
+    source = open_table(data)
+    taken = {
+        value
+        for each in guesses
+        if each.role == "qi"
+        for value in source.encode(each.column).values
+    }
+    return next(mark for mark in ("*", "**", "⁎", "<suppressed>", "<*>") if mark not in taken)
 
 
 def guess_column(name: str, column: Column, rows: int) -> Guess:

@@ -2,15 +2,21 @@
 
 from collections.abc import Sequence
 
-from incrowd.policy.base import OPTION
+from incrowd.hierarchy.tree import STAR
 from incrowd.policy.guess import Guess
-from incrowd.text.marks import STAR
 
 HEAD = """\
 # What is asked of a release; see docs/reference/policy.md.
 # The roles below are GUESSES from names, types and how many values differ. Check each one:
 # what others may know about a person is not in the table.
 """
+ROLES = {
+    "qi": "Quasi-identifiers: what others may know about a person; changed where needed.",
+    "sensitive": "Sensitive columns: published unchanged.",
+    "id": "Identifiers: left out of the release.",
+    "person": "Who is who: people are counted instead of rows; left out of the release.",
+    "keep": "Other columns: published unchanged. A column belongs here only if nobody knows it.",
+}
 
 
 def policy_text(guesses: Sequence[Guess], k: int = 5, star: str | None = None) -> str:
@@ -23,9 +29,8 @@ def policy_text(guesses: Sequence[Guess], k: int = 5, star: str | None = None) -
     lines = [HEAD, f"k = {k}  # least number of rows alike"]
     if star is not None and star != STAR:
         lines.append(f"star = {quoted(star)}  # some cell of the table is {STAR}")
-    for role in ("qi", "sensitive", "id", "person", "keep"):
-        meaning = OPTION[role].meaning
-        lines += ["", f"# {meaning[0].upper()}{meaning[1:]}."]
+    for role, meaning in ROLES.items():
+        lines += ["", f"# {meaning}"]
         lines += listed(role, [guess for guess in guesses if guess.role == role])
     lines += [
         "",

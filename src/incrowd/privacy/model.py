@@ -175,7 +175,8 @@ class AllOf(Model):
             raise InputError("a combination of privacy models needs at least one model")
         flat = tuple(part for model in self.models for part in model.parts)
         object.__setattr__(self, "models", flat)
-        for trait in ("closed_under_union", "size_decides", "stays_lawful"):
+        traits = ("closed_under_union", "closed_under_supersets", "size_decides", "stays_lawful")
+        for trait in traits:
             object.__setattr__(self, trait, all(getattr(m, trait) for m in self.models))
         compares = any(model.compares_with_table for model in self.models)
         object.__setattr__(self, "compares_with_table", compares)

@@ -1,6 +1,6 @@
 """The table that may be published, and what is known about it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +32,7 @@ from incrowd.text.units import Number, Priced, in_units, shown
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd.published.window import Window, Windows
     from incrowd.veil.release import Veil
 
 
@@ -247,6 +248,38 @@ class Published(Priced):
         classes = np.empty_like(found)
         classes[self.edit.order] = found
         return classes
+
+    def window(
+        self,
+        start: int = 0,
+        count: int = 50,
+        *,
+        changed: bool | str | Sequence[str] = False,
+        of_class: int | None = None,
+        where: tuple[str, str | None] | None = None,
+    ) -> "Window":
+        """Return some rows before and after, in the original's order; for the publisher alone.
+
+        Any window of ten million rows comes at once: what was read of the table is kept.
+
+        Parameters
+        ----------
+        start, count: the first row, from 0, and how many; of the chosen ones.
+        changed: only rows of which a cell changes; of these columns where they are named.
+        of_class: only rows of this class.
+        where: a column and a text (None: missing): only rows whose original cell is that.
+
+        Raises
+        ------
+        InputError: there is no such column, or the numbers are below 0.
+        """
+        return self._windows.window(start, count, changed, of_class, where)
+
+    @cached_property
+    def _windows(self) -> "Windows":
+        from incrowd.published.window import Windows
+
+        return Windows(self.source, self.written or self.edit, self._class_of_original)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ import unicodedata
 from html import escape
 from typing import Any
 
-JOINERS = "\u200c\u200d"  # some scripts and emoji need them
+from incrowd.text.shell import JOINERS
+
 SHOWN = 60  # characters of a name or value
 
 

@@ -14,10 +14,11 @@ from incrowd.report import plots
 from incrowd.report.counts import EDGES, share_at
 from incrowd.report.html import Html, cell_text, joined, table, tag, visible
 from incrowd.report.page import Pictures, Section, grid, paragraphs
-from incrowd.report.replicate import python_call, shell_line, versions
+from incrowd.report.replicate import python_call, versions
 from incrowd.report.sections import alone_table
 from incrowd.report.spread import Spread, spreads
 from incrowd.report.view import Inside, View
+from incrowd.text.shell import shell_line
 from incrowd.text.units import shown, shown_gap
 
 FRESH = "shuffled afresh"

@@ -4,9 +4,13 @@ A kernel is compiled when it first runs after an installation, which takes up to
 an engine.  A time limit is the search's, so that its first run is as good as later ones.
 """
 
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 _left_out = 0.0
+_watchers: dict[int, Callable[[bool], None]] = {}
 
 
 def now() -> float:
@@ -23,3 +27,24 @@ def leave_out(seconds: float) -> None:
     """Leave out seconds that went by."""
     global _left_out
     _left_out += seconds
+
+
+@contextmanager
+def watched(tell: Callable[[bool], None]) -> Iterator[None]:
+    """Call ``tell(True)`` when this thread begins to compile kernels, ``tell(False)`` after it."""
+    thread = threading.get_ident()
+    before = _watchers.get(thread)
+    _watchers[thread] = tell
+    try:
+        yield
+    finally:
+        _watchers.pop(thread)
+        if before is not None:
+            _watchers[thread] = before
+
+
+def compiling(begins: bool) -> None:
+    """Say that the present thread begins to compile kernels, or has done so."""
+    tell = _watchers.get(threading.get_ident())
+    if tell is not None:
+        tell(begins)

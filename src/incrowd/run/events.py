@@ -1,10 +1,12 @@
 """What a run tells while it works."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 from incrowd.errors import InputError
+from incrowd.run import clock
 from incrowd.text.units import in_units
 
 
@@ -20,6 +22,7 @@ class Event:
     share: estimated share of this stage that is done, 0..1, or None when unknown.
     proof: name of ``bound`` where a method reports it for its own sake, e.g. ``"forest weight"``;
         a release tells such bounds beside the best one.
+    point: of a sweep over k: the point just found (``incrowd.frontiers.points.Point``), else None.
     """
 
     stage: str
@@ -27,6 +30,7 @@ class Event:
     bound: int | None = None
     share: float | None = None
     proof: str | None = None
+    point: Any = None
 
 
 READING, ENCODING, RECHECK, WRITING, PROOF = (
@@ -36,6 +40,8 @@ READING, ENCODING, RECHECK, WRITING, PROOF = (
     "writing and reading back",
     "proof file",
 )
+COMPILING = "compiling kernels"
+"""The stage in which a kernel is compiled for the first time; no time limit counts it."""
 AROUND = (READING, ENCODING, RECHECK, WRITING, PROOF)
 """Stages around the search, which no time limit ends."""
 
@@ -83,3 +89,23 @@ def in_user_units(listener: Listener, scale: int) -> Listener:
         listener(replace(event, cost=cost, bound=bound))
 
     return listen
+
+
+@contextmanager
+def telling_of_compiling(listener: Listener) -> Iterator[Listener]:
+    """Yield a listener that is also told when kernels are compiled, and what goes on after it."""
+    if listener is silent:
+        yield silent
+        return
+    last = Event("starting")
+
+    def listen(event: Event) -> None:
+        nonlocal last
+        last = event
+        listener(event)
+
+    def tell(begins: bool) -> None:
+        listener(Event(COMPILING if begins else last.stage))
+
+    with clock.watched(tell):
+        yield listen

@@ -15,11 +15,15 @@ from incrowd.text.units import as_written
 class Stop:
     """The budget of one run; made fresh for each, asked often, cheap to ask.
 
+    Given to ``anonymize`` or ``frontier`` as ``stop``, it ends the run from another thread: after
+    ``interrupt()`` the run returns the best that it has so far.
+
     Attributes
     ----------
     time_limit: wall seconds from construction, or None; those in which kernels are compiled do not
         count.
     gap: end once ``(cost − bound) / cost`` is at most this, or None.
+    started: when the run began, by ``incrowd.run.clock``; interrupted: whether it was asked to end.
     """
 
     time_limit: float | None = None
@@ -27,8 +31,15 @@ class Stop:
     started: float = field(default_factory=clock.now)
     interrupted: bool = False
 
+    def begin(self, time_limit: float | None, gap: float | None) -> "Stop":
+        """Start the clock; what the handle itself does not limit, these do."""
+        self.time_limit = time_limit if self.time_limit is None else self.time_limit
+        self.gap = gap if self.gap is None else self.gap
+        self.started = clock.now()
+        return self
+
     def interrupt(self) -> None:
-        """Ask the run to end at the next lawful moment."""
+        """Ask the run to end at the next lawful moment; any thread may call it."""
         self.interrupted = True
 
     def elapsed(self) -> float:
@@ -36,7 +47,9 @@ class Stop:
         return clock.now() - self.started
 
     def left(self) -> float:
-        """Wall seconds left (infinite without a limit)."""
+        """Wall seconds left: infinite without a limit, none once interrupted."""
+        if self.interrupted:
+            return 0.0
         return float("inf") if self.time_limit is None else self.time_limit - self.elapsed()
 
     def now(self) -> bool:

@@ -132,6 +132,11 @@ class Source(Table, Protocol):
         ...
 
 
+def narrowed(column: Column) -> Column:
+    """Return a column with codes as narrow as its values allow: rows are many."""
+    return Column(column.values, column.codes.astype(narrow(len(column.values))))
+
+
 def narrow(largest: int) -> type[np.signedinteger[Any]]:
     """Return the narrowest signed integer that holds −1 … ``largest``: rows are many."""
     kinds: tuple[type[np.signedinteger[Any]], ...] = (np.int8, np.int16, np.int32)

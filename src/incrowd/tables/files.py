@@ -40,7 +40,16 @@ def read(
 
 
 def open_table(data: Any) -> Source:
-    """Take a data frame, or the path of a file."""
+    """Take a data frame, the path of a file, or a table that is open already.
+
+    What it returns may stand for the data in every call, so that a file is read but once.
+
+    Raises
+    ------
+    InputError: the file cannot be read, or there is no such frame.
+    """
+    if all(hasattr(type(data), name) for name in ("encode", "native")):  # a frame has no such
+        return data
     return read(data) if isinstance(data, str | Path) else from_native(data)
 
 

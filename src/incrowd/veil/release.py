@@ -57,7 +57,7 @@ def require_servable(table: Coded, policy: Policy) -> None:
         (policy.cost not in ("level", "stars"), "this cost, which may look at the table's values"),
         (not table.instance.plain, "hierarchies: a cell released as a group is not hidden, and of "
          "its values within the group the theorem says nothing; recode the column beforehand"),
-        (not all(part.closed_under_supersets for part in table.model.parts),
+        (not table.model.closed_under_supersets,
          "models under which a class may become unlawful by rows that join it; k-anonymity and "
          "distinct l-diversity are served"),
         (table.instance.columns > MOST_COLUMNS, f"more than {MOST_COLUMNS} quasi-identifiers: all "
@@ -98,7 +98,7 @@ def veiled(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Veil
 def judge(table: Coded) -> Lawful:
     """Return what says whether groups of the table's rows are lawful."""
     instance = table.instance
-    least = table.problem.smallest_class
+    least = table.model.smallest_class(table.problem.table)
     secret = instance.sensitive_codes[instance.copies[table.copy_of_row]]
     looks = not table.model.size_decides
 

@@ -139,11 +139,11 @@ def test_the_bound_of_a_node(kind: str) -> None:
         duals = rng.normal(size=program.matrix.shape[0])
         bound, _ = program.proven(duals)
         assert bound <= least + 1e-9
-        relaxed = program.solve(np.inf, 60.0)
+        relaxed = program.solve(np.inf, lambda: 60.0)
         assert relaxed is not None and relaxed.x is not None
         assert relaxed.bound <= least + 1e-6
         held += np.isfinite(least)
-        early = program.solve(relaxed.bound - 1.0, 60.0)
+        early = program.solve(relaxed.bound - 1.0, lambda: 60.0)
         assert early is not None and early.x is None and early.bound > relaxed.bound - 1.0
     assert held
 

@@ -26,7 +26,7 @@ def settle(program: Program, seconds: Callable[[], float]) -> None:
         known = simplex.columns
         matrix = program.columns(known)
         simplex.add_columns(program.pool.cost[known:], matrix)
-        point = simplex.solve(seconds(), grown=known > 0)
+        point = simplex.solve(seconds, grown=known > 0)
         if point is None:
             return
         program.price = np.clip(point.y[:rows], 0.0, program.top)

@@ -1,5 +1,7 @@
 """The best release that publishes given patterns: a flow with lower bounds."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
@@ -11,7 +13,11 @@ from incrowd.problem.solution import Solution
 
 
 def dealt(
-    lists: Emission, opened: NDArray[np.int64], instance: Instance, k: int, seconds: float
+    lists: Emission,
+    opened: NDArray[np.int64],
+    instance: Instance,
+    k: int,
+    seconds: Callable[[], float],
 ) -> Solution | None:
     """Deal the rows to the patterns ``opened``, each to at least ``k``; None where that fails.
 

@@ -8,7 +8,7 @@
 Only the classes that its prices call for are in the program of the simplex method.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,7 +100,7 @@ class Relaxation:
         """Set how many classes pattern p has."""
         self.simplex.limit_row(len(self.counts) + p, least, most)
 
-    def solve(self, limit: float, seconds: float) -> Relaxed | None:
+    def solve(self, limit: float, seconds: Callable[[], float]) -> Relaxed | None:
         """Solve the node at hand, unless its bound exceeds ``limit`` before; None when lost."""
         grown = False
         while True:

@@ -98,7 +98,7 @@ class Search:
         """Settle a node, or return what it falls into, the likelier side last."""
         program = self.program
         program.enter(node)
-        relaxed = program.solve(self.limit(), self.seconds())
+        relaxed = program.solve(self.limit(), self.seconds)
         if relaxed is None:
             self.lost = True
             return []
@@ -121,7 +121,7 @@ class Search:
     def whole(self, node: Node, rows: NDArray[np.float64]) -> list[Node]:
         """Take the release that publishes the patterns in use, and look for a better one."""
         opened = self.program.names[rows > WHOLE]
-        found = dealt(self.lists, opened, self.instance, self.k, self.seconds())
+        found = dealt(self.lists, opened, self.instance, self.k, self.seconds)
         if found is None or found.cost > self.most:
             self.lost = True  # numerical trouble: claim nothing
             return []

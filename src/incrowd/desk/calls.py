@@ -1,0 +1,244 @@
+"""The calls of the page, by name: plain data in, plain data out."""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from incrowd.desk import files, levels, saved
+from incrowd.desk.publish import OUTPUTS
+from incrowd.desk.session import Session
+from incrowd.desk.telling import running, told
+from incrowd.desk.work import RUNNING
+from incrowd.errors import InputError
+
+Given = Mapping[str, Any]
+Call = Callable[[Session, Given], Any]
+MOST_ROWS = 500
+TICK, BEAT = 0.1, 0.5  # seconds: how often a stream looks, and how often it tells at least
+
+
+def text(given: Given, name: str, default: str | None = None) -> str:
+    """Return a text."""
+    value = given.get(name, default)
+    if not isinstance(value, str):
+        raise InputError(f"{name}: expected a text")
+    return value
+
+
+def number(given: Given, name: str, default: int | None = None) -> int:
+    """Return a whole number, also from a text, of at most 15 digits."""
+    value = given.get(name, default)
+    if isinstance(value, str) and len(value) <= 15 and value.lstrip("-").isdecimal():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InputError(f"{name}: expected a whole number")
+    return value
+
+
+def texts(given: Given, name: str) -> list[str]:
+    """Return a list of texts."""
+    value = given.get(name)
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise InputError(f"{name}: expected a list of texts")
+    return value
+
+
+def state(session: Session, given: Given) -> dict[str, Any]:
+    """What everything is like now; with ``table``, the table's columns as well."""
+    found = told(session)
+    if "table" in given:
+        found["table"] = None if session.opened is None else table(session)
+    return found
+
+
+def table(session: Session) -> dict[str, Any]:
+    """The table's columns, and what may be published."""
+    opened = session.table
+    return {
+        "name": Path(opened.path).name,
+        "path": opened.path,
+        "rows": opened.source.rows,
+        "columns": list(opened.columns),
+        "outputs": {
+            name: {"name": each.name, "what": each.what, "public": each.public}
+            for name, each in OUTPUTS.items()
+        },
+    }
+
+
+def show_levels(session: Session, given: Given) -> dict[str, Any]:
+    """The hierarchy of a column, level by level."""
+    name = text(given, "column")
+    column = session.table.column(name)
+    return levels.preview(name, column, session.ask.hierarchy(name))
+
+
+def rows(session: Session, given: Given) -> dict[str, Any]:
+    """A window of rows before and after."""
+    release = session.release
+    changed: bool | str = given.get("changed") or False
+    if changed not in (False, "any") and changed not in release.roles.qi:
+        raise InputError("changed: expected a quasi-identifier, or any")
+    of_class = number(given, "class") - 1 if given.get("class") else None
+    where = (text(given, "column"), given.get("value")) if given.get("column") else None
+    count = min(max(number(given, "count", 50), 0), MOST_ROWS)
+    found = release.window(
+        max(number(given, "start", 0), 0),
+        count,
+        changed=True if changed == "any" else changed,
+        of_class=of_class,
+        where=where,
+    )
+    return {
+        "columns": found.columns,
+        "total": found.total,
+        "rows": found.rows,
+        "before": found.before,
+        "after": found.after,
+        "classes": [each + 1 for each in found.classes],
+        "sizes": found.sizes,
+    }
+
+
+def figures(session: Session, given: Given) -> dict[str, Any]:
+    """What risk is left, and what use."""
+    return session.figures()
+
+
+def list_files(session: Session, given: Given) -> dict[str, Any]:
+    """Folders and tables to choose from."""
+    return files.listed(text(given, "folder", "") or ".")
+
+
+def events(session: Session, given: Given) -> Iterator[bytes]:
+    """What runs, told as it changes, a line each; ends when nothing runs."""
+    seen, last = None, 0.0
+    while True:
+        works = [session.making, session.sweeping, session.attacking, session.studying]
+        going = any(work is not None and work.state == RUNNING for work in works)
+        now = [(id(work), work.version) for work in works if work is not None]
+        if now != seen or time.monotonic() - last > BEAT:
+            seen, last = now, time.monotonic()
+            yield json.dumps(running(session)).encode() + b"\n"
+        if not going:
+            return
+        time.sleep(TICK)
+
+
+def open_file(session: Session, given: Given) -> dict[str, Any]:
+    """Open a table."""
+    session.open(text(given, "path"))
+    return told(session)
+
+
+def change(session: Session, given: Given) -> dict[str, Any]:
+    """Ask for something else."""
+    session.change(given)
+    return told(session)
+
+
+def group(session: Session, given: Given) -> dict[str, Any]:
+    """Make some nodes of a level one group."""
+    name = text(given, "column")
+    found = levels.rows_of(name, session.table.column(name), session.ask.hierarchy(name))
+    members = texts(given, "members")
+    session.regroup(
+        name, levels.grouped(found, number(given, "level"), members, text(given, "name"))
+    )
+    return told(session)
+
+
+def ungroup(session: Session, given: Given) -> dict[str, Any]:
+    """Undo a group."""
+    name = text(given, "column")
+    found = levels.rows_of(name, session.table.column(name), session.ask.hierarchy(name))
+    session.regroup(name, levels.ungrouped(found, number(given, "level"), text(given, "group")))
+    return told(session)
+
+
+def borders(session: Session, given: Given) -> dict[str, Any]:
+    """Make intervals by their borders: ``18, 30, 65``, a level after each semicolon."""
+    name = text(given, "column")
+    cuts = [part.split(",") for part in text(given, "borders").split(";")]
+    session.regroup(name, levels.bordered(name, session.table.column(name), cuts))
+    return told(session)
+
+
+def step(by: int) -> Call:
+    """Return the call that undoes or redoes."""
+
+    def call(session: Session, given: Given) -> dict[str, Any]:
+        session.step(by)
+        return told(session)
+
+    return call
+
+
+def doing(do: Callable[[Session, Given], Any]) -> Call:
+    """Return a call that does something and returns the state."""
+
+    def call(session: Session, given: Given) -> dict[str, Any]:
+        do(session, given)
+        return told(session)
+
+    return call
+
+
+def place(session: Session, given: Given) -> dict[str, Any]:
+    """Say where to publish, and what."""
+    session.place(text(given, "folder"), texts(given, "names"))
+    return told(session)
+
+
+def publish(session: Session, given: Given) -> dict[str, Any]:
+    """Write the outputs."""
+    written = session.publish(given.get("replace") is True, given.get("another") is True)
+    return told(session) | {"written": written}
+
+
+def save(session: Session, given: Given) -> dict[str, Any]:
+    """Save the work."""
+    return told(session) | {"saved": saved.save(session, text(given, "folder"))}
+
+
+def load(session: Session, given: Given) -> dict[str, Any]:
+    """Open saved work."""
+    saved.load(session, text(given, "folder"))
+    return told(session)
+
+
+READ: dict[str, Call] = {
+    "state": state,
+    "levels": show_levels,
+    "rows": rows,
+    "figures": figures,
+    "files": list_files,
+    "events": events,
+}
+"""Calls that change nothing, by GET."""
+
+WRITE: dict[str, Call] = {
+    "open": open_file,
+    "ask": change,
+    "group": group,
+    "ungroup": ungroup,
+    "borders": borders,
+    "undo": step(-1),
+    "redo": step(1),
+    "run": doing(lambda session, given: session.make()),
+    "stop": doing(lambda session, given: session.stop(text(given, "what", "release"))),
+    "sweep": doing(lambda session, given: session.sweep()),
+    "attack": doing(lambda session, given: session.attack()),
+    "study": doing(lambda session, given: session.study(number(given, "number"))),
+    "population": doing(lambda session, given: session.compare_with(text(given, "path", ""))),
+    "keep": doing(lambda session, given: session.keep(text(given, "name", ""))),
+    "drop": doing(lambda session, given: session.drop(number(given, "number"))),
+    "again": doing(lambda session, given: session.ask_again(number(given, "number"))),
+    "place": place,
+    "publish": publish,
+    "save": save,
+    "load": load,
+}
+"""Calls that change something, by POST."""

@@ -1,0 +1,54 @@
+"""The columns of a table as the first screen shows them: guess, reason, a small histogram."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from incrowd.errors import InputError
+from incrowd.policy.guess import Guess
+from incrowd.report.distribution import as_numbers
+from incrowd.tables.base import Column, Source
+
+BARS = 24
+
+
+def columns_of(source: Source, guesses: Sequence[Guess]) -> list[dict[str, Any]]:
+    """Return what is shown of each column; no cell of it."""
+    return [described(source, guess) for guess in guesses]
+
+
+def described(source: Source, guess: Guess) -> dict[str, Any]:
+    """Return what is shown of one column."""
+    found = {
+        "name": guess.column, "guess": guess.role, "why": guess.why,
+        "rule": guess.hierarchy, "distinct": 0, "missing": 0, "bars": [], "numbers": False,
+    }  # fmt: skip
+    try:
+        column = source.encode(guess.column)
+    except InputError:  # lists and the like have no text form
+        return found
+    counts = np.bincount(column.codes, minlength=len(column.values))
+    gone = int(counts[0]) if column.values[:1] == (None,) else 0
+    return found | {
+        "distinct": len(column.values) - (column.values[:1] == (None,)),
+        "missing": gone,
+    } | histogram(column, counts)  # fmt: skip
+
+
+def histogram(column: Column, counts: Any) -> dict[str, Any]:
+    """Return the rows in each bar: of numbers in bins of one width, else the most frequent."""
+    values = [value for value in column.values if value is not None]
+    present = counts[len(column.values) - len(values) :]
+    numbers = as_numbers(values) if values else None
+    if numbers is not None:
+        places = np.array([number for number in numbers if number is not None], float)
+        if len(places) == len(values) > BARS and np.isfinite(places).all():
+            bars, _ = np.histogram(places, BARS, weights=present)
+            return {"bars": [int(bar) for bar in bars], "numbers": True}
+        if len(places) == len(values):
+            return {"bars": present[np.argsort(places)].tolist(), "numbers": True}
+    if len(values) <= BARS:
+        return {"bars": present.tolist(), "numbers": False}
+    top = np.sort(np.partition(present, -BARS)[-BARS:])[::-1]
+    return {"bars": top.tolist(), "numbers": False}

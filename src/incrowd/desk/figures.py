@@ -1,0 +1,116 @@
+"""What risk is left in a release and what use: the figures of one screen."""
+
+from typing import Any
+
+import numpy as np
+
+from incrowd.measures import Measure, measure
+from incrowd.release import Release
+from incrowd.report.association import associations
+from incrowd.report.counts import EDGES
+from incrowd.report.distribution import compared
+from incrowd.tables.base import Source, narrowed
+
+LARGEST = 100  # sizes of classes from there on are one bar
+SUBSETS = 2  # columns that stand together in the list of those that tell people apart
+MOST_SUBSETS = 12
+
+
+def measured(source: Source, release: Release, population: Source | None) -> Measure:
+    """Measure the original on the release's quasi-identifiers."""
+    return measure(source, qi=release.roles.qi, population=population, subsets=SUBSETS)
+
+
+def figures_of(release: Release, before: Measure, population: Source | None) -> dict[str, Any]:
+    """Return the figures of a release beside the original's.
+
+    Parameters
+    ----------
+    before: of the original, see ``measured``.
+    population: a table of everybody whom the rows may stand for, or None.
+    """
+    star = release.policy.star
+    after = measure(
+        release.table, qi=release.roles.qi, population=population, subsets=SUBSETS, star=star
+    )
+    return {
+        "k": release.k,
+        "rows": release.rows,
+        **sizes(before, after),
+        "risk": risks(before, after, release.k),
+        "subsets": subsets(before, after),
+        **use(release),
+    }
+
+
+def sizes(before: Measure, after: Measure) -> dict[str, Any]:
+    """Return rows by the size of their class, before and after."""
+    edges = [edge for edge in EDGES if edge <= LARGEST]
+    names = [
+        f"{low:,}+" if i + 1 == len(edges) else
+        f"{low}" if edges[i + 1] == low + 1 else f"{low}–{edges[i + 1] - 1}"
+        for i, low in enumerate(edges)
+    ]  # fmt: skip
+    return {"sizes": names, "before": binned(before, edges), "after": binned(after, edges)}
+
+
+def binned(found: Measure, edges: list[int]) -> list[int]:
+    """Return the rows of classes of each range of sizes."""
+    size = np.array(list(found.histogram), np.int64)
+    rows = size * np.array(list(found.histogram.values()), np.int64)
+    place = np.searchsorted(edges, size, side="right") - 1
+    return np.bincount(place, rows, len(edges)).astype(np.int64).tolist()
+
+
+def risks(before: Measure, after: Measure, k: int) -> list[dict[str, Any]]:
+    """Return the risks by name; ``kind`` says how the numbers read."""
+
+    was, now = before.risk, after.risk
+    if was is None or now is None:
+        return []
+    knows = "who knows that a person is in the table finds the row"
+    found: list[tuple[str, str, str, Any, Any]] = [
+        ("Alone", "rows that nobody else agrees with", "rows",
+         before.unique_rows, after.unique_rows),
+        ("Too few", f"rows in a class of fewer than {k}", "rows",
+         fewer(before, k), fewer(after, k)),
+        ("Prosecutor, highest", f"{knows}, at worst", "share",
+         was.prosecutor_highest, now.prosecutor_highest),
+        ("Prosecutor, on average", "the same, over all rows", "share",
+         was.prosecutor_average, now.prosecutor_average),
+        ("Journalist, highest", "who only knows the population finds the row, at worst", "share",
+         was.journalist_highest, now.journalist_highest),
+        ("Marketer", "rows linked rightly by who links them all", "share",
+         was.marketer, now.marketer),
+    ]  # fmt: skip
+    names = ("name", "meaning", "kind", "before", "after")
+    known = [line for line in found if line[3] is not None and line[4] is not None]
+    return [dict(zip(names, (*line[:3], *map(float, line[3:])), strict=True)) for line in known]
+
+
+def fewer(found: Measure, k: int) -> int:
+    """Return the rows of classes of fewer than k."""
+    return sum(size * number for size, number in found.histogram.items() if size < k)
+
+
+def subsets(before: Measure, after: Measure) -> list[list[Any]]:
+    """Return columns that tell people apart: rows unique on them before and after, most first."""
+    later = {each.columns: each.unique_rows for each in after.subsets}
+    most = sorted(before.subsets, key=lambda each: -each.unique_rows)[:MOST_SUBSETS]
+    return [[list(each.columns), each.unique_rows, later[each.columns]] for each in most]
+
+
+def use(release: Release) -> dict[str, Any]:
+    """Return what is left to use: distributions and associations before and after."""
+    names = [*release.roles.qi, *release.roles.sensitive]
+    before = {name: narrowed(release.source.encode(name)) for name in names}
+    after = {name: narrowed(release.table.encode(name).compact()) for name in names}
+    trees = {tree.column: tree for tree in release.trees}
+    star = release.policy.star
+    bars = {
+        name: [[bar.label, bar.before, bar.after, bar.kind] for bar in
+               compared(before[name], after[name], star, trees.get(name))]
+        for name in release.roles.qi
+    }  # fmt: skip
+    pairs = [[p.one, p.other, p.before, p.after] for p in associations(before, after, star)]
+    return {"bars": bars, "pairs": pairs}

@@ -1,0 +1,38 @@
+"""Which files there are to choose from: folders and tables, nothing of what is in them."""
+
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import InputError
+from incrowd.tables.formats import FORMATS
+
+TABLES = {suffix for each in FORMATS for suffix in each.suffixes}
+MOST = 500  # names that a page lists
+
+
+def listed(folder: str) -> dict[str, Any]:
+    """Return the folders and tables of a folder, by name; hidden ones are left out.
+
+    Raises
+    ------
+    InputError: there is no such folder, or it cannot be read.
+    """
+    path = Path(folder).expanduser().resolve()
+    try:
+        inside = sorted(path.iterdir(), key=lambda each: each.name.lower())
+    except FileNotFoundError:
+        raise InputError(f"{folder}: no such folder") from None
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from None
+    folders, tables = [], []
+    for each in inside:
+        if each.name.startswith("."):
+            continue
+        if each.is_dir():
+            folders.append(each.name)
+        elif each.suffix.lower() in TABLES:
+            tables.append(each.name)
+    above = None if path.parent == path else str(path.parent)
+    return {
+        "folder": str(path), "above": above, "folders": folders[:MOST], "tables": tables[:MOST],
+    }  # fmt: skip

@@ -1,0 +1,172 @@
+"""A column's hierarchy level by level, and the editor: values grouped, groups undone, borders."""
+
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from incrowd.errors import HierarchyError, InputError
+from incrowd.hierarchy.file import HierarchyRows
+from incrowd.hierarchy.ladder import Ladder
+from incrowd.hierarchy.spec import parse
+from incrowd.hierarchy.tree import STAR
+from incrowd.tables.base import Column
+
+MOST_SHOWN = 400  # nodes of a level
+MOST_EDITED = 2_000  # values of a column whose groups are made by hand
+Rows = list[list[str]]
+
+
+def ladder_of(name: str, column: Column, hierarchy: Any) -> Ladder:
+    """Return the ladder of a column under a hierarchy; suppression where it has none."""
+    source = parse(hierarchy or "none") if isinstance(hierarchy, str | None) else hierarchy
+    return source.build(name, column.values)
+
+
+def preview(name: str, column: Column, hierarchy: Any) -> dict[str, Any]:
+    """Return the nodes of each level with the rows of each and the node above.
+
+    Raises
+    ------
+    HierarchyError: the hierarchy does not fit the column.
+    """
+    ladder = ladder_of(name, column, hierarchy)
+    place = {value: code for code, value in enumerate(column.values)}
+    counts = np.bincount(column.codes, minlength=len(column.values))
+    rows = np.array([counts[place[leaf]] for leaf in ladder.leaves], np.int64)
+    levels = []
+    for up in range(ladder.levels):
+        node, labels = ladder.node[up], ladder.labels[up]
+        above = ladder.node[min(up + 1, ladder.levels - 1)]
+        over = ladder.labels[min(up + 1, ladder.levels - 1)]
+        total = np.bincount(node, rows, len(labels)).astype(np.int64).tolist()
+        first = np.unique(node, return_index=True)[1].tolist()
+        nodes = [
+            [labels[node[leaf]], total[node[leaf]], over[above[leaf]]]
+            for leaf in first[:MOST_SHOWN]
+        ]
+        levels.append({"nodes": nodes, "number": len(first)})
+    editable = len(column.values) <= MOST_EDITED
+    return {"column": name, "levels": levels, "editable": editable}
+
+
+def rows_of(name: str, column: Column, hierarchy: Any) -> Rows:
+    """Return a hierarchy as rows, from the leaf to ``*``; the missing value needs none."""
+    if len(column.values) > MOST_EDITED:
+        raise InputError(
+            f"column {name!r} has more than {MOST_EDITED:,} values: group them by a rule or a file"
+        )
+    ladder = ladder_of(name, column, hierarchy)
+    paths = (ladder.path(leaf) for leaf in range(len(ladder.leaves)))
+    return [[str(label) for label in path] for path in paths if path[0] is not None]
+
+
+def grouped(rows: Rows, level: int, members: Sequence[str], name: str) -> Rows:
+    """Return the rows with some nodes of a level made one group, or moved into one.
+
+    A new level is made where there is none between that level and the root.
+
+    Raises
+    ------
+    InputError: no such level or node, or no name.
+    """
+    name = name.strip()
+    height = len(rows[0])
+    if not 0 <= level < height - 1:
+        raise InputError("nodes of the values' level or of a group's level can be grouped")
+    if not name or name == STAR:
+        raise InputError("a group needs a name, other than *")
+    chosen = set(members)
+    missing = chosen - {row[level] for row in rows}
+    if missing or not chosen:
+        raise InputError("choose nodes of one level to group")
+    if level == height - 2:  # only the root is above
+        return [
+            [*row[: level + 1], name if row[level] in chosen else row[level], STAR] for row in rows
+        ]
+    over = next((row[level + 2 :] for row in rows if row[level + 1] == name), None)
+    over = over or next(row[level + 2 :] for row in rows if row[level] in chosen)
+    return [[*row[: level + 1], name, *over] if row[level] in chosen else list(row) for row in rows]
+
+
+def ungrouped(rows: Rows, level: int, group: str) -> Rows:
+    """Return the rows without a group; a level that then says nothing new is dropped.
+
+    Raises
+    ------
+    InputError: no such group.
+    """
+    if not 0 < level < len(rows[0]) - 1 or not any(row[level] == group for row in rows):
+        raise InputError("choose a group to undo")
+    found = [
+        [*row[:level], row[level - 1], *row[level + 1 :]] if row[level] == group else list(row)
+        for row in rows
+    ]
+    if all(row[level] == row[level - 1] for row in found):
+        return [[*row[:level], *row[level + 1 :]] for row in found]
+    return found
+
+
+def bordered(name: str, column: Column, borders: Sequence[Sequence[Any]]) -> Rows:
+    """Return intervals by their borders, a list for each level; a later level's are among them.
+
+    ``[[18, 30, 65]]`` makes ``under 18``, ``18-29``, ``30-64``, ``65 and more``.
+
+    Raises
+    ------
+    InputError: a border is no number or is not among those below, a value is no number.
+    """
+    cuts = [_numbers(each) for each in borders]
+    for fine, coarse in pairwise(cuts):
+        if set(coarse) - set(fine):
+            raise InputError("the borders of a level are among those of the level below")
+    values = [value for value in column.values if value is not None]
+    try:
+        numbers = [Decimal(value) for value in values]
+    except InvalidOperation:
+        raise InputError(f"column {name!r} holds more than numbers: group its values") from None
+    whole = all(number == int(number) for number in (*numbers, *(c for cut in cuts for c in cut)))
+    return [
+        [value, *(_interval(number, cut, whole) for cut in cuts), STAR]
+        for value, number in zip(values, numbers, strict=True)
+    ]
+
+
+def _numbers(given: Sequence[Any]) -> list[Decimal]:
+    try:
+        found = sorted({Decimal(str(border).strip()) for border in given})
+    except InvalidOperation:
+        found = []
+    if not found or not all(border.is_finite() for border in found):
+        raise InputError("borders are numbers, such as 18, 30, 45, 65")
+    return found
+
+
+def _interval(number: Decimal, cut: Sequence[Decimal], whole: bool) -> str:
+    """Return the label of the interval that holds a number."""
+    above = [border for border in cut if border > number]
+    below = [border for border in cut if border <= number]
+    if not below:
+        return f"under {above[0]:f}"
+    if not above:
+        return f"{below[-1]:f} and more"
+    if not whole:
+        return f"[{below[-1]:f},{above[0]:f})"
+    last = above[0] - 1
+    return f"{below[-1]:f}" if last == below[-1] else f"{below[-1]:f}-{last:f}"
+
+
+def fitting(name: str, column: Column, rows: Rows) -> Rows:
+    """Return the rows if they are a hierarchy of the column.
+
+    Raises
+    ------
+    HierarchyError: they are not, such as a name that stands for two groups.
+    """
+    try:
+        HierarchyRows(tuple(map(tuple, rows)), "the groups").build(name, column.values)
+    except HierarchyError as error:
+        raise InputError(str(error)) from None
+    return rows

@@ -1,0 +1,197 @@
+// What is asked: the table, its columns with their hierarchies, and the release.
+import { $, N, P, S, call, change, draw, go, h, opened, say, screen, start } from '/desk.js';
+import { crowds, curve, trace } from '/draw.js';
+
+// -- no table yet
+let folder = '';
+S.opening = () => {
+  const list = h('div', { class: 'card', 'aria-label': 'Files', role: 'region' }, 'reading…');
+  const open = async (path, body) => { try { await call(path, body); S.error = ''; await opened(); } catch (error) { S.error = error.message; draw(); } };
+  const look = async where => {
+    try {
+      const found = await call('files?folder=' + encodeURIComponent(where));
+      folder = found.folder;
+      const to = (name, label) => h('li', {}, h('button', { type: 'button', onclick: () => look(name) }, label));
+      list.replaceChildren(h('h2', {}, found.folder), h('ul', { class: 'picker' }, found.above ? to(found.above, '↑ the folder above') : null,
+        found.folders.map(name => to(found.folder + '/' + name, '▸ ' + name)),
+        found.tables.map(name => h('li', {}, h('button', { type: 'button', onclick: () => open('open', { path: found.folder + '/' + name }) }, h('b', {}, name))))),
+        found.tables.length ? null : h('p', { class: 'soft' }, 'There is no table in this folder.'));
+    } catch (error) { list.replaceChildren(h('p', { class: 'note' }, error.message)); }
+  };
+  look(folder);
+  return [h('h1', {}, 'Which table is to be published?'), h('p', { class: 'lead' }, 'CSV, Parquet, Arrow, SPSS, Stata or SAS. The table stays where it is: it is read, never changed, and nothing of it leaves this machine.'),
+    h('form', { class: 'row', onsubmit: e => { e.preventDefault(); open('open', { path: $('path').value }); } },
+      h('label', { for: 'path' }, 'Path'), h('input', { id: 'path', size: 50 }), h('button', { class: 'main' }, 'Open')),
+    list, h('form', { class: 'row', onsubmit: e => { e.preventDefault(); open('load', { folder: $('work').value }); } },
+      h('label', { for: 'work' }, 'Or work that was saved in the folder'), h('input', { id: 'work', size: 30 }), h('button', {}, 'Open the work'))];
+};
+
+// -- columns
+const ROLES = { qi: 'others may know it', sensitive: 'sensitive', keep: 'publish as it is', id: 'leave out', person: 'names a person' };
+let shown = null;  // the column whose hierarchy is open
+const roles = () => S.state.ask.roles, further = () => S.state.ask.further;
+const ruled = name => roles()[name] === 'qi' || (roles()[name] === 'sensitive' && S.state.ask.rules[name]);
+function columns() {
+  const count = role => Object.values(roles()).filter(x => x === role).length;
+  return [h('h1', {}, 'What may others know about a person?'),
+    h('p', { class: 'lead' }, 'Each role is a guess, with its reason. incrowd cannot see what neighbours, employers or other tables know: check every line. ',
+      h('b', {}, `${count('qi')} may be known, ${count('sensitive')} sensitive, ${count('keep')} published as they are, ${count('id') + count('person')} left out.`)),
+    h('div', { class: 'card' }, h('table', {}, h('caption', { class: 'hidden' }, 'Columns with role, values, hierarchy and reason'),
+      h('thead', {}, h('tr', {}, ['Column', 'Role', 'Values', 'Becomes more general by', 'Why this guess'].map(x => h('th', { scope: 'col' }, x)))),
+      h('tbody', {}, S.table.columns.map(line)))),
+    h('p', {}, h('button', { class: 'main', type: 'button', onclick: () => go('release') }, 'Next: the release'))];
+}
+function line(c, i) {
+  const role = roles()[c.name], own = S.state.ask.own[c.name], is = shown === c.name;
+  const toggle = () => { shown = is ? null : c.name; draw(); };
+  return [h('tr', { class: is ? 'open' : null }, h('th', { scope: 'row' }, c.name),
+    h('td', {}, h('select', { id: 'role' + i, 'aria-label': 'Role of ' + c.name, onchange: e => change('ask', { roles: { [c.name]: e.target.value } }) },
+      Object.entries(ROLES).map(([id, text]) => h('option', { value: id, selected: id === role }, text))), role === c.guess ? null : [' ', h('span', { class: 'badge' }, 'yours')]),
+    h('td', {}, h('div', { class: 'row' }, spark(c), h('span', { class: 'soft small' }, `${N(c.distinct)} different`, c.missing ? h('span', {}, `${N(c.missing)} missing`) : null))),
+    h('td', {}, ruled(c.name) || role === 'qi' ? h('div', { class: 'row' }, own ? h('span', { class: 'badge' }, 'your groups')
+      : h('input', { id: 'rule' + i, class: 'rule', spellcheck: 'false', 'aria-label': 'Rule or file of ' + c.name, placeholder: 'suppressed whole', value: S.state.ask.rules[c.name] ?? '', onchange: e => change('ask', { rules: { [c.name]: e.target.value } }) }),
+      h('button', { type: 'button', id: 'levels' + i, 'aria-expanded': String(is), onclick: toggle }, is ? 'Close' : 'Groups', h('span', { class: 'hidden' }, ' of ' + c.name))) : h('span', { class: 'soft' }, '–')),
+    h('td', { class: 'why' }, c.why)),
+  is && role === 'qi' ? h('tr', { class: 'panel' }, h('td', { colspan: 5 }, editor(c))) : null];
+}
+function spark(c) {
+  const most = Math.max(...c.bars, 1), w = 96 / Math.max(c.bars.length, 1);
+  return h('svg', { class: 'spark', viewBox: '0 0 96 24', role: 'img', 'aria-label': `${N(c.distinct)} different values` }, c.bars.map((b, i) =>
+    h('rect', { x: (i * w).toFixed(1), width: Math.max(w - 1, .8).toFixed(1), y: (23.5 - 23 * b / most).toFixed(1), height: (23 * b / most + .5).toFixed(1) })));
+}
+
+// -- the hierarchy editor: choose nodes of a level and name their group, drag, or give borders
+function editor(c) {
+  const box = h('div', {}, 'reading…');
+  call('levels?column=' + encodeURIComponent(c.name)).then(found => box.replaceChildren(...panel(c, found).flat(9).filter(Boolean)), error => box.replaceChildren(h('p', { class: 'note' }, error.message)));
+  return box;
+}
+async function regroup(path, body) { if (await change(path, body)) say('The groups have changed; Undo takes it back'); }
+function panel(c, found) {
+  const top = found.levels.length - 1, chosen = () => [...document.querySelectorAll('.levels input:checked')];
+  const group = () => {
+    const members = chosen();
+    if (!members.length) { say('Choose values first'); return; }
+    const level = +members[0].dataset.level;
+    regroup('group', { column: c.name, level, members: members.filter(x => +x.dataset.level === level).map(x => x.value), name: $('groupname').value });
+  };
+  const values = i => !i ? `${N(found.levels[0].number)} values` : i === top ? 'Level ' + i + ': suppressed' : `Level ${i}: ${N(found.levels[i].number)} groups`;
+  return [h('div', { class: 'levels', tabindex: 0, role: 'region', 'aria-label': 'Levels of ' + c.name }, found.levels.map((level, i) => h('div', {}, h('h2', {}, values(i)),
+      h('ul', {}, level.nodes.map(node => leaf(c, node, i, top, found.editable)), level.number > level.nodes.length ? h('li', { class: 'soft' }, `and ${N(level.number - level.nodes.length)} more`) : null)))),
+    found.editable ? h('div', { class: 'fields' }, h('div', { class: 'field' }, h('label', { for: 'groupname' }, 'Group ', h('small', {}, 'tick values or groups of one level, or drag them onto a group')),
+        h('div', { class: 'row' }, h('input', { id: 'groupname', placeholder: 'name of the group', onkeydown: e => { if (e.key === 'Enter') group(); } }), h('button', { type: 'button', onclick: group }, 'Make one group'))),
+      c.numbers ? h('div', { class: 'field' }, h('label', { for: 'borders' }, 'Borders ', h('small', {}, 'a semicolon begins the next level')),
+        h('form', { class: 'row', onsubmit: e => { e.preventDefault(); regroup('borders', { column: c.name, borders: $('borders').value }); } },
+          h('input', { id: 'borders', placeholder: '18, 30, 45, 65; 30, 65' }), h('button', {}, 'Make intervals'))) : null) : h('p', { class: 'soft' }, 'Too many values to group by hand: give a rule such as interval:5,10 or prefix:1, or a file.'),
+    options(c)];
+}
+function leaf(c, [label, rows, over], level, top, editable) {
+  const text = label ?? '(missing)', free = editable && level < top && label != null, moved = level > 0 && level < top;
+  const drop = e => {
+    e.preventDefault(); e.currentTarget.classList.remove('over');
+    const from = JSON.parse(e.dataTransfer.getData('text/plain') || '{}');
+    if (from.level === level - 1) regroup('group', { column: c.name, level: from.level, members: [from.label], name: label });
+    else say('A value goes onto a group of the next level');
+  };
+  return h('li', { draggable: free ? 'true' : null, title: over && over !== '*' && over !== label ? 'in ' + over : null,
+    ondragstart: free ? e => e.dataTransfer.setData('text/plain', JSON.stringify({ level, label })) : null,
+    ondragover: moved ? e => { e.preventDefault(); e.currentTarget.classList.add('over'); } : null, ondragleave: e => e.currentTarget.classList.remove('over'), ondrop: moved ? drop : null },
+  free ? h('label', {}, h('input', { type: 'checkbox', value: label, 'data-level': level }), text) : h('span', { class: 'grow' }, text),
+  h('span', { class: 'n' }, N(rows)),
+  moved && editable && label !== null ? h('button', { class: 'link', type: 'button', 'aria-label': 'Undo the group ' + text, title: 'Undo this group', onclick: () => regroup('ungroup', { column: c.name, level, group: label }) }, '×') : null);
+}
+/** What else can be said of a column: never changed, dearer, capped. */
+function options(c) {
+  const set = (name, value) => change('ask', { further: { [name]: value } }), f = further();
+  const caps = (f.caps ?? []).filter(x => x.column !== c.name || x.value), cap = (f.caps ?? []).find(x => x.column === c.name && !x.value);
+  const weights = { ...f.weights };
+  return h('div', { class: 'fields' },
+    h('label', { class: 'tick' }, h('input', { type: 'checkbox', id: 'fixed', checked: (f.fixed ?? []).includes(c.name), onchange: e => set('fixed', e.target.checked ? [...(f.fixed ?? []), c.name] : f.fixed.filter(x => x !== c.name)) }), 'never changed'),
+    h('div', { class: 'field' }, h('label', { for: 'weight' }, 'Weight ', h('small', {}, 'how dear its cells are, against 1')), h('input', { id: 'weight', type: 'number', min: 0, step: 'any', value: weights[c.name] ?? 1, onchange: e => { delete weights[c.name]; if (+e.target.value !== 1) weights[c.name] = e.target.value; set('weights', weights); } })),
+    h('div', { class: 'field' }, h('label', { for: 'cap' }, 'Cap ', h('small', {}, 'largest share of changed cells, in %')), h('input', { id: 'cap', type: 'number', min: 0, max: 100, step: 'any', value: cap ? 100 * cap.share : '', placeholder: 'none', onchange: e => set('caps', e.target.value === '' ? caps : [...caps, { column: c.name, share: String(+e.target.value / 100) }]) })));
+}
+
+// -- the release
+function release() {
+  return h('div', { class: 'bench' }, h('div', { class: 'stack' }, asking(), h('section', { class: 'card', id: 'bycolumn', 'aria-label': 'Changed cells by column' }, byColumn())),
+    h('div', { class: 'stack' }, h('section', { class: 'card', id: 'progress', 'aria-label': 'Cost and bound' }, progress()),
+      h('div', { class: 'two' }, h('section', { class: 'card', id: 'curve', 'aria-label': 'What each k costs' }, sweep()),
+        h('section', { class: 'card', 'aria-label': 'Sizes of classes' }, h('h2', {}, 'Rows by the size of their class'), S.figures ? crowds(S.figures) : h('p', { class: 'soft' }, 'Shown with the first release.')))));
+}
+const set = (name, value) => change('ask', { further: { [name]: value === '' ? null : value } });
+function choice(id, label, small, options) {
+  const now = String(further()[id] ?? '');
+  const all = options.some(([value]) => String(value ?? '') === now) ? options : [...options, [now, now]];
+  return h('div', {}, h('label', { for: id }, label + ' ', h('small', {}, small)), h('select', { id, onchange: e => set(id, e.target.value === '' ? null : isNaN(e.target.value) ? e.target.value : +e.target.value) },
+    all.map(([value, text]) => h('option', { value: value ?? '', selected: String(value ?? '') === now }, text))));
+}
+function field(id, label, small, given = {}) {
+  return h('div', {}, h('label', { for: id }, label + ' ', h('small', {}, small)), h('input', { id, value: further()[id] ?? '', onchange: e => set(id, given.type === 'number' && e.target.value ? +e.target.value : e.target.value), ...given }));
+}
+function asking() {
+  const job = S.state.job, running = job?.state === 'running', secret = Object.values(roles()).includes('sensitive'), k = further().k;
+  const pick = e => change('ask', { further: { k: +e.target.value } });
+  return h('section', { class: 'card ask', 'aria-label': 'What is asked' }, h('h1', {}, 'Ask'),
+    h('div', {}, h('label', { for: 'k' }, 'k ', h('small', {}, 'everyone hides among at least so many')),
+      h('div', { class: 'kline' }, h('input', { id: 'krange', type: 'range', min: 2, max: 50, value: k, 'aria-label': 'k, 2 to 50', oninput: e => { $('k').value = e.target.value; }, onchange: pick }), h('input', { id: 'k', type: 'number', min: 1, value: k, onchange: pick }))),
+    secret ? [choice('l', 'l', 'different values of each sensitive column', [[null, 'not asked'], [2, '2'], [3, '3'], [4, '4']]), choice('t', 't', 'how far a class may be from the table', [[null, 'not asked'], [.1, '0.1'], [.2, '0.2'], [.3, '0.3']])] : null,
+    choice('gap', 'End', 'when at most so much could be spared', [[null, 'when it stops paying'], [.05, '5 %'], [.02, '2 %'], [.01, '1 %'], [0, 'proven: nothing']]),
+    choice('time_limit', 'Time', 'to search, at most', [[null, 'as needed'], [10, '10 s'], [60, '1 min'], [600, '10 min']]),
+    h('details', { id: 'more', open: S.more, ontoggle: e => { S.more = e.target.open; } }, h('summary', {}, 'More'), h('div', { class: 'ask' },
+      field('models', 'Models', 'such as l=3,kind=entropy,on=COLUMN', { value: said(further().models), onchange: e => set('models', e.target.value ? parsed(e.target.value) : null) }),
+      field('linked', 'Linked', 'columns changed together: a, b; c, d', { value: (further().linked ?? []).map(x => x.join(', ')).join('; '), onchange: e => set('linked', e.target.value ? e.target.value.split(';').map(x => x.split(',').map(y => y.trim())) : null) }),
+      choice('cost', 'Cost', 'of a changed cell', [[null, 'by level'], ['ncp', 'by share of values (ncp)'], ['stars', 'one each']]),
+      choice('order', 'Rows', 'of the release', [['shuffle', 'shuffled'], ['keep', 'as in the table']]),
+      field('suppress_rows', 'Leave out', 'at most so many rows, where the table breaks a model', { type: 'number', min: 0 }),
+      field('seed', 'Seed', 'of all randomness', { type: 'number', min: 0, value: further().seed ?? 0 }))),
+    h('div', { class: 'row' }, running ? h('button', { class: 'main', type: 'button', id: 'run', disabled: job.stopping, onclick: () => change('stop', { what: 'release' }) }, job.stopping ? 'Stopping…' : 'Take the best so far')
+      : h('button', { class: 'main', type: 'button', id: 'run', onclick: () => start('run') }, job ? 'Make it again' : 'Make the release'),
+    S.state.stale && !running ? h('span', { class: 'badge warn' }, 'asked has changed') : null));
+}
+const said = models => (models ?? []).map(m => Object.entries(m).flatMap(([n, v]) => [v].flat().map(x => `${n}=${x}`)).join(',')).join('; ');
+const parsed = text => text.split(';').map(each => {
+  const model = {};
+  for (const part of each.split(',')) {
+    const [name, value] = part.split('=').map(x => x.trim());
+    if (name === 'on' || name === 'values') (model[name] ??= []).push(value); else model[name] = name === 'k' ? +value : value;
+  }
+  return model;
+});
+function byColumn() {
+  const job = S.state.job, head = h('h2', {}, 'Changed cells by column');
+  if (!job?.by_column) return [head, h('p', { class: 'soft' }, 'Shown with the first release.')];
+  return [head, h('table', {}, h('caption', { class: 'hidden' }, 'Changed cells by column'), h('tbody', {}, Object.entries(job.by_column).sort((a, b) => b[1] - a[1]).map(([name, n]) =>
+    h('tr', {}, h('th', { scope: 'row' }, name), h('td', { class: 'num' }, N(n)), h('td', { class: 'num soft' }, P(job.rows ? n / job.rows : 0))))))];
+}
+function progress() {
+  const job = S.state.job, head = h('h2', {}, 'Cost and bound');
+  if (!job) return [head, h('p', { class: 'lead' }, 'The search begins with a lawful release and makes it cheaper. Under it rises the bound: no lawful release can cost less. You can take the best so far at any moment.')];
+  const state = job.state === 'running' ? [h('span', { class: 'pulse' }), `${job.stopping ? 'stopping' : job.stage}${job.share ? ` ${Math.round(100 * job.share)} %` : ''} · ${job.seconds} s`]
+    : job.state === 'failed' ? h('span', { class: 'badge warn' }, 'failed') : [h('span', { class: 'badge good' }, job.status === 'optimal' ? 'proven optimal' : S.state.stale ? 'done, before the change' : 'done'), ` by ${job.method}, ${job.seconds} s, ${job.ended}`];
+  const gap = job.cost ? (job.cost - (job.bound ?? 0)) / job.cost : 0, rest = h('i', {});
+  rest.style.width = 100 * (1 - gap) + '%';
+  return [h('div', { class: 'row' }, head, h('span', { class: 'grow' }), h('span', { class: 'stages', id: 'jobstate' }, state)),
+    job.state === 'failed' ? h('p', { class: 'note', role: 'alert' }, job.error) : null,
+    job.stage === 'compiling kernels' && job.state === 'running' ? h('p', { class: 'soft' }, 'incrowd runs for the first time here: its kernels are compiled, which takes up to a minute, once.') : null,
+    job.cost == null ? null : [h('dl', { class: 'figures' }, figure('cost of the release', N(job.cost)), figure('no release costs less than', N(job.bound ?? 0)), figure('could still be spared', P(gap), 'at the very most'),
+      job.changed != null ? [figure('changed cells', P(job.cells ? job.changed / job.cells : 0), `${N(job.changed)} of ${N(job.cells)}`), figure('classes', N(job.classes), `the smallest has ${N(job.smallest)} rows`)] : null),
+    h('div', { class: 'gap', role: 'img', 'aria-label': `The bound is ${P(1 - gap)} of the cost` }, rest), trace(job)],
+    (job.warnings ?? []).map(text => h('p', { class: 'note' }, text + '.'))];
+}
+const figure = (name, value, small) => h('div', {}, h('dt', {}, name), h('dd', {}, value, small ? h('small', {}, small) : null));
+function sweep() {
+  const found = S.state.sweep, head = h('h2', {}, 'What each k costs');
+  if (!found) return [head, h('p', { class: 'soft' }, 'One sweep over k from 2 to 50, at most 20 s; points appear as they are found. Choose a point to ask for its k.'), h('button', { type: 'button', id: 'sweep', onclick: () => start('sweep') }, 'Sweep')];
+  const running = found.state === 'running';
+  return [h('div', { class: 'row' }, head, h('span', { class: 'grow' }), running ? [h('span', { class: 'stages' }, h('span', { class: 'pulse' }), found.stage), h('button', { type: 'button', onclick: () => change('stop', { what: 'sweep' }) }, 'End')] : null),
+    found.state === 'failed' ? h('p', { class: 'note' }, found.error) : null, curve(found, further().k, k => change('ask', { further: { k } }))];
+}
+/** Only what changes while something runs: who types or tabs is not disturbed. */
+function live() {
+  for (const [id, make] of [['progress', progress], ['curve', sweep]]) {
+    const at = $(id);
+    if (at && !at.contains(document.activeElement)) at.replaceChildren(...[make()].flat(9).filter(Boolean));
+  }
+}
+screen('columns', 'Columns', columns);
+screen('release', 'Release', release, live);

@@ -1,0 +1,155 @@
+// incrowd desk: what all screens share. No framework; nothing is loaded from elsewhere.
+export const $ = id => document.getElementById(id);
+const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+export const N = x => number.format(x);
+export const P = x => (100 * x).toFixed(x && x < .1 ? 2 : 1) + ' %';
+export const S = { table: null, state: { open: false }, figures: null };  // all that is known
+
+const SHAPES = new Set(['svg', 'g', 'path', 'rect', 'circle', 'line', 'text', 'title']);
+/** Return an element; what is inside becomes text, never markup. */
+export function h(tag, given = {}, ...inside) {
+  const made = SHAPES.has(tag) ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(given)) {
+    if (value == null || value === false) continue;
+    if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? '' : value);
+  }
+  made.append(...inside.flat(9).filter(x => x != null && x !== false));
+  return made;
+}
+export const say = text => { $('live').textContent = ''; setTimeout(() => { $('live').textContent = text; }, 30); };
+
+// -- speaking to the desk
+let token = sessionStorage.getItem('token');
+function gone(yes) { $('gone').hidden = !yes; }
+async function ask(path, body) {
+  const head = { Authorization: 'Bearer ' + token, ...(body && { 'Content-Type': 'application/json' }) };
+  let answer;
+  try { answer = await fetch('/api/' + path, { method: body ? 'POST' : 'GET', headers: head, body: body && JSON.stringify(body) }); }
+  catch (error) { gone(true); throw new Error('The desk does not answer.', { cause: error }); }
+  gone(false);
+  return answer;
+}
+export async function call(path, body) {
+  const answer = await ask(path, body), found = await answer.json();
+  if (!answer.ok) throw new Error(found.error);
+  return found;
+}
+/** Ask for a change, take in the new state, draw. Return whether it was done. */
+export async function change(path, body = {}) {
+  try { S.state = await call(path, body); S.error = ''; }
+  catch (error) { S.error = error.message; say(error.message); draw(); return false; }
+  if (S.state.stale === false && !S.figures) await figures();
+  draw();
+  return true;
+}
+export async function figures() {
+  if (S.state.job?.changed == null) { S.figures = null; return; }
+  try { S.figures = await call('figures'); } catch (error) { S.error = error.message; }
+}
+
+// -- screens
+const SCREENS = {};
+export function screen(id, name, make, live) { SCREENS[id] = { name, make, live }; }
+export const here = () => location.pathname.slice(1) in SCREENS ? location.pathname.slice(1) : 'columns';
+export function go(id) { history.pushState(null, '', '/' + id); S.error = ''; draw(true); }
+function bar() {
+  $('file').textContent = S.table ? `${S.table.name} · ${N(S.table.rows)} rows` : '';
+  $('nav').replaceChildren(...Object.entries(SCREENS).map(([id, { name }], i) =>
+    h('a', { href: '/' + id, title: 'Alt ' + (i + 1), 'aria-current': id === here() && S.state.open ? 'page' : null, onclick: e => { e.preventDefault(); go(id); } }, name)));
+  $('undo').disabled = !S.state.undo; $('redo').disabled = !S.state.redo;
+  const form = $('form').value;
+  $('said').className = form; $('said').textContent = S.state[form] ?? '';
+}
+export function error() { return S.error ? h('p', { class: 'note', role: 'alert' }, S.error) : null; }
+export function draw(fresh) {
+  bar();
+  const { name, make } = SCREENS[here()], main = $('main'), at = document.activeElement?.id, top = main.scrollTop;
+  document.title = (S.state.open ? name : 'Open a table') + ' – incrowd desk';
+  main.replaceChildren(...[error(), S.state.open ? make() : S.opening()].flat(9).filter(Boolean));
+  main.scrollTop = fresh ? 0 : top;
+  if (fresh) main.focus({ preventScroll: true });
+  else if (at) $(at)?.focus({ preventScroll: true });
+}
+/** What a screen says that needs a release. */
+export const needs = () => [h('h1', {}, 'No release yet'), h('p', { class: 'lead' }, 'This screen shows a release. Make one first.'),
+  h('button', { class: 'main', type: 'button', onclick: () => go('release') }, 'To the release')];
+export const stale = () => S.state.stale ? h('p', { class: 'note' }, 'Something else is asked by now: this is the release that was made before. ',
+  h('button', { class: 'link', type: 'button', onclick: () => go('release') }, 'Make it anew')) : null;
+
+// -- what runs: a stream of lines, also after a reload
+let watching = false;
+export async function watch() {
+  if (watching) return;
+  watching = true;
+  let told = 0, before = S.state.job?.state;
+  try {
+    const reader = (await ask('events')).body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = ''; ;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      const lines = (rest + value).split('\n');
+      rest = lines.pop();
+      if (!lines.length) continue;
+      Object.assign(S.state, JSON.parse(lines.at(-1)));
+      const job = S.state.job;
+      if (before === 'running' && job?.state !== 'running') { before = job?.state; await ended(); continue; }
+      SCREENS[here()].live?.();
+      if (job?.state === 'running' && job.cost && Date.now() - told > 5000) { told = Date.now(); say(`${job.stage}: cost ${N(job.cost)}, at least ${N(job.bound ?? 0)}`); }
+    }
+  } catch { await new Promise(r => setTimeout(r, 1500)); watching = false; return watch(); }  // the work goes on
+  watching = false;
+  try { S.state = await call('state'); } catch { return; }
+  if (before === 'running') await ended(); else draw();
+}
+async function ended() {
+  S.figures = null;
+  draw();
+  await figures();
+  const job = S.state.job;
+  say(job?.state === 'done' ? `The release is done: cost ${N(job.cost)}, at least ${N(job.bound)}` : job?.error ?? '');
+  draw();
+}
+export async function start(path, body) { if (await change(path, body)) watch(); }
+
+// -- beginning
+async function enter(key) {
+  const answer = await fetch('/api/enter', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ key }) });
+  const found = await answer.json();
+  if (!answer.ok) throw new Error(found.error);
+  sessionStorage.setItem('token', token = found.token);
+}
+export async function opened() {
+  S.state = await call('state?table=1');
+  S.table = S.state.table;
+  S.figures = null;
+  draw(true);
+  await figures();
+  if (S.figures) draw();
+  if ([S.state.job, S.state.sweep, S.state.attacks, S.state.study].some(x => x?.state === 'running')) watch();
+}
+function notIn(message) {
+  $('main').replaceChildren(h('h1', {}, 'Not let in'), h('p', { class: 'lead' }, message), h('p', { class: 'lead' }, 'incrowd desk wrote a file that opens this page, once. Open that file, or paste the key in it here.'),
+    h('form', { class: 'row', onsubmit: async e => { e.preventDefault(); try { await enter($('key').value.trim()); await opened(); } catch (error) { notIn(error.message); } } },
+      h('label', { for: 'key' }, 'Launch key'), h('input', { id: 'key', type: 'password', autocomplete: 'off' }), h('button', { class: 'main' }, 'Enter')));
+}
+function theme(name) { document.documentElement.dataset.theme = name; localStorage.setItem('theme', name); }
+theme(localStorage.getItem('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
+$('theme').onclick = () => theme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark');
+$('undo').onclick = () => change('undo'); $('redo').onclick = () => change('redo');
+$('form').onchange = bar;
+$('copy').onclick = () => navigator.clipboard?.writeText($('said').textContent).then(() => say('Copied'), () => say('The browser does not let this page copy: mark the text'));
+addEventListener('popstate', () => draw(true));
+addEventListener('keydown', e => {
+  const typing = /INPUT|TEXTAREA|SELECT/.test(e.target.tagName) && !/checkbox|range/.test(e.target.type);
+  if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === 'z' && !typing) { e.preventDefault(); change(e.shiftKey ? 'redo' : 'undo'); }
+  if (e.altKey && e.key >= '1' && e.key <= '6' && S.state.open) { e.preventDefault(); go(Object.keys(SCREENS)[e.key - 1]); }
+});
+setInterval(() => { if (token && document.visibilityState === 'visible' && !watching) ask('alive').catch(() => {}); }, 5000);
+
+/** Begin, once all screens are known. */
+export async function begin() {
+  const key = new URLSearchParams(location.hash.slice(1)).get('key');
+  if (key) history.replaceState(null, '', location.pathname);
+  try { if (key) await enter(key); await opened(); } catch (error) { notIn(error.message); }
+}

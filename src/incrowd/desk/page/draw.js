@@ -1,0 +1,59 @@
+// Pictures: SVG drawn by hand, each with its content in words.
+import { N, P, h } from '/desk.js';
+
+const scaled = (a, b, x, y) => v => x + (b === a ? 0 : (v - a) / (b - a) * (y - x));
+const lines = (Y, values, x1, x2, name) => values.map(v => [h('line', { class: 'axis', x1, x2, y1: Y(v), y2: Y(v) }), h('text', { x: x1 - 6, y: Y(v) + 4, 'text-anchor': 'end' }, name(v))]);
+
+/** Cost falling and bound rising over time. */
+export function trace(job) {
+  const p = job.state === 'done' ? [...job.points, [job.seconds, job.cost, job.bound]] : job.points;
+  if (!p.length) return null;
+  const W = 760, H = 150, T = Math.max(job.seconds, p.at(-1)[0], .5), [, cost, bound] = p.at(-1);
+  const room = Math.max(cost - bound, .01 * cost), low = Math.max(0, bound - 1.2 * room), top = cost + 2.5 * room;
+  const X = scaled(0, T, 66, W - 8), Y = scaled(low, top, H - 24, 8), C = v => Math.min(H - 24, Math.max(8, Y(v)));
+  const step = n => p.map((q, i) => (i ? `H${X(q[0]).toFixed(1)}V` : `M${X(q[0]).toFixed(1)} `) + C(q[n]).toFixed(1)).join('') + `H${X(T).toFixed(1)}`;
+  let back = '';
+  for (let i = p.length - 1; i >= 0; i--) back += `V${C(p[i][2]).toFixed(1)}H${X(p[i][0]).toFixed(1)}`;
+  return h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': `The cost has fallen to ${N(cost)}, the bound has risen to ${N(bound)}` },
+    lines(Y, [low, (low + top) / 2, top], 66, W - 8, v => N(Math.round(v))),
+    [0, .5, 1].map(f => h('text', { x: X(T * f), y: H - 6, 'text-anchor': f === 1 ? 'end' : f ? 'middle' : 'start' }, (T * f).toFixed(1) + ' s')),
+    h('path', { class: 'band', d: step(1) + back + 'Z' }), h('path', { class: 'bound', d: step(2) }), h('path', { class: 'cost', d: step(1) }),
+    h('text', { class: 'strong', x: W - 12, y: C(cost) - 6, 'text-anchor': 'end' }, `found ${N(cost)}`), h('text', { x: W - 12, y: C(bound) + 15, 'text-anchor': 'end' }, `proven: at least ${N(bound)}`));
+}
+
+/** Cost and bound against k; choosing a point asks for its k. */
+export function curve(found, k, choose) {
+  const p = found.points;
+  if (!p.length) return h('p', { class: 'soft' }, 'The bounds come first, then points from the largest k down.');
+  const W = 460, H = 215, least = found.ks[0], most = Math.max(found.ks.at(-1), least + 1), top = Math.max(...p.map(q => q[1]), .01);
+  const log = scaled(Math.log(least), Math.log(most), 44, W - 16), X = v => log(Math.log(v)), Y = scaled(0, top, H - 36, 10);
+  const path = n => p.map((q, i) => (i ? 'L' : 'M') + X(q[0]).toFixed(1) + ' ' + Y(q[n]).toFixed(1)).join('');
+  const point = q => h('circle', { id: 'point' + q[0], class: 'dot' + (q[0] === k ? ' at' : ''), cx: X(q[0]).toFixed(1), cy: Y(q[1]).toFixed(1), r: q[0] === k ? 6 : 4.5, tabindex: 0, role: 'button', 'aria-pressed': String(q[0] === k),
+    onclick: () => choose(q[0]), onkeydown: e => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); choose(q[0]); } } },
+  h('title', {}, `k = ${q[0]}: costs ${P(q[1])}, at least ${P(q[2])}`));
+  return [h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'group', 'aria-label': 'Cost against k, as a share of the most a release can cost. Choose a point to ask for its k.' },
+    lines(Y, [0, top / 2, top], 44, W - 16, v => Math.round(100 * v) + ' %'),
+    [2, 3, 5, 10, 20, 50].filter(v => v >= least && v <= most).map(v => h('text', { x: X(v), y: H - 19, 'text-anchor': 'middle' }, v)), h('text', { x: W / 2, y: H - 3, 'text-anchor': 'middle' }, 'k'),
+    h('path', { class: 'band', d: path(1) + p.slice().reverse().map(q => `L${X(q[0]).toFixed(1)} ${Y(q[2]).toFixed(1)}`).join('') + 'Z' }), h('path', { class: 'bound', d: path(2) }), h('path', { class: 'cost', d: path(1) }), p.map(point)),
+  h('p', { class: 'key' }, h('span', {}, h('i', { class: 'a' }), 'found'), h('span', {}, h('i', { class: 'n' }), 'might still be spared'), h('span', {}, 'choose a point to ask for its k'))];
+}
+
+/** Before is amber and above or left, after is blue: told apart without colours, too. */
+export const keyBA = () => h('p', { class: 'key' }, h('span', {}, h('i', { class: 'b' }), 'before (first bar)'), h('span', {}, h('i', { class: 'a' }), 'after (second bar)'));
+
+/** Rows by the size of their class, before and after. */
+export function crowds(f) {
+  const W = 460, H = 215, n = f.sizes.length, w = (W - 56) / n, top = Math.max(...f.before, ...f.after, 1), Y = scaled(0, top, H - 36, 10);
+  return [h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': f.sizes.map((s, i) => `classes of ${s} rows: ${N(f.before[i])} rows before, ${N(f.after[i])} after`).join('; ') },
+    lines(Y, [0, top / 2, top], 52, W, v => N(Math.round(v))),
+    f.sizes.map((s, i) => [h('rect', { class: 'bar-b', x: 55 + i * w, width: w * .38, y: Y(f.before[i]), height: Y(0) - Y(f.before[i]) }), h('rect', { class: 'bar-a', x: 55 + i * w + w * .42, width: w * .38, y: Y(f.after[i]), height: Y(0) - Y(f.after[i]) }), h('text', { x: 55 + (i + .4) * w, y: H - 19, 'text-anchor': 'middle' }, s)]),
+    h('text', { x: W / 2, y: H - 3, 'text-anchor': 'middle' }, 'rows in the class')), keyBA()];
+}
+
+/** The values of a column, before and after. */
+export function distribution(bars) {
+  const most = Math.max(...bars.flatMap(b => [b[1] ?? 0, b[2]]), 1), W = 480, R = 24, long = v => (v ?? 0) / most * (W - 255), name = b => b[0] ?? '(missing)';
+  return [h('svg', { viewBox: `0 0 ${W} ${bars.length * R + 4}`, role: 'img', 'aria-label': bars.map(b => `${name(b)}: ${N(b[1] ?? 0)} before, ${N(b[2])} after`).join('; ') }, bars.map((b, i) => [
+    h('text', { x: 142, y: i * R + 16, 'text-anchor': 'end' }, name(b).length > 24 ? name(b).slice(0, 23) + '…' : name(b)), h('rect', { class: 'bar-b', x: 150, y: i * R + 4, height: 7, width: long(b[1]) }), h('rect', { class: 'bar-a', x: 150, y: i * R + 12, height: 7, width: long(b[2]) }),
+    h('text', { x: 156 + Math.max(long(b[1]), long(b[2])), y: i * R + 15 }, `${N(b[1] ?? 0)} → ${N(b[2])}`)])), keyBA()];
+}

@@ -1,0 +1,166 @@
+"""What leaves the desk: files in the folder that was named, each whole or not at all."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from incrowd.desk.ask import Ask
+from incrowd.errors import InputError, did_you_mean
+from incrowd.release import Release
+from incrowd.tables.atomic import whole
+
+
+@dataclass(frozen=True)
+class Output:
+    """One file.
+
+    Attributes
+    ----------
+    option: of the command line; public: whether it may leave the house.
+    """
+
+    name: str
+    option: str
+    what: str
+    public: bool
+
+
+RELEASE = "release"
+OUTPUTS = {
+    RELEASE: Output("release", "-o", "the release", True),
+    "report": Output("report.html", "--report", "for its users: tells nothing it hides", True),
+    "statement": Output("statement.json", "--statement", "models, cost, bound; no cell", True),
+    "proof": Output("release.proof", "--proof", "for an auditor: it can undo all", False),
+    "internal": Output(
+        "internal-report.html",
+        "--report-internal",
+        "for colleagues: figures of the table",
+        False,
+    ),
+    "policy": Output("policy.toml", "", "what was asked, to do it again", False),
+}
+FIRST = (RELEASE, "report", "policy")
+
+
+def chosen(names: Sequence[str]) -> list[str]:
+    """Return the outputs asked for, the release always among them.
+
+    Raises
+    ------
+    InputError: an unknown name, or a statement without a proof.
+    """
+    for name in names:
+        if name not in OUTPUTS:
+            raise InputError(f"publish: {name!r} is no output{did_you_mean(str(name), OUTPUTS)}")
+    if "statement" in names and "proof" not in names:
+        raise InputError("the statement goes with the proof: it states the proof's hash")
+    return [name for name in OUTPUTS if name in names or name == RELEASE]
+
+
+def places(folder: str, names: Sequence[str], table: str) -> dict[str, str]:
+    """Return where each output goes; the release in the form of its table."""
+    suffix = Path(table).suffix or ".csv"
+    found = {name: str(Path(folder) / OUTPUTS[name].name) for name in names}
+    return found | {RELEASE: str(Path(folder) / f"release{suffix}")}
+
+
+def hierarchy_place(folder: str, column: str) -> str:
+    """Return the file of a hierarchy that was made on the page."""
+    plain = re.sub(r"[^\w-]+", "_", column) or "column"
+    return str(Path(folder) / f"hierarchy-{plain}.csv")
+
+
+def options(where: Mapping[str, str]) -> list[str]:
+    """Return the words of the command line for the outputs beside the release."""
+    found = []
+    for name, path in where.items():
+        if name != RELEASE and OUTPUTS[name].option:
+            found += [OUTPUTS[name].option, path]
+    return found
+
+
+def require_free(paths: Sequence[str], replace: bool) -> None:
+    """Raise InputError for a file that is there already, unless it may be replaced."""
+    there = [Path(path).name for path in paths if Path(path).exists()]
+    if there and not replace:
+        raise InputError(f"{', '.join(there)}: already in the folder; say that it may be replaced")
+
+
+def write_hierarchies(ask: Ask, folder: str) -> list[str]:
+    """Write the hierarchies made on the page; return their files."""
+    from incrowd.hierarchy.file import HierarchyRows
+    from incrowd.hierarchy.make import file_text
+
+    written = []
+    for column, rows in ask.own.items():
+        place = hierarchy_place(folder, column)
+        with whole(place) as file:
+            leaves = [row[0] for row in rows]
+            ladder = HierarchyRows(rows).build(column, leaves)
+            file.write(file_text(ladder).encode())
+        written.append(place)
+    return written
+
+
+def publish(
+    release: Release,
+    ask: Ask,
+    table: str,
+    folder: str,
+    names: Sequence[str],
+    more: Mapping[str, Any],
+) -> list[str]:
+    """Write the outputs and return their paths.
+
+    Parameters
+    ----------
+    table: path of the original.
+    more: what the internal report tells besides: ``command``, ``guesses``, ``frontier``.
+
+    Raises
+    ------
+    InputError: the folder cannot be written; MissingExtraError: matplotlib is not installed.
+    """
+    from incrowd.proof.prove import prove, write_statement
+
+    where = places(folder, names, table)
+    made_hierarchies = write_hierarchies(ask, folder)
+    facts: dict[str, Any] = {}
+
+    def prove_it(released: Path) -> None:
+        with whole(where["proof"]) as file:
+            facts.update(prove(release, table, released, file))
+
+    release.write(where[RELEASE], prove_it if "proof" in where else None)
+    if "statement" in where:
+        with whole(where["statement"]) as file:
+            write_statement(facts, where["proof"], file)
+    write_reports(release, table, where, more)
+    if "policy" in where:
+        policy = ask.policy(lambda column: Path(hierarchy_place(folder, column)).name)
+        with whole(where["policy"]) as file:
+            file.write(policy.toml(more["guesses"]).encode())
+    return [*where.values(), *made_hierarchies]
+
+
+def write_reports(
+    release: Release, table: str, where: Mapping[str, str], more: Mapping[str, Any]
+) -> None:
+    """Write the reports that were asked for."""
+    from incrowd.proof.writing import sha256_of
+    from incrowd.report.make import write_report
+    from incrowd.report.view import Inside
+
+    name = Path(where[RELEASE]).name
+    if "report" in where:
+        write_report(release, where["report"], name=name)
+    if "internal" in where:
+        inside = Inside(
+            release=release,
+            command=tuple(more["command"]),
+            input=(table, sha256_of(table)),
+            frontier=more["frontier"],
+        )
+        write_report(release, where["internal"], True, name=name, inside=inside)

@@ -1,0 +1,77 @@
+"""A sweep under fixed, linked and capped columns: one search for each k, from the largest down.
+
+The constraints do not speak of k, so what holds without them holds here: a release for k + 1 is one
+for k, and a bound for k bounds every release for k + 1.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from incrowd._api import configured, searched
+from incrowd.driver.solve import choose, require_lawful_table
+from incrowd.encoding.encoded import Coded
+from incrowd.errors import NoLawfulReleaseError, StoppedError
+from incrowd.frontiers.sweep import Found
+from incrowd.policy import Policy
+from incrowd.run.events import Event
+from incrowd.run.stop import Share
+from incrowd.solvers.base import Context
+
+
+def constrained(
+    ks: Sequence[int],
+    table: Coded,
+    policy: Policy,
+    context: Context,
+    reached: Callable[[int, Found], Any],
+) -> dict[int, Found]:
+    """Return what is found at each k, ascending.
+
+    Raises
+    ------
+    NoLawfulReleaseError: no release can obey model and constraints at some k.
+    StoppedError: the sweep ended before a release within the constraints was found at some k.
+    """
+    found: dict[int, Found] = {}
+    tables = {k: replace(table, model=table.model.with_k(k)) for k in ks}
+    for each in tables.values():
+        if each.instance.rows:
+            require_lawful_table(each.problem)
+    before: Found | None = None
+    for done, k in enumerate(sorted(ks, reverse=True)):
+        at = found[k] = Found(tables[k].problem, choose(tables[k].problem, policy.method))
+        context.listener(Event(f"k = {k}: release", share=done / len(ks)))
+        if before is None or not context.stop.now():
+            search(tables[k], policy, part_of(context, len(ks) - done), at, before)
+        if before is not None and cheaper(before, at):
+            at.solution, at.solver = before.solution, before.solver
+        before = at
+        reached(k, at)
+    bound = 0
+    for k in sorted(found):
+        bound = found[k].bound = max(bound, found[k].bound)
+    return {k: found[k] for k in sorted(found)}
+
+
+def part_of(context: Context, left: int) -> Context:
+    """Return the context of one search, where so many are left."""
+    stop = Share.of(context.stop, context.stop.left() / left)
+    return replace(context, stop=stop, listener=lambda event: None)
+
+
+def search(table: Coded, policy: Policy, context: Context, at: Found, before: Found | None) -> None:
+    """Search at one k; what a larger k has left serves where the search finds nothing."""
+    try:
+        solved = searched(table, policy, configured(policy.method, policy.reductions), context)
+    except (StoppedError, NoLawfulReleaseError) as error:
+        if before is None or isinstance(error, NoLawfulReleaseError):
+            raise
+        return
+    at.solution, at.bound = solved.solution, solved.bound
+
+
+def cheaper(before: Found, at: Found) -> bool:
+    """Whether the release of the next larger k is the cheaper one."""
+    assert before.solution is not None
+    return at.solution is None or before.solution.cost < at.solution.cost

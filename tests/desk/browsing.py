@@ -1,0 +1,107 @@
+"""A real browser on a desk: Debian's chromium, driven by Playwright."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from incrowd.desk.serve import Desk, served
+from incrowd.desk.session import Session
+
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+SCREENS = ("columns", "release", "table", "use", "compare", "publish")
+
+
+def executable() -> str | None:
+    """The browser, where there is one."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next((found for found in map(shutil.which, names) if found), None)
+
+
+def axe() -> str | None:
+    """The source of axe-core: of the file that INCROWD_AXE names."""
+    file = os.environ.get("INCROWD_AXE", "")
+    return Path(file).read_text("utf-8") if file and Path(file).is_file() else None
+
+
+def require_browser() -> None:
+    """Skip the module where no browser can be driven, with the reason."""
+    pytest.importorskip("playwright", reason="playwright is not installed (extra browser)")
+    if executable() is None:
+        pytest.skip("there is no chromium (apt-get install chromium)", allow_module_level=True)
+
+
+@dataclass
+class Browsed:
+    """A page in the browser.
+
+    Attributes
+    ----------
+    page: Playwright's; requests: addresses and sizes of what it has loaded; faults: what the
+    browser complained of.
+    """
+
+    page: Any
+    desk: Desk
+    requests: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def go(self, screen: str) -> None:
+        """Turn to a screen by its key."""
+        self.page.keyboard.press(f"Alt+{SCREENS.index(screen) + 1}")
+        self.page.wait_for_url(f"**/{screen}")
+
+    def make(self) -> None:
+        """Make the release that is asked for, and wait for its end."""
+        self.go("release")
+        self.page.click("#run")
+        self.page.locator("#jobstate .badge").wait_for(timeout=120_000)
+
+    def texts(self, selector: str) -> list[str]:
+        """The texts of what is selected."""
+        return self.page.locator(selector).all_inner_texts()
+
+
+@contextmanager
+def browsed(
+    browser: Any, session: Session, theme: str = "light", width: int = 1280, **options: Any
+) -> Iterator[Browsed]:
+    """Open a desk in the browser, by its launch file."""
+    with served(session) as desk:
+        size = {"width": width, "height": 820}
+        context = browser.new_context(viewport=size, color_scheme=theme, **options)
+        page = context.new_page()
+        found = Browsed(page, desk)
+        page.on("request", lambda request: found.requests.append(request.url))
+        page.on("pageerror", lambda error: found.faults.append(str(error)))
+        page.on(
+            "console",
+            lambda told: found.faults.append(told.text) if told.type == "error" else None,
+        )
+        page.goto(desk.launch.as_uri())
+        page.locator("h1").wait_for()
+        try:
+            yield found
+        finally:
+            context.close()
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """The browser."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable(), args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()

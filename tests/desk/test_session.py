@@ -1,0 +1,435 @@
+"""What the page asks for: columns, undo, groups, runs, scenarios, publishing, saved work."""
+
+import json
+import shlex
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import incrowd as ic
+from desk.asking import Page, asked
+from incrowd.cli import cli
+from incrowd.desk import session as session_module
+from incrowd.desk.session import Session
+from incrowd.desk.work import Making
+from incrowd.errors import InputError
+from incrowd.run.events import Event
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Page:
+    """A page over a table of 60 people."""
+    return Page(Session(str(table(tmp_path))))
+
+
+def table(folder: Path, rows: int = 60) -> Path:
+    """Write a table with a number, two texts, a sensitive column and names."""
+    rng = np.random.default_rng(1)
+    file = folder / "people.csv"
+    pl.DataFrame(
+        {
+            "name": [f"person {i}" for i in range(rows)],
+            "age": rng.integers(20, 70, rows),
+            "town": rng.choice(["Ulm", "Bonn", "Köln", "Hof"], rows),
+            "sex": rng.choice(["f", "m"], rows),
+            "diagnosis": rng.choice(["flu", "cold", "none"], rows),
+        }
+    ).write_csv(file)
+    return file
+
+
+def made(page: Page) -> Any:
+    """Make the release that is asked for, and return what is known of it."""
+    page.post("run")
+    assert page.session.making is not None
+    page.session.making.join()
+    return page.get("state")["job"]
+
+
+def test_guesses_with_reasons(page: Page):
+    """Tests what the first screen shows: a role, a reason and a histogram for each column."""
+    found = page.get("state?table=1")
+    columns = {each["name"]: each for each in found["table"]["columns"]}
+    assert found["ask"]["roles"] == {
+        "name": "id", "age": "qi", "town": "qi", "sex": "qi", "diagnosis": "sensitive",
+    }  # fmt: skip
+    assert all(each["why"] for each in columns.values())
+    assert sum(columns["age"]["bars"]) == 60 and columns["age"]["numbers"]
+    assert sorted(columns["sex"]["bars"]) == sorted(
+        pl.read_csv(page.session.table.path)["sex"].value_counts()["count"].to_list()
+    )
+
+
+def test_undo_and_redo_everything(page: Page):
+    """Tests that changes, groups and scenarios can be undone and done again."""
+    first = page.get("state")["ask"]
+    page.post("ask", roles={"sex": "keep"}, further={"k": 3, "weights": {"age": "2"}})
+    page.post("borders", column="age", borders="40")
+    made(page)
+    last = page.post("keep")
+    assert last["undo"] and not last["redo"] and len(last["kept"]) == 1
+    assert page.post("undo")["kept"] == []
+    assert page.post("undo")["ask"]["own"] == {}
+    back = page.post("undo")
+    assert back["ask"] == first and not back["undo"] and back["stale"]
+    for _ in range(3):
+        found = page.post("redo")
+    assert found["ask"] == last["ask"] and found["kept"] == last["kept"] and not found["redo"]
+    page.post("undo")
+    changed = page.post("ask", further={"k": 4})
+    assert not changed["redo"] and changed["ask"]["further"]["k"] == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"roles": {"agee": "qi"}}, "'agee'"),
+        ({"roles": {"age": "sensitiv"}}, "did you mean 'sensitive'"),
+        ({"rules": {"age": "interval:x"}}, "not a number"),
+        ({"rules": {"town": "interval:5"}}, "town"),
+        ({"rules": {"age": 5}}, "no text"),
+        ({"further": {"k": 0}}, "k must be"),
+        ({"further": {"k": "many"}}, "whole number"),
+        ({"further": {"gap": 2}}, "at most 1"),
+        ({"further": {"c": 3}}, "belongs to l"),
+        ({"further": {"kk": 3}}, "did you mean 'k'"),
+        ({"further": {"models": [{"l": 2, "t": 0.1}]}}, "one of k, l"),
+        ({"roles": []}, "maps names"),
+    ],
+)
+def test_wrong_changes_change_nothing(page: Page, changes: dict[str, Any], message: str):
+    """Tests that a refused change says what is wrong, as the command line would."""
+    before = page.get("state")
+    assert message in page.refused("ask", **changes)
+    assert page.get("state") == before
+
+
+def test_what_is_said_of_a_column_goes_with_its_role(page: Page):
+    """Tests that a column that is no longer changed takes its weight, cap and links with it."""
+    further = {
+        "fixed": ["sex"], "weights": {"sex": "2", "age": "3"}, "linked": [["sex", "town"]],
+        "caps": [{"column": "sex", "share": "0.5"}],
+    }  # fmt: skip
+    page.post("ask", further=further)
+    page.post("ask", roles={"sex": "keep"})
+    policy = page.session.ask.policy()
+    assert (policy.fixed, policy.linked, policy.caps) == ((), (), ())
+    assert dict(policy.weights) == {"age": "3"}
+
+
+def levels_of(page: Page, column: str) -> list[list[str]]:
+    found = page.get(f"levels?column={column}")["levels"]
+    return [sorted(str(node[0]) for node in level["nodes"]) for level in found]
+
+
+def test_the_editor_groups_moves_and_undoes(page: Page):
+    """Tests groups by hand: made, moved into, one level more, and taken apart again."""
+    assert levels_of(page, "town")[1:] == [["*"]]
+    page.post("group", column="town", level=0, members=["Ulm", "Hof"], name="south")
+    assert levels_of(page, "town")[1:] == [["Bonn", "Köln", "south"], ["*"]]
+    page.post("group", column="town", level=0, members=["Bonn", "Köln"], name="Rhine")
+    page.post("group", column="town", level=1, members=["south", "Rhine"], name="land")
+    assert levels_of(page, "town")[1:] == [["Rhine", "south"], ["land"], ["*"]]
+    page.post("group", column="town", level=0, members=["Hof"], name="Rhine")
+    nodes = page.get("levels?column=town")["levels"][0]["nodes"]
+    assert {node[0]: node[2] for node in nodes}["Hof"] == "Rhine"
+    page.post("ungroup", column="town", level=2, group="land")
+    page.post("ungroup", column="town", level=1, group="south")
+    page.post("ungroup", column="town", level=1, group="Rhine")
+    assert levels_of(page, "town")[1:] == [["*"]]
+    for _ in range(7):
+        page.post("undo")
+    assert page.get("state")["ask"]["own"] == {}
+
+
+def test_the_editor_refuses(page: Page):
+    """Tests what makes no groups."""
+    for body, message in [
+        ({"level": 0, "members": ["Ulm"], "name": "*"}, "needs a name"),
+        ({"level": 0, "members": [], "name": "x"}, "choose nodes"),
+        ({"level": 0, "members": ["Rom"], "name": "x"}, "choose nodes"),
+        ({"level": 1, "members": ["*"], "name": "x"}, "can be grouped"),
+        ({"level": 0, "members": ["Ulm", "Hof"], "name": "Bonn"}, "Bonn"),
+    ]:
+        assert message in page.refused("group", column="town", **body)
+    assert "choose a group" in page.refused("ungroup", column="town", level=1, group="x")
+    assert "more than numbers" in page.refused("borders", column="town", borders="1")
+    assert "borders are numbers" in page.refused("borders", column="age", borders="1, x")
+    assert "among those" in page.refused("borders", column="age", borders="30; 40")
+    assert page.get("state")["undo"] is False
+
+
+def test_borders_make_intervals(page: Page):
+    """Tests labels of whole numbers, open ends and a second level."""
+    page.post("borders", column="age", borders="30, 31, 50; 50")
+    found = levels_of(page, "age")
+    assert set(found[1]) <= {"under 30", "30", "31-49", "50 and more"} and "31-49" in found[1]
+    assert found[2:] == [["50 and more", "under 50"], ["*"]]
+
+
+def test_a_run_is_told_stopped_and_found_again(page: Page, monkeypatch: pytest.MonkeyPatch):
+    """Tests the states of a run: events while it goes, a stop, its end; a reload sees the same."""
+    going, wait = threading.Event(), threading.Event()
+
+    def release_of(source, policy, listener, stop):
+        listener(Event("search", cost=40, bound=10, share=0.5))
+        going.set()
+        while not stop.now():
+            wait.wait(0.01)
+        return ic.anonymize(source, policy=policy)
+
+    monkeypatch.setattr("incrowd.desk.work.release_of", release_of)
+    page.post("run")
+    assert going.wait(10)
+    first = asked(page.app, "GET", "/api/state").data["job"]
+    assert (first["state"], first["stage"], first["cost"], first["bound"]) == (
+        "running", "search", 40, 10,
+    )  # fmt: skip
+    assert "is being made" in page.refused("run")
+    assert page.post("stop", what="release")["job"]["stopping"] is True
+    told = [json.loads(line) for line in asked(page.app, "GET", "/api/events").body.splitlines()]
+    assert told[-1]["job"]["state"] == "done" and told[-1]["job"]["smallest"] >= 5
+    assert asked(page.app, "GET", "/api/state").data["job"]["cost"] == told[-1]["job"]["cost"]
+
+
+def test_a_failed_run_says_what_the_command_line_says(page: Page):
+    """Tests the message of a k that is larger than the table."""
+    page.post("ask", further={"k": 61})
+    job = made(page)
+    shown = CliRunner().invoke(cli, shlex.split(page.get("state")["command"])[1:])
+    assert job["state"] == "failed" and job["error"] in shown.output
+    assert "k = 61 is larger" in job["error"]
+
+
+def test_points_of_a_sweep_use_releases_at_hand(page: Page, monkeypatch: pytest.MonkeyPatch):
+    """Tests that a cheaper release that was made lowers the points of its k and of smaller ones."""
+    monkeypatch.setattr(session_module, "KS", (2, 5))
+    page.post("sweep")
+    assert page.session.sweeping is not None
+    page.session.sweeping.join()
+    points = page.get("state")["sweep"]["points"]
+    assert [point[0] for point in points] == [2, 5]
+    made(page)
+    share = page.session.release.cost_fraction
+    better = page.get("state")["sweep"]["points"]
+    for (_, before, *_), (_, after, *_) in zip(points, better, strict=True):
+        assert after == min(before, share)
+    page.post("ask", further={"l": 2})  # another question: its points are not these
+    assert page.get("state")["sweep"] is None
+
+
+def test_rows_before_and_after(page: Page):
+    """Tests the third screen against the release."""
+    made(page)
+    release = page.session.release
+    found = page.get("rows?start=10&count=5")
+    window = release.window(10, 5)
+    assert found["total"] == 60 and tuple(map(tuple, found["after"])) == window.after
+    changed = page.get("rows?changed=any&count=100")
+    assert changed["total"] == release.window(0, 100, changed=True).total
+    number = found["classes"][0]
+    members = page.get(f"rows?class={number}")
+    assert set(members["classes"]) == {number} and members["total"] == found["sizes"][0]
+    where = page.get("rows?column=sex&value=f&count=100")
+    assert {cells[where["columns"].index("sex")] for cells in where["before"]} == {"f"}
+    assert asked(page.app, "GET", "/api/rows?changed=name").status == 400
+
+
+def test_figures_are_those_of_measure(page: Page, tmp_path: Path):
+    """Tests risk and use against the public functions, with a population as well."""
+    made(page)
+    release = page.session.release
+    source, qi = page.session.table.source, release.roles.qi
+    found = page.get("figures")
+    before, after = ic.measure(source, qi=qi), ic.measure(release.data, qi=qi)
+    risk = {each["name"]: (each["before"], each["after"]) for each in found["risk"]}
+    assert risk["Alone"] == (before.unique_rows, 0)
+    assert risk["Prosecutor, highest"][1] == pytest.approx(1 / after.k)
+    assert "Journalist, highest" not in risk
+    assert sum(found["before"]) == sum(found["after"]) == 60
+    assert set(found["bars"]) == set(qi)
+    page.post("population", path=str(table(tmp_path, 60)))
+    names = [each["name"] for each in page.get("figures")["risk"]]
+    assert "Journalist, highest" in names
+
+
+def test_the_page_is_answered_while_figures_are_counted(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+):
+    """Tests that counting, which takes seconds on large tables, holds nothing else up."""
+    made(page)
+    counting, go_on = threading.Event(), threading.Event()
+
+    def figures_of(*given):
+        counting.set()
+        assert go_on.wait(30)
+        return {"k": 5}
+
+    monkeypatch.setattr("incrowd.desk.figures.figures_of", figures_of)
+    found = []
+    threading.Thread(target=lambda: found.append(page.get("figures")), daemon=True).start()
+    assert counting.wait(30)
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(page.get("state")), daemon=True)
+    asking.start()
+    asking.join(30)
+    assert answers and not found
+    go_on.set()
+
+
+def test_attacks_are_those_of_attack(page: Page):
+    """Tests that the attacks shown are those of the public function on this release."""
+    made(page)
+    page.post("attack")
+    assert page.session.attacking is not None
+    page.session.attacking.join()
+    shown = page.get("state")["attacks"]["result"]
+    expected = ic.attack(page.session.release).record()
+    assert shown == json.loads(json.dumps(expected))
+    made(page)  # another release: these were attacks on the first
+    assert page.get("state")["attacks"] is None
+
+
+def test_only_files_named_at_the_start_are_run(page: Page, tmp_path: Path):
+    """Tests one's own analysis: from its file, never from what the page says."""
+    file = tmp_path / "mine.py"
+    file.write_text("def analyse(frame):\n    return {'rows': len(frame)}\n")
+    made(page)
+    assert "--analysis" in page.refused("study", number=0, path=str(file))
+    page.session.analyses = (str(file),)
+    page.post("study", number=0)
+    assert page.session.studying is not None
+    page.session.studying.join()
+    assert page.get("state")["study"]["result"] == [["rows", 60, 60]]
+    file.write_text("def analyse(frame):\n    return frame.no_such\n")
+    page.post("study", number=0)
+    page.session.studying.join()
+    assert "mine.py: AttributeError" in page.get("state")["study"]["error"]
+
+
+def published(page: Page, folder: Path, names: list[str]) -> list[Path]:
+    page.post("place", folder=str(folder), names=names)
+    return [Path(name) for name in page.post("publish")["written"]]
+
+
+ALL = ["release", "report", "statement", "proof", "internal", "policy"]
+
+
+@pytest.mark.parametrize("further", [{}, {"l": 2, "order": "keep"}], ids=["k", "k and l"])
+def test_the_command_shown_gives_the_same_bytes(page: Page, tmp_path: Path, further: dict):
+    """Tests parity: command line, Python call and policy file make the release that was written."""
+    page.post("group", column="town", level=0, members=["Ulm", "Hof"], name="south, all")
+    page.post("ask", further={"k": 3, **further})
+    made(page)
+    folder = tmp_path / "out"
+    written = published(page, folder, ALL)
+    assert {file.name for file in written} == {file.name for file in folder.iterdir()}
+    assert {"release.csv", "report.html", "release.proof", "hierarchy-town.csv"} <= {
+        file.name for file in written
+    }
+    kept = (folder / "release.csv").read_bytes()
+    state = page.get("state")
+    for file in ("release.csv", "release.proof"):
+        (folder / file).rename(tmp_path / file)
+    found = CliRunner().invoke(cli, shlex.split(state["command"])[1:])
+    assert found.exit_code == 0, found.output
+    assert (folder / "release.csv").read_bytes() == kept
+    (folder / "release.csv").unlink()
+    exec(state["call"], {})
+    assert (folder / "release.csv").read_bytes() == kept
+    again = ic.anonymize(page.session.table.path, policy=folder / "policy.toml")
+    again.write(tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == kept
+    check = ["verify", str(folder / "release.csv"), "--original", page.session.table.path]
+    proof = ["--proof", str(folder / "release.proof")]
+    assert CliRunner().invoke(cli, [*check, *proof]).exit_code == 0
+
+
+def test_publishing_asks_first(page: Page, tmp_path: Path):
+    """Tests what is refused: no folder, files that are there, a second release of the people."""
+    assert "no release yet" in page.refused("publish")
+    made(page)
+    assert "in which folder" in page.refused("publish")
+    assert "goes with the proof" in page.refused("place", folder="x", names=["statement"])
+    folder = tmp_path / "out"
+    published(page, folder, ["policy"])
+    assert "already in the folder" in page.refused("publish")
+    page.post("publish", replace=True)
+    page.post("ask", further={"k": 3})
+    assert "something else is asked" in page.refused("publish", replace=True)
+    made(page)
+    assert "intersect" in page.refused("publish", replace=True)
+    page.post("publish", replace=True, another=True)
+
+
+def test_nothing_is_written_but_where_told(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Tests that a whole session leaves no file anywhere but in the folder that was named."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("TMPDIR", str(home))
+    before = sorted(tmp_path.rglob("*"))
+    page.post("borders", column="age", borders="40")
+    made(page)
+    page.get("rows")
+    page.get("figures")
+    page.post("keep")
+    assert sorted(tmp_path.rglob("*")) == before
+    published(page, tmp_path / "out", ["policy"])
+    new = set(tmp_path.rglob("*")) - set(before)
+    assert {file.parent for file in new} == {tmp_path, tmp_path / "out"}
+
+
+def test_the_work_is_saved_and_opened(page: Page, tmp_path: Path):
+    """Tests that all of it comes back, that no cell is in it, and what is no such work."""
+    page.post("group", column="age", level=0, members=levels_of(page, "age")[0][:3], name="young")
+    page.post("ask", roles={"sex": "keep"}, further={"k": 3})
+    made(page)
+    page.post("keep")
+    page.post("undo")
+    before = page.get("state?table=1")
+    file = Path(page.post("save", folder=str(tmp_path / "work"))["saved"])
+    assert "person 1" not in file.read_text("utf-8") and "flu" not in file.read_text("utf-8")
+    other = Page()
+    other.post("load", folder=str(tmp_path / "work"))
+    after = other.get("state?table=1")
+    for name in ("ask", "kept", "undo", "redo", "command", "policy", "table"):
+        assert after[name] == before[name]
+    assert other.post("redo")["kept"][0]["smallest"] >= 3
+    for text in ("", "[]", "{}", '{"incrowd desk": 1}', file.read_text("utf-8").replace("qi", "q")):
+        file.write_text(text, encoding="utf-8")
+        assert other.refused("load", folder=str(tmp_path / "work"))
+    assert "no such file" in other.refused("load", folder=str(tmp_path / "nowhere"))
+
+
+def test_opening_tables(page: Page, tmp_path: Path):
+    """Tests the picker, another table, what is no table, and a policy file at the start."""
+    found = asked(page.app, "GET", f"/api/files?folder={tmp_path}").data
+    assert found["tables"] == ["people.csv"] and found["above"] == str(tmp_path.parent)
+    assert "no such file" in page.refused("open", path=str(tmp_path / "none.csv"))
+    assert page.get("state")["open"] is True
+    policy = tmp_path / "policy.toml"
+    policy.write_text('k = 3\nqi = ["age", "sex"]\nid = "name"\nkeep = ["town", "diagnosis"]\n')
+    session = Session(page.session.table.path, str(policy))
+    assert session.ask.further == {"k": 3, "order": "keep"}
+    assert session.ask.columns_of("keep") == ["town", "diagnosis"]
+    policy.write_text('qi = ["age"]\n')
+    with pytest.raises(InputError, match="no role"):
+        Session(page.session.table.path, str(policy))
+
+
+def test_cost_and_bound_are_told_as_they_move():
+    """Tests that the bound never falls, and that a long run's points stay few."""
+    making = Making(None, ic.Policy(), None)  # type: ignore[arg-type]
+    for i in range(5000):
+        making.note(Event("search", cost=9000 - i, bound=i if i % 2 else i - 5))
+    bounds = [point[2] for point in making.points]
+    assert bounds == sorted(bounds) and len(making.points) <= 400
+    assert making.points[-1][1:] == (4001, 4999)
