@@ -6,8 +6,9 @@ release = ic.anonymize(frame, k=5, qi=["age", "sex", "zip"], sensitive="diagnosi
 release.data, release.cost, release.lower_bound
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from incrowd.run.late import importer
 
 if TYPE_CHECKING:
     from incrowd._api import anonymize as anonymize
@@ -54,13 +55,7 @@ _HOME = {
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used (PEP 562)."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = importer(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

@@ -9,9 +9,9 @@ from typing import Any
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.file import HierarchyRows
 from incrowd.policy import Policy
+from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import Reader
 from incrowd.policy.guess import Guess, free_star
-from incrowd.policy.keys import KEYS
 from incrowd.policy.spell import said
 from incrowd.tables.base import Source
 
@@ -177,7 +177,7 @@ class Ask:
         hierarchies = {name: self.hierarchy(name) for name in known}
         if place is not None:
             hierarchies |= {name: place(name) for name in known if name in self.own}
-        further = Reader("asked", Path()).table(self._fitting(roles["qi"]), KEYS, "")
+        further = Reader("asked", Path()).table(self._fitting(roles["qi"]), OPTIONS, "")
         used = {name: rule for name, rule in hierarchies.items() if rule is not None}
         return Policy(**roles, hierarchies=used, **further)
 
