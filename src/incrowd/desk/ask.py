@@ -8,6 +8,7 @@ from typing import Any
 
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.file import HierarchyRows
+from incrowd.hierarchy.spec import RULES
 from incrowd.policy import Policy
 from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import Reader
@@ -208,8 +209,6 @@ def _mapping(changes: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def whole_path(rule: str) -> str:
     """Return a rule as it is, and a file's path so that it holds in every folder."""
-    from incrowd.hierarchy.spec import RULES
-
     if rule.partition(":")[0] in RULES or not Path(rule).is_file():
         return rule
     return str(Path(rule).resolve())

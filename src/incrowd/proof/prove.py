@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.prices import Prices
+from incrowd.checker.costs import LEAST_STAR
 from incrowd.checker.delimited import Reading
 from incrowd.checker.verify import check
 from incrowd.errors import InputError
@@ -75,8 +76,6 @@ def prove(
 
 def require_plain_costs(instance: Instance) -> None:
     """Raise InputError where the checker would refuse the units in which costs are counted."""
-    from incrowd.checker.costs import LEAST_STAR
-
     dearest = max((int(tree.cost[-1].max(initial=0)) for tree in instance.trees), default=0)
     if 0 < dearest < LEAST_STAR * instance.scale:
         raise InputError(

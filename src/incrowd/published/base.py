@@ -25,6 +25,7 @@ from incrowd.privacy.model import Model
 from incrowd.published import cautions
 from incrowd.published.cautions import values_by_class
 from incrowd.published.ladders import ladders_of
+from incrowd.published.window import Windows
 from incrowd.tables import files
 from incrowd.tables.base import Edit, Source, Table, agree, labelled, texts
 from incrowd.text.units import Number, Priced, in_units, shown
@@ -277,8 +278,6 @@ class Published(Priced):
 
     @cached_property
     def _windows(self) -> "Windows":
-        from incrowd.published.window import Windows
-
         return Windows(self.source, self.written or self.edit, self._class_of_original)
 
     @cached_property
