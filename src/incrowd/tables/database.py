@@ -245,7 +245,8 @@ def write_database(
         there = sql.inspect(connection).has_table(str(place.table), schema=place.schema)
         if there and not replace:
             raise InputError(
-                f"{place.shown}: a table {place.name!r} is there already; replace=True writes over it"
+                f"{place.shown}: a table {place.name!r} is there already; replace=True writes over "
+                "it"
             )
         made: Any = None
         for piece in pieces:
