@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.checker import published
-from incrowd.cli.verify import hundredths
+from incrowd.cli.proven import hundredths
 from incrowd.frontiers.points import Point
 from incrowd.proof.statement import statement
 from incrowd.run.stop import Stop

@@ -190,7 +190,8 @@ def test_carriage_returns_within_a_line_are_part_of_the_cell(quoted: str, tmp_pa
     release = anonymize(str(source), 2, keep="b", method=Halves())
     release.write(out)
     prove(release, source, out, proof)
-    assert check(out, source, proof).accepted
+    told = check(out, source, proof)  # others may read another number of rows
+    assert not told.accepted and "line ends within a cell" in str(told.reason)
 
 
 def test_hierarchies_in_memory_are_named_by_kind() -> None:

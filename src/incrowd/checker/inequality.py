@@ -29,10 +29,7 @@ from incrowd.checker.rejection import require
 Ints = NDArray[np.int64]
 Tables = tuple[Ints, Ints]  # node ids and costs of a column, both (levels, leaves)
 CHUNK = 1 << 19  # pairs (row, group) expanded at once; bounds the memory
-STEPS, FEW = (
-    1 << 20,
-    1 << 8,
-)  # such pairs that are looked at for each of the rows, and how many more
+STEPS, FEW = 1 << 20, 1 << 8  # such pairs looked at for each of the rows, and how many more
 
 
 class Rows(NamedTuple):
