@@ -6,9 +6,8 @@ release = ic.anonymize(frame, k=5, qi=["age", "sex", "zip"], sensitive="diagnosi
 release.data, release.cost, release.lower_bound
 """
 
-from typing import TYPE_CHECKING
-
-from incrowd.run.late import importer
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from incrowd._api import anonymize as anonymize
@@ -55,7 +54,16 @@ _HOME = {
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-__getattr__ = importer(__name__, _HOME)
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used (PEP 562).
+
+    By itself: who loads the checker alone loads no other part of the package.
+    """
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
