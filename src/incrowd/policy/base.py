@@ -324,8 +324,8 @@ class Policy:
 
     @property
     def search_seed(self) -> int:
-        """The seed of the search."""
-        return self.seed or 0
+        """The seed of the search: of a larger one its last 32 bits, which kernels count up from."""
+        return (self.seed or 0) % 2**32
 
     @classmethod
     def read(cls, path: "str | Path") -> "Policy":
