@@ -232,9 +232,7 @@ def test_an_order_without_a_seed_knows_nothing_of_the_table(monkeypatch):
     orders = []
     for last, entropy in (("x", given[0]), ("y", given[0]), ("x", given[1])):
         frame = pl.DataFrame({"a": [*map(str, range(39)), last], "b": list(range(40))})
-        monkeypatch.setattr(
-            "incrowd.encoding.encoded.urandom", lambda n, bytes_=entropy: bytes_[:n]
-        )
+        monkeypatch.setattr("incrowd.run.entropy.urandom", lambda n, bytes_=entropy: bytes_[:n])
         release = ic.anonymize(frame, k=40, qi="a", keep="b", order="shuffle")
         orders.append(release.data["b"].to_list())
     assert orders[0] == orders[1] != orders[2]

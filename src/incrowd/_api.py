@@ -32,7 +32,6 @@ from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.catalog import with_reductions
 from incrowd.tables.base import Source
 from incrowd.tables.files import open_table
-from incrowd.veil import coins
 from incrowd.veil.release import veiled
 
 
@@ -115,9 +114,8 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
     cost, bound = solved.cost + units, solved.bound + units
     in_user_units(tell, table.instance.scale)(Event(RECHECK, cost=cost, bound=bound))
     published = table.roles.published(source.columns)
-    order = shuffled(table, policy.order, policy.seed)
-    if veil is not None and order is not None:  # theirs comes from all cells, hidden ones too
-        order = coins.shuffled(source.rows)
+    # the order that a seed gives comes from all cells, those that a veil hides too
+    order = shuffled(table, policy.order, policy.seed if veil is None else None)
     release = Release(
         coded=table,
         edit=edit_for(table, solved.solution, published, order),

@@ -63,7 +63,8 @@ def test_from_no_table_to_a_verified_release(browser: Any, people: Path, tmp_pat
     # the order of the rows is drawn anew each time
     assert sorted(release.read_bytes().split()) == sorted(kept.split())
     check = ["verify", str(release), "--original", str(people), "--proof", str(proof)]
-    assert CliRunner().invoke(cli, check).exit_code == 0
+    told = CliRunner().invoke(cli, check)
+    assert told.exit_code == 0, told.output
 
 
 def waiting(monkeypatch: pytest.MonkeyPatch, stage: str = "search") -> threading.Event:

@@ -108,3 +108,9 @@ def test_typed_columns() -> None:
     frame = pl.DataFrame({"age": list(range(30)) * 2, "tags": [["x"]] * 60, "pay": [1.5] * 60})
     found = {each.column: each.role for each in guess(from_native(frame))}
     assert found == {"age": "qi", "tags": "id", "pay": "sensitive"}
+
+
+def test_what_only_begins_like_a_date() -> None:
+    """Tests dates with words behind them: no rule fits, and that is no error."""
+    words = pl.DataFrame({"when": [f"2021-03-{i % 28 + 1:02} about" for i in range(ROWS)]})
+    assert guess(words)[0].hierarchy is None

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from os import urandom
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
+from incrowd.run import entropy
 from incrowd.tables.base import Column, Edit, Replacement, Source, narrow, narrowed
 
 
@@ -194,7 +194,7 @@ def shuffled(
         return None
     rows = earlier + len(table.copy_of_row)
     if seed is None:
-        return np.argsort(np.frombuffer(urandom(8 * rows), np.uint64)).astype(np.int64)
+        return entropy.shuffled(rows)
     known = sha256(str(seed).encode())
     of_row = table.instance.copies[table.copy_of_row]
     for tree in table.instance.trees:

@@ -37,7 +37,6 @@ class Sources:
     """
 
     def __init__(self, package: Path) -> None:
-        self.package = package
         self.name = package.name
         self.jit = f"{self.name}.kernels.jit"
         self.texts: dict[str, str] = {}

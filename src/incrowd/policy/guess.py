@@ -250,8 +250,8 @@ def dates(values: Sequence[str]) -> tuple[str | None, str]:
     formats = [] if all(map(is_date, values)) else formats_of(values)
     if len(formats) > 1:
         return None, "dates, of which nobody can tell day from month: say date:format=%d/%m/%Y"
-    years = [min(days_of(value, formats)).year for value in values]
-    wide = max(years) - min(years) >= LIFETIME
+    years = [day.year for value in values for day in days_of(value, formats)]
+    wide = max(years, default=0) - min(years, default=0) >= LIFETIME
     steps = ",".join(("month", "year", "decade", "20years")) if wide else ""
     rule = ",".join(part for part in (*(f"format={f}" for f in formats), steps) if part)
     said = (

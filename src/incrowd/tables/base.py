@@ -234,3 +234,17 @@ def replaced(
     vocabulary = [*column.values, *replacement.labels]
     shift = np.int32(len(column.values))
     return vocabulary, np.where(replacement.ids >= 0, replacement.ids + shift, column.codes)
+
+
+def places_in(distinct: "pl.Series", series: "pl.Series") -> NDArray[np.int32]:
+    """int32, shape (rows,): each cell's place among the different ones, missing ones among them."""
+    import polars as pl
+
+    found = pl.DataFrame({"value": series}).join(
+        pl.DataFrame({"value": distinct}).with_row_index("code"),
+        on="value",
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    return found["code"].to_numpy().astype(np.int32)

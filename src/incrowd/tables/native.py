@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError, MissingExtraError
-from incrowd.tables.base import Column, Edit, Table, replaced
+from incrowd.tables.base import Column, Edit, Table, places_in, replaced
 from incrowd.tables.released import fresh, one_form_of, picked, used, used_words
 from incrowd.tables.scalars import as_texts, require_one_kind
 
@@ -240,17 +240,10 @@ def encode_polars(series: Any, column: str) -> Column:
     if isinstance(dtype, pl.Categorical | pl.Enum):
         series = series.cast(pl.String)
     distinct = series.unique()
-    found = pl.DataFrame({"value": series}).join(
-        pl.DataFrame({"value": distinct}).with_row_index("code"),
-        on="value",
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )
     known = distinct.is_not_null().to_list()
     texts = iter(_texts(distinct.drop_nulls(), column))
     values = [next(texts) if there else None for there in known]
-    return Column.of(values, found["code"].to_numpy())
+    return Column.of(values, places_in(distinct, series))
 
 
 def _texts(values: Any, column: str) -> list[str]:

@@ -85,19 +85,9 @@ def _name_of(cell: Cell | None, j: int, name: str) -> str:
 def typed(name: str, cells: Sequence[Any]) -> pl.Series:
     """Return cells as a column of one type: that of all of them, or else text."""
     kinds = {type(value) for value in cells if value is not None}
-    if kinds <= {int, float} and kinds:
-        kind = (
-            pl.Int64
-            if kinds == {int} and max(map(abs, filter(None, cells)), default=0) < EXACT
-            else pl.Float64
-        )
-        if (
-            kind == pl.Float64
-            and int in kinds
-            and any(isinstance(value, int) and abs(value) >= EXACT for value in cells)
-        ):
-            return pl.Series(name, [None if v is None else as_text(v) for v in cells], pl.String)
-        return pl.Series(name, cells, kind, strict=False)
+    large = any(type(value) is int and abs(value) >= EXACT for value in cells)
+    if kinds and kinds <= {int, float} and not large:
+        return pl.Series(name, cells, pl.Int64 if kinds == {int} else pl.Float64, strict=False)
     if kinds == {bool}:
         return pl.Series(name, cells, pl.Boolean)
     if kinds == {datetime}:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import InputError, MissingExtraError
-from incrowd.tables.base import Column, Edit
+from incrowd.tables.base import Column, Edit, places_in
 from incrowd.tables.stat_column import Raw, StatColumn, Tag, epoch_of
 
 FAMILY = {
@@ -222,14 +222,7 @@ def _factor(series: Any, tags: set[str]) -> tuple[tuple[Raw, ...], Any]:
         codes = [place.setdefault(value, len(place)) for value in series.to_list()]
         return _tagged(place, tags), np.array(codes, np.int32)
     distinct = series.unique(maintain_order=True)
-    found = pl.DataFrame({"value": series}).join(
-        pl.DataFrame({"value": distinct}).with_row_index("code"),
-        on="value",
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )
-    return _tagged(distinct.to_list(), tags), found["code"].to_numpy().astype(np.int32)
+    return _tagged(distinct.to_list(), tags), places_in(distinct, series)
 
 
 def _tagged(values: Iterable[Any], tags: set[str]) -> tuple[Raw, ...]:

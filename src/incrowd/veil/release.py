@@ -16,8 +16,9 @@ from incrowd.policy.veil import by_column
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.solution import Solution
+from incrowd.run.entropy import shuffled
 from incrowd.solvers.base import Context
-from incrowd.veil.coins import shuffled, tossed
+from incrowd.veil.coins import tossed
 from incrowd.veil.lists import MOST_COLUMNS, Lawful, least_costs, made
 
 Ints = NDArray[np.int64]

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.chain import Level, presolve
@@ -64,8 +63,7 @@ class ResolutionVectors:
             return Outcome(None)
         start = first_release(reduced.problem)
         assert start is not None  # k rows are there, so the root is lawful
-        search = Search(instance, closed_patterns(instance, k), k, context)
-        search.least, search.best = start.cost, start.classes
+        search = Search(start, closed_patterns(instance, k), k, context)
         search.descend(0, [])
         stopped = context.stop.now() and not search.complete
         solution = reduced.lift(Solution.of(instance, search.best))
@@ -82,7 +80,8 @@ class Search:
 
     NEVER = 1 << 40
 
-    def __init__(self, instance: Instance, patterns: Patterns, k: int, context: Context) -> None:
+    def __init__(self, start: Solution, patterns: Patterns, k: int, context: Context) -> None:
+        instance = start.instance
         order = np.argsort(patterns.cost, kind="stable")  # cheap ones decide most
         self.instance, self.k, self.context = instance, k, context
         self.cost = patterns.cost[order]
@@ -94,8 +93,7 @@ class Search:
         # A vector that is one row itself, and enough copies of it: the safe rows of the text.
         self.pure = np.where((sizes == 1) & (self.cost == 0), np.argmin(self.price, axis=1), -1)
         self.cheapest_after = np.minimum.accumulate(self.price[::-1], axis=0)[::-1]
-        self.least = instance.worst_cost + 1
-        self.best = np.zeros(instance.rows, np.int64)
+        self.least, self.best = start.cost, start.classes
         self.complete = True
 
     def descend(self, at: int, chosen: list[int]) -> None:
