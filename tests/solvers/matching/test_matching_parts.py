@@ -11,10 +11,12 @@ from brute import all_groups, padded, partition_cost
 from reference import is_simplex, simplex_matching
 from tiny import random_table
 
+from incrowd.problem.instance import from_codes
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching import pipeline
-from incrowd.solvers.matching.nodes import FAR
+from incrowd.solvers.matching.dual import with_odd_sets
+from incrowd.solvers.matching.nodes import FAR, grid_of
 from incrowd.solvers.matching.reduction import (
     any_groups,
     greedy_groups,
@@ -22,6 +24,7 @@ from incrowd.solvers.matching.reduction import (
     two_diverse,
 )
 from incrowd.solvers.matching.separation import components, violated_sets
+from incrowd.solvers.matching.walk import Walker
 
 KINDS = ("suppression", "weights", "hierarchies")
 
@@ -67,6 +70,20 @@ def test_greedy_groups_are_lawful() -> None:
             members = group[group >= 0]
             assert len(set(color[members].tolist())) == len(members)
             assert len(members) > 1 or nodes.grid.home[members[0]] < FAR
+
+
+def test_scan_leaves_out_pairs_beyond_reach() -> None:
+    """Tests that no group is looked at of which no pair can pay by its lifted prices, at any unit.
+
+    An odd set of negative weight, which there never is, would tell.
+    """
+    table, rows = from_codes(np.eye(4, dtype=np.int64))
+    walker = Walker(grid_of(table, rows), 0, by_pairs=True)
+    for unit in (2, 1 << 20):
+        prices = np.full(4, unit // 2)
+        dual = with_odd_sets(prices, [np.arange(3)], np.full(1, -99 * unit), unit)
+        assert walker.least_slack(dual._replace(hat=prices)) == 0
+        assert walker.least_slack(dual._replace(hat=5 * prices)) < 0
 
 
 def test_branching_closes_what_cuts_leave(monkeypatch: pytest.MonkeyPatch) -> None:

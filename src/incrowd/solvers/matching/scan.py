@@ -105,7 +105,7 @@ def scan_check(grid: Any, dual: Any, order: Any, triples: bool, sink: Any) -> No
             if color[u] == color[v]:
                 continue
             cost = bounded_cost(grid, u, v, (hat[u] + hat[v]) // (2 * dual.unit))
-            if 2 * cost * dual.unit >= hat[u] + hat[v]:
+            if cost == FAR or 2 * cost * dual.unit >= hat[u] + hat[v]:
                 continue
             least = min(least, pair_slack(dual, u, v, pair_cost(grid, u, v)))
             if not triples:
