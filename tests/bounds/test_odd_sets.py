@@ -12,7 +12,7 @@ from checker.proof_samples import broken_class
 from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.odd_sets.classes import all_classes, dearest, line_up
-from incrowd.bounds.odd_sets.evaluation import lower_all, tolled
+from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, tolled
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes, OddSet, PricingProblem
 from incrowd.bounds.odd_sets.program import Program
@@ -21,6 +21,7 @@ from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
 from incrowd.lattice.emission import Emission
+from incrowd.lattice.topk import top_k_buffers
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
@@ -133,6 +134,34 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
         touched = lowered < program.price
         assert (lowered <= program.price).all() and touched.any() == (mean > 1e-12).any()
     assert paying  # classes that pay tolls were listed
+
+
+def test_highest_mean_where_costs_lie_far_apart() -> None:
+    """Tests prices of 10⁹ and tolls of 1, where looking for more than rounding never ended."""
+    rng, seen = np.random.default_rng(5), 0
+    for _ in range(120):
+        k = int(rng.integers(3, 5))
+        n = int(rng.integers(2 * k, 11))
+        lists = Emission(np.array([10**9]), np.array([0, n]), np.arange(n, dtype=np.int32))
+        price = 1e9 + rng.random(n) * 10.0 ** rng.integers(0, 9)
+        sets = [
+            OddSet(np.sort(rng.choice(n, size, False)), int(rng.integers(2, k + 1)), toll)
+            for size, toll in zip(
+                rng.integers(3, n, 3), rng.random(3) * 10.0 ** rng.integers(0, 9, 3), strict=True
+            )
+        ]
+        problem = PricingProblem.of(lists, np.ones(n, np.int64), k, price, sets)
+        found = Found.new(1, k)
+        excesses(problem, top_k_buffers(k, np.float64), found)
+        lifted = Lifted(lists, price, sets)
+        classes = (c for size in range(k, 2 * k) for c in combinations(range(n), size))
+        best = max(worth_of(c, 0, lists, lifted) / len(c) for c in classes)
+        here = tuple(found.rows[0, : found.size[0]].tolist())
+        assert np.isclose(found.mean[0], max(best, 0.0), atol=1e-5)
+        if here:
+            assert np.isclose(worth_of(here, 0, lists, lifted) / len(here), best, atol=1e-5)
+            seen += 1
+    assert seen > 50
 
 
 def broken(classes: list[list[int]], share: float, k: int = 2, counts: Any = None) -> list[OddSet]:

@@ -134,15 +134,19 @@ def dearest_mean(n: int, pr: Any) -> Any:
 
     Taking the mean of the dearest class from all prices and looking again ends at the class of
     the highest mean (Dinkelbach, On nonlinear fractional programming, Management Science 13,
-    1967).  The rows are left in ``pad.best``; their number is −1 after ``tries`` steps.
+    1967).  Each class found is smaller than the one before it, so there are at most k; only
+    rounding finds more, without end where costs lie far apart.  The rows are left in ``pad.best``;
+    their number is −1 after ``tries`` steps.
     """
     pad = pr.pad
     mean = pad.ahead[0]
     size = 0
     while True:
         worth, found = dearest(n, 1e-12, pr)
-        if found <= 0:
-            return mean, -1 if found < 0 else size
+        if found < 0:
+            return mean, -1
+        if found == 0 or 0 < size <= found:
+            return mean, max(size, found)
         size = found
         mean += worth / size
         for i in range(n):
