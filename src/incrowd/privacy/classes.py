@@ -108,10 +108,17 @@ class Classes:
     ----------
     member: int64, shape (rows,): dense class ids, each occurring.
     table: the sensitive values of the same rows.
+    whole: what classes are compared with, where that is another table than these rows.
     """
 
     member: NDArray[np.int64]
     table: Group
+    whole: Group | None = None
+
+    @property
+    def compared(self) -> Group:
+        """The table that classes are compared with."""
+        return self.whole or self.table
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -127,7 +134,7 @@ class Classes:
                 None,
                 len(self.sizes),
                 size,
-                self.table.histograms[a],
+                self.compared.histograms[a],
             )
             for a, size in enumerate(self.table.sizes)
         )

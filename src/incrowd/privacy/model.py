@@ -69,7 +69,7 @@ class Model(ABC):
 
     def lawful_classes(self, classes: Classes) -> NDArray[np.bool_]:
         """bool, shape (classes,): ``lawful`` of every class; one by one, unless it is known how."""
-        number, table = len(classes.sizes), classes.table
+        number, table = len(classes.sizes), classes.compared
         return np.array([self.lawful(classes.group(i), table) for i in range(number)], bool)
 
     # What a model is called, and what it is made of.

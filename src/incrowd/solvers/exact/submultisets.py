@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.privacy.base import Group
+from incrowd.privacy.classes import Classes
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
@@ -20,6 +21,7 @@ from incrowd.run.stop import Stop
 from incrowd.solvers.exact.submultiset_kernels import price_all, weigh_all
 
 MOST_STATES = 1 << 22
+MOST_ASKED = 20_000  # rows of all classes that a model is asked about together
 MOST_WORK = 2_000_000_000
 MOST_DISTINCT = 19  # with one more, all different, there would be 3^20 pairs, more than MOST_WORK
 SIZE = "about 19 rows, as 3^rows steps are taken; more where rows are alike"
@@ -117,14 +119,22 @@ def lawful_keys(
 ) -> NDArray[np.bool_] | None:
     """Ask the model about each histogram, once; None when stopped."""
     values = np.array([group[0] for group in groups], np.int32).reshape(len(groups), -1)
+    place, radix = (np.array([group[z] for group in groups], np.int64) for z in (1, 2))
     law = np.zeros(len(keys), bool)
-    smallest = model.smallest_class(table)
-    for i, key in enumerate(keys):
-        if i % 256 == 0 and stop.now():
+    smallest, block = max(model.smallest_class(table), 1), max(1, MOST_ASKED // table.rows)
+    for first in range(0, len(keys), block):
+        if stop.now():
             return None
-        counts = [int(key) // place % radix for _, place, radix in groups]
-        if sum(counts) >= max(smallest, 1):
-            law[i] = model.lawful(Group(np.repeat(values, counts, axis=0), table.sizes), table)
+        counts = keys[first : first + block, None] // place % radix
+        asked = np.flatnonzero(counts.sum(axis=1) >= smallest)
+        if not len(asked):
+            continue
+        of_value = counts[asked].ravel()
+        member = np.repeat(np.arange(len(asked)), len(groups))
+        value = np.tile(np.arange(len(groups)), len(asked))
+        rows = Group(values[np.repeat(value, of_value)], table.sizes)
+        classes = Classes(np.repeat(member, of_value), rows, table)
+        law[first + asked] = model.lawful_classes(classes)
     return law
 
 
