@@ -7,6 +7,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+FEW = 1_000  # rows
+
 
 def narrower(series: Any) -> Any:
     """Return the type of a polars series; of an Enum without categories that do not occur."""
@@ -40,6 +42,8 @@ def fresh(series: Any) -> Any:
 
     if not (series.dtype in (pl.String, pl.Binary) or series.dtype.is_nested()):
         return series
+    if series.dtype == pl.String and len(series) <= FEW:  # a file takes longer
+        return pl.Series(series.name, series.to_list(), dtype=pl.String)
     file = io.BytesIO()
     frame = series.alias("value").to_frame()  # for a name such as "^a$" has a meaning of its own
     frame.write_ipc(file, compat_level=pl.CompatLevel.oldest())
