@@ -89,7 +89,7 @@ def test_more_visits_make_no_more_groups(kind: str, pairs: None) -> None:
             continue
         before = instance.columns
         for visits in (*VISITS, UNLIMITED):
-            groups = parted(instance, k, visits)
+            groups = parted(instance, k, visits, Stop())
             spent = sum(group.tree.visits for group in groups)
             assert len(groups) <= before and (spent <= visits or len(groups) == instance.columns)
             columns = sorted(j for group in groups for j in group.columns)

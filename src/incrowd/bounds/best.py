@@ -10,7 +10,7 @@ from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.problem.instance import Instance
-from incrowd.run.stop import Stop
+from incrowd.run.stop import Stop, watched
 
 
 def best_prices(
@@ -26,7 +26,15 @@ def best_prices(
     report: called with a bound, in units of 1/scale, and the share of the work that is done.
     """
     stop = stop or Stop()
-    tree, counts = PrefixTree(instance), instance.counts
+    with watched(stop):
+        return raised(instance, k, stop, report)
+
+
+def raised(
+    instance: Instance, k: int, stop: Stop, report: Callable[[float, float], None]
+) -> Prices:
+    """Return the best prices, as ``best_prices``; the clock is watched."""
+    tree, counts = PrefixTree(instance, stop), instance.counts
     visits = affordable(instance.columns, stop.left() / HASTE)
     price, complete = support_prices(tree, k, visits)
     first = Prices(price, 1) if complete else None

@@ -198,7 +198,7 @@ def safe_charges(
     price, quantum = rounded_down(u, bits)
     sink = new_sink(MOST_PATTERNS, MOST_PAIRS)
     state = tree.run(EMIT, price, sink=sink)
-    if state[3] == OVERFLOW:
+    if state[3]:
         return None
     extra = (instance.rows + 4096) * 2.0**-40 * highest_term(instance, u)
     idle, gradient = np.zeros((int(state[0]), 2), np.int64), np.zeros(len(u))

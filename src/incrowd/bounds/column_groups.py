@@ -90,7 +90,7 @@ def wide_prices(
         return stop.now() or stop.elapsed() - begun > part * seconds
 
     visits = VISITS if limit is None else int(VISITS_A_SECOND * (1 + seconds))
-    groups = parted(instance, k, visits)
+    groups = parted(instance, k, visits, stop)
     work = np.cumsum([1 + group.tree.visits for group in groups])
     proven = sum(group.worth for group in groups)
     quantum = quantum_for(proven / instance.rows)
@@ -105,18 +105,18 @@ def wide_prices(
     return better(prices, weakest, instance.counts)  # as it is easily checked
 
 
-def parted(instance: Instance, k: int, visits: int) -> list[Group]:
+def parted(instance: Instance, k: int, visits: int, stop: Stop) -> list[Group]:
     """Part the columns into few groups whose support searches touch at most ``visits`` nodes.
 
-    Each column alone is always within reach.
+    Each column alone is always within reach, also when time is up.
     """
     m = instance.columns
     # so that each group gets its share of the telling columns
     order = np.argsort([-entropy(instance, j) for j in range(m)], kind="stable")
-    best = supported(instance, k, dealt(order, m), UNLIMITED)
+    best = supported(instance, k, dealt(order, m), UNLIMITED, Stop())
     number = -(-m // FIRST)
     while number < m:
-        groups = supported(instance, k, dealt(order, number), visits)
+        groups = supported(instance, k, dealt(order, number), visits, stop)
         if groups is None:
             break
         best = max(groups, best or groups, key=lambda some: sum(group.worth for group in some))
@@ -133,13 +133,16 @@ def dealt(order: NDArray[np.int64], number: int) -> list[tuple[int, ...]]:
 
 
 def supported(
-    instance: Instance, k: int, parts: list[tuple[int, ...]], visits: int
+    instance: Instance, k: int, parts: list[tuple[int, ...]], visits: int, stop: Stop
 ) -> list[Group] | None:
-    """Return groups of these columns with support prices; None for more than so many visits."""
+    """Return groups of these columns with support prices.
+
+    None for more than so many visits, and where time ends first.
+    """
     groups = []
     for columns in parts:
         alone, row = instance.of_columns(columns)
-        tree = PrefixTree(alone)
+        tree = PrefixTree(alone, stop)
         price, complete = support_prices(tree, k, visits)
         if not complete:
             return None

@@ -112,7 +112,7 @@ class LawfulBoxes:
         """List all patterns that a point within ``width`` strides of u violates; shrink it."""
         while True:
             state = emit_box(self.tree, u, width, sink)
-            if state[3] != OVERFLOW:
+            if state[3] != OVERFLOW:  # where time ends, what there is will do
                 return width, int(state[0])
             width *= 0.6
 
@@ -166,12 +166,13 @@ def safe_prices(tree: LawfulTree, u: NDArray[np.float64], bits: int = 30) -> Pri
 
     The prices are rounded down to multiples of 2^−bits of the largest, exact in doubles; means of
     at most n of them err by less than (n + 9)·2⁻⁵² of the largest, which every excess is raised by
-    many times over.
+    many times over.  Prices of 0, which prove nothing, where time ends before all are looked at.
     """
     instance = tree.instance
     price, quantum = rounded_down(u, bits)
     extra = (instance.rows + 4096) * 2.0**-44 * highest_term(instance, u)
     cut = np.zeros(instance.distinct)
-    tree.run(MEASURE, price, margin=extra, extra=extra, cut=cut)
+    if tree.run(MEASURE, price, margin=extra, extra=extra, cut=cut)[3]:
+        return Prices(np.zeros(instance.distinct, np.int64), 1)
     kept = np.floor((price - cut) / quantum).astype(np.int64) - (cut > 0)
     return Prices(kept * int(max(quantum, 1)), int(max(1 / quantum, 1)))

@@ -10,14 +10,20 @@ from incrowd.bounds.strides import Strides
 from incrowd.bounds.tops import Pad
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
+from incrowd.run.stop import Stop
 
 
 class LawfulTree:
-    """The search bound to one instance and one model's pricing; one caller at a time."""
+    """The search bound to one instance and one model's pricing; one caller at a time.
 
-    def __init__(self, instance: Instance, pricing: Pricing, pad: Pad) -> None:
+    ``stop``: see ``PrefixTree``.
+    """
+
+    def __init__(
+        self, instance: Instance, pricing: Pricing, pad: Pad, stop: Stop | None = None
+    ) -> None:
         self.instance, self.pricing, self.pad = instance, pricing, pad
-        self.tree = PrefixTree(instance)
+        self.tree = PrefixTree(instance, stop)
         self.k = int(pricing.least[0])
         self.shares = shares_of(pricing)
         self.strides = (
@@ -37,7 +43,8 @@ class LawfulTree:
         visits: int = UNLIMITED,
     ) -> NDArray[np.int64]:
         """Run one search; return (patterns, pairs, visits, trouble)."""
-        task = Task(mode, self.k, u, 1, np.float64(margin), False, sink, visits, cut, extra)
+        least, word = np.float64(margin), self.tree.word(mode)
+        task = Task(mode, self.k, u, 1, least, False, sink, visits, cut, extra, word)
         return self.tree.search(task, (self.pricing, self.pad))
 
     def ascent(

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.diversity import IMPOSSIBLE
 from incrowd.bounds.pricing import Pricing, dearest
 from incrowd.bounds.tops import Pad
+from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.cursor import (
     Grid,
@@ -37,9 +38,10 @@ from incrowd.lattice.cursor import (
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.lattice.topk import most_above, top_k, top_k_buffers
 from incrowd.problem.instance import Instance, NodeTables
+from incrowd.run.stop import Stop
 
 SUPPORT, EMIT, REPAIR, MEASURE = range(4)
-OVERFLOW, VISITS_SPENT = 1, 2
+OVERFLOW, VISITS_SPENT, STOPPED = 1, 2, 3
 
 
 class Slack(NamedTuple):
@@ -64,6 +66,7 @@ class Task(NamedTuple):
     k: rows of the smallest class.  price: int64 or float64 (distinct,); costs are multiplied by
     ``unit`` to match it.  margin: of its type, by which a mean may lie below the cost and still
     matter.  reduced: see ``Slack``.  visits: nodes that may be touched.  cut: float64 (distinct,).
+    halt: see ``incrowd.kernels.halt``.
     """
 
     mode: int
@@ -76,6 +79,7 @@ class Task(NamedTuple):
     visits: int
     cut: NDArray[np.float64]
     extra: float
+    halt: NDArray[np.int64]
 
 
 @inner_kernel
@@ -248,6 +252,9 @@ def search(
     enter_root(grid, buffers)
     depth, begin, end, cost = next_run(0, task.unit, grid, buffers)
     while depth >= 0:
+        if halted(task.halt):
+            state[3] = STOPPED
+            return
         rows = buffers.rows[depth]
         below = reach[depth]
         excess = IMPOSSIBLE
@@ -292,10 +299,16 @@ def cheapest_nodes(tables: NodeTables) -> NDArray[np.int64]:
 
 
 class PrefixTree:
-    """The search bound to one instance, with its buffers; one caller at a time."""
+    """The search bound to one instance, with its buffers; one caller at a time.
 
-    def __init__(self, instance: Instance) -> None:
-        self.instance = instance
+    Attributes
+    ----------
+    stop: ends a search early, which says so; one that confirms prices, which prove nothing without
+        it, has some grace.
+    """
+
+    def __init__(self, instance: Instance, stop: Stop | None = None) -> None:
+        self.instance, self.stop = instance, stop or Stop()
         self.visits = 0  # of the last search
         tables = instance.tables
         order = np.argsort(tables.levels, kind="stable")  # few levels first: a fifth faster
@@ -319,8 +332,13 @@ class PrefixTree:
     ) -> NDArray[np.int64]:
         """Run one search for classes of any k rows; return (patterns, pairs, visits, trouble)."""
         margin = price.dtype.type(slack.margin)
-        task = Task(mode, k, price, unit, margin, slack.reduced, sink, visits, NO_CUT, 0.0)
+        word = self.word(mode)
+        task = Task(mode, k, price, unit, margin, slack.reduced, sink, visits, NO_CUT, 0.0, word)
         return self.search(task, None)
+
+    def word(self, mode: int) -> NDArray[np.int64]:
+        """Return the word that a search of this mode looks at."""
+        return self.stop.overdue if mode in (REPAIR, MEASURE) else self.stop.over
 
     def search(self, task: Task, lawful: tuple[Pricing, Pad] | None) -> NDArray[np.int64]:
         """Run one search; return (patterns, pairs, visits, trouble)."""

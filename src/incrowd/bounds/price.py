@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import Ascent
-from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, REPAIR, PrefixTree, Slack
+from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, REPAIR, STOPPED, PrefixTree, Slack
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.rounds import Report, Rounds, Stop, fade, no_report, no_stop
 from incrowd.lattice.emission import Emission
@@ -115,6 +115,8 @@ class SizedBoxes:
             state = self.tree.run(EMIT, self.k, u, slack=slack, sink=sink, visits=self.visits)
             if state[3] == 0:
                 return width, int(state[0])
+            if state[3] == STOPPED:
+                break
             width *= 0.6 if state[3] == OVERFLOW else 0.2
         return None
 
@@ -124,9 +126,13 @@ class SizedBoxes:
 
 
 def certify(tree: PrefixTree, k: int, u: NDArray[np.float64], quantum: int | None = None) -> Prices:
-    """Round prices down to multiples of 1/quantum and repair every violation exactly."""
+    """Round prices down to multiples of 1/quantum and repair every violation exactly.
+
+    Prices of 0, which prove nothing, where time ends before that is done.
+    """
     quantum, price = rounded_down(u, tree.instance.counts, quantum)
-    tree.run(REPAIR, k, price, unit=quantum)
+    if tree.run(REPAIR, k, price, unit=quantum)[3]:
+        price[:] = 0
     return Prices(price, quantum)
 
 

@@ -15,6 +15,7 @@ from incrowd.problem.solution import Solution
 from incrowd.reduce.base import Reduced
 from incrowd.reduce.chain import presolve
 from incrowd.reduce.copies import most_impure, without
+from incrowd.run.stop import watched
 from incrowd.solvers.base import Context, Outcome, Solver, insist
 from incrowd.solvers.catalog import by_id
 from incrowd.solvers.exact.submultisets import work
@@ -84,7 +85,8 @@ def solve(
     insist(solver, needed)
     auto = method == "auto"
     run = run_portfolio if auto and solver.id == "simplex-matching" else run_one
-    outcome, solver = within_memory(run, needed, solver, context, auto)
+    with watched(context.stop):
+        outcome, solver = within_memory(run, needed, solver, context, auto)
     if outcome.solution is None:
         raise StoppedError(
             f"method {solver.id!r} ended ({outcome.ended}) before it found any lawful release; "

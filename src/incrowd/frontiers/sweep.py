@@ -89,7 +89,7 @@ class Sweep:
 
         if not ks:
             return
-        tree, prices = PrefixTree(self.problem.instance), None
+        tree, prices = PrefixTree(self.problem.instance, self.context.stop), None
         budget = Share.of(self.context.stop, PRICES * self.context.stop.left())
         for done, k in enumerate(ks):
             stop = Share.of(budget, budget.left() / (len(ks) - done))

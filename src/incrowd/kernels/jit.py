@@ -15,7 +15,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from time import monotonic
 from typing import Any, TypeVar
 
 import numba
@@ -96,12 +95,11 @@ class Compiling(Listener):
     """Leaves the time out that kernels take to be compiled, each with those it calls."""
 
     depth = 0
-    begin = 0.0
 
     def on_start(self, event: Event) -> None:
         """Start where a kernel is compiled that no other one calls."""
         if self.depth == 0:
-            self.begin = monotonic()
+            clock.stand()
             clock.compiling(True)
         self.depth += 1
 
@@ -109,7 +107,7 @@ class Compiling(Listener):
         """End there."""
         self.depth -= 1
         if self.depth == 0:
-            clock.leave_out(monotonic() - self.begin)
+            clock.go_on()
             clock.compiling(False)
 
 

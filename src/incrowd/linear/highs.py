@@ -11,7 +11,7 @@ from incrowd.run.silence import standard_output_kept_clean
 from incrowd.run.stop import Stop
 
 LONGEST = 1e7  # seconds; HiGHS takes no infinite limit
-TICK, PATIENCE = 0.1, 2.0  # seconds
+TICK, PATIENCE = 0.1, 1.0  # seconds
 THREAD = "HiGHS"  # a program that ends while one is left must not wait for it, see cli/group.py
 
 
@@ -80,7 +80,7 @@ def run_until(model: Any, stop: Stop) -> bool:
 
     In a thread, so that signals are handled meanwhile: no handler in Python runs while the main
     thread is in HiGHS.  HiGHS asks whether to go on while it branches, not while it solves the
-    linear program at the root; if it has not asked for ``PATIENCE`` seconds after an interrupt, it
+    linear program at the root; if it has not come to rest ``PATIENCE`` seconds after the end, it
     is left to itself, and the model must not be touched again.
     """
     limit_time(model, stop.left())
@@ -99,7 +99,7 @@ def run_until(model: Any, stop: Stop) -> bool:
     try:
         while thread.is_alive():
             thread.join(TICK)
-            late += TICK if stop.interrupted else 0.0
+            late += TICK if stop.now() else 0.0
             if late > PATIENCE:
                 return False
         for question in questions:
@@ -107,6 +107,27 @@ def run_until(model: Any, stop: Stop) -> bool:
     finally:
         ended = True
     return True
+
+
+class Branched(NamedTuple):
+    """Where branch and bound ended: the best x, or None; a bound on the value, which may be −∞."""
+
+    x: NDArray[np.float64] | None
+    bound: float
+    finished: bool
+
+
+def branched(model: Any, stop: Stop) -> Branched:
+    """Run a model with whole x; ``finished`` says that there is none better, or none at all."""
+    import highspy
+
+    if not run_until(model, stop):
+        return Branched(None, -np.inf, False)
+    kinds, info = highspy.HighsModelStatus, model.getInfo()
+    finished = model.getModelStatus() in (kinds.kOptimal, kinds.kInfeasible)
+    if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+        return Branched(None, info.mip_dual_bound, finished)
+    return Branched(np.array(model.getSolution().col_value), info.mip_dual_bound, finished)
 
 
 def optimum(model: Any) -> Point | None:

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _left_out = 0.0
+_standing: float | None = None
 _watchers: dict[int, Callable[[bool], None]] = {}
 
 
 def now() -> float:
     """Return seconds since some moment; only differences mean something."""
-    return time.monotonic() - _left_out
+    standing = _standing  # other threads may ask while it stands
+    return (time.monotonic() if standing is None else standing) - _left_out
 
 
 def left_out() -> float:
@@ -23,10 +25,18 @@ def left_out() -> float:
     return _left_out
 
 
-def leave_out(seconds: float) -> None:
-    """Leave out seconds that went by."""
-    global _left_out
-    _left_out += seconds
+def stand() -> None:
+    """Stand still until ``go_on``."""
+    global _standing
+    _standing = time.monotonic()
+
+
+def go_on() -> None:
+    """Go on, and leave out the seconds since ``stand``."""
+    global _left_out, _standing
+    if _standing is not None:
+        _left_out += time.monotonic() - _standing
+        _standing = None
 
 
 @contextmanager

@@ -2,13 +2,20 @@
 
 import contextlib
 import signal
+import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 
+import numpy as np
+from numpy.typing import NDArray
+
 from incrowd.run import clock
 from incrowd.text.units import as_written
+
+GRACE = 1.0  # seconds beyond the end, for what has to be finished to be of any use
+LOOK = 0.5  # seconds between looks at the clock, which stands while kernels are compiled
 
 
 @dataclass
@@ -24,12 +31,27 @@ class Stop:
         count.
     gap: end once ``(cost − bound) / cost`` is at most this, or None.
     started: when the run began, by ``incrowd.run.clock``; interrupted: whether it was asked to end.
+    words: int64, shape (2,): what kernels look at (``incrowd.kernels.halt``), see ``over`` and
+        ``overdue``.
     """
 
     time_limit: float | None = None
     gap: float | None = None
     started: float = field(default_factory=clock.now)
     interrupted: bool = False
+    words: NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros(2, np.int64), repr=False, compare=False
+    )
+
+    @property
+    def over(self) -> NDArray[np.int64]:
+        """int64, shape (1,): the word that is written when it is time to stop."""
+        return self.words[:1]
+
+    @property
+    def overdue(self) -> NDArray[np.int64]:
+        """int64, shape (1,): that which is written ``GRACE`` later, to kernels that end a proof."""
+        return self.words[1:]
 
     def begin(self, time_limit: float | None, gap: float | None) -> "Stop":
         """Start the clock; what the handle itself does not limit, these do."""
@@ -41,6 +63,15 @@ class Stop:
     def interrupt(self) -> None:
         """Ask the run to end at the next lawful moment; any thread may call it."""
         self.interrupted = True
+        self.halt()
+
+    def halt(self) -> None:
+        """Let kernels return to who called them."""
+        if not self.words[0]:
+            self.words[0] = 1
+            late = threading.Timer(GRACE, self.words.__setitem__, (1, 1))
+            late.daemon = True
+            late.start()
 
     def elapsed(self) -> float:
         """Wall seconds since the start, compiling left out."""
@@ -53,8 +84,8 @@ class Stop:
         return float("inf") if self.time_limit is None else self.time_limit - self.elapsed()
 
     def now(self) -> bool:
-        """Whether time is up or the run was interrupted."""
-        return self.interrupted or self.left() <= 0
+        """Whether time is up, the run was interrupted, or kernels were let go."""
+        return self.left() <= 0 or bool(self.words[0])
 
     def satisfied(self, cost: int, bound: int) -> bool:
         """Whether the gap between ``cost`` and ``bound`` is small enough to end."""
@@ -69,7 +100,10 @@ class Stop:
 
 @dataclass
 class Share(Stop):
-    """A part of a budget: it ends with the whole, or after its own seconds."""
+    """A part of a budget: it ends with the whole, or after its own seconds.
+
+    Kernels hear of the end of the whole alone.
+    """
 
     whole: Stop = field(default_factory=Stop)
 
@@ -77,12 +111,34 @@ class Share(Stop):
     def of(cls, whole: Stop, seconds: float) -> "Share":
         """Return a part of at most ``seconds`` from now (may be infinite)."""
         left = min(seconds, whole.left())
-        return cls(None if left == float("inf") else left, whole.gap, whole=whole)
+        limit = None if left == float("inf") else left
+        return cls(limit, whole.gap, words=whole.words, whole=whole)
 
-    def now(self) -> bool:
-        """Whether this part or the whole is over."""
+    def left(self) -> float:
+        """Wall seconds left of this part, or of the whole if that ends before."""
         self.interrupted = self.interrupted or self.whole.interrupted
-        return super().now() or self.whole.now()
+        return min(super().left(), self.whole.left())
+
+
+@contextlib.contextmanager
+def watched(stop: Stop) -> Iterator[None]:
+    """Watch the clock in a thread, for the kernels that run meanwhile."""
+    if stop.time_limit is None:
+        yield
+        return
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(min(max(stop.left(), 0.01), LOOK)):
+            if stop.left() <= 0:
+                stop.halt()
+                return
+
+    threading.Thread(target=watch, name="limit", daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
 
 
 @contextlib.contextmanager
@@ -106,6 +162,37 @@ def interruptible(stop: Stop) -> Iterator[None]:
         return
     signal.signal(signal.SIGINT, handle)
     try:
-        yield
+        with heard_in_kernels(stop):
+            yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def heard_in_kernels(stop: Stop) -> Iterator[None]:
+    """Let kernels return when a signal asks for the end, so that Python comes to handle it.
+
+    Its handlers run between two steps of the main thread, and a kernel is one step; the number of
+    the signal is written to a socket at once, where another thread listens.
+    """
+    ear, mouth = socket.socketpair()
+    mouth.setblocking(False)
+    before = signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
+    if before != -1:  # somebody else listens: an event loop
+        signal.set_wakeup_fd(before)
+
+    def listen() -> None:
+        while number := ear.recv(1):
+            if number[0] in (signal.SIGINT, signal.SIGTERM):
+                stop.halt()
+
+    thread = threading.Thread(target=listen, name="signals", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        if before == -1:
+            signal.set_wakeup_fd(-1)
+        mouth.close()
+        thread.join()
+        ear.close()

@@ -2,8 +2,8 @@
 
 Until its linear program is solved, matching has nothing to show but neighbours in sorted order.
 So on larger tables, and where a gap is good enough, the engine makes a decent release first; and
-where matching ends without a proof, the engine takes over.  The best release and the best bound
-of all count.
+where matching stops paying without a proof, the engine takes over, unless next to nothing is left
+to gain.  The best release and the best bound of all count.
 """
 
 from dataclasses import dataclass, field, replace
@@ -19,6 +19,7 @@ AT_ONCE = 3_000  # distinct rows up to which matching takes a second or so
 MOST = 200_000  # distinct rows that matching is given when there is no time limit
 PACE = 3_000  # distinct rows that matching needs a second of a time limit for
 START = 10_000  # distinct rows that the engine's start is given a second for
+NEGLIGIBLE = 1e-6  # share of the cost that no further search is worth, unless all is asked for
 MATCHING_SHARE = 0.7  # of the time left under a limit; the rest is the engine's
 
 
@@ -57,10 +58,12 @@ class Portfolio:
 
     @property
     def over(self) -> bool:
-        """Whether there is nothing left to do, or no time."""
-        stop, release = self.context.stop, self.best.solution
-        enough = release is not None and stop.satisfied(release.cost, self.best.bound)
-        return enough or stop.now()
+        """Whether there is next to nothing left to do, or no time."""
+        stop, release, bound = self.context.stop, self.best.solution, self.best.bound
+        if release is None or stop.now():
+            return stop.now()
+        negligible = stop.gap != 0 and release.cost - bound <= NEGLIGIBLE * release.cost
+        return negligible or stop.satisfied(release.cost, bound)
 
     def outcome(self) -> Outcome:
         """Return the best, and say why it ended."""
@@ -70,7 +73,7 @@ class Portfolio:
             ended = "finished"
         elif stop.now():
             ended = stop.why()
-        elif self.over:
+        elif self.over and stop.gap is not None:
             ended = "gap reached"
         return replace(self.best, ended=ended)
 

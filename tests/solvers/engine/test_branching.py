@@ -14,6 +14,7 @@ from incrowd.bounds.support import support_prices
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
+from incrowd.run.stop import Stop
 from incrowd.solvers.engine.branching.dealing import dealt
 from incrowd.solvers.engine.branching.relaxation import Node, Relaxation
 from incrowd.solvers.engine.branching.tree import Branching
@@ -158,12 +159,12 @@ def test_the_proof_with_odd_sets_of_any_release(kind: str) -> None:
         price, _ = support_prices(tree, k)
         lifted, _ = raised(instance, k, turns=int(rng.integers(1, 6)))
         start = Solution.of(instance, sorted_classes(instance, k))
-        problem = price.astype(np.float64), 0, k, lambda: 60.0
+        problem = price.astype(np.float64), 0, k, Stop(60.0)
         found, bound = prove(tree, start, *problem, False, lifted)
         assert lawful(found, k) and found.cost == bound == best
         again, bound = prove(tree, found, *problem, True, lifted)
         assert again.cost == bound == best
-        assert prove(tree, start, *problem[:3], lambda: 0.0, True, lifted)[0] is start
+        assert prove(tree, start, *problem[:3], Stop(0.0), True, lifted)[0] is start
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -111,12 +111,12 @@ def test_proof_of_any_release(kind: str) -> None:
         start = Solution.of(instance, sorted_classes(instance, k))
         floor = int(price @ instance.counts)
         found, bound = prove(
-            tree, start, price.astype(np.float64), floor, k, seconds=lambda: 100.0, patient=False
+            tree, start, price.astype(np.float64), floor, k, stop=Stop(100.0), patient=False
         )
         assert lawful(found, k) and naive_cost(found) == found.cost
         assert found.cost == bound == best
         better += found.cost < start.cost
-        again, still = prove(tree, found, price.astype(np.float64), floor, k, lambda: 100.0, False)
+        again, still = prove(tree, found, price.astype(np.float64), floor, k, Stop(100.0), False)
         ties += floor < best
         assert again.cost == still == best
     assert better and ties  # both ways through the proof were taken

@@ -14,6 +14,7 @@ from incrowd.bounds.support import support_prices
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
+from incrowd.run.stop import Stop
 from incrowd.solvers.engine.anneal import Annealing, Mix, anneal_slice
 from incrowd.solvers.engine.assignment import (
     Pad,
@@ -260,7 +261,7 @@ def test_a_block_is_applied_whole_or_not_at_all(kind: str) -> None:
         state = new_state(c, case.pattern)
         outside = state.size >= k
         outside[torn] = False
-        taken, bound = solve_block(block, k, outside, state, case.price, 200)
+        taken, bound = solve_block(block, k, outside, state, case.price, 200, Stop())
         assert bound <= block.pays
         if taken is None:
             continue

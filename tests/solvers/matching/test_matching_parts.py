@@ -110,12 +110,28 @@ def test_branching_stops() -> None:
 
     groups = padded([(0, 1), (1, 2), (0, 2), (0, 1, 2)])
     cost = np.array([2, 2, 2, 6])
-    proved, better = branch(groups, cost, 3, [], 7, Stop())
+    proved, better = branch(groups, cost, 3, [], 7, 1 << 20, 99, Stop())
     assert proved
     assert better is not None
     assert groups[better].tolist() == [[0, 1, 2]]
-    assert branch(groups, cost, 3, [], 7, Stop(time_limit=0.0)) == (False, None)
-    assert branch(groups, cost, 3, [], 6, Stop()) == (True, None)
+    assert branch(groups, cost, 3, [], 7, 1 << 20, 99, Stop(time_limit=0.0)) == (False, None)
+    assert branch(groups, cost, 3, [], 7, 1 << 20, 0, Stop()) == (False, None)
+    assert branch(groups, cost, 3, [], 6, 1 << 20, 99, Stop()) == (True, None)
+
+
+def test_rounds_end_when_they_stop_paying() -> None:
+    """Tests gaps that halve, gaps that hardly close, and that a gap of 0 asks for all."""
+    nodes = two_anonymous(from_codes(np.eye(4, dtype=np.int64))[0], 0)
+    for gap, slow in ((None, False), (0.0, True)):
+        context, start = Context(stop=Stop(gap=gap)), any_groups(nodes)
+        parts = Walker(nodes.grid, 0), context, start, np.random.default_rng(0)
+        run = pipeline.Run(nodes, *parts, pipeline.nothing(nodes.size))
+        run.gaps = [2**n for n in range(20, 0, -1)]
+        assert run.pays
+        run.gaps += [2] * pipeline.FEWEST
+        assert run.pays == slow
+        run.gaps[-1] = 1
+        assert run.pays
 
 
 def test_perfect_matching_is_cheapest() -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets.classes import dearest, line_up
@@ -11,6 +12,7 @@ from incrowd.bounds.odd_sets.pricing import OddSet, PricingProblem
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import rounded_down
 from incrowd.bounds.prices import Prices, WeightedSet
+from incrowd.kernels.halt import NEVER, halted
 from incrowd.kernels.jit import lean_kernel
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
@@ -24,11 +26,14 @@ def repair(pr: Any) -> int:
     """Lower integer prices until no class is worth more than nothing; return how often.
 
     A pattern whose search does not end within ``pr.tries`` steps obeys the plain inequality then.
+    Returns −1 when time ends first.
     """
     k, price, pad = pr.k, pr.price, pr.pad
     times = 0
     for p in range(pr.lists.cost.size):
         while True:
+            if halted(pr.halt):
+                return -1
             n = line_up(p, pr)
             if n < k:
                 break
@@ -53,26 +58,35 @@ def repair(pr: Any) -> int:
 def certify_with_sets(tree: PrefixTree, k: int, lifted: Lifted) -> Prices | None:
     """Return a certificate for all releases, from lifted prices that hold for some patterns.
 
-    None when too many patterns break the plain inequality to look at each.
+    None when too many patterns break the plain inequality to look at each, or time ends first.
     """
     counts = tree.instance.counts
     quantum, price = rounded_down(lifted.price, counts)
     rounded = price / quantum
     doubt = 1e-9 * k * max(1.0, float(rounded.max(initial=0.0)))
     lists = within(tree, rounded, k, doubt, MOST_PAIRS)  # all that break the plain inequality
-    return None if lists is None else settled(lists, lifted, tree.instance, k)
+    return None if lists is None else settled(lists, lifted, tree.instance, k, tree.stop.overdue)
 
 
-def settled(lists: Emission, lifted: Lifted, instance: Instance, k: int) -> Prices:
+def settled(
+    lists: Emission,
+    lifted: Lifted,
+    instance: Instance,
+    k: int,
+    word: NDArray[np.int64] = NEVER,
+) -> Prices | None:
     """Round lifted prices and tolls down to integers and repair what classes of ``lists`` break.
 
-    Returns prices per distinct row and sets of copies, for every class of these patterns.
+    Returns prices per distinct row and sets of copies, for every class of these patterns; None when
+    time ends first (``word``: see ``incrowd.kernels.halt``).
     """
     quantum, price = rounded_down(lifted.price, instance.counts)
     weights = [int(s.toll / s.modulus * quantum) for s in lifted.sets]
     kept = [(s, w) for s, w in zip(lifted.sets, weights, strict=True) if w > 0]
     whole_tolls = [s._replace(toll=s.modulus * w) for s, w in kept]  # integers
-    repair(PricingProblem.of(lists, instance.counts, k, price, whole_tolls, quantum, TRIES))
+    problem = lists, instance.counts, k, price, whole_tolls, quantum, TRIES
+    if repair(PricingProblem.of(*problem, word)) < 0:
+        return None
     for s, w in kept:
         price[s.rows] -= w
     first = instance.first_copy.tolist()

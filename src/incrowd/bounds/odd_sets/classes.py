@@ -11,6 +11,7 @@ certificates, on integers: nothing is rounded.
 
 from typing import Any
 
+from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 
 TOO_FEW = 1 << 60
@@ -97,7 +98,7 @@ def dearest(n: int, floor: Any, pr: Any) -> Any:
     """Return (worth, rows) of the dearest class among the pad's n copies, (floor, 0) if none.
 
     Only classes worth more than ``floor`` count; their rows are left in ``pad.best``.  After
-    ``tries`` steps the number of rows is −1 and nothing is known.
+    ``tries`` steps, or when time ends, the number of rows is −1 and nothing is known.
     """
     k, tries, tolls, pad = pr.k, pr.tries, pr.tolls, pr.pad
     best = floor
@@ -121,7 +122,7 @@ def dearest(n: int, floor: Any, pr: Any) -> Any:
         else:
             i = beyond(leave(size, tolls, pad), n, tolls, pad)
             size -= 1
-        if tries < 0:
+        if tries < 0 or halted(pr.halt):
             while size > 0:
                 leave(size, tolls, pad)
                 size -= 1
@@ -136,7 +137,7 @@ def dearest_mean(n: int, pr: Any) -> Any:
     the highest mean (Dinkelbach, On nonlinear fractional programming, Management Science 13,
     1967).  Each class found is smaller than the one before it, so there are at most k; only
     rounding finds more, without end where costs lie far apart.  The rows are left in ``pad.best``;
-    their number is −1 after ``tries`` steps.
+    their number is −1 where a search is not through.
     """
     pad = pr.pad
     mean = pad.ahead[0]
@@ -159,8 +160,8 @@ def classes_of(p: int, pr: Any, slack: float, found: Any, first: int, last: int)
     """List every class of pattern p worth at least −``slack``.
 
     ``found`` (``Classes``) receives them from ``first`` on.  Returns where the list ends, and
-    whether it is whole: it ends at ``last`` or after ``tries`` steps.  Equal copies are taken in
-    order, so that no class stands twice.
+    whether it is whole: it ends at ``last``, after ``tries`` steps or when time does.  Equal copies
+    are taken in order, so that no class stands twice.
     """
     k, tries, tolls, pad = pr.k, pr.tries, pr.tolls, pr.pad
     pattern, size, rows = found
@@ -184,7 +185,7 @@ def classes_of(p: int, pr: Any, slack: float, found: Any, first: int, last: int)
             held += 1
             tries -= 1
             one_more = held >= k and pad.value[held] >= -slack
-            if tries < 0 or (one_more and count == last):
+            if tries < 0 or (one_more and count == last) or halted(pr.halt):
                 while held > 0:
                     leave(held, tolls, pad)
                     held -= 1
@@ -226,6 +227,8 @@ def some_classes(pr: Any, slack: float, most: int, found: Any) -> int:
     """
     count = 0
     for p in range(pr.lists.cost.size):
+        if halted(pr.halt):
+            break
         last = min(count + most, found.pattern.size)
         reach = slack
         end = count

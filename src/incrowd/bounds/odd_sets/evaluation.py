@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.classes import classes_of, dearest_mean, line_up
+from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.topk import may_exceed, top_k
 
@@ -97,6 +98,8 @@ def excess(p: int, pr: Any, best: Any, found: Any) -> float:
 def excesses(pr: Any, best: Any, found: Any) -> None:
     """Fill ``found``."""
     for p in range(pr.lists.cost.size):
+        if halted(pr.halt):
+            break
         found.mean[p] = excess(p, pr, best, found)
 
 
@@ -110,7 +113,7 @@ def lower(p: int, pr: Any, best: Any, found: Any) -> None:
     lists, price = pr.lists, pr.price
     for time in range(MOST_LOWERED + 1):
         more = excess(p, pr, best, found)
-        if more <= 0:
+        if more <= 0 or halted(pr.halt):
             return
         more += TINY
         if time == MOST_LOWERED:
@@ -125,12 +128,14 @@ def lower(p: int, pr: Any, best: Any, found: Any) -> None:
 
 @lean_kernel
 def lower_all(pr: Any, best: Any, found: Any, spare: Any) -> None:
-    """Lower prices until no class is worth more than nothing.
+    """Lower prices until no class is worth more than nothing, or time ends.
 
     A class is worth less where prices are lower: each pattern is looked at once, and only where
     ``found`` holds a class.  ``spare``: as ``found``, overwritten.
     """
     for p in range(pr.lists.cost.size):
+        if halted(pr.halt):
+            break
         if found.size[p]:
             lower(p, pr, best, spare)
 

@@ -11,6 +11,7 @@ from incrowd.bounds.odd_sets.pricing import OddSet
 from incrowd.bounds.odd_sets.program import Program
 from incrowd.bounds.odd_sets.vertex import settle
 from incrowd.lattice.emission import Emission
+from incrowd.run.stop import Stop
 
 # share of the bound that is left to add, to end: where prices may rise by so much, and freely
 NEAR = (2e-5, 1e-6)
@@ -56,7 +57,7 @@ class OddSets:
         seed: int,
         progress: Callable[[int], float],
         report: Callable[[float], None] = lambda share: None,
-        seconds: Callable[[], float] = lambda: np.inf,
+        stop: Stop | None = None,
     ) -> Lifted:
         """Raise ``price`` until ``progress`` (of the turns done) is 1, or nothing is left to do.
 
@@ -68,7 +69,7 @@ class OddSets:
         lists_in_cells = lists._replace(cost=lists.cost / cell)
         most = k * float(lists_in_cells.cost.max(initial=0.0)) + 1.0
         top = np.full(len(counts), most) if room is None else price / cell + room
-        program = Program(lists_in_cells, counts, k, np.minimum(price / cell, top), top)
+        program = Program(lists_in_cells, counts, k, np.minimum(price / cell, top), top, stop)
         searches = min(self.searches, 2 * len(counts))
         few = room is None and len(counts) <= MOST_SETTLED
         n = 0
@@ -84,6 +85,6 @@ class OddSets:
             if done and n > TURNS:
                 break
         if few:
-            settle(program, seconds)
+            settle(program)
         sets = [s._replace(toll=s.toll * cell) for s in program.sets]
         return Lifted(lists, program.best_price * cell, sets)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.kernels.halt import NEVER
 from incrowd.lattice.emission import Emission
 
 ENDLESS = 1 << 62
@@ -94,6 +95,7 @@ class PricingProblem(NamedTuple):
     counts: int64, shape (distinct,); price: float64 or int64, shape (distinct,): û.
     unit: what 1 in ``lists.cost`` is in prices and tolls.
     tries: steps that the search of one pattern may take.
+    halt: see ``incrowd.kernels.halt``; searches that it ends are not through.
     """
 
     lists: Emission
@@ -104,6 +106,7 @@ class PricingProblem(NamedTuple):
     pad: Pad
     unit: int
     tries: int
+    halt: NDArray[np.int64]
 
     @classmethod
     def of(
@@ -115,11 +118,12 @@ class PricingProblem(NamedTuple):
         sets: list[OddSet],
         unit: int = 1,
         tries: int = ENDLESS,
+        halt: NDArray[np.int64] = NEVER,
     ) -> "PricingProblem":
         """Index the sets and allocate."""
         tolls = tolls_of(sets, len(counts), price.dtype)
         pad = new_pad(int(np.diff(lists.offset).max(initial=1)), k, price.dtype)
-        return cls(lists, counts, k, price, tolls, pad, unit, tries)
+        return cls(lists, counts, k, price, tolls, pad, unit, tries, halt)
 
 
 def tolls_of(sets: list[OddSet], distinct: int, dtype: Any = np.float64) -> Tolls:

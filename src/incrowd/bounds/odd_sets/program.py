@@ -20,8 +20,10 @@ from incrowd.bounds.odd_sets.pricing import (
 )
 from incrowd.bounds.odd_sets.primal_dual import scaled, solve
 from incrowd.bounds.odd_sets.separation import broken_sets
+from incrowd.kernels.halt import halted
 from incrowd.lattice.emission import Emission
 from incrowd.lattice.topk import top_k_buffers
+from incrowd.run.stop import Stop
 
 TRIES = 50_000  # per pattern
 PATIENCE = 2  # searches that an odd set may stay without a toll
@@ -40,6 +42,7 @@ class Program:
     value: the program's value there, of which bounds may fall short.
     bound: the best bound so far; ``best_price`` and ``sets``: what proves it for the patterns at
         hand, up to rounding.
+    stop: ends searches; then nothing is proven that was not before.
     """
 
     def __init__(
@@ -49,7 +52,9 @@ class Program:
         k: int,
         price: NDArray[np.float64],
         top: NDArray[np.float64],
+        stop: Stop | None = None,
     ) -> None:
+        self.stop = stop or Stop()
         self.lists, self.counts, self.k, self.top = lists, counts, k, top
         self.price, self.toll = price.copy(), np.zeros(0)
         self.members: list[OddSet] = []
@@ -73,7 +78,8 @@ class Program:
     def pricing(self, price: NDArray[np.float64]) -> PricingProblem:
         """Return what classes are worth under ``price`` and the tolls at hand."""
         tolls = charged(self.by_row, self.toll)
-        return PricingProblem(self.lists, self.counts, self.k, price, tolls, self.pad, 1, TRIES)
+        limits = TRIES, self.stop.over
+        return PricingProblem(self.lists, self.counts, self.k, price, tolls, self.pad, 1, *limits)
 
     def find(self) -> None:
         """Fill ``found`` at the dual point at hand."""
@@ -84,6 +90,8 @@ class Program:
         self.find()
         price = self.price.copy()
         lower_all(self.pricing(price), self.buffers, self.found, self.spare)
+        if halted(self.stop.over):
+            return
         bound = float(self.counts @ price) - float(self.most @ self.toll)
         if bound > self.bound:
             self.bound, self.best_price = bound, price

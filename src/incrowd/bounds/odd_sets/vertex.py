@@ -4,8 +4,6 @@ Steps come near the optimum soon and then hover about it.  Where the rows are fe
 ends what they have begun: from the classes at hand, and those that its prices call for.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
 from incrowd.bounds.odd_sets.program import Program
@@ -16,8 +14,8 @@ NEAR = 1e-5  # cells that the bound may fall short of the value
 LEAST_TOLL = 1e-7
 
 
-def settle(program: Program, seconds: Callable[[], float]) -> None:
-    """Take the program to its optimum, as far as ``seconds`` (those left) last."""
+def settle(program: Program) -> None:
+    """Take the program to its optimum, as far as there is time."""
     rows, sets = len(program.counts), len(program.members)
     lower = np.concatenate([program.counts, np.full(sets, -np.inf)])
     upper = np.concatenate([np.full(rows, np.inf), program.most])
@@ -26,7 +24,7 @@ def settle(program: Program, seconds: Callable[[], float]) -> None:
         known = simplex.columns
         matrix = program.columns(known)
         simplex.add_columns(program.pool.cost[known:], matrix)
-        point = simplex.solve(seconds, grown=known > 0)
+        point = simplex.solve(program.stop.left, grown=known > 0)
         if point is None:
             return
         program.price = np.clip(point.y[:rows], 0.0, program.top)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.linear.highs import branched, model_of, optimum, run_until
 from incrowd.problem.instance import Instance
 from incrowd.run.silence import standard_output_kept_clean
 from incrowd.solvers.base import Context
@@ -140,7 +141,7 @@ class Pairs:
         halves = np.array([(int(cut.sum()) + 1) // 2 for cut in self.cuts], np.float64)
         least = np.concatenate([np.full(self.n, self.low), halves])
         most = np.concatenate([np.full(self.n, self.high), np.full(len(halves), np.inf)])
-        return matrix.tocsr(), least, most
+        return matrix.tocsc(), least, most
 
 
 def separate(pairs: Pairs, share: NDArray[np.float64]) -> bool:
@@ -164,61 +165,36 @@ def separate(pairs: Pairs, share: NDArray[np.float64]) -> bool:
     return found
 
 
-def limits(context: Context) -> dict[str, float]:
-    """Return HiGHS's time limit as options."""
-    if context.stop.time_limit is None:
-        return {}
-    return {"time_limit": max(context.stop.left(), 0.01)}
-
-
 def relax(
     pairs: Pairs, context: Context
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]] | None:
     """Solve the relaxation on the chosen pairs: value, all pairs' reduced costs and shares."""
-    from scipy.optimize import linprog
-    from scipy.sparse import vstack
-
     matrix, least, most = pairs.rows()
-    capped = matrix[: pairs.n]
+    cost = pairs.cost[pairs.chosen]
     with standard_output_kept_clean():
-        found = linprog(
-            pairs.cost[pairs.chosen].astype(np.float64),
-            A_ub=vstack([-matrix, capped]).tocsr(),
-            b_ub=np.concatenate([-least, most[: pairs.n]]),
-            bounds=(0, 1),
-            method="highs-ds",
-            options=limits(context),
-        )
-    if found.status != 0:
+        model = model_of(matrix, cost, np.ones(len(cost)), least, most)
+        found = optimum(model) if run_until(model, context.stop) else None
+    if found is None:
         return None
-    marginals = found.ineqlin.marginals
-    dual = marginals[len(least) :] - marginals[: pairs.n]
+    dual, toll = np.split(found.y, [pairs.n])
     reduced = pairs.cost - dual[pairs.tail] - dual[pairs.head]
-    for cut, marginal in zip(pairs.cuts, -marginals[pairs.n : len(least)], strict=True):
+    for cut, marginal in zip(pairs.cuts, toll, strict=True):
         if marginal > 0:
             reduced = reduced - marginal * pairs.touches(cut)
     share = np.zeros(len(pairs.cost))
     share[pairs.chosen] = found.x
-    return float(found.fun), reduced, share
+    return found.value, reduced, share
 
 
 def whole_factor(pairs: Pairs, context: Context) -> tuple[Ints | None, int, bool]:
     """Solve the integer program on the chosen pairs: edges, their weight, whether it finished."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    between: Any = LinearConstraint
     number = np.flatnonzero(pairs.chosen)
     matrix, least, most = pairs.rows()
-    options: dict[str, float] = {"mip_rel_gap": 0.0, **limits(context)}
     with standard_output_kept_clean():
-        found = milp(
-            pairs.cost[pairs.chosen].astype(np.float64),
-            integrality=np.ones(len(number)),
-            bounds=Bounds(0, 1),
-            constraints=between(matrix, least, most),
-            options=options,
-        )
+        model = model_of(matrix, pairs.cost[number], np.ones(len(number)), least, most, True)
+        model.setOptionValue("mip_rel_gap", 0.0)
+        found = branched(model, context.stop)
     if found.x is None:
-        return None, 0, found.status == 2
+        return None, 0, found.finished
     edges = number[found.x > 0.5]
-    return edges, int(pairs.cost[edges].sum()), found.status == 0
+    return edges, int(pairs.cost[edges].sum()), found.finished

@@ -103,7 +103,7 @@ class Lifting:
         def report(share: float) -> None:
             self.tell("odd sets", share)
 
-        return self.odd_sets.raised(*problem, self.search.seed, until, report, self.stop.left)
+        return self.odd_sets.raised(*problem, self.search.seed, until, report, self.stop)
 
     def settled(self) -> bool:
         """Whether nothing is left to do for the best so far."""
@@ -113,7 +113,7 @@ class Lifting:
         """Anneal a small table over the classes that cost little above lifted prices."""
         if self.lifted is None or self.settled():
             return
-        emission = pairs_in_reach(self.lifted, self.instance, self.k)
+        emission = pairs_in_reach(self.lifted, self.instance, self.k, self.stop)
         if emission is None:
             return
         candidates, _ = with_solution(emission, self.progress.best)
@@ -164,7 +164,7 @@ class Lifting:
             self.search.price,
             self.progress.bound,
             self.k,
-            self.stop.left,
+            self.stop,
         )
         solution, bound = prove(*problem, self.patient(), self.lifted)
         self.offer(solution)

@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
+from incrowd.linear.highs import branched, model_of
 from incrowd.run.silence import standard_output_kept_clean
+from incrowd.run.stop import Stop
 from incrowd.solvers.engine.assignment import State, link, new_state, total_cost, unlink
 from incrowd.solvers.engine.block import Block, BlockMaker
 from incrowd.solvers.engine.candidates import Candidates
@@ -95,7 +98,7 @@ def solve_block(
     state: State,
     price: NDArray[np.float64],
     nodes: int,
-    seconds: float = 1e9,
+    budget: Stop,
 ) -> tuple[NDArray[np.int64] | None, int]:
     """Find a strictly cheaper solution of the block.
 
@@ -104,28 +107,21 @@ def solve_block(
     how many copies take each choice (int64, choices), or None when nothing cheaper was found; and
     a lower bound on the block's cost, as far as the branch and bound came.
     """
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
     program = program_of(block, k, outside, state, price)
     above = max(1.0, block.pays - program.paid)
+    limits = program.most, program.low, program.high
+    whole = np.arange(len(program.cost)) < program.patterns
     with standard_output_kept_clean():
-        result = milp(
-            program.cost,
-            integrality=np.arange(len(program.cost)) < program.patterns,
-            bounds=Bounds(0, program.most),  # pyright: ignore[reportArgumentType]
-            constraints=LinearConstraint(program.matrix, program.low, program.high),  # pyright: ignore[reportArgumentType]
-            options={
-                "node_limit": nodes,
-                "time_limit": max(0.05, min(seconds, 1e7)),
-                "mip_rel_gap": 0.5 / above,
-            },
-        )
+        model = model_of(csc_array(program.matrix), program.cost, *limits, whole)
+        model.setOptionValue("mip_max_nodes", nodes)
+        model.setOptionValue("mip_rel_gap", 0.5 / above)
+        result = branched(model, budget)
     bound = -1
-    if result.mip_dual_bound is not None and np.isfinite(result.mip_dual_bound):
+    if np.isfinite(result.bound):
         # HiGHS is right to within its tolerances times the largest number it sees; the prices
         # were summed in floating point
         doubt = 1e-6 * max(above, float(np.abs(program.cost).max(initial=0.0)))
-        bound = math.ceil(program.paid + result.mip_dual_bound - doubt - 1e-12 * program.paid)
+        bound = math.ceil(program.paid + result.bound - doubt - 1e-12 * program.paid)
     if result.x is None:
         return None, bound
     found = np.rint(result.x)
@@ -201,7 +197,7 @@ class Neighbourhoods:
         k: int,
         cell: float,
         seed: int,
-        seconds_left: Callable[[], float] = lambda: 1e9,
+        budget: Stop | None = None,
         stop: Callable[[], bool] = lambda: False,
         report: Callable[[int, float], None] = lambda cost, share: None,
     ) -> NDArray[np.int64]:
@@ -226,7 +222,7 @@ class Neighbourhoods:
             visited[start] += 1
             if len(torn):
                 visited[np.isin(state.pattern, torn)] += 1
-                cost += self.resolve(maker, torn, k, unit, state, price, seconds_left())
+                cost += self.resolve(maker, torn, k, unit, state, price, budget or Stop())
             report(cost, (n + 1) / self.blocks)
         return state.pattern.astype(np.int64)
 
@@ -238,7 +234,7 @@ class Neighbourhoods:
         unit: int,
         state: State,
         price: NDArray[np.float64],
-        seconds: float,
+        budget: Stop,
     ) -> int:
         """Re-solve one block; return the change of cost."""
         block = maker.make(torn, k, unit, 4 * unit, state)
@@ -246,7 +242,7 @@ class Neighbourhoods:
             return 0
         outside = state.size >= k
         outside[torn] = False
-        taken, _ = solve_block(block, k, outside, state, price, self.nodes, seconds)
+        taken, _ = solve_block(block, k, outside, state, price, self.nodes, budget)
         if taken is None:
             return 0
         return apply_block(block, taken, torn, k, state, maker.candidates)

@@ -7,7 +7,6 @@ at most UB − 1 − LB, since reduced costs are nonnegative and sum to cost −
 pairs finds it or shows that there is none.
 """
 
-from collections.abc import Callable
 from math import floor, isfinite
 
 import numpy as np
@@ -21,6 +20,7 @@ from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
+from incrowd.run.stop import Stop
 from incrowd.solvers.engine.assignment import new_state
 from incrowd.solvers.engine.block import BlockMaker
 from incrowd.solvers.engine.branching.tree import Branching
@@ -45,7 +45,7 @@ def prove(
     price: NDArray[np.float64],
     bound: int,
     k: int,
-    seconds: Callable[[], float],
+    stop: Stop,
     patient: bool,
     lifted: Lifted | None = None,
 ) -> tuple[Solution, int]:
@@ -55,14 +55,13 @@ def prove(
 
     Parameters
     ----------
-    seconds: what is left of the user's time limit; without one the effort is limited by counts, to
-        be repeatable.
+    stop: the user's budget; without a time limit the effort is limited by counts, to be repeatable.
     patient: whether a proof is worth some minutes: a time limit or a gap was given.
     lifted: prices with odd sets, if known, over all pairs that a better release could use: there
         are far fewer pairs within reach of their bound.
     """
     if lifted is not None:
-        return prove_by_patterns(tree.instance, best, bound, k, seconds, patient, lifted)
+        return prove_by_patterns(tree.instance, best, bound, k, stop, patient, lifted)
     worth = float(price @ tree.instance.counts)
     shares = list(SHARES)
     while shares:  # a better release first makes the full problem smaller
@@ -71,7 +70,7 @@ def prove(
         if slack < 0:
             return best, best.cost
         before = best.cost
-        found = attempt_pairs(tree, best, price, k, share * slack, seconds(), patient)
+        found = attempt_pairs(tree, best, price, k, share * slack, stop, patient)
         if found is None:
             return best, bound
         best, proven = found
@@ -87,7 +86,7 @@ def prove_by_patterns(
     best: Solution,
     bound: int,
     k: int,
-    seconds: Callable[[], float],
+    stop: Stop,
     patient: bool,
     lifted: Lifted,
 ) -> tuple[Solution, int]:
@@ -95,20 +94,22 @@ def prove_by_patterns(
 
     Costs far above the bound call for very many classes: then lower ones come first.
     """
-    certain = settled(lifted.lists, lifted, instance, k)
+    certain = settled(lifted.lists, lifted, instance, k, stop.over)
+    if certain is None:
+        return best, bound
     lifted = exact(certain, lifted.lists, instance)
     worth = certain.total(instance.counts) / certain.quantum
     bound = max(bound, min(best.cost, certain.bound(instance.counts)))
-    limited = isfinite(seconds())
+    limited = isfinite(stop.left())
     if not limited and instance.distinct > MOST_ROWS:
         return best, bound
     nodes = NODES[True] if limited else BRANCHED[patient]
-    while bound < best.cost and seconds() > 0:
-        aim = aim_of(lifted, instance, k, worth, bound, best.cost - 1, patient)
+    while bound < best.cost and not stop.now():
+        aim = aim_of(lifted, instance, k, worth, bound, best.cost - 1, patient, stop)
         if aim is None:
             break
         most, classes = aim
-        problem = classes, lifted, instance, k, most, nodes, seconds
+        problem = classes, lifted, instance, k, most, nodes, stop.left
         found, complete = Branching().run(*problem)
         best = best if found is None else found
         if not complete:
@@ -125,13 +126,14 @@ def aim_of(
     bound: int,
     most: int,
     patient: bool,
+    stop: Stop,
 ) -> tuple[int, Classes] | None:
     """Return a cost of ``bound`` to ``most`` and all classes of releases of that cost.
 
     The highest, halving the way to ``worth``, with few classes; None if there are too many.
     """
-    while True:
-        classes = classes_within(lifted, instance, k, most - worth + 1e-6)
+    while not stop.now():
+        classes = classes_within(lifted, instance, k, most - worth + 1e-6, stop.over)
         if classes is not None and len(classes.size) <= FEW_CLASSES[patient]:
             return most, classes
         lower = max(bound, floor(worth + (most - worth) / 2))
@@ -139,15 +141,16 @@ def aim_of(
             enough = classes is not None and len(classes.size) <= MOST_CLASSES[patient]
             return (most, classes) if enough and classes is not None else None
         most = lower
+    return None
 
 
-def pairs_in_reach(lifted: Lifted, instance: Instance, k: int) -> Emission | None:
+def pairs_in_reach(lifted: Lifted, instance: Instance, k: int, stop: Stop) -> Emission | None:
     """Return the pairs of classes that cost little more than lifted prices pay; None if too many.
 
     Nearly all that good releases use, and far fewer than without odd sets.
     """
     for reach in REACHES:
-        classes = classes_within(lifted, instance, k, reach * instance.cell)
+        classes = classes_within(lifted, instance, k, reach * instance.cell, stop.over)
         if classes is not None:
             return pairs_of(classes, lifted.lists, instance.distinct)
     return None
@@ -159,14 +162,14 @@ def attempt_pairs(
     price: NDArray[np.float64],
     k: int,
     slack: float,
-    seconds: float,
+    stop: Stop,
     patient: bool,
 ) -> tuple[Solution, int] | None:
     """Solve the problem of all pairs within ``slack``; None when they are too many."""
     emission = within(tree, price, k, slack, MOST_PAIRS[patient])
     if emission is None:
         return None
-    return solve_whole(tree, best, emission, price, k, NODES[patient], seconds)
+    return solve_whole(tree, best, emission, price, k, NODES[patient], stop)
 
 
 def solve_whole(
@@ -176,7 +179,7 @@ def solve_whole(
     price: NDArray[np.float64],
     k: int,
     nodes: int,
-    seconds: float,
+    stop: Stop,
 ) -> tuple[Solution, int]:
     """Solve the whole table over these pairs and the classes of ``best``.
 
@@ -191,7 +194,7 @@ def solve_whole(
     if block is None:
         return best, 0
     outside = np.zeros(len(state.size), np.bool_)
-    taken, proven = solve_block(block, k, outside, state, price, nodes, seconds)
+    taken, proven = solve_block(block, k, outside, state, price, nodes, stop)
     if taken is not None:
         apply_block(block, taken, torn, k, state, candidates)
         found = Solution.of(tree.instance, state.pattern.astype(np.int64))

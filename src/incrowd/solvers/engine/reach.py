@@ -6,22 +6,28 @@ small enough for a better one (Baldacci, Christofides and Mingozzi, Mathematical
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.classes import all_classes
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes, PricingProblem
+from incrowd.kernels.halt import NEVER
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 
 MOST_CLASSES = 400_000
 
 
-def classes_within(lifted: Lifted, instance: Instance, k: int, slack: float) -> Classes | None:
+def classes_within(
+    lifted: Lifted, instance: Instance, k: int, slack: float, word: NDArray[np.int64] = NEVER
+) -> Classes | None:
     """List the classes whose reduced cost under prices and odd sets is within ``slack``.
 
-    None when they are more than ``MOST_CLASSES``.
+    None when they are more than ``MOST_CLASSES``, or time ends first (``word``: see
+    ``incrowd.kernels.halt``).
     """
-    problem = PricingProblem.of(lifted.lists, instance.counts, k, lifted.price, lifted.sets)
+    prices = lifted.price, lifted.sets
+    problem = PricingProblem.of(lifted.lists, instance.counts, k, *prices, halt=word)
     room = Classes.room(MOST_CLASSES, k)
     n = all_classes(problem, slack, room)
     return None if n < 0 else room.first(n)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, PrefixTree, Slack
+from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, STOPPED, PrefixTree, Slack
 from incrowd.bounds.price import MOST_TRIES
 from incrowd.bounds.support import affordable
 from incrowd.lattice.emission import Emission, new_sink
@@ -67,7 +67,7 @@ class Search:
         self.means, self.instance, self.k, self.progress = means, instance, k, progress
         self.stop, self.seed = progress.stop, progress.context.seed
         self.tell, self.offer, self.done = progress.tell, progress.offer, progress.done
-        self.tree = PrefixTree(instance)
+        self.tree = PrefixTree(instance, self.stop)
         self.price = np.zeros(instance.distinct)
         self.priced = self.wide = False
         self.early = True
@@ -98,7 +98,7 @@ class Search:
             state = self.tree.run(
                 EMIT, self.k, self.price, slack=slack, sink=sink, visits=self.visits // 3
             )
-            if state[3] == 0:
+            if state[3] in (0, STOPPED):
                 break
             share *= 0.7 if state[3] == OVERFLOW else 0.2
         else:
@@ -230,7 +230,7 @@ class Search:
                     self.k,
                     self.instance.cell,
                     self.seed + turn,
-                    self.stop.left,
+                    self.stop,
                     self.done,
                     lambda cost, share: self.tell("blocks", share, cost),
                 )

@@ -24,6 +24,7 @@ from incrowd.solvers.matching.nodes import FAR, Nodes, costs_of
 from incrowd.solvers.matching.walk import Walker, distinct_groups
 
 NEW_ARCS = 3
+SEARCHES = 50  # between two looks at the clock
 
 
 @kernel
@@ -240,10 +241,12 @@ def relax(
         while 0 <= first < n:
             if context.stop.now():
                 return Fractional(fallback, mate, known, False)
-            first = augment(start, head, cost, a, b, mate, mate_of, first, 500)
+            first = augment(start, head, cost, a, b, mate, mate_of, first, SEARCHES)
         assert first == n, "the lawful solution's arcs keep the assignment feasible"
         price = a + b
         violated = walker.below(plain(price), 0)
+        if walker.cut_short:
+            return Fractional(fallback, mate, known, False)
         context.tell("linear program", bound=int(fallback.sum()))
         if not len(violated):
             return Fractional(price, mate, known, True)

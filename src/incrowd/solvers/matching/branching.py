@@ -5,24 +5,77 @@ sides only take columns away.  Each bound is a sum of integer prices and weights
 of the branch obeys, so that no rounding error can cut off an optimum.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from incrowd.linear.highs import model_of, optimum
+from incrowd.linear.simplex import Simplex
 from incrowd.run.stop import Stop
 from incrowd.solvers.matching.separation import WHOLE
 
-UNIT = 1 << 20
+
+class Branch(NamedTuple):
+    """A node of the search: bool, shape (columns,): which may be used; the basis to go on from."""
+
+    usable: NDArray[np.bool_]
+    basis: Any
 
 
 class Relaxed(NamedTuple):
-    """A branch's linear program: ``x`` over its columns, and its bound in integers."""
+    """A branch's linear program: ``x`` over all columns, integer slacks, and its bound in costs."""
 
     x: NDArray[np.float64]
+    slack: NDArray[np.int64]
     bound: int
+
+
+class Relaxation:
+    """The linear program over columns of which some may be used; one branch at a time.
+
+    unit: price units in one cost unit.
+    """
+
+    def __init__(
+        self,
+        groups: NDArray[np.int32],
+        cost: NDArray[np.int64],
+        nodes: int,
+        odd_sets: list[NDArray[np.int64]],
+        best: int,
+        unit: int,
+    ) -> None:
+        self.cost, self.nodes, self.unit = cost, nodes, unit
+        self.matrix = rows_of(groups, nodes, odd_sets)
+        self.mean = max(1.0, float(cost.mean()))  # the solver's tolerances are absolute
+        rows = nodes + len(odd_sets)
+        most = np.concatenate([np.ones(nodes), np.full(len(odd_sets), np.inf)])
+        # a row that no column fills makes a branch dearer than the best partition
+        self.simplex = Simplex(np.ones(rows), most, np.full(rows, 2.0 * (best + 1) / self.mean))
+        self.simplex.add_columns(cost / self.mean, self.matrix)
+        self.usable = np.ones(len(cost), np.bool_)
+
+    def enter(self, branch: Branch) -> None:
+        """Go to a branch."""
+        changed = np.flatnonzero(branch.usable != self.usable)
+        self.simplex.limit_columns(changed, branch.usable[changed])
+        if branch.basis is not None:
+            self.simplex.restore(branch.basis)
+        self.usable = branch.usable
+
+    def solve(self, stop: Stop) -> Relaxed | None:
+        """Solve the branch at hand; None when it is time to stop, or the solver fails."""
+        point = self.simplex.solve(stop.left)
+        if point is None:
+            return None
+        dual = np.round(point.y * (self.mean * self.unit)).astype(np.int64)
+        dual[self.nodes :] = np.maximum(dual[self.nodes :], 0)
+        slack = self.cost * self.unit - self.matrix.T.astype(np.int64) @ dual
+        # every column has a node, so this much less a node leaves none below its price
+        less = max(0, -int(slack[self.usable].min(initial=0)))
+        total = sum(dual.tolist()) - less * self.nodes
+        return Relaxed(point.x, slack + less, -(-total // self.unit))
 
 
 def branch(
@@ -31,9 +84,16 @@ def branch(
     nodes: int,
     odd_sets: list[NDArray[np.int64]],
     best: int,
+    unit: int,
+    branches: float,
     stop: Stop,
 ) -> tuple[bool, NDArray[np.int64] | None]:
     """Find a partition of the nodes into groups that costs less than ``best``.
+
+    Parameters
+    ----------
+    unit: price units in one cost unit; sums of prices stay far within 64 bits.
+    branches: how many may be looked at.
 
     Returns
     -------
@@ -41,78 +101,55 @@ def branch(
     none was found.
     """
     found: NDArray[np.int64] | None = None
-    stack = [np.arange(len(groups))]
+    program = Relaxation(groups, cost, nodes, odd_sets, best, unit)
+    stack = [Branch(program.usable, None)]
     while stack:
-        if stop.now():
+        branches -= 1
+        if branches < 0 or stop.now():
             return False, found
-        columns = stack.pop()
-        relaxed = relax(groups[columns], cost[columns], nodes, odd_sets, best)
+        at = stack.pop()
+        program.enter(at)
+        relaxed = program.solve(stop)
         if relaxed is None:
             return False, found
         if relaxed.bound >= best:
             continue
-        x = relaxed.x
-        split = pair_to_split(groups[columns], x)
+        split = pair_to_split(groups, relaxed.x)
         if split is None:
-            chosen = columns[x > 0.5]
+            chosen = np.flatnonzero(relaxed.x > 0.5)
             if not covers(groups[chosen], nodes) or int(cost[chosen].sum()) >= best:
                 return False, found  # numerical trouble: claim nothing
             found, best = chosen, int(cost[chosen].sum())
             # The branch itself may hold more: go on below its new bound.
-            stack.append(columns)
+            stack.append(at)
             continue
+        # a column whose slack alone exceeds the gap is in no better partition
+        usable = at.usable & (relaxed.slack < (best - relaxed.bound + 1) * unit)
         u, v = split
-        holds_u = (groups[columns] == u).any(axis=1)
-        holds_v = (groups[columns] == v).any(axis=1)
-        stack.append(columns[~(holds_u & holds_v)])
-        stack.append(columns[holds_u == holds_v])
+        holds_u, holds_v = (groups == u).any(axis=1), (groups == v).any(axis=1)
+        basis = program.simplex.basis()
+        stack.append(Branch(usable & ~(holds_u & holds_v), basis))
+        stack.append(Branch(usable & (holds_u == holds_v), basis))
     return True, found
-
-
-def relax(
-    groups: NDArray[np.int32],
-    cost: NDArray[np.int64],
-    nodes: int,
-    odd_sets: list[NDArray[np.int64]],
-    best: int,
-) -> Relaxed | None:
-    """Solve a branch's linear program; None when the solver fails.
-
-    Each node may also stay alone for more than the best cost, which keeps every branch feasible.
-    """
-    alone = np.full((nodes, 3), -1, np.int32)
-    alone[:, 0] = np.arange(nodes)
-    matrix = rows_of(np.concatenate([groups, alone]), nodes, odd_sets)
-    price = np.concatenate([cost, np.full(nodes, 4 * best + 4)])
-    once = np.ones(nodes + len(odd_sets))
-    most = np.concatenate([once[:nodes], np.full(len(odd_sets), np.inf)])
-    model = model_of(matrix, price, np.full(len(price), np.inf), once, most)
-    model.run()
-    point = optimum(model)
-    if point is None:
-        return None
-    dual = np.round(point.y * UNIT).astype(np.int64)
-    dual[nodes:] = np.maximum(dual[nodes:], 0)
-    slack = price * UNIT - matrix.T.astype(np.int64) @ dual
-    dual[:nodes] -= max(0, -int(slack.min()))
-    return Relaxed(point.x[: len(groups)], -(-int(dual.sum()) // UNIT))
 
 
 def rows_of(
     groups: NDArray[np.int32], nodes: int, odd_sets: list[NDArray[np.int64]]
-) -> sparse.csc_matrix:
-    """Nodes, then odd sets, × columns."""
+) -> sparse.csc_array:
+    """Nodes, then odd sets, × columns: which a column holds, or meets in an odd number of nodes."""
     member = groups.ravel()
     column = np.repeat(np.arange(len(groups)), 3)[member >= 0]
     member = member[member >= 0]
-    cover = sparse.csc_matrix((np.ones(len(member)), (member, column)), shape=(nodes, len(groups)))
+    shape = (nodes, len(groups))
+    cover = sparse.csc_array((np.ones(len(member)), (member, column)), shape=shape)
     if not odd_sets:
         return cover
-    inside = np.zeros((len(odd_sets), nodes))
-    for i, odd_set in enumerate(odd_sets):
-        inside[i, odd_set] = 1
-    odd = sparse.csc_matrix((inside @ cover) % 2)
-    return sparse.csc_matrix(sparse.vstack([cover, odd]))
+    of_set = np.repeat(np.arange(len(odd_sets)), [len(odd_set) for odd_set in odd_sets])
+    entries = np.ones(len(of_set)), (of_set, np.concatenate(odd_sets))
+    odd = sparse.csc_array(sparse.csr_array(entries, shape=(len(odd_sets), nodes)) @ cover)
+    odd.data %= 2
+    odd.eliminate_zeros()
+    return sparse.csc_array(sparse.vstack([cover, odd], format="csc"))
 
 
 def pair_to_split(groups: NDArray[np.int32], x: NDArray[np.float64]) -> tuple[int, int] | None:

@@ -45,6 +45,11 @@ class Certificate:
         return with_odd_sets(self.price, list(self.odd_sets), self.weight, self.unit)
 
 
+def nothing(nodes: int) -> Certificate:
+    """Return prices that prove nothing."""
+    return Certificate(np.zeros(nodes, np.int64), (), np.zeros(0, np.int64), 1)
+
+
 def unit_for(nodes: Nodes) -> int:
     """The finest unit whose sums stay far inside 64 bits."""
     dearest = sum(
@@ -79,9 +84,14 @@ def best_certified(master: Master, walker: Walker, unit: int) -> Certificate:
 
 
 def certified(certificate: Certificate, walker: Walker) -> Certificate:
-    """Lower the prices until no group violates them: the search behind ``least_slack`` says so."""
+    """Lower the prices until no group violates them: the search behind ``least_slack`` says so.
+
+    Prices of 0, which prove nothing, where time ends before it is through.
+    """
     certificate = _within_home(certificate, walker.grid.home)
     least = walker.least_slack(certificate.dual)
+    if walker.cut_short:
+        return nothing(len(certificate.price))
     if least == 0:
         return certificate
     lower = -(least // 2)  # the smallest groups in question have two nodes

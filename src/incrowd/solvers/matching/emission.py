@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import kernel
 from incrowd.solvers.matching.dual import pair_slack, triple_slack
 from incrowd.solvers.matching.nodes import pair_cost, triple_cost
@@ -17,10 +18,12 @@ class Sink(NamedTuple):
     ----------
     groups: int32, shape (capacity, 3).
     state: int64, shape (2,): groups used so far, least slack met.
+    halt: see ``incrowd.kernels.halt``.
     """
 
     groups: NDArray[np.int32]
     state: NDArray[np.int64]
+    halt: NDArray[np.int64]
 
 
 @kernel
@@ -77,6 +80,8 @@ def emit_pairs(
     for d in range(1, n):
         if hat[rows[0]] + hat[rows[d]] <= two:
             return
+        if halted(sink.halt):
+            return
         for i in range(n - d):
             u, v = rows[i], rows[i + d]
             if hat[u] + hat[v] <= two:
@@ -103,7 +108,7 @@ def emit_triples(
             return
         for i in range(n - span):
             u, w = rows[i], rows[i + span]
-            if hat[u] + hat[rows[i + 1]] + hat[w] <= three:
+            if hat[u] + hat[rows[i + 1]] + hat[w] <= three or halted(sink.halt):
                 break
             for j in range(i + 1, i + span):
                 v = rows[j]
@@ -148,6 +153,8 @@ def check(rows: Any, n: int, cost: int, grid: Any, dual: Any, triples: bool, sin
         u = rows[i]
         for j in range(i + 1, n):
             v = rows[j]
+            if halted(sink.halt):
+                return
             pair = hat[u] + hat[v]
             alone = not triples or pair + hat[v] <= 3 * cost * dual.unit
             if pair <= 2 * cost * dual.unit and alone:

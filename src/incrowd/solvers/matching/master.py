@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from incrowd.linear.highs import append_columns, limit_time, model_of, optimum
+from incrowd.linear.highs import append_columns, model_of, optimum, run_until
+from incrowd.run.stop import Stop
 from incrowd.solvers.matching.assignment import Fractional, cycles
 from incrowd.solvers.matching.pool import Incidence, Pool
 
@@ -92,15 +93,15 @@ class Master:
         basis.valid = True
         self._model.setBasis(basis)
 
-    def solve(self, seconds: float) -> bool:
-        """Solve to optimality; False when time ran out (then nothing changed)."""
-        limit_time(self._model, seconds)
+    def solve(self, stop: Stop) -> bool:
+        """Solve to optimality; False when it is time to stop: then it must not be used any more."""
         # Few nodes change between rounds.  Perturbed costs make the solver walk through the ties
         # of all the others (10,000 iterations instead of 75), so they are the second resort.
         for perturbation, iterations in ((0.0, 20_000), (1.0, 2**31 - 1)):
             self._model.setOptionValue("dual_simplex_cost_perturbation_multiplier", perturbation)
             self._model.setOptionValue("simplex_iteration_limit", iterations)
-            self._model.run()
+            if not run_until(self._model, stop):
+                return False
             if self._model.getModelStatus() != highspy.HighsModelStatus.kIterationLimit:
                 break
         point = optimum(self._model)

@@ -5,8 +5,9 @@
 2. Columns of reduced cost 0; around each fractional component a small integer program over them
    (``rounding``).  All whole: done, the cost is the bound.
 3. Else cuts from the components that resisted (``separation``), the linear program again
-   (``master``), priced until no pair or triple violates the duals, and back to 2.
-4. What odd sets leave open is branched on (``branching``).
+   (``master``), priced until no pair or triple violates the duals, and back to 2: as long as
+   that pays.
+4. What odd sets leave open is branched on (``branching``), so many times.
 
 Every bound is the sum of prices and weights in integers, checked by a complete search
 (``certificate``).  Whenever time ends: the best lawful groups and the best bound so far.
@@ -20,7 +21,13 @@ from numpy.typing import NDArray
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching.assignment import Fractional, cycles, first_arcs, relax
 from incrowd.solvers.matching.branching import branch
-from incrowd.solvers.matching.certificate import Certificate, best_certified, rounded, unit_for
+from incrowd.solvers.matching.certificate import (
+    Certificate,
+    best_certified,
+    nothing,
+    rounded,
+    unit_for,
+)
 from incrowd.solvers.matching.dual import plain, slacks_of
 from incrowd.solvers.matching.master import Master
 from incrowd.solvers.matching.nodes import FAR, Nodes, costs_of
@@ -30,7 +37,9 @@ from incrowd.solvers.matching.rounding import TIGHT, Rounder
 from incrowd.solvers.matching.separation import violated_sets
 from incrowd.solvers.matching.walk import Walker
 
-MIP_SECONDS = 30.0
+# rounds of cuts, as a share of all and at least, that must close this share of the open gap
+LATEST, FEWEST, LEAST = 1 / 3, 10, 0.2
+BRANCHES = 300  # looked at, unless all is asked for
 ALL = 1 << 40
 
 
@@ -65,6 +74,7 @@ class Run:
     certificate: Certificate
     cost: int = 0
     bound: int = 0
+    gaps: list[int] = field(default_factory=list)  # after each round of cuts
     pool: Pool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,6 +98,20 @@ class Run:
         stop = self.context.stop
         return stop.now() or stop.satisfied(self.cost, self.bound)
 
+    @property
+    def patient(self) -> bool:
+        """Whether all is asked for, whatever it takes."""
+        return self.context.stop.gap == 0
+
+    @property
+    def pays(self) -> bool:
+        """Whether the latest rounds of cuts have closed enough of the gap to go on."""
+        latest = max(FEWEST, int(LATEST * len(self.gaps)))
+        if self.patient or len(self.gaps) <= latest:
+            return True
+        before = self.gaps[-1 - latest]
+        return before - self.gaps[-1] >= LEAST * before
+
     def matching(self) -> Matching:
         """Return the result."""
         if self.cost <= self.bound:
@@ -103,13 +127,15 @@ class Run:
 
 def match(nodes: Nodes, groups: NDArray[np.int32], context: Context) -> Matching:
     """Find the cheapest lawful groups; ``groups`` are any lawful ones."""
-    walker = Walker(nodes.grid, context.seed)
-    start = Certificate(np.zeros(nodes.size, np.int64), (), np.zeros(0, np.int64), 1)
-    run = Run(nodes, walker, context, groups, np.random.default_rng(context.seed), start)
-    if not nodes.size:
+    walker = Walker(nodes.grid, context.seed, stop=context.stop)
+    rng = np.random.default_rng(context.seed)
+    run = Run(nodes, walker, context, groups, rng, nothing(nodes.size))
+    if not nodes.size or context.stop.now():  # then the nodes are not to be relied on
         return run.matching()
     context.tell("first release", cost=run.cost)
     reach = walker.nearest()
+    if walker.cut_short:
+        return run.matching()
     known = first_arcs(walker, reach, groups)
     greedy = greedy_groups(nodes, known[known[:, 1] >= 0])
     if greedy is not None:
@@ -164,7 +190,7 @@ def close(run: Run, fractional: Fractional) -> None:
     unit = unit_for(run.nodes)
     whole = master.x.copy()
     first = True
-    while not run.over:
+    while not run.over and run.pays:
         dual = rounded(master, unit).dual
         run.pool.add(run.walker.below(dual, unit // 2, 2, triples=True))
         master.extend()
@@ -179,6 +205,7 @@ def close(run: Run, fractional: Fractional) -> None:
             return
         if not price_out(run, master, unit):
             return
+        run.gaps.append(run.cost - run.bound)
         run.context.tell("odd sets", cost=run.cost, bound=run.bound)
 
 
@@ -211,7 +238,7 @@ def round_open(run: Run, rounder: Rounder, x: NDArray[np.float64]) -> bool:
         left = len(rounder.open_components(x))
         if not left or left > most or run.context.stop.now():
             break
-        rounder.round(x, size, TIGHT, 0, MIP_SECONDS, run.context.stop)
+        rounder.round(x, size, TIGHT, 0, run.context.stop)
     offer_whole(run, rounder, x)
     return run.cost <= run.bound
 
@@ -220,7 +247,7 @@ def complete(run: Run, rounder: Rounder, x: NDArray[np.float64]) -> None:
     """Offer what becomes of ``x`` when its open components are made whole at any cost."""
     whole = x.copy()
     for size in (40, 120):
-        rounder.round(whole, size, np.inf, np.inf, MIP_SECONDS, run.context.stop)
+        rounder.round(whole, size, np.inf, np.inf, run.context.stop)
     offer_whole(run, rounder, whole)
 
 
@@ -241,10 +268,12 @@ def cut(run: Run, rounder: Rounder, master: Master, x: NDArray[np.float64]) -> i
 def price_out(run: Run, master: Master, unit: int) -> bool:
     """Solve the linear program over all pairs and triples; False when time ends first."""
     while True:
-        if not master.solve(run.context.stop.left()) or run.context.stop.now():
+        if not master.solve(run.context.stop) or run.context.stop.now():
             return False
         certificate = rounded(master, unit)
         violated = run.walker.below(certificate.dual, -max(2, unit >> 20), 3, triples=True)
+        if run.walker.cut_short:
+            return False
         added = run.pool.add(violated)
         if not added:
             run.prove(best_certified(master, run.walker, unit))
@@ -256,16 +285,16 @@ def branch_out(run: Run) -> None:
     """Enumerate every column that a better solution may use, and branch over them."""
     certificate = run.certificate
     room = (run.cost - 1) * certificate.unit - certificate.total
-    walker = Walker(run.nodes.grid, run.context.seed, 1 << 22)
+    walker = Walker(run.nodes.grid, run.context.seed, 1 << 22, stop=run.context.stop)
     every = walker.below(certificate.dual, room + 1, ALL, triples=True)
-    if walker.full:
+    if walker.full or walker.cut_short:
         return
     singles = run.pool.groups[run.pool.groups[:, 1] < 0]
     groups = np.concatenate([singles, every])
     groups = groups[slacks_of(run.nodes.grid, certificate.dual, groups) <= room]
     proved, better = branch(
         groups, costs_of(run.nodes.grid, groups), run.nodes.size, list(certificate.odd_sets),
-        run.cost, run.context.stop,
+        run.cost, unit_for(run.nodes), np.inf if run.patient else BRANCHES, run.context.stop,
     )  # fmt: skip
     if better is not None:
         run.offer(groups[better])

@@ -6,16 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.problem.instance import Instance
+from incrowd.run.stop import Stop
 from incrowd.solvers.matching.nodes import FAR, Nodes, costs_of, grid_of
 from incrowd.solvers.matching.walk import Walker
 
 
-def two_anonymous(instance: Instance, seed: int) -> Nodes:
+def two_anonymous(instance: Instance, seed: int, stop: Stop | None = None) -> Nodes:
     """Return the nodes for 2-anonymity: the copies of rows with at most two copies.
 
     A row with three copies or more is a *host*: it stays whole except that it may give one copy
     to a guest, so a node has the choice of going to its nearest host for 2·cost(node, host)
-    (Lemma 1 of the explanation, "Multiplicities").
+    (Lemma 1 of the explanation, "Multiplicities").  That may be too much when time is up before
+    all hosts are known.
     """
     counts = instance.counts
     light, hosts = np.flatnonzero(counts <= 2), np.flatnonzero(counts >= 3)
@@ -27,7 +29,7 @@ def two_anonymous(instance: Instance, seed: int) -> Nodes:
     if len(hosts) and len(light):
         is_host = (counts >= 3).astype(np.int32)
         everyone = grid_of(instance, np.arange(instance.distinct), is_host)
-        home = 2 * Walker(everyone, seed, 0).nearest()[row]
+        home = 2 * Walker(everyone, seed, 0, stop=stop).nearest()[row]
     return Nodes(instance, copy, hosts, grid_of(instance, row, home=home))
 
 

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from incrowd.linear.highs import model_of
+from incrowd.linear.highs import branched, model_of
 from incrowd.run.stop import Stop
 from incrowd.solvers.matching.pool import Incidence, Pool
 from incrowd.solvers.matching.separation import WHOLE, components, fractional_columns
 
 TIGHT = 1e-6
+MOST_NODES = 1_000  # of one such program: a limit that does not depend on the clock
 
 
 @dataclass(eq=False)
@@ -51,7 +52,6 @@ class Rounder:
         size: int,
         threshold: float,
         allowance: float,
-        seconds: float,
         stop: Stop,
     ) -> int:
         """Try to make every component of ``x`` whole, in place; return how many stay fractional.
@@ -66,8 +66,7 @@ class Rounder:
             if stop.now():
                 return failed + 1
             region = self.grow(nodes, x, size, threshold)
-            limit = min(seconds, stop.left())
-            if not self._replace(region, x, threshold, allowance, limit):
+            if not self._replace(region, x, threshold, allowance, stop):
                 failed += 1
         return failed
 
@@ -126,7 +125,7 @@ class Rounder:
         x: NDArray[np.float64],
         threshold: float,
         allowance: float,
-        seconds: float,
+        stop: Stop,
     ) -> bool:
         """Solve the region in whole numbers; write it to ``x`` and return True when allowed."""
         incidence, groups, cost = self.incidence, self.pool.groups, self.pool.cost
@@ -142,9 +141,8 @@ class Rounder:
         usable = near[(self.slack[near] < threshold) & inside[groups[near]].all(axis=1)]
         paid = float(cost[old] @ x[old])
         chosen = whole_program(
-            groups[usable], cost[usable], region, np.ceil(paid - 1e-6) + allowance,
-            seconds,
-        )  # fmt: skip
+            groups[usable], cost[usable], region, np.ceil(paid - 1e-6) + allowance, stop
+        )
         if chosen is None:
             return False
         x[old] = 0.0
@@ -157,7 +155,7 @@ def whole_program(
     cost: NDArray[np.int64],
     region: NDArray[np.int64],
     at_most: float,
-    seconds: float,
+    stop: Stop,
 ) -> NDArray[np.int64] | None:
     """Indices of groups that partition the region at a cost of at most ``at_most``, or None."""
     if not len(groups):
@@ -172,14 +170,13 @@ def whole_program(
     )
     once = np.ones(len(region))
     model = model_of(matrix, cost, np.ones(len(groups)), once, once, whole=True)
-    model.setOptionValue("time_limit", max(seconds, 0.01))
+    model.setOptionValue("mip_max_nodes", MOST_NODES)
     model.setOptionValue("mip_abs_gap", 0.99)
     model.setOptionValue("mip_rel_gap", 0.0)
     if np.isfinite(at_most):
         model.setOptionValue("objective_target", at_most + 0.5)
-    model.run()
-    solution = np.array(model.getSolution().col_value)
-    if len(solution) != len(groups):
+    solution = branched(model, stop).x
+    if solution is None:
         return None
     whole = np.round(solution)
     covered = matrix @ whole

@@ -7,6 +7,7 @@ triples are looked for from such pairs.
 
 from typing import Any
 
+from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import kernel
 from incrowd.solvers.matching.dual import pair_slack, triple_slack
 from incrowd.solvers.matching.emission import put
@@ -14,10 +15,12 @@ from incrowd.solvers.matching.nodes import FAR, bounded_cost, pair_cost, triple_
 
 
 @kernel
-def scan_nearest(grid: Any, reach: Any) -> None:
+def scan_nearest(grid: Any, reach: Any, word: Any) -> None:
     """Lower each node's reach to the cost of its cheapest partner of another color."""
     n = reach.size
     for u in range(n):
+        if halted(word):
+            return
         for v in range(u + 1, n):
             if grid.color[u] != grid.color[v]:
                 cost = bounded_cost(grid, u, v, max(reach[u], reach[v]))
@@ -30,6 +33,8 @@ def scan_neighbors(grid: Any, reach: Any, per: int, sink: Any, random: Any) -> N
     """Append up to ``per`` partners within reach of each node, from a random place on."""
     n = reach.size
     for u in range(n):
+        if halted(sink.halt):
+            return
         random[0] = (random[0] * 1103515245 + 12345) & 0x7FFFFFFF
         first = (random[0] >> 8) % n
         given = 0
@@ -57,7 +62,7 @@ def scan_below(
         for j in range(i + 1, n):
             v = order[j]
             room = hat[u] + hat[v] + reserve
-            if room <= 0:
+            if room <= 0 or halted(sink.halt):
                 break
             if grid.color[u] == grid.color[v]:
                 continue
@@ -100,7 +105,7 @@ def scan_check(grid: Any, dual: Any, order: Any, triples: bool, sink: Any) -> No
         u = order[i]
         for j in range(i + 1, order.size):
             v = order[j]
-            if hat[u] + hat[v] <= 0:
+            if hat[u] + hat[v] <= 0 or halted(sink.halt):
                 break
             if color[u] == color[v]:
                 continue

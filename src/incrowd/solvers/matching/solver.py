@@ -39,7 +39,7 @@ class SimplexMatching:
         """Match; bound = cost exactly when that is proven in integers."""
 
         instance = problem.instance
-        nodes = two_anonymous(instance, context.seed)
+        nodes = two_anonymous(instance, context.seed, context.stop)
         matching = match(nodes, any_groups(nodes), context)
         certificate = matching.certificate
         price = np.zeros(instance.rows, np.int64)

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import kernel
 from incrowd.lattice.cursor import enter, enter_root, new_buffers, next_run
+from incrowd.run.stop import Stop
 from incrowd.solvers.matching.dual import Dual, plain
 from incrowd.solvers.matching.emission import (
     Sink,
@@ -196,7 +198,7 @@ def walk(
         return
     enter_root(grid, buffers)
     depth, begin, end, cost = next_run(0, 1, grid, buffers)
-    while depth >= 0:
+    while depth >= 0 and not halted(sink.halt):
         rows = buffers.rows[depth]
         out = buffers.rows[depth + 1]
         m = 0
@@ -215,23 +217,32 @@ def walk(
 class Walker:
     """The searches over one set of nodes, with their scratch space.
 
-    ``full`` says whether the last search found more groups than it could hold.  ``by_pairs``:
-    whether to go through all pairs instead of the patterns; chosen by what is fewer.
+    Attributes
+    ----------
+    by_pairs: whether to go through all pairs instead of the patterns; chosen by what is fewer.
+    full: whether the last search found more groups than it could hold.
+    cut_short: whether time ended before it was through: then nothing follows from what it did not
+        find.
     """
 
     def __init__(
-        self, grid: Grid, seed: int, capacity: int = 1 << 21, by_pairs: bool | None = None
+        self,
+        grid: Grid,
+        seed: int,
+        capacity: int = 1 << 21,
+        by_pairs: bool | None = None,
+        stop: Stop | None = None,
     ) -> None:
         columns, nodes = grid.codes.shape
         patterns = prod(grid.tables.levels.tolist())
         self.by_pairs = patterns > columns * nodes if by_pairs is None else by_pairs
-        self.grid = grid
+        self.grid, self.stop = grid, stop or Stop()
         self._buffers = new_buffers(columns, nodes, int(grid.tables.width.max(initial=1)))
         self._groups = np.empty((capacity, 3), np.int32)
         self._random = np.array([seed & 0x7FFFFFFF], np.int64)
         self._no_reach = np.zeros(0, np.int64)
         self._least = 0
-        self.full = False
+        self.full = self.cut_short = False
 
     def nearest(self) -> NDArray[np.int64]:
         """int64, shape (nodes,): cost of the cheapest lawful pair that holds each node."""
@@ -267,7 +278,8 @@ class Walker:
     def _walk(
         self, mode: int, dual: Dual, slack: int, triples: bool, per: int, reach: NDArray[np.int64]
     ) -> NDArray[np.int32]:
-        sink = Sink(self._groups, np.zeros(2, np.int64))
+        word = self.stop.overdue if mode == CHECK else self.stop.over  # a proof has some grace
+        sink = Sink(self._groups, np.zeros(2, np.int64), word)
         if self.by_pairs:
             self._scan(mode, dual, slack, triples, per, reach, sink)
         else:
@@ -275,7 +287,7 @@ class Walker:
                 mode, self.grid, dual, slack, triples, per, reach, sink, self._buffers, self._random
             )  # fmt: skip
         used, self._least = sink.state.tolist()
-        self.full = used == len(self._groups)
+        self.full, self.cut_short = used == len(self._groups), halted(word)
         return distinct_groups(self._groups[:used])
 
     def _scan(
@@ -283,7 +295,7 @@ class Walker:
     ) -> None:
         order = np.argsort(-dual.hat, kind="stable")
         if mode == NEAREST:
-            scan_nearest(self.grid, reach)
+            scan_nearest(self.grid, reach, sink.halt)
         elif mode == NEIGHBORS:
             scan_neighbors(self.grid, reach, per, sink, self._random)
         elif mode == EMIT:

@@ -168,7 +168,7 @@ class Run:
     def bound_by_classes(self) -> None:
         """Each row pays at least its cheapest pattern that may hold a lawful class."""
         self.tell("support bound")
-        self.tree = LawfulTree(self.instance, *pricing_of(self.problem))
+        self.tree = LawfulTree(self.instance, *pricing_of(self.problem), self.stop)
         seconds = self.stop.left() / HASTE
         visits = affordable(self.instance.columns, seconds, self.visits)
         price, complete = first_prices(self.tree, visits)
@@ -189,7 +189,7 @@ class Run:
             return
         stage = "k-anonymity prices"
         self.tell(stage, 0.0)
-        tree = PrefixTree(self.instance)
+        tree = PrefixTree(self.instance, self.stop)
         schedule = self.engine.k_prices or PriceBound.suited(self.instance)
         start = np.maximum(self.price, 0.0)
         u = schedule.ascend(tree, self.k, start, self.priced, self.telling(stage))
@@ -227,7 +227,8 @@ class Run:
 
     def price_by_size(self) -> None:
         """Raise the prices of t-closeness further by size of class, and search by those prices."""
-        tree = LawfulTree(self.instance, *pricing_of(self.problem, sizes_that_pay(self.problem)))
+        sizes = sizes_that_pay(self.problem)
+        tree = LawfulTree(self.instance, *pricing_of(self.problem, sizes), self.stop)
         told = self.telling("prices by size")
         u = self.engine.by_size.ascend(tree, self.price, self.priced, told)
         prices = safe_prices(tree, u)

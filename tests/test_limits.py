@@ -1,0 +1,157 @@
+"""Every method and every stage ends soon after it is asked to, on tables that take long.
+
+The one test of seconds: those of the processor, so that other programs do not count, far more than
+a run may take to end, and none in which kernels are compiled.
+"""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from incrowd.bounds.lawful_price import first_prices, safe_bound
+from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.prefix_tree import PrefixTree
+from incrowd.bounds.price import certify
+from incrowd.bounds.pricing import pricing_of
+from incrowd.bounds.support import support_prices
+from incrowd.driver.solve import solve
+from incrowd.kernels.halt import halted
+from incrowd.kernels.jit import kernel
+from incrowd.privacy.classes import Classes
+from incrowd.run import clock
+from incrowd.run.events import Event
+from incrowd.run.stop import Share, Stop, interruptible, watched
+from incrowd.solvers.base import Context
+from incrowd.solvers.catalog import SOLVERS
+from incrowd.solvers.matching.nodes import grid_of
+from incrowd.solvers.matching.walk import Walker
+from limits import MODELS, TABLES, problem
+
+LIMIT, LATE = 0.7, 10.0  # seconds given; beyond those, at most
+SOON = 0.1  # seconds from the beginning of a stage to an interrupt in the midst of it
+
+
+@pytest.fixture(autouse=True)
+def processor_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the clock of limits count the processor's seconds."""
+    monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=time.process_time))
+    return
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("table", TABLES)
+def test_methods_end_in_time(table: str, model: str) -> None:
+    """Tests each method that serves the table: the release is lawful, the bound below its cost."""
+    asked = problem(table, model)
+    ran = 0
+    for method in ("auto", *SOLVERS):
+        if not isinstance(method, str) and method.refuse(asked) is not None:
+            continue
+        stop = Stop(LIMIT)
+        found = solve(asked, method, Context(stop=stop))
+        assert stop.elapsed() < LIMIT + LATE, found.method
+        assert found.bound <= found.cost
+        assert asked.model.lawful_classes(Classes(found.solution.classes, asked.table)).all()
+        ran += 1
+    assert ran > 2
+
+
+@pytest.mark.parametrize(
+    ("table", "model"),
+    [
+        ("weights apart", "k=2"),
+        ("weights apart", "k=3"),
+        ("weights apart", "l=3"),
+        ("deep", "k=2"),
+        ("tiny", "k=3"),
+        ("tiny", "t=0.3"),
+    ],
+)
+def test_stages_end_when_interrupted(table: str, model: str) -> None:
+    """Tests an interrupt in each stage in turn, of runs without a limit."""
+    asked, seen = problem(table, model), set[str]()
+    while True:
+        stop, known, at = Stop(), len(seen), list[float]()
+
+        def interrupt(stop: Stop = stop, at: list[float] = at) -> None:
+            at.append(stop.elapsed())
+            stop.interrupt()
+
+        def listen(event: Event, interrupt: Any = interrupt, known: int = known) -> None:
+            if event.stage not in seen and len(seen) == known:
+                seen.add(event.stage)
+                threading.Timer(SOON, interrupt).start()
+
+        found = solve(asked, "auto", Context(stop=stop, listener=listen))
+        assert found.bound <= found.cost
+        if not at:  # all stages were there, or the last one ended before it was interrupted
+            break
+        assert stop.elapsed() - at[0] < LATE, (seen, found.method)
+    assert len(seen) > 2
+
+
+@kernel
+def spin(word: Any) -> int:
+    """Count until the word is written."""
+    times = 0
+    while not halted(word):
+        times += 1
+    return times
+
+
+def test_kernels_hear_of_the_end() -> None:
+    """Tests a limit, Ctrl-C and another thread while a kernel runs; and that parts share them."""
+    assert spin(np.ones(1, np.int64)) == 0  # compiled
+    stop = Stop(0.2)
+    with watched(stop):
+        assert spin(stop.over) > 0
+    assert stop.now() and stop.why() == "time limit"
+    stop = Stop()
+    with interruptible(stop):
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        assert spin(Share.of(stop, 1e9).over) > 0
+        time.sleep(0)  # the handler runs between two steps
+    assert stop.interrupted and stop.now()
+    stop = Stop()
+    threading.Timer(0.2, stop.interrupt).start()
+    assert spin(stop.over) > 0
+    assert spin(stop.overdue) > 0  # a moment later
+    assert halted(stop.over) and halted(stop.overdue) and not halted(Stop().over)
+
+
+def over() -> Stop:
+    """A stop of which kernels know that it is over."""
+    stop = Stop()
+    stop.words[:] = 1
+    return stop
+
+
+def test_searches_cut_short_prove_nothing() -> None:
+    """Tests that what a search has not found counts for nothing when time ended it."""
+    asked = problem("deep", "k=3")
+    instance, k = asked.instance, 3
+    tree = PrefixTree(instance)
+    price, complete = support_prices(tree, k)
+    assert complete and certify(tree, k, 2.0 * price).bound(instance.counts) > 0
+    tree = PrefixTree(instance, over())
+    assert not support_prices(tree, k)[1]
+    assert certify(tree, k, 2.0 * price).bound(instance.counts) == 0
+    lawful = problem("deep", "l=3")
+    short = LawfulTree(lawful.instance, *pricing_of(lawful), over())
+    u, complete = first_prices(short)
+    assert not complete and safe_bound(short, u)[0] == 0
+    grid = grid_of(instance, np.arange(instance.distinct))
+    for by_pairs in (True, False):
+        walker = Walker(grid, 0, by_pairs=by_pairs)
+        reach = walker.nearest()
+        assert not walker.cut_short and reach.max() < 1 << 60
+        walker = Walker(grid, 0, by_pairs=by_pairs, stop=over())
+        walker.nearest()
+        assert walker.cut_short
