@@ -78,10 +78,20 @@ class ExtendedRelease(Release):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """Of the seed alone: the earlier rows come without what was left out of them."""
+        """Of new rows that stand out, and of the seed; nobody knows whom earlier rows name."""
+        from incrowd.privacy.cautions import few_new
         from incrowd.published.cautions import repeatable
 
-        return tuple(repeatable(self.policy))
+        classes, before = self.class_of_row, self.existing.rows
+        place = np.arange(len(classes)) if self.shuffle is None else self.shuffle
+        old, new = (
+            np.bincount(classes[rows], minlength=self.classes)
+            for rows in (place < before, place >= before)
+        )
+        grown = new[(old > 0) & (new > 0)]
+        few = int((grown < self.k).sum())
+        found = [few_new(few, len(grown), self.k)] if few else []
+        return (*found, *repeatable(self.policy))
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is the union."""
