@@ -15,6 +15,7 @@ READ = {
     "cost": "--cost",
     "hierarchy": "HIERARCHY",
     "given": "--from",
+    "patterns": "--patterns",
 }
 
 
