@@ -11,6 +11,7 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
+from incrowd.policy import Policy
 
 if TYPE_CHECKING:
     from incrowd.codebooks.release import CodebookRelease
@@ -80,17 +81,10 @@ def make(release: str, output: str, qi: tuple[str, ...], star: str, **given: Any
 @click.option("-k", "k", type=int, default=20, show_default=True, help="Least rows alike.")
 @sample_option
 @epsilon_option
-@click.option("--sensitive", multiple=True, metavar="S,…", help="Published as they are.")
-@click.option("--id", multiple=True, metavar="I,…", help="Left out of the release.")
-@click.option("--keep", multiple=True, metavar="C,…", help="Also published as they are.")
-@click.option(
-    "--hierarchy",
-    "hierarchies",
-    multiple=True,
-    metavar="COL=SPEC",
-    help="What the labels of a column's patterns stand for, as for anonymize.",
+@options.policy_options(
+    *("sensitive", "id", "keep", "hierarchies", "star"),
+    hierarchies="What the labels of a column's patterns stand for, as for anonymize.",
 )
-@star_option
 @click.option("--statement", metavar="FILE", help="Also write what may be said in public.")
 @options.reading_options
 @options.json_option
@@ -216,7 +210,6 @@ def verified(
     """Hold a release by patterns against its statement: ``incrowd verify --patterns``."""
     from incrowd.codebooks.patterns import Patterns
     from incrowd.codebooks.verified import OPEN, read_statement, reasons
-    from incrowd.policy import Policy
 
     if statement is None:
         raise InputError("--patterns goes with --statement, which says k, sample, ε and δ")

@@ -7,6 +7,7 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
+from incrowd.policy import Policy
 
 
 @click.command("verify")
@@ -19,13 +20,10 @@ from incrowd.errors import InputError
     metavar="FILE",
     help="Of a release by incrowd codebook: its patterns; held against --statement.",
 )
-@options.k_option
-@options.role_options
-@options.model_options
-@options.hierarchy_options
-@options.constraint_options
+@options.policy_options(
+    *(*options.ROLES, *options.MODELS, *options.COSTS, *options.CONSTRAINTS, "suppress_rows")
+)
 @options.policy_option
-@options.suppress_option
 @options.reading_options
 @click.option("--spreadsheet-safe", is_flag=True, help="It was made with --spreadsheet-safe.")
 @click.option(
@@ -77,7 +75,6 @@ def verify(
         raise InputError("--statement goes with --proof: it is held against it")
     if given["odd_header"]:
         raise InputError("--odd-header goes with --proof")
-    from incrowd.policy import Policy
     from incrowd.published.verification import verify_release
 
     table = options.opened(original, given)

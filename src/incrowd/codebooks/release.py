@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.codebooks.delta import Asked, delta_of
@@ -16,12 +17,11 @@ from incrowd.errors import InputError, VerificationError
 from incrowd.hierarchy.tree import STAR
 from incrowd.policy.base import Policy, Roles
 from incrowd.run import entropy
+from incrowd.tables.atomic import whole
 from incrowd.tables.base import Edit, Source
 from incrowd.tables.files import alike, open_table, write
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from incrowd.hierarchy.ladder import Source as Hierarchy
 
 Ints = NDArray[np.int64]
@@ -94,8 +94,6 @@ class CodebookRelease:
         """
         table = open_table(self.texts)
         if str(path) == "-":
-            from incrowd.tables.atomic import whole
-
             with whole(path) as file:
                 self.texts.write_csv(file)
             return
@@ -216,8 +214,6 @@ def released(
     source: Source, patterns: Patterns, roles: Roles, number: Ints, rows: Ints
 ) -> "pl.DataFrame":
     """Return the published rows as texts: made afresh, so that nothing of other rows is in it."""
-    import polars as pl
-
     series = []
     for name in roles.published(source.columns):
         if name in patterns.columns:
@@ -230,8 +226,6 @@ def released(
 
 
 def _texts(source: Source, name: str, rows: Ints) -> "pl.Series":
-    import polars as pl
-
     column = source.encode(name)
     values = pl.Series(name, column.values, dtype=pl.String)
     return values.gather(column.codes[rows]) if len(column.values) else values

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, no_column
-from incrowd.policy.base import Policy, Roles
+from incrowd.policy.base import Policy
 from incrowd.policy.cap import Cap
+from incrowd.policy.roles import Roles
 from incrowd.tables.base import Source
 
 
@@ -56,13 +57,14 @@ def is_constrained(policy: Policy) -> bool:
     return bool(policy.fixed or policy.linked or policy.caps)
 
 
-def plan_of(source: Source, table: Coded, policy: Policy) -> Plan:
+def plan_of(table: Coded, policy: Policy) -> Plan:
     """Return the constraints of a policy on a table.
 
     Raises
     ------
     InputError: a constraint names a column that it cannot constrain, or contradicts another.
     """
+    source = table.source
     require_columns(policy, table.roles, source.columns)
     place = {name: j for j, name in enumerate(table.roles.qi)}
     for name in (name for names in policy.linked for name in names):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.errors import InputError, did_you_mean, no_column
+from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.spec import parse
 from incrowd.hierarchy.tree import STAR, Tree
 from incrowd.measures.figures import ColumnFigures, Measure, RiskFigures, SensitiveFigures
 from incrowd.measures.keys import Agreement, agreement
@@ -192,8 +194,6 @@ def _columns(
 
 
 def _tree(name: str, column: Column, hierarchy: "str | Path | Hierarchy") -> Tree:
-    from incrowd.hierarchy.build import build_trees
-    from incrowd.hierarchy.spec import parse
 
     source = parse(str(hierarchy)) if isinstance(hierarchy, str | Path) else hierarchy
     return build_trees({name: column.values}, {name: source})[0][0]

@@ -10,6 +10,8 @@ import polars as pl
 from incrowd.checker.files import Proof
 from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.build import build_trees, weight_of
+from incrowd.hierarchy.file import HierarchyRows
+from incrowd.hierarchy.spec import parse
 from incrowd.policy import Policy
 
 Path = tuple[str | None, ...]
@@ -106,9 +108,6 @@ def source_of(proof: Proof, policy: Policy, column: str) -> Any:
     ------
     InputError: NCP counts the values of a file that is not given.
     """
-    from incrowd.hierarchy.file import HierarchyRows
-    from incrowd.hierarchy.spec import parse
-
     known = proof.facts["hierarchies"].get(column)
     if column in policy.hierarchies:
         return policy.sources()[column]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import incrowd
 from incrowd.bounds.prices import Prices
 from incrowd.hierarchy.tree import STAR
-from incrowd.policy.base import Roles
+from incrowd.policy.roles import Roles
 from incrowd.problem.solution import Solution
 from incrowd.published.ladders import ladder_of
 from incrowd.tables.atomic import privately
