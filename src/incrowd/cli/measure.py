@@ -6,7 +6,7 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
-from incrowd.errors import InputError, no_column
+from incrowd.errors import InputError
 
 if TYPE_CHECKING:
     from incrowd.tables.base import Source
@@ -108,7 +108,7 @@ def arguments(table: str, given: dict[str, Any]) -> dict[str, Any]:
     unwanted = [*names["sensitive"], *names["ignore"]]
     orders = options.split_pairs("--order", given["orders"], columns)
     metrics = options.split_pairs("--metric", given["metrics"], columns)
-    require_columns("--ignore", names["ignore"], columns)
+    options.require_columns("--ignore", names["ignore"], columns)
     qi = options.split_names(given["qi"], columns)
     for name in names["ignore"]:
         if name in (*qi, *names["sensitive"]):
@@ -129,13 +129,6 @@ def arguments(table: str, given: dict[str, Any]) -> dict[str, Any]:
         "hierarchies": options.split_pairs("--hierarchy", given["hierarchies"], columns),
         "star": given["star"],
     }
-
-
-def require_columns(option: str, names: list[str], columns: tuple[str, ...]) -> None:
-    """Raise InputError for a name that no column bears."""
-    for name in names:
-        if name not in columns:
-            raise no_column(option, name, columns)
 
 
 def whole_numbers(option: str, text: str) -> list[int]:

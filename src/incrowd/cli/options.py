@@ -102,6 +102,13 @@ def split_names(given: Sequence[str], columns: Sequence[str]) -> list[str]:
     return names
 
 
+def require_columns(option: str, names: Sequence[str], columns: Sequence[str]) -> None:
+    """Raise InputError for a name that no column bears."""
+    for name in names:
+        if name not in columns:
+            raise no_column(option, name, columns)
+
+
 def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
     """Return column → text of ``COL=TEXT`` options; names may hold ``=``.
 

@@ -18,7 +18,7 @@ from incrowd.measures.risk import people_behind, risk_figures
 from incrowd.measures.sensitive import disjoint_l, sensitive_figures
 from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
-from incrowd.privacy.cautions import DIVERSITY, pairs
+from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.distance import Hierarchical, Ordered
 from incrowd.privacy.metric import Metric
@@ -109,6 +109,7 @@ def measure(
         risk=_risk(known, columns, agreed, population, star) if table.rows else None,
         subsets=subset_figures(known, codes, agreed, subsets) if subsets else (),
         warnings=tuple(_warnings(known, columns, agreed, star, figures.get("sensitive", ()))),
+        notes=(ANOTHER,) if len(sizes) and sizes[0] > 1 else (),
         **figures,
     )
 
@@ -121,7 +122,6 @@ def _warnings(
     sensitive: Sequence[SensitiveFigures],
 ) -> Iterator[str]:
     """Yield what the figures of a release do not say; no cell is named."""
-
     if any(one.distinct_l > 1 for one in sensitive):
         yield DIVERSITY
     paired = agreed.sizes[agreed.member] == 2
