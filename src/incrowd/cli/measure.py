@@ -98,7 +98,7 @@ def arguments(table: str, given: dict[str, Any]) -> dict[str, Any]:
     from incrowd.measures.metric_file import read_metric, read_order
 
     def other(role: str) -> "Source | None":
-        return None if given[role] is None else options.opened(given[role], given)
+        return None if given[role] is None else options.opened_beside(given[role], given)
 
     if [table, given["original"], given["population"]].count("-") > 1:
         raise InputError("only one table can come from standard input")

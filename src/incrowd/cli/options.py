@@ -39,6 +39,15 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
 reading_options = together(
     click.option("--delimiter", metavar="C", help="Of CSV input; guessed when not given."),
     click.option("--encoding", metavar="NAME", help="Of CSV input, e.g. latin-1. Default: UTF-8."),
+    click.option("--sheet", metavar="NAME", help="Of a workbook with several, the one of IN."),
+    click.option(
+        "--table",
+        "of_table",
+        metavar="NAME",
+        help="The table where IN is a database, such as postgresql://host/db. Without: the name "
+        "behind the last /.",
+    ),
+    click.option("--query", metavar="SQL", help="Take what this selects from the database IN."),
 )
 
 
@@ -80,7 +89,15 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress, no
 
 
 def opened(path: str, given: Mapping[str, Any]) -> "Source":
-    """Read a table as the reading options say."""
+    """Read the table IN as the reading options say."""
+    from incrowd.tables.files import read
+
+    of_in = [given.get(name) for name in ("sheet", "of_table", "query")]
+    return read(path, given["delimiter"], given["encoding"], *of_in)
+
+
+def opened_beside(path: str, given: Mapping[str, Any]) -> "Source":
+    """Read a table beside IN: the sheet, the table and the query are those of IN alone."""
     from incrowd.tables.files import read
 
     return read(path, given["delimiter"], given["encoding"])
