@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from incrowd.errors import InputError, no_column
+from incrowd.hierarchy.missing import EVERY
 from incrowd.policy.base import OPTIONS
 from incrowd.policy.cap import caps_of, parse_cap
 from incrowd.policy.file import read_keys
@@ -80,7 +81,7 @@ def click_option(option: Option, help: str) -> Callable[[F], F]:
 
 ROLES = ("qi", "sensitive", "id", "person", "keep")
 MODELS = ("k", "l", "l_kind", "c", "t", "distance", "models")
-COSTS = ("hierarchies", "weights", "cost", "star")
+COSTS = ("hierarchies", "weights", "cost", "star", "na")
 CONSTRAINTS = ("fixed", "linked", "caps")
 SEARCH = ("method", "reductions", "time_limit", "gap", "seed", "threads")
 
@@ -178,9 +179,29 @@ def several(option: Option, given: Sequence[str], before: Any, columns: Sequence
         return [split_names([text], columns) for text in given]
     if option.kind == "models":
         return list(given)
+    if option.kind == "marks":
+        return marked(before, given, columns)
     if option.kind == "caps":
         return capped(before, given, columns)
     return {**(before or {}), **split_pairs(option.flag, given, columns)}
+
+
+def marked(before: Any, given: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
+    """Return the texts of missing values by column, those typed in place of the file's.
+
+    ``NA,-99`` is of all columns, ``COL=NA,-99`` of one.
+
+    Raises
+    ------
+    InputError: a text with ``=`` that begins with no column's name.
+    """
+    found = dict(before) if isinstance(before, Mapping) else {EVERY: before} if before else {}
+    typed: dict[str, list[str]] = {}
+    for text in given:
+        pair = split_pairs("--na", [text], columns) if "=" in text else {EVERY: text}
+        for column, texts in pair.items():
+            typed.setdefault(column, []).extend(split_names([texts], ()))
+    return found | typed
 
 
 def is_typed(name: str) -> bool:

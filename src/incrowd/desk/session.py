@@ -174,7 +174,7 @@ class Session:
         with self.lock:
             ask = self.ask.changed(changes, self.table.source.columns)
             for name in changes.get("rules", {}):  # a rule must fit before it counts
-                ladder_of(name, self.table.column(name), ask.rules.get(name))
+                ladder_of(name, self.table.column(name), ask.source(name))
             self.become(replace(self.now, ask=ask))
 
     def regroup(self, column: str, rows: Sequence[Sequence[str]]) -> None:

@@ -21,6 +21,7 @@ from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import require_columns
 from incrowd.errors import VerificationError
+from incrowd.hierarchy.missing import marks_for
 from incrowd.policy import Policy
 from incrowd.policy.base import Roles
 from incrowd.policy.models import model_of
@@ -140,7 +141,10 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
             if column not in proof.facts["roles"]["sensitive"]:  # those are for distances
                 yield f"column {column!r} is no quasi-identifier, so it has no hierarchy"
             continue
-        if path.is_file():
+        stated = {*proof.facts["hierarchies"].get(column, {}).get("missing", ())}
+        if not stated <= {*marks_for(policy.na, column)}:
+            yield f"column {column!r}: values that stand for missing ones are not said (--na)"
+        elif path.is_file():
             try:
                 require_hierarchy(proof, column, path.read_bytes())
             except RejectedError as no:

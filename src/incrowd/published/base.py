@@ -288,6 +288,7 @@ class Published(Priced):
         classes, replaced = self._class_of_original, self.edit.replacements
         found = [*cautions.repeated(self.source, names, classes, self.k)]
         found += cautions.of_models(self.policy)
+        found += cautions.missing_in_words(self.source, self.roles.sensitive, self.policy)
         if self.veil is None:  # coins split pairs that are alike, and order rows
             found += cautions.told_by_pairs(self.source, self.roles.qi, replaced, classes)
             found += cautions.repeatable(self.policy)
