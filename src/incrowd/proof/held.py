@@ -70,6 +70,8 @@ def not_held(
         yield from (f"the proof is not of {in_words(entry)}, nor stricter" for entry in missing)
     if "hierarchies" in said:
         yield from hierarchies_differ(proof, policy)
+    if "na" in said:
+        yield from marks_differ(proof, policy)
     if said & {"cost", "weights"}:
         yield from costs_differ(proof, policy, "cost" in said)
     star = proof.facts.get("star", "*")
@@ -130,6 +132,17 @@ def as_strict(stated: Entry, asked: Entry) -> bool:
     return bool(same and not spared and not fewer) and all(
         stated.get(name) == asked.get(name) for name in distance
     )
+
+
+def marks_differ(proof: Proof, policy: Policy) -> Iterator[str]:
+    """Yield the columns whose texts of missing values are others than those asked for."""
+    for column in proof.facts["roles"]["qi"]:
+        stated = {*proof.facts["hierarchies"].get(column, {}).get("missing", ())}
+        asked, paths = {*marks_for(policy.na, column)}, paths_of(proof, column)
+        if not stated <= asked:
+            yield f"column {column!r}: values that stand for missing ones are not said (--na)"
+        if any(len(paths.get(mark, ())) > 2 for mark in asked - stated):
+            yield f"column {column!r}: its hierarchy takes a text of --na for a value like others"
 
 
 def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
