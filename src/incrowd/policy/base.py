@@ -123,7 +123,7 @@ class Policy:
         {},
         Option(
             "numbers by column",
-            "how dear a column's cells are",
+            "what a changed cell of a column costs",
             "--weight",
             "COL=X",
             above=0,
