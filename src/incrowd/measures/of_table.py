@@ -10,15 +10,7 @@ import numpy as np
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.ladder import is_missing
-from incrowd.hierarchy.missing import (
-    Marks,
-    declared,
-    likely,
-    marks_for,
-    marks_of,
-    require_known,
-    sparing,
-)
+from incrowd.hierarchy.missing import declared, sparing
 from incrowd.hierarchy.spec import parse
 from incrowd.hierarchy.tree import STAR, Tree
 from incrowd.measures.figures import ColumnFigures, Measure, RiskFigures, SensitiveFigures
@@ -36,6 +28,7 @@ from incrowd.privacy.metric import Metric
 from incrowd.privacy.numbers import whole
 from incrowd.tables import open_table
 from incrowd.tables.base import Column, Table
+from incrowd.text.missing import Marks, likely, marks_for, marks_of, require_known
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, did_you_mean
-from incrowd.hierarchy.missing import marks_for, marks_of, require_known, sparing
 from incrowd.policy.cap import Cap, caps_of
 from incrowd.policy.file import read_keys
 from incrowd.policy.options import (
@@ -27,6 +26,7 @@ from incrowd.policy.roles import ROLES, Roles, assign_roles
 from incrowd.policy.veil import veil_of
 from incrowd.privacy.numbers import take_whole
 from incrowd.text.marks import STAR
+from incrowd.text.missing import marks_for, marks_of, require_known
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -381,6 +381,7 @@ class Policy:
         ------
         HierarchyError: a text names neither a rule nor a file.
         """
+        from incrowd.hierarchy.missing import sparing
         from incrowd.hierarchy.spec import parse
 
         found = {
