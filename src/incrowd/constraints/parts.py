@@ -173,7 +173,7 @@ def restricted(tree: Tree, leaves: NDArray[np.int32]) -> tuple[NDArray[np.int32]
 def joined(trees: Sequence[Tree], leaves: NDArray[np.int32]) -> tuple[NDArray[np.int32], Tree]:
     """Return linked columns as one: a code per tuple, and its tree of height 1."""
     tuples, codes = np.unique(leaves, axis=0, return_inverse=True)
-    weight = sum(int(tree.cost[-1].max(initial=0)) for tree in trees)
+    weight = sum(tree.dearest for tree in trees)
     names = tuple(str(i) for i in range(len(tuples)))
     name = "+".join(tree.column for tree in trees)
     return codes.ravel().astype(np.int32), Tree.suppression(name, names, weight)

@@ -109,5 +109,5 @@ def fewer(source: Source, table: Coded, policy: Policy) -> Fewer:
     kept[dropped] = False
     smaller = FewerRows(source, np.flatnonzero(kept))
     rest = coded(smaller, policy)
-    each = sum(int(tree.cost[-1].max()) for tree in rest.instance.trees)
+    each = sum(tree.dearest for tree in rest.instance.trees)
     return Fewer(smaller, rest, len(dropped), len(dropped) * each)

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from incrowd.constraints.plan import is_constrained
 from incrowd.encoding.encoded import Coded, coded, shuffled
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
-from incrowd.existing.covers import Published
+from incrowd.existing.covers import SERVED, Published
 from incrowd.existing.join import Ints, Joining, count_broken
 from incrowd.existing.union import union
+from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.labels import labels_by_level, places_of
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
@@ -149,6 +150,7 @@ def extended(
     stop = stop or Stop(policy.time_limit, policy.gap)
     require_servable(policy)
     table = coded(source, policy)
+    trees = trees_of(table.instance.trees, SERVED)
     columns = table.roles.published(source.columns)
     require_columns(existing.columns, columns)
     model, old, new, sizes = sensitive_of(source, existing, table, policy)
@@ -156,7 +158,7 @@ def extended(
     if not source.rows:
         raise InputError("there are no new rows")
     secret = new if new.shape[1] else None
-    trees, scale = table.instance.trees, table.instance.scale
+    scale = table.instance.scale
     instance, copy_of_row = from_codes(table.leaves, trees, secret, scale)
     solve = solver(policy, model, listener, stop)
     joining = Joining(instance, model, published, solve, table.roles.sensitive)
@@ -171,7 +173,7 @@ def extended(
         policy=policy,
         model=model,
         roles=table.roles,
-        trees=table.instance.trees,
+        trees=trees,
         scale=table.instance.scale,
         cost_units=cost,
         bound_units=bound,
@@ -255,7 +257,9 @@ def classes_of_release(
     levels = np.zeros(kinds.shape, np.int64)
     nodes = np.zeros(kinds.shape, np.int64)
     known = np.ones(len(kinds), bool)
-    for j, (column, tree) in enumerate(zip(columns, table.instance.trees, strict=True)):
+    for j, (column, tree) in enumerate(
+        zip(columns, trees_of(table.instance.trees, SERVED), strict=True)
+    ):
         place = places_of(tree)
         found = np.array([place.get(text, (-1, -1)) for text in column.values] or [(-1, -1)])
         levels[:, j], nodes[:, j] = found[kinds[:, j]].T
@@ -302,7 +306,7 @@ def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str,
         solution = Solution.of(part, place[fresh])
         levels[fresh] = solution.levels[solution.classes]
     replacements = {}
-    for j, tree in enumerate(table.instance.trees):
+    for j, tree in enumerate(trees_of(table.instance.trees, SERVED)):
         labels, ids = labels_by_level(tree)
         replacements[tree.column] = Replacement(labels, ids[levels[:, j], table.leaves[:, j]])
     return Edit(columns, replacements)

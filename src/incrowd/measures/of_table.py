@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.errors import InputError, did_you_mean, no_column
-from incrowd.hierarchy.tree import STAR, Tree
+from incrowd.hierarchy.family import Family, trees_of
+from incrowd.hierarchy.tree import STAR
 from incrowd.measures.figures import ColumnFigures, Measure, RiskFigures, SensitiveFigures
 from incrowd.measures.keys import Agreement, agreement
 from incrowd.measures.loss import column_figures
@@ -191,12 +192,17 @@ def _columns(
     return found
 
 
-def _tree(name: str, column: Column, hierarchy: "str | Path | Hierarchy") -> Tree:
+def _tree(name: str, column: Column, hierarchy: "str | Path | Hierarchy") -> Family:
     from incrowd.hierarchy.build import build_trees
     from incrowd.hierarchy.spec import parse
 
     source = parse(str(hierarchy)) if isinstance(hierarchy, str | Path) else hierarchy
     return build_trees({name: column.values}, {name: source})[0][0]
+
+
+def hierarchical(tree: Family, column: Column) -> Hierarchical:
+    """Return the distance by a hierarchy, which is to have levels."""
+    return Hierarchical.of(trees_of([tree], "a distance of sensitive values")[0], column.values)
 
 
 def _sensitive(
@@ -225,7 +231,7 @@ def _sensitive(
                 histograms,
                 recursive,
                 None if order is None else Ordered(order),
-                None if tree is None else Hierarchical.of(tree, column.values),
+                None if tree is None else hierarchical(tree, column),
                 given_metric(name, column.values, metrics[name]) if name in metrics else None,
             )
         )

@@ -41,8 +41,10 @@ def distance_of(
                 f"the distance 'hierarchy' needs a hierarchy of {name!r}: --hierarchy {name}=…"
             )
         from incrowd.hierarchy.build import build_trees
+        from incrowd.hierarchy.family import trees_of
 
-        tree = build_trees({name: column.values}, {name: sources[name]}, "stars")[0][0]
+        families, _ = build_trees({name: column.values}, {name: sources[name]}, "stars")
+        tree = trees_of(families, "the distance of a sensitive attribute")[0]
         return Hierarchical.of(tree, column.values)
     if not Path(text).is_file():
         hint = did_you_mean(text, DISTANCES)

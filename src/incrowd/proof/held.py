@@ -19,9 +19,10 @@ from incrowd.checker.people import persons
 from incrowd.checker.published import require_hierarchy
 from incrowd.checker.rejection import RejectedError
 from incrowd.errors import VerificationError
+from incrowd.hierarchy.ranges import Ranges
 from incrowd.policy import Policy
 from incrowd.policy.base import Roles
-from incrowd.proof.costs_asked import costs_differ, labels_of, paths_of
+from incrowd.proof.costs_asked import costs_differ, labels_of, paths_of, same_range, stated_of
 from incrowd.tables.base import Source, texts
 from incrowd.tables.fewer import FewerRows
 from incrowd.tables.spreadsheet import undone
@@ -144,6 +145,9 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
                 require_hierarchy(proof, column, path.read_bytes())
             except RejectedError as no:
                 yield str(no)
+        elif isinstance(sources[column], Ranges) or "range" in stated_of(proof, column):
+            if not same_range(proof, column, sources[column]):
+                yield f"column {column!r}: its hierarchy is not {sources[column]}"
         elif paths_of(proof, column) != labels_of(sources[column], proof, column):
             yield f"column {column!r}: its hierarchy is not {sources[column]}"
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import attributes_of
 from incrowd.errors import VerificationError
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
 from incrowd.policy.base import Policy, Roles
 from incrowd.privacy.base import Group
 from incrowd.privacy.claims import Claims, claims_of
@@ -55,7 +55,7 @@ class Published(Priced):
     policy: Policy
     roles: Roles
     model: Model
-    trees: tuple[Tree, ...]
+    trees: tuple[Family, ...]
     scale: int
     cost_units: int
     bound_units: int
@@ -323,13 +323,14 @@ class Published(Priced):
         """Hand original and release to the independent checker (its one call site)."""
         from incrowd.checker.recheck import recheck
         from incrowd.checker.rejection import RejectedError
-        from incrowd.published.ladders import ladders_of
+        from incrowd.published.ladders import ladders_of, ranges_of
 
         # numbers for names: a column called "*" or "^a$" has a meaning of its own in polars
         names = {name: str(j) for j, name in enumerate(self.roles.qi)}
         original = labelled(self.source, self.roles.qi)
         original.columns = released.columns = list(names.values())
         ladders = {names[name]: ladder for name, ladder in ladders_of(self.trees).items()}
+        ranges = {names[name]: known for name, known in ranges_of(self.trees).items()}
         try:
             classes = recheck(
                 original,
@@ -340,6 +341,7 @@ class Published(Priced):
                 origin=self.edit.order,
                 sensitive=self._sensitive(),
                 models=self._claims.models,
+                ranges=ranges,
             )
         except RejectedError as error:
             place = "" if error.row is None else f"row {error.row}, "

@@ -223,7 +223,9 @@ class Walker:
         self, grid: Grid, seed: int, capacity: int = 1 << 21, by_pairs: bool | None = None
     ) -> None:
         columns, nodes = grid.codes.shape
-        patterns = prod(grid.tables.levels.tolist())
+        width = grid.tables.width
+        nodes_of = np.where(grid.tables.ranged >= 0, width * (width + 1) // 2, grid.tables.levels)
+        patterns = prod(nodes_of.tolist())
         self.by_pairs = patterns > columns * nodes if by_pairs is None else by_pairs
         self.grid = grid
         self._buffers = new_buffers(columns, nodes, int(grid.tables.width.max(initial=1)))
