@@ -26,7 +26,7 @@ from incrowd.bounds.support import support_prices
 from incrowd.checker.recheck import recheck
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.file import HierarchyFile
-from incrowd.policy.base import Roles
+from incrowd.policy.roles import Roles
 from incrowd.problem.instance import from_codes
 from incrowd.problem.solution import Solution
 from incrowd.proof.writing import Evidence, write_proof

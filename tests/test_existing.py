@@ -223,3 +223,16 @@ def test_command_line(order: str, tmp_path: Path) -> None:
     )
     assert refused.exit_code == 2
     assert "--proof" in refused.output
+
+
+def test_guarded_values_are_those_of_the_union() -> None:
+    """Tests a guarded value whose number among the new rows is not that among all of them."""
+    earlier = pl.DataFrame({"q": ["1"] * 4, "s": ["a", "a", "b", "z"]})
+    new = pl.DataFrame({"q": ["1", "1", *"22222"], "s": [*"zyyzxxy"]})
+    asked = {"k": 2, "sensitive": "s", "models": "alpha=0.5,values=z"}
+    release = ic.anonymize(new, existing=earlier, **asked)
+    assert release.verify()
+    guarded = release.data["s"] == "z"
+    for c in range(release.classes):
+        member = release.class_of_row == c
+        assert 2 * int(guarded.filter(pl.Series(member)).sum()) <= int(member.sum())

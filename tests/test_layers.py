@@ -109,3 +109,46 @@ def test_no_files_import_each_other():
 def test_few_files_stand_outside_the_rooms():
     front_door = {"__init__", "__main__", "_api", "errors", "release", "pandera"}
     assert {file.stem for file in PACKAGE.glob("*.py")} == front_door
+
+
+def functions(file: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """All functions of a file, those in classes and functions included."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    return [
+        node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, kinds)
+    ]
+
+
+def late_imports(file: Path) -> set[tuple[int, str]]:
+    """Lines of a file at which a function imports from the package, and from where."""
+    found: set[tuple[int, str]] = set()
+    for node in (inner for function in functions(file) for inner in ast.walk(function)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "incrowd":
+            found.add((node.lineno, node.module or ""))
+        elif isinstance(node, ast.Import):
+            names = [one.name for one in node.names if one.name.split(".")[0] == "incrowd"]
+            found |= {(node.lineno, name) for name in names}
+    return found
+
+
+def test_only_front_doors_import_late():
+    """Tests that imports stand at the top of a file, but where a help text would have to wait."""
+    late = {file: late_imports(file) for file in PACKAGE.rglob("*.py")}
+    front = {"cli", "policy", "spark", "measures", "frontiers", "__init__"}
+    assert {unit_of(file) for file, found in late.items() if found} <= front
+    assert sum(map(len, late.values())) <= 80
+
+
+FRONT = "cli policy _api published report proof spark sklearn existing constraints frontiers"
+
+
+def test_functions_take_few_parameters():
+    """Tests that no function of the rooms above the search takes more than twelve parameters."""
+    wide = [
+        f"{file.relative_to(PACKAGE)}: {function.name}"
+        for file in PACKAGE.rglob("*.py")
+        if unit_of(file) in FRONT.split()
+        for function in functions(file)
+        if len([*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]) > 12
+    ]
+    assert not wide

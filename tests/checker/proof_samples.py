@@ -18,7 +18,7 @@ from incrowd.checker.ladder import tables, validated
 from incrowd.checker.recheck import recheck
 from incrowd.checker.verify import Verdict, check
 from incrowd.hierarchy.tree import Tree
-from incrowd.policy.base import Roles
+from incrowd.policy.roles import Roles
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.solution import Solution
 from incrowd.proof.writing import Evidence, pack, sha256_of, write_proof

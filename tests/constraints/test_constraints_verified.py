@@ -146,8 +146,7 @@ def test_a_budget_is_shared_by_the_groups() -> None:
 def test_capped_rows_by_number() -> None:
     """Tests the cells that a cap is a share of."""
     policy = ic.Policy(**ASKED, caps=[{"column": "city", "value": "a", "share": "1/3"}])
-    source = from_native(FRAME)
-    limit = plan_of(source, coded(source, policy), policy).limits[0]
+    limit = plan_of(coded(from_native(FRAME), policy), policy).limits[0]
     assert (limit.cells, limit.most) == (16, 5)
 
 

@@ -12,6 +12,8 @@ from hypothesis import given
 from incrowd.errors import InputError
 from incrowd.tables import Edit, Replacement, files, read, texts, write
 from incrowd.tables.atomic import require_place, same_file, whole
+from incrowd.tables.csv_table import read_csv
+from incrowd.tables.formats import CSV, Form
 from tables import csv_bytes, tables
 
 FRAME = pl.DataFrame({"a": ["1", "2", None], "n": [1, 2, 3]})
@@ -173,9 +175,9 @@ def test_a_failed_check_keeps_the_file_away(stored):
 def test_foreign_frames_as_csv(table):
     """Tests that a frame written as CSV reads back alike."""
     header, rows = table
-    source = files.read_csv(csv_bytes(header, rows), "t.csv", ",")
+    source = read_csv(csv_bytes(header, rows), "t.csv", ",")
     frame = files.from_native(source.native())
     spool = io.BytesIO()
-    files._write_csv(frame, spool)
-    again = files.read_csv(spool.getvalue(), "t.csv", ",")
+    CSV.write(frame, spool, Form(","))
+    again = read_csv(spool.getvalue(), "t.csv", ",")
     assert texts(again).equals(texts(source))

@@ -6,7 +6,8 @@ import pytest
 
 from incrowd import anonymize, frontier, measure
 from incrowd.errors import HierarchyError, InputError
-from incrowd.policy.base import Policy, Roles, assign_roles
+from incrowd.policy.base import Policy
+from incrowd.policy.roles import Roles, assign_roles
 
 COLUMNS = ("name", "age", "zip", "diagnosis")
 

@@ -8,7 +8,6 @@ import pytest
 
 import incrowd as ic
 from incrowd.policy import keys as policy_keys
-from incrowd.policy.keys import CAP_KEYS, KEYS, MODEL_KEYS
 from incrowd.policy.model_spec import ModelSpec
 
 ROOT = Path(__file__).parents[2]
@@ -221,25 +220,6 @@ def test_schema_is_what_the_code_generates():
     schema = (ROOT / "docs/reference/policy.schema.json").read_text(encoding="utf-8")
     assert schema == json.dumps(policy_keys.schema(), indent=1) + "\n"
     assert policy_keys.reference() in (ROOT / "docs/reference/policy.md").read_text("utf-8")
-
-
-def test_keys_are_the_fields():
-    """Tests that files, command line and Python have the same names."""
-    import inspect
-    from dataclasses import fields
-
-    from incrowd.cli.anonymize import anonymize
-    from incrowd.policy.cap import NAMES
-
-    names = {key.name for key in KEYS}
-    assert names == {field.name for field in fields(ic.Policy)}
-    assert {key.name for key in MODEL_KEYS} == {field.name for field in fields(ModelSpec)}
-    assert {key.name for key in CAP_KEYS} == set(NAMES)
-    assert names <= set(inspect.signature(ic.anonymize).parameters)
-    options = {name for option in anonymize.params for name in option.opts}
-    assert {key.option for key in KEYS} <= options
-    parameters = {option.name for option in anonymize.params}
-    assert names <= parameters
 
 
 def test_the_page_example_is_a_policy(tmp_path):

@@ -12,7 +12,9 @@ findings.py   what is found, as frozen values and as JSON      text.py  for peop
 One file each: linkage.py, inference.py.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from incrowd.run.late import importer
 
 if TYPE_CHECKING:
     from incrowd.attacks.findings import Finding as Finding
@@ -21,13 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "Findings", "attack"]
 
-_HOME = {"Finding": "findings", "Findings": "findings", "attack": "front"}
+_HOME = {
+    "Finding": "incrowd.attacks.findings",
+    "Findings": "incrowd.attacks.findings",
+    "attack": "incrowd.attacks.front",
+}
 
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is first used (PEP 562)."""
-    if name in _HOME:
-        from importlib import import_module
-
-        return getattr(import_module(f"incrowd.attacks.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = importer(__name__, _HOME)

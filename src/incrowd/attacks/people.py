@@ -6,9 +6,11 @@ from math import sqrt
 
 import numpy as np
 
+from incrowd._api import release_of
 from incrowd.attacks.reading import Tables
 from incrowd.errors import InputError, NoLawfulReleaseError
-from incrowd.policy.base import Policy, Roles
+from incrowd.policy.base import Policy
+from incrowd.policy.roles import Roles
 from incrowd.run.stop import Stop
 from incrowd.tables.base import Source, Table, texts
 from incrowd.tables.fewer import FewerRows
@@ -105,6 +107,5 @@ def release_like(tables: Tables) -> Table:
 
 
 def _released(source: Source, policy: Policy) -> Table:
-    from incrowd._api import release_of
 
     return release_of(source, policy, stop=Stop(policy.time_limit, policy.gap)).table

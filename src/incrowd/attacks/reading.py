@@ -15,8 +15,9 @@ from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import trees_of as only_trees
 from incrowd.hierarchy.labels import places_of, with_star
 from incrowd.hierarchy.tree import Tree
-from incrowd.policy.base import Policy, Roles
+from incrowd.policy.base import Policy
 from incrowd.policy.models import model_of
+from incrowd.policy.roles import Roles
 from incrowd.published.verification import Nodes, common_keys
 from incrowd.tables.base import Column, Table
 

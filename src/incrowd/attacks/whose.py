@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.checker.files import read_proof
+from incrowd.checker.rejection import RejectedError
 from incrowd.errors import InputError
 from incrowd.published.verification import Nodes, fitting
 
@@ -29,8 +31,6 @@ def rows_of_proof(path: str | Path, released: int, rows: int) -> Ints:
     ------
     InputError: the file is no proof, or one of other tables.
     """
-    from incrowd.checker.files import read_proof
-    from incrowd.checker.rejection import RejectedError
 
     try:
         table = read_proof(path, rows).rows

@@ -9,6 +9,7 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record, say, warn
 from incrowd.cli.places import require_apart
+from incrowd.cli.progress import progress
 from incrowd.cli.reporting import (
     FILES,
     also_written,
@@ -16,10 +17,14 @@ from incrowd.cli.reporting import (
     require_reports,
     write_reports,
 )
+from incrowd.cli.summary import summary
 from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
+from incrowd.policy import Policy
 from incrowd.run.events import PROOF, READING, WRITING, Event, Listener, silent
 from incrowd.run.silence import standard_output_kept
+from incrowd.run.stop import Stop
+from incrowd.tables.atomic import is_stream, require_place, whole
 from incrowd.text.units import in_units, shown
 
 if TYPE_CHECKING:
@@ -35,21 +40,8 @@ WRITTEN = {"--proof": "proof", "--statement": "statement"} | {o: name for name, 
 @click.command("anonymize")
 @click.argument("table", metavar="IN")
 @click.option("-o", "--output", required=True, metavar="OUT", help="The release; - for a pipe.")
-@options.k_option
-@options.role_options
-@options.model_options
-@options.hierarchy_options
-@options.constraint_options
+@options.policy_options()
 @options.policy_option
-@options.search_options
-@options.suppress_option
-@click.option(
-    "--order",
-    type=click.Choice(["shuffle", "keep"]),
-    default="shuffle",
-    show_default=True,
-    help="Order of the released rows.",
-)
 @options.reading_options
 @click.option(
     "--spreadsheet-safe",
@@ -68,7 +60,6 @@ WRITTEN = {"--proof": "proof", "--statement": "statement"} | {o: name for name, 
     metavar="FILE",
     help="With --proof: also write what may be made public of it (no cell, no seed).",
 )
-@options.veil_option
 @way_options
 @report_options
 @options.json_option
@@ -88,10 +79,6 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
 
         return run(table, output, as_json, quiet, given)
     require_servable(table, output, as_json, given)
-    from incrowd.cli.progress import progress
-    from incrowd.cli.summary import summary
-    from incrowd.policy import Policy
-    from incrowd.run.stop import Stop
     from incrowd.tables.stat import require_place_of
 
     stop = Stop()
@@ -147,15 +134,13 @@ def made(
     source: "Source", policy: "Policy", listener: Listener, stop: "Stop", given: dict[str, Any]
 ) -> "Release":
     """Return the release of a table, or of an earlier release with the table's rows added."""
-    if given["existing"] is None:
-        from incrowd._api import release_of
+    from incrowd._api import release_of
 
-        return release_of(source, policy, listener, stop)
-    from incrowd.existing.of_table import extended
-
-    require_plain(given)
-    existing = options.opened(given["existing"], given)
-    return extended(source, existing, policy, listener, stop)
+    existing = None
+    if given["existing"] is not None:
+        require_plain(given)
+        existing = options.opened(given["existing"], given)
+    return release_of(source, policy, listener, stop, existing)
 
 
 def require_plain(given: dict[str, Any]) -> None:
@@ -185,7 +170,6 @@ def require_outputs(
     metadata: str | None = None,
 ) -> None:
     """Raise InputError when an output cannot be made."""
-    from incrowd.tables.atomic import is_stream, require_place
 
     if statement is not None and proof is None:
         raise InputError("--statement goes with --proof: it states the proof's hash")
@@ -245,7 +229,6 @@ def publish(
         release.write(output, codebook=given["codebook"])
         return {}
     from incrowd.proof.prove import prove, write_statement
-    from incrowd.tables.atomic import whole
 
     facts: dict[str, Any] = {}
 

@@ -8,6 +8,7 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
+from incrowd.policy import Policy
 
 
 @click.command("attack")
@@ -34,15 +35,12 @@ from incrowd.errors import InputError
     metavar="NAME=RISK",
     help="Exit with 1 unless the upper limit of this attack's risk is at most RISK.",
 )
-@options.k_option
-@options.role_options
-@options.model_options
-@options.hierarchy_options
-@options.veil_option
+@options.policy_options(
+    *(*options.ROLES, *options.MODELS, *options.COSTS, "veil", "method", "time_limit", "seed"),
+    method="Of releases made anew.",
+    time_limit="Wall seconds for each of them.",
+)
 @options.policy_option
-@click.option("--method", default="auto", show_default=True, help="Of releases made anew.")
-@click.option("--time-limit", type=float, metavar="S", help="Wall seconds for each of them.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of all randomness.")
 @options.reading_options
 @options.json_option
 def attack(
@@ -64,7 +62,6 @@ def attack(
     """
     from incrowd.attacks.catalog import chosen
     from incrowd.attacks.front import attacked, tables_of
-    from incrowd.policy import Policy
 
     if [release, original, people, other].count("-") > 1:
         raise InputError("only one table can come from standard input")

@@ -8,7 +8,11 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
+from incrowd.cli.progress import progress
+from incrowd.policy import Policy
 from incrowd.run.silence import standard_output_kept
+from incrowd.run.stop import Stop, interruptible
+from incrowd.text.units import at_most, in_units, shown, shown_share
 
 if TYPE_CHECKING:
     from incrowd.problem.problem import Problem
@@ -17,12 +21,8 @@ if TYPE_CHECKING:
 
 @click.command("bound")
 @click.argument("table", metavar="IN")
-@options.k_option
-@options.role_options
-@options.model_options
-@options.hierarchy_options
+@options.policy_options(*options.ROLES, *options.MODELS, *options.COSTS, "time_limit")
 @options.policy_option
-@click.option("--time-limit", type=float, metavar="S", help="Wall seconds at most, about.")
 @options.reading_options
 @options.json_option
 @options.quiet_option
@@ -31,31 +31,24 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
 
     The bound is proven by a price for every row; no release is made.
     """
-    from incrowd.cli.progress import progress
+    from incrowd._api import begun
     from incrowd.driver.solve import require_lawful_table
-    from incrowd.encoding.encoded import coded
-    from incrowd.policy import Policy
-    from incrowd.run.events import in_user_units
-    from incrowd.run.stop import Stop, interruptible
-    from incrowd.solvers.base import Context
 
     stop = Stop()
     source = options.opened(table, given)
     policy = Policy(**options.policy_arguments(source.columns, given))
     stop.time_limit = policy.time_limit
-    known = coded(source, policy)
-    problem = known.problem
-    if problem.instance.rows:
-        require_lawful_table(problem)
-    instance = problem.instance
     with (
         standard_output_kept(),
         progress(quiet, policy.time_limit) as listener,
         interruptible(stop),
     ):
-        listener = in_user_units(listener, instance.scale)
-        least = price_bound(problem, Context(stop=stop, listener=listener))
-    models = problem.model.names(known.roles.attributes)
+        start = begun(source, policy, listener, stop)
+        problem = start.table.problem
+        if problem.instance.rows:
+            require_lawful_table(problem)
+        least = price_bound(problem, start.context)
+    models = problem.model.names(start.table.roles.attributes)
     record = bound_record(problem, policy.k, models, least, stop.elapsed())
     if as_json:
         print_json(record)
@@ -71,7 +64,6 @@ def bound_record(
     problem: "Problem", k: int, models: Sequence[str], least: int, seconds: float
 ) -> dict[str, Any]:
     """Return what ``--json`` prints; ``least`` is the bound in units of 1/scale."""
-    from incrowd.text.units import at_most, in_units
 
     instance, worst = problem.instance, problem.instance.worst_cost
     return {
@@ -89,7 +81,6 @@ def bound_record(
 
 def in_words(record: dict[str, Any]) -> str:
     """Return what is said beside the bound."""
-    from incrowd.text.units import shown, shown_share
 
     return (
         f"no lawful release ({' and '.join(record['models'])}) costs less than "

@@ -7,7 +7,10 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record
 from incrowd.cli.places import require_apart
+from incrowd.cli.progress import progress
 from incrowd.cli.reporting import FILES, report_options, require_reports, write_reports
+from incrowd.cli.summary import summary
+from incrowd.policy import Policy
 from incrowd.run.silence import standard_output_kept
 
 if TYPE_CHECKING:
@@ -21,9 +24,9 @@ REPORTS = ("report", "report_internal", "report_frontier", "report_attacks", "me
 
 
 @click.command("demo")
-@options.k_option
+@options.policy_options("k")
 @click.option("--synthetic", is_flag=True, help="Use a table drawn from a seed instead.")
-@options.search_options
+@options.policy_options(*options.SEARCH)
 @click.option("-o", "--output", metavar="OUT", help="Also write the release.")
 @report_options
 @options.json_option
@@ -39,8 +42,6 @@ def demo(
     otherwise.
     """
     from incrowd._api import release_of
-    from incrowd.cli.progress import progress
-    from incrowd.policy import Policy
     from incrowd.tables import samples as data
     from incrowd.tables.native import from_native
 
@@ -66,7 +67,6 @@ def demo(
 
 def told(table: "pl.DataFrame", release: "Release", synthetic: bool) -> str:
     """Return the whole story: before, after, summary, what to do next."""
-    from incrowd.cli.summary import summary
 
     source = "drawn from a seed" if synthetic else "NHEFS 1971, complete cases"
     names = list(release.roles.qi)

@@ -7,8 +7,13 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.cli.places import require_apart
+from incrowd.cli.progress import progress
 from incrowd.errors import InputError
+from incrowd.policy import Policy
 from incrowd.run.silence import standard_output_kept
+from incrowd.run.stop import Stop
+from incrowd.tables.atomic import require_place, whole
+from incrowd.text.units import shown, shown_gap
 
 MOST = 10_000  # values of k in one sweep
 
@@ -24,11 +29,8 @@ MOST = 10_000  # values of k in one sweep
     metavar="A:B[:STEP],…",
     help="The values of k, e.g. 2:50 or 2,3,5,10:50:5.",
 )
-@options.role_options
-@options.model_options
-@options.hierarchy_options
+@options.policy_options(*options.ROLES, *options.MODELS[1:], *options.COSTS, *options.SEARCH)
 @options.policy_option
-@options.search_options
 @options.reading_options
 @click.option("-o", "--output", metavar="FILE", help="Write the points as CSV; - for a pipe.")
 @click.option("--svg", metavar="FILE", help="Also draw them.")
@@ -43,11 +45,7 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
     wanted = numbers(ks)
     require_apart({"-o": given["output"], "--svg": given["svg"]}, table, given)
     require_outputs(as_json, given["output"], given["svg"])
-    from incrowd.cli.progress import progress
     from incrowd.frontiers.of_table import frontier_of
-    from incrowd.policy import Policy
-    from incrowd.run.stop import Stop
-    from incrowd.tables.atomic import whole
 
     stop = Stop()
     source = options.opened(table, given)
@@ -86,7 +84,6 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
 
 def require_outputs(as_json: bool, output: str | None, svg: str | None) -> None:
     """Raise InputError when an output cannot be made."""
-    from incrowd.tables.atomic import require_place
 
     for name in (output, svg):
         if name is not None:
@@ -129,7 +126,6 @@ def numbers(text: str, option: str = "--k") -> list[int]:
 
 def as_lines(found: Any) -> str:
     """Return the points as aligned text."""
-    from incrowd.text.units import shown, shown_gap
 
     rows = [["k", "cost", "bound", "gap", "share of the most"]]
     rows += [

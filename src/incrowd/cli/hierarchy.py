@@ -8,6 +8,8 @@ import click
 from incrowd.cli.options import opened, together
 from incrowd.cli.output import say
 from incrowd.cli.places import require_apart
+from incrowd.errors import InputError, did_you_mean
+from incrowd.tables.atomic import whole
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Ladder
@@ -55,7 +57,6 @@ def make(
     repeated lines dropped, one delimiter, * on top.
     """
     from incrowd.hierarchy.make import file_text
-    from incrowd.tables.atomic import whole
 
     ways = {
         "interval": interval,
@@ -153,8 +154,6 @@ def show(
     ladder = source.build(column or hierarchy, values or [])
     branch = outline(ladder, None if everything else lines)
     if svg is not None:
-        from incrowd.tables.atomic import whole
-
         with whole(svg) as file:
             file.write(to_svg(branch, f"Hierarchy {hierarchy}").encode())
         return
@@ -168,8 +167,6 @@ def _values(
 ) -> tuple[tuple[str | None, ...], list[int]]:
     """Read a column's distinct values and how many rows have each."""
     import numpy as np
-
-    from incrowd.errors import InputError, did_you_mean
 
     frame = opened(table, reading)
     if column not in frame.columns:

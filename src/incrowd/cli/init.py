@@ -9,6 +9,7 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
+from incrowd.tables.atomic import require_place, whole
 
 if TYPE_CHECKING:
     from incrowd.policy.guess import Guess
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument("table", metavar="IN")
 @click.option("-o", "--output", default="-", metavar="FILE", help="The policy. Default: printed.")
 @click.option("--force", is_flag=True, help="Write over a policy that is there.")
-@options.k_option
+@options.policy_options("k")
 @options.reading_options
 @options.json_option
 @options.quiet_option
@@ -32,7 +33,6 @@ def init(
     """
     from incrowd.policy.guess import free_star, guess
     from incrowd.policy.write import policy_text
-    from incrowd.tables.atomic import require_place, whole
 
     require_apart({"-o": output}, table, {})
     if output != "-" and Path(output).exists() and not force:

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli.output import say
+from incrowd.cli.places import require_apart
+from incrowd.errors import InputError, did_you_mean
+from incrowd.tables.atomic import whole
 
 if TYPE_CHECKING:
     from incrowd.instances.base import Family, Option
@@ -47,7 +50,6 @@ class _Families(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        from incrowd.errors import did_you_mean
 
         known = self.list_commands(ctx)
         if args and args[0] not in known:
@@ -133,10 +135,7 @@ def _run(family: type[Family[Any]], given: dict[str, Any]) -> None:
     """Make or read the problem, and write both files."""
     import numpy as np
 
-    from incrowd.cli.places import require_apart
-    from incrowd.errors import InputError
     from incrowd.instances import write
-    from incrowd.tables.atomic import whole
 
     output, about = given["output"], given["about"]
     if output == "-" and given["as_json"]:
@@ -174,7 +173,6 @@ def _run(family: type[Family[Any]], given: dict[str, Any]) -> None:
 
 
 def _text(source: str) -> str:
-    from incrowd.errors import InputError
 
     try:
         if source == "-":

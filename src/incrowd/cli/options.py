@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from incrowd.errors import InputError, no_column
+from incrowd.policy.base import OPTIONS
+from incrowd.policy.cap import caps_of, parse_cap
+from incrowd.policy.file import read_keys
+from incrowd.policy.options import MANY, Option
 
 if TYPE_CHECKING:
     from incrowd.tables.base import Source
@@ -37,154 +41,39 @@ reading_options = together(
     click.option("--encoding", metavar="NAME", help="Of CSV input, e.g. latin-1. Default: UTF-8."),
 )
 
-role_options = together(
-    click.option(
-        "--qi",
-        multiple=True,
-        metavar="A,B,…",
-        help="Quasi-identifiers: what others may know about a person. "
-        "Default: every column not named otherwise.",
-    ),
-    click.option(
-        "--sensitive", multiple=True, metavar="S,…", help="Sensitive columns: published unchanged."
-    ),
-    click.option(
-        "--id", multiple=True, metavar="I,…", help="Identifiers: left out of the release."
-    ),
-    click.option(
-        "--person",
-        multiple=True,
-        metavar="P,…",
-        help="Columns that together name a person; left out, and k counts people, not rows.",
-    ),
-    click.option(
-        "--keep", multiple=True, metavar="C,…", help="Other columns: published unchanged."
-    ),
-)
 
-hierarchy_options = together(
-    click.option(
-        "--hierarchy",
-        "hierarchies",
-        multiple=True,
-        metavar="COL=SPEC",
-        help="How a column is generalized: interval:5,10, prefix:1,2, date, or a file with "
-        "lines leaf;level1;…;*. Columns without one are suppressed whole.",
-    ),
-    click.option(
-        "--weight",
-        "weights",
-        multiple=True,
-        metavar="COL=X",
-        help="How dear a column's cells are, against 1.",
-    ),
-    click.option(
-        "--cost",
-        default="level",
-        show_default=True,
-        metavar="COST",
-        help="What a changed cell costs: level (of its hierarchy's height), ncp, stars, "
-        "or a file with lines label;cost.",
-    ),
-    click.option(
-        "--star",
-        default="*",
-        show_default=True,
-        metavar="SYMBOL",
-        help="What is written for a suppressed cell.",
-    ),
-)
+def policy_options(*names: str, **helps: str) -> Callable[[F], F]:
+    """Return the options of ``Policy`` with these names, all without any, in the table's order.
 
-veil_option = click.option(
-    "--veil",
-    metavar="Q|COL=Q,…",
-    help="Hide each cell by a coin of this probability first, e.g. 0.05 or age=0.5,sex=0.1: then "
-    "what a hidden cell may have been becomes more or less likely by a factor of 1/Q at most.",
-)
+    ``helps``: what a command says of an option in place of the table.
+    """
+    return together(
+        *(
+            click_option(option, helps.get(option.name, option.help))
+            for option in OPTIONS
+            if not names or option.name in names
+        )
+    )
 
-constraint_options = together(
-    click.option(
-        "--fixed", multiple=True, metavar="A,…", help="Quasi-identifiers that are never changed."
-    ),
-    click.option(
-        "--linked",
-        multiple=True,
-        metavar="A,B,…",
-        help="Quasi-identifiers that are suppressed together, row by row.",
-    ),
-    click.option(
-        "--cap",
-        "caps",
-        multiple=True,
-        metavar="COL=X",
-        help="Largest share of a column's cells that may change, e.g. age=0.1; COL=VALUE:X caps "
-        "the cells of the rows in which COL is VALUE.",
-    ),
-)
 
-k_option = click.option(
-    "-k", "k", type=int, default=5, show_default=True, help="Least number of rows alike."
-)
+def click_option(option: Option, help: str) -> Callable[[F], F]:
+    """Return an option of ``Policy`` as the command line takes it."""
+    if option.kind in MANY:
+        kind: dict[str, Any] = {"multiple": True}
+    elif option.choices:
+        kind = {"type": click.Choice(option.choices)}
+    else:
+        kind = {"type": {"whole": int, "number": float}.get(option.kind, str)}
+    if option.kind not in MANY:
+        kind |= {"default": option.typed_default, "show_default": True}
+    return click.option(option.flag, option.name, metavar=option.metavar, help=help, **kind)
 
-model_options = together(
-    click.option("--l", "l", metavar="L", help="Also l-diversity of each sensitive column."),
-    click.option(
-        "--l-kind",
-        type=click.Choice(["distinct", "frequency", "entropy", "recursive", "disjoint"]),
-        default="distinct",
-        show_default=True,
-        help="Which l-diversity.",
-    ),
-    click.option("--c", "c", metavar="X", help="The c of recursive (c, l)-diversity."),
-    click.option("--t", "t", metavar="X", help="Also t-closeness of each sensitive column."),
-    click.option(
-        "--distance",
-        default="equal",
-        show_default=True,
-        metavar="equal|ordered|hierarchy|FILE",
-        help="How far apart sensitive values are, for t-closeness.",
-    ),
-    click.option(
-        "--model",
-        "models",
-        multiple=True,
-        metavar="NAME=X,…",
-        help="A model with its own parameters, e.g. l=3,kind=entropy,on=disease; of k, l, c, t, "
-        "distance, alpha, beta, delta, kind, values, on.",
-    ),
-)
 
-suppress_option = click.option(
-    "--suppress-rows",
-    type=int,
-    default=0,
-    metavar="MAX",
-    help="Where the table itself breaks the model: leave out the fewest rows, at most MAX.",
-)
-
-search_options = together(
-    click.option("--method", default="auto", show_default=True, help="See incrowd methods."),
-    click.option(
-        "--reductions",
-        type=click.Choice(["paper", "all", "none"]),
-        help="What an exact method does before it starts; the default is the method's own.",
-    ),
-    click.option("--time-limit", type=float, metavar="S", help="Wall seconds to search at most."),
-    click.option("--gap", type=float, metavar="X", help="End at this gap, e.g. 0.01."),
-    click.option(
-        "--seed",
-        type=int,
-        help="Of all randomness, the order of shuffled rows among it. Default: 0 for the search, "
-        "and an order that nobody can make again.",
-    ),
-    click.option(
-        "--threads",
-        type=int,
-        default=1,
-        show_default=True,
-        help="At most so many; the result does not depend on it.",
-    ),
-)
+ROLES = ("qi", "sensitive", "id", "person", "keep")
+MODELS = ("k", "l", "l_kind", "c", "t", "distance", "models")
+COSTS = ("hierarchies", "weights", "cost", "star")
+CONSTRAINTS = ("fixed", "linked", "caps")
+SEARCH = ("method", "reductions", "time_limit", "gap", "seed", "threads")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress, no summary.")
@@ -235,15 +124,6 @@ def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> di
     return pairs
 
 
-ASKED = (
-    *("k", "l", "l_kind", "c", "t", "distance", "cost", "star", "veil"),
-    *("method", "reductions", "time_limit", "gap", "seed", "threads", "suppress_rows", "order"),
-)
-
-
-ROLES = ("qi", "sensitive", "id", "person", "keep", "fixed")
-
-
 def policy_arguments(columns: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
     """Turn the shared options, and the policy file among them, into the arguments of ``Policy``.
 
@@ -254,29 +134,36 @@ def policy_arguments(columns: Sequence[str], options: Mapping[str, Any]) -> dict
     ------
     InputError: an unknown column, or something wrong with the policy file.
     """
-    arguments: dict[str, Any] = {name: options[name] for name in ASKED if name in options}
+    said: dict[str, Any] = {}
     if options.get("policy") is not None:
-        from incrowd.policy.file import read_keys
-
-        said = read_keys(options["policy"])
-        arguments = {n: x for n, x in arguments.items() if n not in said or is_typed(n)}
-        arguments = said | arguments
+        said = read_keys(options["policy"], OPTIONS)
+    given = [option for option in OPTIONS if option.name in options]
+    arguments = said | {
+        option.name: options[option.name]
+        for option in given
+        if option.kind not in MANY and (option.name not in said or is_typed(option.name))
+    }
     for name, owner in (("l_kind", "l"), ("distance", "t")):
         if is_typed(name) and arguments.get(owner) is None:
             raise InputError(f"--{name.replace('_', '-')} goes with --{owner}, which is not given")
-    for role in ROLES:
-        if options.get(role):
-            arguments[role] = split_names(options[role], columns)
-    if options.get("linked"):
-        arguments["linked"] = [split_names([text], columns) for text in options["linked"]]
-    if options.get("models"):
-        arguments["models"] = list(options["models"])
-    for name, option in (("hierarchies", "--hierarchy"), ("weights", "--weight")):
-        typed = split_pairs(option, options.get(name, ()), columns)
-        arguments[name] = {**arguments.get(name, {}), **typed}
-    if options.get("caps"):
-        arguments["caps"] = capped(arguments.get("caps"), options["caps"], columns)
+    for option in given:
+        if option.kind in MANY and options[option.name]:
+            before = arguments.get(option.name)
+            arguments[option.name] = several(option, options[option.name], before, columns)
     return arguments
+
+
+def several(option: Option, given: Sequence[str], before: Any, columns: Sequence[str]) -> Any:
+    """Return the values of an option that may come several times; ``before``: in the file."""
+    if option.kind == "names":
+        return split_names(given, columns)
+    if option.kind == "lists":
+        return [split_names([text], columns) for text in given]
+    if option.kind == "models":
+        return list(given)
+    if option.kind == "caps":
+        return capped(before, given, columns)
+    return {**(before or {}), **split_pairs(option.flag, given, columns)}
 
 
 def is_typed(name: str) -> bool:
@@ -288,8 +175,6 @@ def is_typed(name: str) -> bool:
 
 def capped(before: Any, given: Sequence[str], columns: Sequence[str]) -> list[Any]:
     """Return the caps of the policy file, and those of ``--cap`` in place of or beside them."""
-    from incrowd.policy.cap import caps_of, parse_cap
-
     typed = [
         parse_cap(*pair) for text in given for pair in split_pairs("--cap", [text], columns).items()
     ]

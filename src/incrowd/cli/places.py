@@ -5,6 +5,9 @@ from contextlib import suppress
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.policy.base import OPTIONS
+from incrowd.policy.file import read_keys
+from incrowd.tables.atomic import is_stream, same_file
 
 READ = {
     "existing": "--existing",
@@ -28,7 +31,6 @@ def require_apart(
     outputs: option → file, in the order in which they are named.
     given: the options, among them those of ``READ``.
     """
-    from incrowd.tables.atomic import is_stream, same_file
 
     read = list(files_read(table, given))
     wanted = [(option, path) for option, path in outputs.items() if path is not None]
@@ -52,9 +54,7 @@ def files_read(table: str | None, given: Mapping[str, Any]) -> Iterator[tuple[st
         for text in texts_in(given.get(name)):
             yield from ((f"read for {option}", path) for path in parts_of(text))
     if given.get("policy") is not None:
-        from incrowd.policy.file import read_keys
-
-        said = read_keys(given["policy"])
+        said = read_keys(given["policy"], OPTIONS)
         for name in READ:
             yield from (("read for --policy", text) for text in texts_in(said.get(name)))
 

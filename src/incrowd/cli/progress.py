@@ -9,6 +9,7 @@ from typing import Any
 
 from incrowd.run import clock
 from incrowd.run.events import AROUND, Event, Listener, silent
+from incrowd.text.units import as_written, at_least, shown, shown_gap
 
 Limit = float | Callable[[], float | None] | None
 """Seconds, or how to learn of them: they may stand in a policy that is read later."""
@@ -69,8 +70,6 @@ class Line:
     def text(self) -> Any:
         """Return the line as it is now."""
         from rich.text import Text
-
-        from incrowd.text.units import as_written, at_least, shown, shown_gap
 
         parts = [self._event.stage]
         if self._event.share is not None:

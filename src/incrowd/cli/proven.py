@@ -4,9 +4,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.checker.costs import reduced
+from incrowd.checker.delimited import Reading
+from incrowd.checker.files import form_of
+from incrowd.checker.verify import check
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
+from incrowd.policy import Policy
+from incrowd.policy.base import OPTIONS
+from incrowd.policy.file import read_keys
+from incrowd.proof.held import ROLES, in_words, left_open, not_held
 from incrowd.text.units import at_most, shown_gap, shown_share
 
 if TYPE_CHECKING:
@@ -28,9 +36,6 @@ def with_proof(
     """Hand over to the independent checker, and hold what is said against the proof."""
     if "-" in (release, original, proof):
         raise InputError("--proof needs files, not pipes: it states their hashes")
-    from incrowd.checker.delimited import Reading
-    from incrowd.checker.verify import check
-
     require_delimited(release, original)
     reading = Reading(given["delimiter"], given["encoding"], given["odd_header"])
     verdict = check(release, original, proof, None, statement, reading)
@@ -49,8 +54,6 @@ def with_proof(
 
 def require_delimited(release: str, original: str) -> None:
     """Raise InputError where it is said how to read delimited text, and no table is any."""
-    from incrowd.checker.files import form_of
-
     asked = [option for name, option in READING.items() if options.is_typed(name)]
     heads = []
     for path in (release, original) if asked else ():
@@ -64,8 +67,6 @@ def held(
     verdict: "Verdict", release: str, original: str, given: Mapping[str, Any]
 ) -> tuple[list[str], list[str]]:
     """Return why the proof is not of what is said, and what is left open."""
-    from incrowd.proof.held import left_open, not_held
-
     proof = verdict.proof
     assert proof is not None
     policy, said = asked_of(given, [c for names in proof.facts["roles"].values() for c in names])
@@ -84,12 +85,9 @@ def held(
 
 def asked_of(given: Mapping[str, Any], columns: Sequence[str]) -> tuple["Policy", frozenset[str]]:
     """Return what is asked for, typed or in the policy file, and which arguments that names."""
-    from incrowd.policy import Policy
-    from incrowd.policy.file import read_keys
-
     said = {name for name in given if options.is_typed(name)}
     if given["policy"] is not None:
-        said |= set(read_keys(given["policy"]))
+        said |= set(read_keys(given["policy"], OPTIONS))
     arguments = options.policy_arguments(columns, given)
     policy = Policy(**{"k": 1, **{n: x for n, x in arguments.items() if n in said}})
     return policy, frozenset(said)
@@ -97,8 +95,6 @@ def asked_of(given: Mapping[str, Any], columns: Sequence[str]) -> tuple["Policy"
 
 def told(facts: Mapping[str, Any], left: Sequence[str]) -> dict[str, Any]:
     """Return what was proved, its numbers reduced, and what was not checked."""
-    from incrowd.checker.costs import reduced
-
     unknown = (
         f"unproven {name}: the checker does not know this model, and nothing here says that a "
         "class obeys it"
@@ -109,8 +105,6 @@ def told(facts: Mapping[str, Any], left: Sequence[str]) -> dict[str, Any]:
 
 def answer(facts: Mapping[str, Any]) -> str:
     """Say what was proved, of what, and what is left open."""
-    from incrowd.proof.held import in_words
-
     gap = f"the gap is {shown_gap(facts['gap'])}"
     state = "optimal: it equals the bound" if facts["optimal"] else gap
     cost, bound = (hundredths(facts[name], facts["scale"]) for name in ("cost", "bound"))
@@ -134,8 +128,6 @@ def answer(facts: Mapping[str, Any]) -> str:
 
 def roles_in_words(roles: Mapping[str, Sequence[str]]) -> str:
     """Say which columns have which role."""
-    from incrowd.proof.held import ROLES
-
     named = {role: ", ".join(map(printable, roles[role])) for role in ROLES if roles[role]}
     return "; ".join(f"{ROLES[role]}: {names}" for role, names in named.items())
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from incrowd.cli.frontier import numbers
 from incrowd.cli.options import together
 from incrowd.cli.output import say
 from incrowd.errors import InputError
+from incrowd.tables.atomic import require_place
 
 if TYPE_CHECKING:
     from incrowd.attacks.findings import Findings
@@ -50,11 +52,8 @@ report_options = together(
 
 def require_reports(output: str | None, given: Mapping[str, Any]) -> None:
     """Raise InputError when a report cannot be made."""
-    from incrowd.tables.atomic import require_place
 
     if given.get("report_frontier") is not None:
-        from incrowd.cli.frontier import numbers
-
         if given["report_internal"] is None:
             raise InputError("--report-frontier goes with --report-internal: it is part of that")
         numbers(given["report_frontier"], "--report-frontier")
@@ -105,7 +104,6 @@ def frontier_for(release: "Release", ks: str | None) -> "Frontier | None":
     """Return what each k would cost the table of this release, or None when that is not asked."""
     if ks is None:
         return None
-    from incrowd.cli.frontier import numbers
     from incrowd.frontiers.of_table import frontier_of
 
     return frontier_of(release.source, numbers(ks), release.policy)

@@ -14,6 +14,7 @@ from incrowd.errors import InputError, VerificationError
 from incrowd.policy import Policy
 from incrowd.spark.front import BLOCK_ROWS, release_of, require_spark
 from incrowd.spark.result import SparkRelease
+from incrowd.tables.folders import whole_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -155,7 +156,6 @@ def write(
     if "://" in output:
         _write_to(spark, release, output, form, given)
         return
-    from incrowd.tables.folders import whole_folder
 
     with whole_folder(output) as folder:
         _write_to(spark, release, str(folder.resolve()), form, given)

@@ -7,6 +7,7 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
+from incrowd.policy import Policy
 
 
 @click.command("verify")
@@ -14,13 +15,10 @@ from incrowd.errors import InputError
 @click.option("--original", required=True, metavar="IN", help="The table it was made from.")
 @click.option("--proof", metavar="FILE", help="Its proof; then the bound is checked too.")
 @click.option("--statement", metavar="FILE", help="Its public statement, held against the proof.")
-@options.k_option
-@options.role_options
-@options.model_options
-@options.hierarchy_options
-@options.constraint_options
+@options.policy_options(
+    *(*options.ROLES, *options.MODELS, *options.COSTS, *options.CONSTRAINTS, "suppress_rows")
+)
 @options.policy_option
-@options.suppress_option
 @options.reading_options
 @click.option("--spreadsheet-safe", is_flag=True, help="It was made with --spreadsheet-safe.")
 @click.option(
@@ -61,7 +59,6 @@ def verify(
         raise InputError("--statement goes with --proof: it is held against it")
     if given["odd_header"]:
         raise InputError("--odd-header goes with --proof")
-    from incrowd.policy import Policy
     from incrowd.published.verification import verify_release
 
     table = options.opened(original, given)

@@ -6,8 +6,9 @@ from numpy.typing import NDArray
 
 from incrowd.constraints.plan import rows_with
 from incrowd.constraints.recheck import CappedCells, require_constraints
-from incrowd.policy.base import Policy, Roles
+from incrowd.policy.base import Policy
 from incrowd.policy.cap import Cap
+from incrowd.policy.roles import Roles
 from incrowd.tables.base import Source, texts
 
 

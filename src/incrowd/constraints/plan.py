@@ -10,8 +10,9 @@ from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, no_column
 from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.tree import Tree
-from incrowd.policy.base import Policy, Roles
+from incrowd.policy.base import Policy
 from incrowd.policy.cap import Cap
+from incrowd.policy.roles import Roles
 from incrowd.tables.base import Source
 
 
@@ -68,13 +69,14 @@ def trees_in(table: Coded) -> tuple[Tree, ...]:
     return trees_of(table.instance.trees, "a release with fixed, linked or capped columns")
 
 
-def plan_of(source: Source, table: Coded, policy: Policy) -> Plan:
+def plan_of(table: Coded, policy: Policy) -> Plan:
     """Return the constraints of a policy on a table.
 
     Raises
     ------
     InputError: a constraint names a column that it cannot constrain, or contradicts another.
     """
+    source = table.source
     require_columns(policy, table.roles, source.columns)
     place, trees = {name: j for j, name in enumerate(table.roles.qi)}, trees_in(table)
     for name in (name for names in policy.linked for name in names):

@@ -10,13 +10,13 @@ from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy import Policy
-from incrowd.tables.base import Column, Source
+from incrowd.tables.base import Column
 
 Mask = NDArray[np.bool_]
 
 
 def constraints_broken(
-    original: Source, table: Coded, columns: Mapping[str, Column], policy: Policy
+    table: Coded, columns: Mapping[str, Column], policy: Policy
 ) -> Iterator[str]:
     """Yield why a release breaks its links or caps; fixed columns are compared as kept ones are.
 
@@ -31,7 +31,7 @@ def constraints_broken(
     ------
     InputError: a subgroup cannot be told in a release whose rows stand in another order.
     """
-    plan = plan_of(original, table, policy)
+    plan = plan_of(table, policy)
     trees = trees_in(table)
     changed = np.column_stack([changed_in(tree, columns[tree.column]) for tree in trees])
     for link in plan.links:
@@ -44,7 +44,7 @@ def constraints_broken(
                 f"first in released row {int(torn[0]) + 1}"
             )
     for limit in plan.limits:
-        count = counted(limit, original, table, columns, plan, changed)
+        count = counted(limit, table, columns, plan, changed)
         if count > limit.most:
             yield (
                 f"{count:,} of {limit.cells:,} cells of {limit.cap.name} were changed, more than "
@@ -60,7 +60,6 @@ def changed_in(tree: Tree, column: Column) -> Mask:
 
 def counted(
     limit: Limit,
-    original: Source,
     table: Coded,
     columns: Mapping[str, Column],
     plan: Plan,
@@ -75,7 +74,7 @@ def counted(
         column = columns[name]
         inside = np.array([text == limit.cap.value for text in column.values] or [False])
         return int(changed[inside[column.codes]].sum())
-    if not in_order(original, table, columns):
+    if not in_order(table, columns):
         raise InputError(
             f"caps: {limit.cap.name} cannot be told in a release whose rows stand in "
             "another order than the original's; release with --order keep to have this checked"
@@ -83,10 +82,10 @@ def counted(
     return limit.count(changed)
 
 
-def in_order(original: Source, table: Coded, columns: Mapping[str, Column]) -> bool:
+def in_order(table: Coded, columns: Mapping[str, Column]) -> bool:
     """Whether each released row may be the original row at its place."""
     for name in (*table.roles.sensitive, *table.roles.keep):
-        before, after = original.encode(name), columns[name]
+        before, after = table.source.encode(name), columns[name]
         if before.values != after.values or (before.codes != after.codes).any():
             return False
     for j, tree in enumerate(trees_in(table)):

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.constraints.crowd import Costs, new_crowd, revalue
-from incrowd.constraints.linked import LinkedSolution
-from incrowd.constraints.parts import groups_of
 from incrowd.constraints.plan import Plan, trees_in
 from incrowd.constraints.repair import sweep
 from incrowd.encoding.encoded import Coded
 from incrowd.hierarchy.labels import moved
 from incrowd.problem.solution import Solution
+from incrowd.reduce.fixed import groups_of
+from incrowd.reduce.linked import LinkedSolution
 from incrowd.solvers.base import Context
 
 FINE = 64
@@ -44,7 +44,8 @@ class Repair:
         rng = np.random.default_rng([self.context.seed, 0x0CA9])
         member = start.classes[table.copy_of_row]
         k = table.problem.smallest_class
-        crowd = new_crowd(table.leaves, self.groups(), member, k)
+        groups = groups_of(table.leaves, plan.fixed)
+        crowd = new_crowd(table.leaves, groups, member, k)
         unit = self.unit()
         price = np.array(first) * FINE
         tries = most = max(TRIES[0], TRIES[1] * len(member))
@@ -82,13 +83,6 @@ class Repair:
         """Return the rows of capped subgroups."""
         inside = [limit.inside for limit in self.plan.limits if limit.inside is not None]
         return np.flatnonzero(np.any(inside, axis=0)) if inside else np.zeros(0, np.int64)
-
-    def groups(self) -> NDArray[np.int64]:
-        """int64, shape (rows,): the group of equal fixed values of each row."""
-        group = np.empty(len(self.table.leaves), np.int64)
-        for i, rows in enumerate(groups_of(self.table, self.plan)):
-            group[rows] = i
-        return group
 
     def counts(self, solution: Solution) -> list[int]:
         """Return the changed cells under each cap."""

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from incrowd.constraints.linked import LinkedSolution
-from incrowd.constraints.parts import Part, groups_of, parts_of, require_lawful_groups
+from incrowd.constraints.groups import require_lawful_groups
 from incrowd.constraints.plan import Plan, trees_in
 from incrowd.driver.solve import Solved, solve
 from incrowd.encoding.encoded import Coded
@@ -14,6 +13,8 @@ from incrowd.errors import OutOfScopeError, StoppedError
 from incrowd.hierarchy.tree import Tree
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
+from incrowd.reduce.fixed import FixColumns
+from incrowd.reduce.linked import LinkColumns, LinkedSolution
 from incrowd.run.events import Event
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
@@ -31,7 +32,7 @@ def solve_plan(table: Coded, plan: Plan, method: str | Solver, context: Context)
     NoLawfulReleaseError: a group of equal fixed values breaks the model as a whole.
     OutOfScopeError: the method does not serve the parts.
     """
-    require_lawful_groups(table, plan, groups_of(table, plan))
+    require_lawful_groups(table, plan)
     return solve_with(table, plan, trees_in(table), method, context)[0]
 
 
@@ -43,17 +44,15 @@ def solve_with(
     The solution and its cost are in the table's own costs; its bound is 0 unless these are the
     costs of ``trees``.
     """
-    parts = parts_of(table, plan, trees)
-    solved = solve_parts(parts, chosen(table.problem, plan, method), context)
-    classes = np.empty(len(table.leaves), np.int64)
-    start = 0
-    for part, found in zip(parts, solved, strict=True):
-        classes[part.rows] = found.solution.classes[part.copy_of_row] + start
-        start += len(part.rows)
-    by_copy = np.empty_like(classes)
-    by_copy[table.copy_of_row] = classes
-    solution = LinkedSolution.of_links(table.instance, by_copy, plan.links)
-    cost = solution.cost if len(classes) else 0
+    problem = replace(table.problem, instance=replace(table.instance, trees=tuple(trees)))
+    link = LinkColumns(plan.links)
+    linked = link.apply(problem)
+    free = link.others(table.instance.columns)
+    split = FixColumns(tuple(free.index(j) for j in plan.fixed)).apply(linked.problem)
+    solved = solve_parts(split.problems, chosen(table.problem, plan, method), context)
+    lifted = linked.lift(split.lift([found.solution for found in solved]))
+    solution = LinkedSolution(table.instance, lifted.classes, plan.links)
+    cost = solution.cost if table.instance.rows else 0
     bound = sum(found.bound for found in solved)
     own = bound if trees is table.instance.trees else 0
     result = Solved(
@@ -87,30 +86,30 @@ def chosen(problem: Problem, plan: Plan, method: str | Solver) -> str | Solver:
     return method
 
 
-def solve_parts(parts: Sequence[Part], method: str | Solver, context: Context) -> list[Solved]:
+def solve_parts(parts: Sequence[Problem], method: str | Solver, context: Context) -> list[Solved]:
     """Solve each part; rows share the time."""
     if len(parts) == 1:
-        return [solve(parts[0].problem, method, context)]
-    left = sum(len(part.rows) for part in parts)
-    worst = sum(part.problem.instance.worst_cost for part in parts)
+        return [solve(parts[0], method, context)]
+    left = sum(part.instance.rows for part in parts)
+    worst = sum(part.instance.worst_cost for part in parts)
     cost = bound = 0
     found = []
     for part in parts:
-        worst -= part.problem.instance.worst_cost
-        share = Share.of(context.stop, context.stop.left() * len(part.rows) / left)
+        worst -= part.instance.worst_cost
+        share = Share.of(context.stop, context.stop.left() * part.instance.rows / left)
         own = replace(context, stop=share, listener=added(context, cost + worst, bound))
         found.append(solve_part(part, method, own))
-        left -= len(part.rows)
+        left -= part.instance.rows
         cost, bound = cost + found[-1].cost, bound + found[-1].bound
     return found
 
 
-def solve_part(part: Part, method: str | Solver, context: Context) -> Solved:
+def solve_part(part: Problem, method: str | Solver, context: Context) -> Solved:
     """Solve one part; when there is no time left, it is one class."""
-    instance = part.problem.instance
+    instance = part.instance
     if not context.stop.now():
         try:
-            return solve(part.problem, method, context)
+            return solve(part, method, context)
         except StoppedError:
             pass
     one = Solution(instance, np.zeros(instance.rows, np.int64))

@@ -8,10 +8,11 @@ from typing import Any
 
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.file import HierarchyRows
+from incrowd.hierarchy.spec import RULES
 from incrowd.policy import Policy
+from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import Reader
 from incrowd.policy.guess import Guess, free_star
-from incrowd.policy.keys import KEYS
 from incrowd.policy.spell import said
 from incrowd.tables.base import Source
 
@@ -177,7 +178,7 @@ class Ask:
         hierarchies = {name: self.hierarchy(name) for name in known}
         if place is not None:
             hierarchies |= {name: place(name) for name in known if name in self.own}
-        further = Reader("asked", Path()).table(self._fitting(roles["qi"]), KEYS, "")
+        further = Reader("asked", Path()).table(self._fitting(roles["qi"]), OPTIONS, "")
         used = {name: rule for name, rule in hierarchies.items() if rule is not None}
         return Policy(**roles, hierarchies=used, **further)
 
@@ -208,8 +209,6 @@ def _mapping(changes: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def whole_path(rule: str) -> str:
     """Return a rule as it is, and a file's path so that it holds in every folder."""
-    from incrowd.hierarchy.spec import RULES
-
     if rule.partition(":")[0] in RULES or not Path(rule).is_file():
         return rule
     return str(Path(rule).resolve())

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError
-from incrowd.tables.files import FORMATS
+from incrowd.tables.formats import FORMATS
 
-TABLES = {*FORMATS, ".csv", ".tsv", ".txt"}
+TABLES = {suffix for each in FORMATS for suffix in each.suffixes}
 MOST = 500  # names that a page lists
 
 

@@ -8,7 +8,13 @@ from typing import Any
 
 from incrowd.desk.ask import Ask
 from incrowd.errors import InputError, did_you_mean
+from incrowd.hierarchy.file import HierarchyRows
+from incrowd.hierarchy.make import file_text
+from incrowd.proof.prove import prove, write_statement
+from incrowd.proof.writing import sha256_of
 from incrowd.release import Release
+from incrowd.report.make import write_report
+from incrowd.report.view import Inside
 from incrowd.tables.atomic import whole
 
 
@@ -90,9 +96,6 @@ def require_free(paths: Sequence[str], replace: bool) -> None:
 
 def write_hierarchies(ask: Ask, folder: str) -> list[str]:
     """Write the hierarchies made on the page; return their files."""
-    from incrowd.hierarchy.file import HierarchyRows
-    from incrowd.hierarchy.make import file_text
-
     written = []
     for column, rows in ask.own.items():
         place = hierarchy_place(folder, column)
@@ -123,8 +126,6 @@ def publish(
     ------
     InputError: the folder cannot be written; MissingExtraError: matplotlib is not installed.
     """
-    from incrowd.proof.prove import prove, write_statement
-
     where = places(folder, names, table)
     made_hierarchies = write_hierarchies(ask, folder)
     facts: dict[str, Any] = {}
@@ -149,10 +150,6 @@ def write_reports(
     release: Release, table: str, where: Mapping[str, str], more: Mapping[str, Any]
 ) -> None:
     """Write the reports that were asked for."""
-    from incrowd.proof.writing import sha256_of
-    from incrowd.report.make import write_report
-    from incrowd.report.view import Inside
-
     name = Path(where[RELEASE]).name
     if "report" in where:
         write_report(release, where["report"], name=name)

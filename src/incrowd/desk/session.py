@@ -9,9 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from incrowd.attacks import attack
 from incrowd.desk import figures, publish
+from incrowd.desk.analysis import compared
 from incrowd.desk.ask import Ask
 from incrowd.desk.columns import columns_of
+from incrowd.desk.levels import fitting, ladder_of
 from incrowd.desk.spelling import Spelling
 from incrowd.desk.work import RUNNING, Making, Sweeping, Work, facts_of
 from incrowd.errors import InputError, no_column
@@ -166,8 +169,6 @@ class Session:
     def change(self, changes: Mapping[str, Any]) -> None:
         """Ask for something else; see ``Ask.changed``."""
         with self.lock:
-            from incrowd.desk.levels import ladder_of
-
             ask = self.ask.changed(changes, self.table.source.columns)
             for name in changes.get("rules", {}):  # a rule must fit before it counts
                 ladder_of(name, self.table.column(name), ask.rules.get(name))
@@ -176,8 +177,6 @@ class Session:
     def regroup(self, column: str, rows: Sequence[Sequence[str]]) -> None:
         """Give a column a hierarchy of one's own."""
         with self.lock:
-            from incrowd.desk.levels import fitting
-
             rows = fitting(column, self.table.column(column), [list(row) for row in rows])
             self.become(replace(self.now, ask=self.ask.with_own(column, rows)))
 
@@ -269,8 +268,6 @@ class Session:
 
     def attack(self) -> None:
         """Start to attack the release."""
-        from incrowd.attacks import attack
-
         with self.lock:
             release = self.release
             if self.attacking is None or self.attacking.state != RUNNING:
@@ -278,8 +275,6 @@ class Session:
 
     def study(self, number: int) -> None:
         """Run one's own analysis on both tables; its file was named when the desk was started."""
-        from incrowd.desk.analysis import compared
-
         with self.lock:
             release = self.release
             if not 0 <= number < len(self.analyses):

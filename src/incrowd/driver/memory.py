@@ -8,6 +8,7 @@ from typing import Any
 from incrowd.errors import StoppedError
 from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context, Outcome, Solver
+from incrowd.solvers.catalog import by_id
 
 SHARES = (1 / 8, 1 / 64)  # of the pairs and visits that a solver may keep, one try after the other
 LEAST = {"pairs": 30_000, "visits": 1}
@@ -49,7 +50,6 @@ def within_memory(
 
 def with_less(problem: Problem, solver: Solver, auto: bool) -> Iterator[Solver]:
     """Yield versions of a solver that keep less and less."""
-    from incrowd.solvers.catalog import by_id
 
     candidates = [solver]
     engine = by_id("engine")

@@ -13,7 +13,12 @@ from incrowd.privacy.essential import essential
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.base import Reduced
+from incrowd.reduce.chain import presolve
+from incrowd.reduce.copies import most_impure, without
 from incrowd.solvers.base import Context, Outcome, Solver, insist
+from incrowd.solvers.catalog import by_id
+from incrowd.solvers.exact.submultisets import work
+from incrowd.solvers.portfolio import two_anonymous
 from incrowd.text.units import gap_of
 
 Status = Literal["optimal", "feasible"]
@@ -97,7 +102,6 @@ def run_portfolio(problem: Problem, solver: Solver, context: Context) -> tuple[O
     """Run matching with the engine standing by; the engine alone once it is chosen instead."""
     if solver.id != "simplex-matching":
         return run_one(problem, solver, context)
-    from incrowd.solvers.portfolio import two_anonymous
 
     return two_anonymous(problem, context)
 
@@ -111,7 +115,6 @@ def choose(problem: Problem, method: str | Solver) -> Solver:
     """Return the solver that ``method`` names; ``"auto"`` picks one."""
     if not isinstance(method, str):
         return method
-    from incrowd.solvers.catalog import by_id
 
     if method != "auto":
         return by_id(method)
@@ -130,8 +133,6 @@ def is_cheap_here(problem: Problem, solver_id: str) -> bool:
         return True
     if problem.instance.distinct > MOST_DISTINCT:
         return False
-    from incrowd.reduce.chain import presolve
-    from incrowd.solvers.exact.submultisets import work
 
     return work(presolve(problem, "all").problem.instance) <= CHEAP_WORK
 
@@ -159,7 +160,6 @@ def fewer_copies(problem: Problem) -> Reduced:
     As ``TightThreshold``, with one more bound on the copies of a row in impure classes: each such
     class can be cut to k rows, one of which is not a copy of the row (step 1 there).
     """
-    from incrowd.reduce.copies import most_impure, without
 
     instance = problem.instance
     removed = np.zeros(instance.distinct, np.int64)

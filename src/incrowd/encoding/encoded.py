@@ -1,7 +1,7 @@
 """From a table's text to the instance that solvers see, and from their classes back to text."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -14,8 +14,9 @@ from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import labels_by_level, labels_of_spans, with_star
 from incrowd.hierarchy.range_family import RangeFamily
-from incrowd.policy.base import Policy, Roles
+from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of, require_used
+from incrowd.policy.roles import Roles
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
@@ -26,20 +27,25 @@ from incrowd.tables.base import Column, Edit, Replacement, Source, narrow, narro
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A table as an instance.
+    """A table as an instance; whoever needs its codes or columns again takes them from here.
 
     Attributes
     ----------
+    source: the table.
     roles: of its columns.
     instance: distinct rows of the quasi-identifiers.
     copy_of_row: int64, shape (rows,): the instance's copy that each row became.
     model: what every class has to obey.
+    attributes: what the model looks at, by name: the sensitive columns, then the persons; empty
+        where it counts rows alone.
     """
 
+    source: Source
     roles: Roles
     instance: Instance
     copy_of_row: NDArray[np.int64]
     model: Model
+    attributes: Mapping[str, Column]
 
     @cached_property
     def leaves(self) -> NDArray[np.int32]:
@@ -87,7 +93,7 @@ def coded(source: Source, policy: Policy) -> Coded:
         model = model_of(policy, secret, sources)
     trees = tuple(with_star(tree, policy.star) for tree in trees)
     instance, copy_of_row = from_codes(leaves, trees, codes, scale)
-    return Coded(roles, instance, copy_of_row, model)
+    return Coded(source, roles, instance, copy_of_row, model, secret)
 
 
 @contextlib.contextmanager

@@ -23,6 +23,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.prefix_tree import PrefixTree
+from incrowd.bounds.price import certify
+from incrowd.bounds.prices import Prices
+from incrowd.bounds.support import support_prices
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.existing.covers import FAR, SERVED, Published, covers
 from incrowd.hierarchy.family import trees_of
@@ -118,8 +122,6 @@ class Joining:
     @cached_property
     def support(self) -> Ints:
         """int64, shape (distinct,): what a row pays in a new class at the least."""
-        from incrowd.bounds.prefix_tree import PrefixTree
-        from incrowd.bounds.support import support_prices
 
         if self.instance.rows < self.k:
             return np.where(self.covers.cost[:, 0] < FAR, FAR, 0)
@@ -346,9 +348,6 @@ class Joining:
 
     def bound(self) -> int:
         """Return what the new rows pay at the least, in units of 1/scale."""
-        from incrowd.bounds.prefix_tree import PrefixTree
-        from incrowd.bounds.price import certify
-        from incrowd.bounds.prices import Prices
 
         instance, join = self.instance, self.covers.cost[:, 0]
         if instance.rows < self.k:

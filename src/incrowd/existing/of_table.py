@@ -1,15 +1,20 @@
 """Adding rows to an earlier release: it stays as it is, and the union is lawful."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.checker import recheck
+from incrowd.checker.models import require_lawful
+from incrowd.checker.recheck import classes_of
+from incrowd.checker.rejection import RejectedError, require
 from incrowd.constraints.plan import is_constrained
-from incrowd.encoding.encoded import Coded, coded, shuffled
+from incrowd.driver.solve import solve
+from incrowd.encoding.encoded import Coded, shuffled
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
 from incrowd.existing.covers import SERVED, Published
 from incrowd.existing.join import Ints, Joining, count_broken
@@ -20,9 +25,13 @@ from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.published.cautions import repeatable
+from incrowd.published.ladders import ladders_of
 from incrowd.release import Release
-from incrowd.run.events import Listener, in_user_units, silent
-from incrowd.run.stop import Stop, interruptible
+from incrowd.run.stop import interruptible
+from incrowd.solvers.base import Context
 from incrowd.tables.base import Column, Edit, Replacement, Source, Table, texts
 
 if TYPE_CHECKING:
@@ -65,7 +74,6 @@ class ExtendedRelease(Release):
         ------
         VerificationError: the union is not what it claims to be.
         """
-        from incrowd.checker.recheck import classes_of
 
         self._checked_union()
         released = texts(self.table, self.roles.qi)
@@ -80,7 +88,6 @@ class ExtendedRelease(Release):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Of the seed alone: the earlier rows come without what was left out of them."""
-        from incrowd.published.cautions import repeatable
 
         return tuple(repeatable(self.policy))
 
@@ -94,10 +101,6 @@ class ExtendedRelease(Release):
 
     def _checked_union(self) -> None:
         """Check the truth of new cells, the earlier rows, the classes, the cost."""
-        from incrowd.checker import recheck
-        from incrowd.checker.models import require_lawful
-        from incrowd.checker.rejection import RejectedError, require
-        from incrowd.published.ladders import ladders_of
 
         whole = texts(self._union, self.edit.columns)
         earlier = self.existing.rows
@@ -127,18 +130,12 @@ def require_equal(found: "pl.DataFrame", expected: "pl.DataFrame") -> None:
         raise VerificationError("an earlier row is not as it was published")
 
 
-def extended(
-    source: Source,
-    existing: Source,
-    policy: Policy,
-    listener: Listener = silent,
-    stop: Stop | None = None,
-) -> ExtendedRelease:
+def extended(table: Coded, existing: Source, policy: Policy, context: Context) -> ExtendedRelease:
     """Add the rows of a table to an earlier release, whose rows stay as they are.
 
     Parameters
     ----------
-    source: the new rows, with all columns that ``policy`` gives a role.
+    table: the new rows, with all columns that ``policy`` gives a role.
     existing: the earlier release, with the columns that are published.
 
     Raises
@@ -147,37 +144,30 @@ def extended(
     OutOfScopeError: a model compares classes with the whole table, which new rows change.
     NoLawfulReleaseError: some new rows fit nowhere.
     """
-    stop = stop or Stop(policy.time_limit, policy.gap)
-    require_servable(policy)
-    table = coded(source, policy)
     trees = trees_of(table.instance.trees, SERVED)
-    columns = table.roles.published(source.columns)
+    columns = table.roles.published(table.source.columns)
     require_columns(existing.columns, columns)
-    model, old, new, sizes = sensitive_of(source, existing, table, policy)
-    published = classes_of_release(existing, table, model, old, sizes)
-    if not source.rows:
+    both = both_of(existing, table, policy)
+    published = classes_of_release(existing, table, both)
+    if not table.source.rows:
         raise InputError("there are no new rows")
-    secret = new if new.shape[1] else None
+    secret = both.codes[both.earlier :] if both.attributes else None
     scale = table.instance.scale
     instance, copy_of_row = from_codes(table.leaves, trees, secret, scale)
-    solve = solver(policy, model, listener, stop)
-    joining = Joining(instance, model, published, solve, table.roles.sensitive)
+    make = solver(both.model, context)
+    joining = Joining(instance, both.model, published, make, table.roles.sensitive)
+    stop = context.stop
     with interruptible(stop):
         of_copy = joining.best()
     cost = joining.cost(of_copy)
     bound = min(joining.bound(), cost)
     place = of_copy[copy_of_row]
     release = ExtendedRelease(
-        source=source,
+        coded=replace(table, model=both.model, attributes=both.attributes),
         edit=edit_of(table, published, place, columns),
         policy=policy,
-        model=model,
-        roles=table.roles,
-        trees=trees,
-        scale=table.instance.scale,
         cost_units=cost,
         bound_units=bound,
-        worst_units=instance.worst_cost,
         status="optimal" if bound == cost else "feasible",
         method="existing",
         ended=stop.why() if stop.now() else "stopped paying",
@@ -200,6 +190,8 @@ def require_servable(policy: Policy) -> None:
         raise OutOfScopeError("person is not served with existing: who is in it is not known")
     if policy.method != "auto" or policy.reductions is not None:
         raise InputError("method and reductions are not served with existing, a method of its own")
+    if policy.suppress_rows:
+        raise InputError("suppress_rows is not served with existing")
 
 
 def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:
@@ -211,18 +203,44 @@ def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:
         )
 
 
-def sensitive_of(
-    source: Source, existing: Source, table: Coded, policy: Policy
-) -> tuple[Model, NDArray[np.int32], NDArray[np.int32], tuple[int, ...]]:
-    """Return the model, and the sensitive values of earlier and new rows in codes of the union."""
-    empty = np.zeros((existing.rows, 0), np.int32), np.zeros((source.rows, 0), np.int32)
+@dataclass(frozen=True, eq=False)
+class Both:
+    """Earlier and new rows as a model looks at them.
+
+    Attributes
+    ----------
+    attributes: the sensitive columns of the union, its earlier rows first.
+    earlier: number of these.
+    """
+
+    model: Model
+    attributes: Mapping[str, Column]
+    earlier: int
+    rows: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each attribute has."""
+        return tuple(len(column.values) for column in self.attributes.values())
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """int32, shape (rows, attributes): the values of each row."""
+        empty = np.zeros((self.rows, 0), np.int32)
+        codes = (column.codes for column in self.attributes.values())
+        return np.column_stack([empty, *codes]).astype(np.int32)
+
+
+def both_of(existing: Source, table: Coded, policy: Policy) -> Both:
+    """Return the model of the union, and its sensitive values."""
+    rows = existing.rows + table.source.rows
     if not asks_of_sensitive(policy):
-        return table.model, *empty, ()
+        return Both(table.model, {}, existing.rows, rows)
     columns = {}
-    for name in table.roles.sensitive:
-        both = [existing.encode(name), source.encode(name)]
-        codes = np.concatenate([both[0].codes, both[1].codes + len(both[0].values)])
-        columns[name] = Column.of([*both[0].values, *both[1].values], codes)
+    for name, new in table.attributes.items():
+        old = existing.encode(name)
+        codes = np.concatenate([old.codes, new.codes + len(old.values)])
+        columns[name] = Column.of([*old.values, *new.values], codes)
     model = model_of(policy, columns, policy.sources())
     for part, name in zip(model.parts, model.names(tuple(columns)), strict=True):
         if part.compares_with_table:
@@ -230,24 +248,17 @@ def sensitive_of(
                 f"{name} compares every class with the whole table, which new rows change: "
                 "published classes could become unlawful untouched; publish the whole table anew"
             )
-    codes = np.column_stack([column.codes for column in columns.values()]).astype(np.int32)
-    sizes = tuple(len(column.values) for column in columns.values())
-    return model, codes[: existing.rows], codes[existing.rows :], sizes
+    return Both(model, columns, existing.rows, rows)
 
 
-def classes_of_release(
-    existing: Source,
-    table: Coded,
-    model: Model,
-    secret: NDArray[np.int32],
-    sizes: tuple[int, ...],
-) -> Published:
+def classes_of_release(existing: Source, table: Coded, both: Both) -> Published:
     """Return the classes of the earlier release that can cover new rows."""
+    model, secret = both.model, both.codes[: both.earlier]
     columns = [existing.encode(name) for name in table.roles.qi]
     pattern = np.column_stack([column.codes for column in columns])
     kinds, member = np.unique(pattern, axis=0, return_inverse=True)
     member = member.ravel().astype(np.int64)
-    broken = count_broken(model, member, secret, sizes)
+    broken = count_broken(model, member, secret, both.sizes)
     if broken:
         models = model.in_words(table.roles.sensitive)
         raise InputError(
@@ -270,16 +281,10 @@ def classes_of_release(
     return Published(levels[known], nodes[known], values)
 
 
-def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
+def solver(model: Model, context: Context) -> Any:
     """Return a function that makes classes of an instance of new rows."""
-    from incrowd.driver.solve import solve
-    from incrowd.problem.problem import Problem
-    from incrowd.solvers.base import Context
 
     def run(instance: Instance) -> tuple[Ints, NDArray[np.float64]] | None:
-        context = Context(
-            policy.search_seed, stop, in_user_units(listener, instance.scale), policy.threads
-        )
         try:
             solved = solve(Problem(instance, model), "auto", context)
         except NoLawfulReleaseError:
@@ -294,7 +299,6 @@ def solver(policy: Policy, model: Model, listener: Listener, stop: Stop) -> Any:
 
 def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str, ...]) -> Edit:
     """Return what changes in the new rows."""
-    from incrowd.problem.solution import Solution
 
     rows = len(place)
     levels = np.zeros((rows, len(table.instance.trees)), np.int64)

@@ -7,24 +7,22 @@ warm.py       the engine, started from what a neighbouring k has left
 points.py     the result
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from incrowd.run.late import importer
 
 if TYPE_CHECKING:
     from incrowd.frontiers.of_table import frontier as frontier
     from incrowd.frontiers.points import Frontier as Frontier
     from incrowd.frontiers.points import Point as Point
 
+_HOME = {
+    "Frontier": "incrowd.frontiers.points",
+    "Point": "incrowd.frontiers.points",
+    "frontier": "incrowd.frontiers.of_table",
+}
+
 __all__ = ["Frontier", "Point", "frontier"]
 
 
-def __getattr__(name: str) -> Any:
-    """Import the names when they are first used (PEP 562)."""
-    if name == "frontier":
-        from incrowd.frontiers.of_table import frontier
-
-        return frontier
-    if name in ("Frontier", "Point"):
-        from incrowd.frontiers import points
-
-        return getattr(points, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = importer(__name__, _HOME)

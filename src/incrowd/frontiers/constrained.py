@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from incrowd._api import searched
+from incrowd._api import configured, searched
 from incrowd.driver.solve import choose, require_lawful_table
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError, StoppedError
@@ -17,11 +17,9 @@ from incrowd.policy import Policy
 from incrowd.run.events import Event
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context
-from incrowd.tables.base import Source
 
 
 def constrained(
-    source: Source,
     ks: Sequence[int],
     table: Coded,
     policy: Policy,
@@ -45,7 +43,7 @@ def constrained(
         at = found[k] = Found(tables[k].problem, choose(tables[k].problem, policy.method))
         context.listener(Event(f"k = {k}: release", share=done / len(ks)))
         if before is None or not context.stop.now():
-            search(source, tables[k], policy, part_of(context, len(ks) - done), at, before)
+            search(tables[k], policy, part_of(context, len(ks) - done), at, before)
         if before is not None and cheaper(before, at):
             at.solution, at.solver = before.solution, before.solver
         before = at
@@ -62,12 +60,10 @@ def part_of(context: Context, left: int) -> Context:
     return replace(context, stop=stop, listener=lambda event: None)
 
 
-def search(
-    source: Source, table: Coded, policy: Policy, context: Context, at: Found, before: Found | None
-) -> None:
+def search(table: Coded, policy: Policy, context: Context, at: Found, before: Found | None) -> None:
     """Search at one k; what a larger k has left serves where the search finds nothing."""
     try:
-        solved = searched(source, table, policy, context)
+        solved = searched(table, policy, configured(policy.method, policy.reductions), context)
     except (StoppedError, NoLawfulReleaseError) as error:
         if before is None or isinstance(error, NoLawfulReleaseError):
             raise

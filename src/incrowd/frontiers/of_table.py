@@ -4,23 +4,27 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from incrowd._api import configured
+from incrowd._api import Start, begun
 from incrowd.constraints.plan import is_constrained
-from incrowd.encoding.encoded import Coded, coded
+from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, OutOfScopeError
+from incrowd.frontiers.constrained import constrained
 from incrowd.frontiers.points import Frontier, Point
 from incrowd.frontiers.sweep import Found, Sweep
-from incrowd.policy import Policy
+from incrowd.policy.arguments import Arguments, policy_of
+from incrowd.policy.base import OPTIONS, Policy
+from incrowd.policy.options import taking
 from incrowd.privacy.numbers import whole
-from incrowd.run.events import Event, Listener, listening, silent, telling_of_compiling
+from incrowd.run.events import Event, Listener, listening, silent
 from incrowd.run.stop import Stop, interruptible
-from incrowd.solvers.base import Context
+from incrowd.run.telling import telling
 from incrowd.tables.base import Source
 from incrowd.tables.files import alike, open_table
 
 
+@taking(OPTIONS[1:])
 def frontier(
     data: Any,
     ks: int | Iterable[int] = range(2, 21),
@@ -28,7 +32,7 @@ def frontier(
     policy: Policy | str | Path | None = None,
     progress: Listener | None = None,
     stop: Stop | None = None,
-    **asked: Any,
+    **asked: Unpack[Arguments],
 ) -> Frontier:
     """Return what k costs: for each k the cost of a release, and a bound on all of them.
 
@@ -56,14 +60,7 @@ def frontier(
     """
     if "k" in asked:
         raise InputError("frontier: k is given by ks, its second argument; leave k out")
-    if policy is None:
-        try:
-            policy = Policy(**asked)
-        except TypeError as error:
-            raise InputError(f"frontier: {error}".replace("Policy.__init__() ", "")) from None
-    elif asked:
-        raise InputError(f"policy says all; {', '.join(asked)} cannot be given beside it")
-    policy = policy if isinstance(policy, Policy) else Policy.read(policy)
+    policy = policy_of("frontier", policy, asked)
     stop = (stop or Stop()).begin(policy.time_limit, policy.gap)
     return frontier_of(open_table(data), ks, policy, listening(progress), stop)
 
@@ -84,12 +81,10 @@ def frontier_of(
         raise OutOfScopeError("a frontier knows no veil; make single releases (incrowd anonymize)")
     if policy.person:
         raise OutOfScopeError("a frontier counts rows; with person, make single releases")
-    table = coded(source, replace(policy, k=wanted[0]))
-    with telling_of_compiling(listener) as tell, interruptible(stop):
-        found = swept(
-            source, wanted, table, policy, Context(policy.search_seed, stop, tell, policy.threads)
-        )
-    problem = table.problem
+    with telling(listener) as tell, interruptible(stop):
+        start = begun(source, replace(policy, k=wanted[0]), tell, stop)
+        found = swept(wanted, start, policy)
+    table, problem = start.table, start.table.problem
     return Frontier(
         points=tuple(point(k, at, table) for k, at in found.items()),
         models=problem.model.names(table.roles.attributes),
@@ -101,21 +96,18 @@ def frontier_of(
     )
 
 
-def swept(
-    source: Source, ks: list[int], table: Coded, policy: Policy, context: Context
-) -> dict[int, Found]:
+def swept(ks: list[int], start: Start, policy: Policy) -> dict[int, Found]:
     """Run the sweep that the policy needs."""
+    table, context = start.table, start.context
 
     def reached(k: int, at: Found) -> None:
         share = 0.5 + 0.5 * (len(ks) - ks.index(k)) / len(ks)
         context.listener(Event(f"k = {k}: found", share=share, point=point(k, at, table)))
 
     if is_constrained(policy):
-        from incrowd.frontiers.constrained import constrained
-
-        return constrained(source, ks, table, policy, context, reached)
-    problem, method = table.problem, configured(policy.method, policy.reductions)
-    return Sweep(problem, problem.model.with_k, method, context, reached).run(ks)
+        return constrained(ks, table, policy, context, reached)
+    problem = table.problem
+    return Sweep(problem, problem.model.with_k, start.method, context, reached).run(ks)
 
 
 def frame_maker(source: Source) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from incrowd.report.plots import plot_frontier
 from incrowd.text.units import Priced, at_most, shown_gap
 
 if TYPE_CHECKING:
@@ -108,7 +109,6 @@ class Frontier:
         ------
         MissingExtraError: matplotlib is not installed.
         """
-        from incrowd.report.plots import plot_frontier
 
         return plot_frontier(self.points)
 

@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import HASTE, affordable
 from incrowd.driver.solve import choose, recheck, require_lawful_table, solve
+from incrowd.frontiers.warm import WarmRun, raised_prices
 from incrowd.privacy.model import Model
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -84,8 +86,6 @@ class Sweep:
 
     def raise_bounds(self, ks: Sequence[int]) -> None:
         """Find prices for each k, from the smallest up."""
-        from incrowd.bounds.prefix_tree import PrefixTree
-        from incrowd.frontiers.warm import raised_prices
 
         if not ks:
             return
@@ -119,8 +119,6 @@ class Sweep:
     def find(self, k: int, at: Found, context: Context, start: Solution | None, warm: bool) -> None:
         """Search at one k."""
         if warm:
-            from incrowd.frontiers.warm import WarmRun
-
             assert at.prices is not None
             outcome = WarmRun(at.problem, context, at.prices, at.wide, start).outcome()
             at.solution, at.bound = outcome.solution, max(at.bound, outcome.bound)
@@ -130,8 +128,6 @@ class Sweep:
 
     def bound_anyhow(self) -> None:
         """Bound the smallest k where time ended before a method could, and so all larger ones."""
-        from incrowd.bounds.prefix_tree import PrefixTree
-        from incrowd.frontiers.warm import raised_prices
 
         instance = self.problem.instance
         at = next((at for at in self.found.values() if at.problem.smallest_class > 1), None)

@@ -96,6 +96,16 @@ class RangeFamily:
         cost = np.where(high > self.reach[low], self.dearest, self.up[high] - self.down[low])
         return np.where(low == high, 0, cost)
 
+    def of_leaves(self, used: NDArray[np.integer]) -> "RangeFamily":
+        """Return the same intervals over some of the leaves, given by rising code."""
+        reach = np.searchsorted(used, self.reach[used], "right") - 1
+        texts = (tuple(some[c] for c in used.tolist()) for some in (self.first, self.last))
+        return replace(
+            self, **dict(zip(("first", "last"), texts, strict=True)),
+            leaves=tuple(self.leaves[c] for c in used.tolist()), down=self.down[used],
+            up=self.up[used], reach=reach.astype(np.int64),
+        )  # fmt: skip
+
     def times(self, factor: int) -> "RangeFamily":
         """Return the family with all costs multiplied."""
         down, up = self.down * np.int64(factor), self.up * np.int64(factor)

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import HierarchyError
-
-STAR = "*"
+from incrowd.text.marks import STAR as STAR
 
 
 @dataclass(frozen=True, eq=False)

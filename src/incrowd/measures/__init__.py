@@ -11,23 +11,17 @@ orders.py     the natural order of a column's values
 text.py       tables for people
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from incrowd.run.late import importer
 
 if TYPE_CHECKING:
     from incrowd.measures.figures import Measure as Measure
     from incrowd.measures.of_table import measure as measure
 
+_HOME = {"Measure": "incrowd.measures.figures", "measure": "incrowd.measures.of_table"}
+
 __all__ = ["Measure", "measure"]
 
 
-def __getattr__(name: str) -> Any:
-    """Import the two names when they are first used (PEP 562)."""
-    if name == "measure":
-        from incrowd.measures.of_table import measure
-
-        return measure
-    if name == "Measure":
-        from incrowd.measures.figures import Measure
-
-        return Measure
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = importer(__name__, _HOME)

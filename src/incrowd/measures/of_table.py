@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.errors import InputError, did_you_mean, no_column
+from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import Family, trees_of
+from incrowd.hierarchy.spec import parse
 from incrowd.hierarchy.tree import STAR
 from incrowd.measures.figures import ColumnFigures, Measure, RiskFigures, SensitiveFigures
 from incrowd.measures.keys import Agreement, agreement
@@ -17,6 +19,7 @@ from incrowd.measures.risk import people_behind, risk_figures
 from incrowd.measures.sensitive import disjoint_l, sensitive_figures
 from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
+from incrowd.privacy.cautions import DIVERSITY, pairs
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.distance import Hierarchical, Ordered
 from incrowd.privacy.metric import Metric
@@ -119,7 +122,6 @@ def _warnings(
     sensitive: Sequence[SensitiveFigures],
 ) -> Iterator[str]:
     """Yield what the figures of a release do not say; no cell is named."""
-    from incrowd.privacy.cautions import DIVERSITY, pairs
 
     if any(one.distinct_l > 1 for one in sensitive):
         yield DIVERSITY
@@ -193,8 +195,6 @@ def _columns(
 
 
 def _tree(name: str, column: Column, hierarchy: "str | Path | Hierarchy") -> Family:
-    from incrowd.hierarchy.build import build_trees
-    from incrowd.hierarchy.spec import parse
 
     source = parse(str(hierarchy)) if isinstance(hierarchy, str | Path) else hierarchy
     return build_trees({name: column.values}, {name: source})[0][0]

@@ -1,18 +1,31 @@
-"""What is asked of a release: roles, models, hierarchies, weights, budget.
+"""What is asked of a release: the table of all options, and the value that holds them.
 
-The names are the same on the command line and in Python.
+The names are the same on the command line, in policy files and in Python.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import InputError, did_you_mean, no_column
-from incrowd.hierarchy.tree import STAR
+from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.cap import Cap, caps_of
-from incrowd.policy.keys import ORDERS
+from incrowd.policy.file import read_keys
+from incrowd.policy.options import (
+    DISTANCE,
+    DIVERSITIES,
+    ORDERS,
+    REDUCTIONS,
+    Option,
+    documented,
+    named,
+    row,
+    table_of,
+)
+from incrowd.policy.roles import ROLES, Roles, assign_roles
 from incrowd.policy.veil import veil_of
+from incrowd.privacy.numbers import take_whole
+from incrowd.text.marks import STAR
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -20,174 +33,224 @@ if TYPE_CHECKING:
     from incrowd.policy.model_spec import ModelSpec
     from incrowd.privacy.model import Model
 
-ROLES = ("qi", "sensitive", "id", "keep")
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Every column of a table in exactly one role, each in the table's order.
-
-    ``qi``: changed where needed.  ``sensitive``, ``keep``: published as they are.
-    ``id``: left out of the release.  ``person``: those of them that together name a person.
-    """
-
-    qi: tuple[str, ...]
-    sensitive: tuple[str, ...] = ()
-    id: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    person: tuple[str, ...] = ()
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """What the models' attributes are called: the sensitive columns, then the persons."""
-        return (*self.sensitive, "+".join(self.person)) if self.person else self.sensitive
-
-    def published(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """The columns of the release, in the table's order."""
-        return tuple(column for column in columns if column not in self.id)
-
-
-def assign_roles(
-    columns: Sequence[str],
-    qi: Sequence[str] | None = None,
-    sensitive: Sequence[str] = (),
-    id: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    person: Sequence[str] = (),
-) -> Roles:
-    """Give every column its role.
-
-    Without ``qi`` every column not named otherwise is a quasi-identifier.  With it, a column left
-    without a role is an error: whether it may be published is not ours to guess.  Columns that name
-    a person are left out, like other identifiers.
-
-    Raises
-    ------
-    InputError: an unknown column, one in two roles, one without a role, no quasi-identifier.
-    """
-    require_unpublished(person, columns, {"qi": qi or (), "sensitive": sensitive, "keep": keep})
-    named = dict(zip(ROLES, (qi or (), sensitive, (*id, *person), keep), strict=True))
-    role_of: dict[str, str] = {}
-    for role, names in named.items():
-        for name in dict.fromkeys(names):
-            if name not in columns:
-                raise no_column(role, name, columns)
-            if name in role_of:
-                raise InputError(
-                    f"column {name!r} is named both {role_of[name]} and {role}; give it one role"
-                )
-            role_of[name] = role
-    left = [column for column in columns if column not in role_of]
-    if qi is None:
-        role_of |= dict.fromkeys(left, "qi")
-    elif left:
-        raise InputError(_without_role(left))
-    if "qi" not in role_of.values():
-        raise InputError(
-            "no column is a quasi-identifier; name those that others may know about a person "
-            "with qi (--qi)"
-        )
-    roles = {r: tuple(c for c in columns if role_of[c] == r) for r in ROLES}
-    return Roles(**roles, person=tuple(dict.fromkeys(person)))
-
-
-def require_unpublished(
-    person: Sequence[str], columns: Sequence[str], published: Mapping[str, Sequence[str]]
-) -> None:
-    """Raise InputError for a column of persons that is unknown, or that the release would hold.
-
-    Who sees which rows are one person's knows more than one row of each.
-    """
-    for name in person:
-        if name not in columns:
-            raise no_column("person", name, columns)
-        for role, names in published.items():
-            if name in names:
-                raise InputError(
-                    f"column {name!r} is named both {role} and person; a column that names people "
-                    "is left out of the release, for with it the rows of a person would be linked"
-                )
-    if len(person) > 1 and "+".join(person) in columns:
-        raise InputError("a column is called like the columns of persons together; rename it")
-
-
-def _without_role(left: Sequence[str]) -> str:
-    shown = ", ".join(repr(column) for column in left[:12]) + (", …" if len(left) > 12 else "")
-    return (
-        f"{len(left)} column{'s have' if len(left) > 1 else ' has'} no role: {shown}; name each as "
-        "quasi-identifier (--qi), sensitive (--sensitive) or other column to publish unchanged "
-        "(--keep), or leave it out of the release (--id)"
-    )
-
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """All that is asked of one release.
+    """All that is asked of one release; each option is a row here, and stands nowhere else.
 
     Attributes
     ----------
-    k: least size of a class.
-    qi, sensitive, id, keep: names of columns, see ``Roles``; ``qi`` None: all not named otherwise.
-    person: columns that together name a person, left out of the release; then every class holds
-        rows of at least k people, not only k rows.
-    l, l_kind, c: l-diversity of each sensitive column: ``"distinct"``, ``"frequency"``,
-        ``"entropy"``, ``"recursive"`` (with c) or ``"disjoint"`` (of all columns at once).
-    t, distance: t-closeness of each sensitive column; the distance of its values is ``"equal"``,
-        ``"ordered"``, ``"hierarchy"`` or a file, see ``incrowd.policy.distances.distance_of``.
-    models: further privacy models that every class has to obey: values, ``ModelSpec``, mappings of
-        its names, or texts such as ``"l=3,kind=entropy,on=disease"``.
-    hierarchies: column → specification (``interval:5,10``, ``prefix:1``, ``date``, ``none``), path
-        of a hierarchy file, or a source; columns not named are suppressed whole.
-    weights: column → factor on what its cells cost.
-    fixed: quasi-identifiers that are never changed.
-    linked: lists of quasi-identifiers that are suppressed together, row by row.
-    caps: column → largest share of its cells that may change, or a list of ``Cap``, which may
-        also cap the cells of a subgroup.
-    cost: ``"level"``, ``"ncp"``, ``"stars"`` or a cost, for all columns or by column.
-    method: ``"auto"`` or a solver's id; reductions: ``"paper"``, ``"all"``, ``"none"``, or None for
-        the method's own choice.
-    time_limit: wall seconds, or None; gap: end at this ``(cost − bound) / cost``, or None.
-    seed: of all randomness. None: the search takes 0, and shuffled rows an order that nobody can
-        make again, from the operating system's entropy.
-    threads: at most so many, without influence on the result.
-    suppress_rows: rows that may be left out where the table itself breaks the model.
-    order: ``"keep"`` or ``"shuffle"``: the order of the released rows.
-    veil: probability with which each cell is hidden by coins beforehand, for all columns or by
-        column; see ``incrowd.policy.veil`` and docs/explanation/veil.md.  None: no veil.
-    star: what is written for a suppressed cell.
+    {options}
     """
 
-    k: int = 5
-    qi: Sequence[str] | None = None
-    sensitive: Sequence[str] = ()
-    id: Sequence[str] = ()
-    keep: Sequence[str] = ()
-    person: Sequence[str] = ()
-    l: Any = None  # noqa: E741 (the field's own letter)
-    l_kind: str = "distinct"
-    c: Any = None
-    t: Any = None
-    distance: str = "equal"
-    models: "Sequence[Model | ModelSpec | Mapping[str, Any] | str]" = ()
-    hierarchies: Mapping[str, "str | Path | Hierarchy"] = field(default_factory=dict)
-    weights: Mapping[str, Any] = field(default_factory=dict)
-    fixed: Sequence[str] = ()
-    linked: Sequence[Sequence[str]] = ()
-    caps: "Mapping[str, Any] | Sequence[Cap | Mapping[str, Any]]" = ()
-    cost: Any = "level"
-    method: Any = "auto"
-    reductions: str | None = None
-    time_limit: float | None = None
-    gap: float | None = None
-    seed: int | None = None
-    threads: int = 1
-    suppress_rows: int = 0
-    order: str = "keep"
-    star: str = STAR
-    veil: Any = None
+    k: int = row(5, Option("whole", "least number of rows alike", "-k", least=1))
+    qi: Sequence[str] | None = row(
+        None,
+        Option(
+            "names",
+            "quasi-identifiers: what others may know about a person; changed where needed",
+            "--qi",
+            "A,B,…",
+            words="every column not named otherwise",
+        ),
+    )
+    sensitive: Sequence[str] = row(
+        (), Option("names", "sensitive columns: published unchanged", "--sensitive", "S,…")
+    )
+    id: Sequence[str] = row(
+        (), Option("names", "identifiers: left out of the release", "--id", "I,…")
+    )
+    person: Sequence[str] = row(
+        (),
+        Option(
+            "names",
+            "columns that together name a person: left out, and k counts people, not rows",
+            "--person",
+            "P,…",
+        ),
+    )
+    keep: Sequence[str] = row(
+        (), Option("names", "other columns: published unchanged", "--keep", "C,…")
+    )
+    l: Any = row(  # noqa: E741 (the field's own letter)
+        None,
+        Option("exact", "also l-diversity of each sensitive column", "--l", "L", least=1),
+    )
+    l_kind: str = row(
+        "distinct", Option("text", "which l-diversity", "--l-kind", choices=DIVERSITIES)
+    )
+    c: Any = row(None, Option("exact", "the c of recursive (c, l)-diversity", "--c", "X", above=0))
+    t: Any = row(
+        None,
+        Option("exact", "also t-closeness of each sensitive column", "--t", "X", least=0, most=1),
+    )
+    distance: str = row(
+        "equal",
+        Option(
+            "text",
+            f"how far apart sensitive values are, for t-closeness: {DISTANCE}",
+            "--distance",
+            "equal|ordered|hierarchy|FILE",
+            file=True,
+        ),
+    )
+    models: "Sequence[Model | ModelSpec | Mapping[str, Any] | str]" = row(
+        (),
+        Option(
+            "models",
+            "further models, each with its own parameters",
+            "--model",
+            "NAME=X,…",
+            typed="for example l=3,kind=entropy,on=disease; of k, l, c, t, distance, alpha, beta, "
+            "delta, kind, values, on",
+            python='a model, a ``ModelSpec``, its names and values, or ``"l=3,on=disease"``',
+        ),
+    )
+    hierarchies: Mapping[str, "str | Path | Hierarchy"] = row(
+        {},
+        Option(
+            "texts by column",
+            "how a column is generalized: `interval:5,10`, `prefix:1,2`, `date`, `none`, or a file "
+            "with lines `leaf;level1;…;*`",
+            "--hierarchy",
+            "COL=SPEC",
+            file=True,
+            words="suppressed whole",
+            python="or a source (``incrowd.hierarchy``)",
+        ),
+    )
+    weights: Mapping[str, Any] = row(
+        {},
+        Option(
+            "numbers by column",
+            "how dear a column's cells are",
+            "--weight",
+            "COL=X",
+            above=0,
+            words="1",
+        ),
+    )
+    cost: Any = row(
+        "level",
+        Option(
+            "text or by column",
+            "what a changed cell costs: `level` (of its hierarchy's height), `ncp`, `stars`, or a "
+            "file with lines `label;cost`",
+            "--cost",
+            "COST",
+            file=True,
+            python="or a cost (``incrowd.hierarchy``)",
+        ),
+    )
+    star: str = row(
+        STAR, Option("text", "what is written for a suppressed cell", "--star", "SYMBOL")
+    )
+    veil: Any = row(
+        None,
+        Option(
+            "number or by column",
+            "probability with which coins hide each cell beforehand, such as `0.05` or "
+            "`age=0.5,sex=0.1`: then what a hidden cell may have been becomes more or less likely "
+            "by a factor of 1/probability at most",
+            "--veil",
+            "Q|COL=Q,…",
+            above=0,
+            most=1,
+            words="none",
+        ),
+    )
+    fixed: Sequence[str] = row(
+        (), Option("names", "quasi-identifiers that are never changed", "--fixed", "A,…")
+    )
+    linked: Sequence[Sequence[str]] = row(
+        (),
+        Option(
+            "lists",
+            "quasi-identifiers that are suppressed together, row by row",
+            "--linked",
+            "A,B,…",
+        ),
+    )
+    caps: "Mapping[str, Any] | Sequence[Cap | Mapping[str, Any]]" = row(
+        (),
+        Option(
+            "caps",
+            "largest share of cells that may change, of a column or a subgroup",
+            "--cap",
+            "COL=X",
+            typed="COL=VALUE:X caps the cells of the rows in which COL is VALUE",
+            python="by column, or a list of ``Cap``",
+        ),
+    )
+    method: Any = row(
+        "auto",
+        Option(
+            "text", "`auto` or a method's id (`incrowd methods`)", "--method", python="or a solver"
+        ),
+    )
+    reductions: str | None = row(
+        None,
+        Option(
+            "text",
+            "what an exact method does before it starts",
+            "--reductions",
+            choices=REDUCTIONS,
+            words="the method's own",
+        ),
+    )
+    time_limit: float | None = row(
+        None, Option("number", "wall seconds to search at most", "--time-limit", "S", above=0)
+    )
+    gap: float | None = row(
+        None,
+        Option(
+            "number",
+            "end at this gap, `(cost − bound) / cost`, such as 0.01",
+            "--gap",
+            "X",
+            least=0,
+            most=1,
+        ),
+    )
+    seed: int | None = row(
+        None,
+        Option(
+            "whole",
+            "of all randomness; given, the order of shuffled rows follows from it",
+            "--seed",
+            least=0,
+            words="0 for the search, and an order of rows that nobody can make again",
+            python="``release.warnings`` says what a seed discloses",
+        ),
+    )
+    threads: int = row(
+        1, Option("whole", "at most so many; no influence on the result", "--threads", least=1)
+    )
+    suppress_rows: int = row(
+        0,
+        Option(
+            "whole",
+            "where the table itself breaks the model: leave out the fewest rows that make it "
+            "lawful, at most so many; each counts as wholly suppressed, and the bound speaks of "
+            "the others",
+            "--suppress-rows",
+            "MAX",
+            least=0,
+        ),
+    )
+    order: str = row(
+        "keep",
+        Option(
+            "text",
+            "order of the released rows",
+            "--order",
+            choices=ORDERS,
+            command="shuffle",
+            why="a file is to be published, rows of a frame are joined with others by their place",
+        ),
+    )
 
     def __post_init__(self) -> None:
-        from incrowd.privacy.numbers import take_whole
 
         for role in (*ROLES, "person", "fixed"):
             object.__setattr__(self, role, _names(role, getattr(self, role)))
@@ -215,6 +278,8 @@ class Policy:
         """Values of a wrong kind would only fail where nobody knows which argument they were."""
         for name in ("hierarchies", "weights"):
             given = getattr(self, name)
+            if given is None:
+                object.__setattr__(self, name, given := {})
             if not isinstance(given, Mapping):
                 raise InputError(f"{name} maps columns to values; {type(given).__name__} does not")
         for column, spec in self.hierarchies.items():
@@ -270,9 +335,8 @@ class Policy:
         ------
         InputError: no such file, no TOML, an unknown key or a wrong value; names file and key.
         """
-        from incrowd.policy.file import read_keys
 
-        arguments = read_keys(path)
+        arguments = read_keys(path, OPTIONS)
         try:
             return cls(**arguments)
         except InputError as error:
@@ -309,6 +373,11 @@ class Policy:
             column: parse(str(spec)) if isinstance(spec, str | Path) else spec
             for column, spec in self.hierarchies.items()
         }
+
+
+OPTIONS = table_of(Policy)
+OPTION = named(OPTIONS)
+documented(OPTIONS)(Policy)
 
 
 def _names(role: str, given: Any) -> tuple[str, ...] | None:

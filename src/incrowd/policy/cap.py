@@ -7,6 +7,7 @@ from math import floor
 from typing import Any
 
 from incrowd.errors import InputError, did_you_mean
+from incrowd.privacy.numbers import exact
 
 NAMES = ("column", "share", "value")
 
@@ -28,7 +29,6 @@ class Cap:
     value: str | None = None
 
     def __post_init__(self) -> None:
-        from incrowd.privacy.numbers import exact
 
         if not isinstance(self.column, str):
             raise InputError(f"caps: column must be a column's name, not {self.column!r}")
@@ -51,7 +51,6 @@ class Cap:
     @property
     def exact_share(self) -> Fraction:
         """The share as a fraction."""
-        from incrowd.privacy.numbers import exact
 
         return exact(self.share, "share", least=0, most=1)
 

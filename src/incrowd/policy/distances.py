@@ -5,6 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError, did_you_mean
+from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.family import trees_of
+from incrowd.measures.metric_file import read_metric, read_order
+from incrowd.measures.orders import given_metric, given_order, natural_order
+from incrowd.privacy.distance import Equal, Hierarchical, Ordered
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -24,13 +29,10 @@ def distance_of(
     text: ``equal``, ``ordered`` (numbers by size, dates by time), ``hierarchy``, or a file: of
         lines ``value;other value;distance``, or of one value a line from least to greatest.
     """
-    from incrowd.privacy.distance import Equal, Hierarchical, Ordered
 
     if text == "equal":
         return Equal()
     if text == "ordered":
-        from incrowd.measures.orders import natural_order
-
         order = natural_order(column.values) if column.values else ()  # of a table without rows
         if order is None:
             raise InputError(_unordered(name, column))
@@ -40,8 +42,6 @@ def distance_of(
             raise InputError(
                 f"the distance 'hierarchy' needs a hierarchy of {name!r}: --hierarchy {name}=…"
             )
-        from incrowd.hierarchy.build import build_trees
-        from incrowd.hierarchy.family import trees_of
 
         families, _ = build_trees({name: column.values}, {name: sources[name]}, "stars")
         tree = trees_of(families, "the distance of a sensitive attribute")[0]
@@ -54,7 +54,6 @@ def distance_of(
 
 def _unordered(name: str, column: "Column") -> str:
     """Return why a column has no order of its own, and what to do."""
-    from incrowd.measures.orders import natural_order
 
     file = "give a file with one value a line, from least to greatest, as --distance"
     if None in column.values and natural_order([v for v in column.values if v is not None]):
@@ -70,9 +69,6 @@ def _unordered(name: str, column: "Column") -> str:
 
 def _from_file(path: Path, name: str, column: "Column") -> "GroundDistance":
     """Read a metric or an order; lines with two delimiters make it a metric."""
-    from incrowd.measures.metric_file import read_metric, read_order
-    from incrowd.measures.orders import given_metric, given_order
-    from incrowd.privacy.distance import Ordered
 
     first = path.read_text(encoding="utf-8-sig", errors="replace").partition("\n")[0]
     is_metric = any(first.count(delimiter) >= 2 for delimiter in ";\t,")

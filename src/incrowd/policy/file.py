@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError, did_you_mean
-from incrowd.policy.keys import CAP_KEYS, KEYS, MODEL_KEYS, Key, named
+from incrowd.policy.cap import caps_of
+from incrowd.policy.options import CAP_KEYS, MODEL_KEYS, Option, named
 
 
-def read_keys(path: str | Path) -> dict[str, Any]:
+def read_keys(path: str | Path, options: tuple[Option, ...]) -> dict[str, Any]:
     """Return the arguments of ``Policy`` that a policy file gives; paths made whole.
 
     Raises
@@ -28,7 +29,7 @@ def read_keys(path: str | Path) -> dict[str, Any]:
         raise InputError(f"{path}: is not UTF-8 text, as TOML is") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    return Reader(str(path), file.parent).table(given, KEYS, "")
+    return Reader(str(path), file.parent).table(given, options, "")
 
 
 def _plain(message: str) -> str:
@@ -43,7 +44,7 @@ class Reader:
     name: str
     folder: Path
 
-    def table(self, given: Any, keys: tuple[Key, ...], path: str) -> dict[str, Any]:
+    def table(self, given: Any, keys: tuple[Option, ...], path: str) -> dict[str, Any]:
         """Return a table of keys, each checked."""
         known = named(keys)
         if not isinstance(given, Mapping):
@@ -57,7 +58,7 @@ class Reader:
             for name, value in given.items()
         }
 
-    def value(self, given: Any, key: Key, path: str) -> Any:
+    def value(self, given: Any, key: Option, path: str) -> Any:
         """Return one value, checked."""
         if key.kind == "models":
             return self.models(given, path)
@@ -92,7 +93,6 @@ class Reader:
 
     def caps(self, given: Any, path: str) -> Any:
         """Return the caps, by column or as a list."""
-        from incrowd.policy.cap import caps_of
 
         share = named(CAP_KEYS)["share"]
         if isinstance(given, Mapping):
@@ -111,14 +111,14 @@ class Reader:
             raise self.wrong(path, f"a list of tables ([[{path}]])", given)
         return given
 
-    def by_column(self, given: Any, key: Key, path: str) -> dict[str, Any]:
+    def by_column(self, given: Any, key: Option, path: str) -> dict[str, Any]:
         """Return column → text or number."""
         if not isinstance(given, Mapping):
             raise self.wrong(path, f"a table of columns ([{path}])", given)
         read = self.number if key.kind.startswith("number") else self.text
         return {column: read(value, key, f"{path}.{column}") for column, value in given.items()}
 
-    def text(self, given: Any, key: Key, path: str) -> str:
+    def text(self, given: Any, key: Option, path: str) -> str:
         """Return a text; a file's path starts at the policy file's folder."""
         if not isinstance(given, str):
             raise self.wrong(path, "a text in quotes", given)
@@ -136,7 +136,7 @@ class Reader:
         words = (*RULES, "equal", "ordered", "hierarchy", "level", "ncp", "stars")
         return text.strip().partition(":")[0] in words
 
-    def lists(self, given: Any, key: Key, path: str) -> Any:
+    def lists(self, given: Any, key: Option, path: str) -> Any:
         """Return a list of names, or a list of such lists."""
         if key.kind == "names":
             if isinstance(given, str):
@@ -149,7 +149,7 @@ class Reader:
             raise self.wrong(path, 'a list of lists of texts, such as [["city", "zip"]]', given)
         return given
 
-    def number(self, given: Any, key: Key, path: str) -> Any:
+    def number(self, given: Any, key: Option, path: str) -> Any:
         """Return a number, within its limits."""
         exact = key.kind == "exact" or (key.kind.startswith("number") and "column" in key.kind)
         if exact and isinstance(given, str):

@@ -10,14 +10,24 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, did_you_mean
+from incrowd.policy.distances import distance_of
+from incrowd.policy.options import DIVERSITIES, LIKENESSES
+from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
+from incrowd.privacy.disjoint_diversity import DisjointDiversity
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.entropy_diversity import EntropyDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Model, is_model
+from incrowd.privacy.recursive_diversity import RecursiveDiversity
+from incrowd.privacy.t_closeness import TCloseness
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
     from incrowd.tables.base import Column
 
-DIVERSITIES = ("distinct", "frequency", "entropy", "recursive", "disjoint")
-LIKENESSES = ("basic", "enhanced")
 ALONE = ("l", "t", "beta", "delta")  # one of these, alpha, or k makes the model
 LISTS = ("on", "values")
 
@@ -111,7 +121,6 @@ class ModelSpec:
         ------
         InputError: ``on`` names another column, or ``values`` a value that the column lacks.
         """
-        from incrowd.privacy.disjoint_diversity import DisjointDiversity
 
         columns = list(sensitive)
         for name in self.on:
@@ -138,10 +147,6 @@ class ModelSpec:
 
     def _of(self, attribute: int | None) -> Model:
         """Return the model of one attribute, or of each, where no column is needed for it."""
-        from incrowd.privacy.alpha_k import AlphaK
-        from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
-        from incrowd.privacy.delta_disclosure import DeltaDisclosure
-        from incrowd.privacy.k_anonymity import KAnonymity
 
         if self.l is not None:
             return diversity(self.kind or "distinct", self.l, self.c, attribute)
@@ -157,14 +162,11 @@ class ModelSpec:
     def _closeness(
         self, attribute: int, name: str, column: "Column", sources: Mapping[str, "Hierarchy"]
     ) -> Model:
-        from incrowd.policy.distances import distance_of
-        from incrowd.privacy.t_closeness import TCloseness
 
         distance = distance_of(self.distance or "equal", name, column, sources)
         return TCloseness(self.t, distance, attribute)
 
     def _guarding(self, attribute: int, name: str, column: "Column") -> Model:
-        from incrowd.privacy.alpha_k import AlphaK
 
         code = {text: i for i, text in enumerate(column.values)}
         guarded = []
@@ -177,11 +179,6 @@ class ModelSpec:
 
 def diversity(kind: str, l: Any, c: Any, attribute: int | None = None) -> Model:  # noqa: E741
     """Return an l-diversity by its kind; None asks it of every sensitive attribute."""
-    from incrowd.privacy.disjoint_diversity import DisjointDiversity
-    from incrowd.privacy.distinct_diversity import DistinctDiversity
-    from incrowd.privacy.entropy_diversity import EntropyDiversity
-    from incrowd.privacy.frequency_diversity import FrequencyDiversity
-    from incrowd.privacy.recursive_diversity import RecursiveDiversity
 
     if kind == "entropy":
         return EntropyDiversity(l, attribute)

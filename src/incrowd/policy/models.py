@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.distances import distance_of
-from incrowd.policy.model_spec import DIVERSITIES, ModelSpec, model_spec
+from incrowd.policy.model_spec import ModelSpec, model_spec
 from incrowd.policy.model_spec import diversity as _diversity
+from incrowd.policy.options import DIVERSITIES
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Model, all_of
+from incrowd.privacy.people import People
+from incrowd.privacy.t_closeness import TCloseness
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -71,7 +74,6 @@ def of_people(policy: "Policy", found: Sequence[Model], sensitive: int) -> list[
     ------
     InputError: a model that counts rows, of which a person may have many.
     """
-    from incrowd.privacy.people import People
 
     kept: list[Model] = [People(policy.k, sensitive, tuple(policy.person))]
     for model in found:
@@ -114,7 +116,6 @@ def closeness(
     policy: "Policy", sensitive: Mapping[str, "Column"], sources: Mapping[str, "Hierarchy"]
 ) -> list[Model]:
     """Return t-closeness of each attribute under the policy's ground distance."""
-    from incrowd.privacy.t_closeness import TCloseness
 
     return [
         TCloseness(policy.t, distance_of(policy.distance, name, column, sources), attribute)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError
 from incrowd.policy.cap import Cap
-from incrowd.policy.keys import KEYS, Key, named
 from incrowd.policy.model_spec import ModelSpec
+from incrowd.policy.options import Option, table_of
 from incrowd.policy.write import ROLES, listed, quoted
 from incrowd.policy.write import key as toml_key
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from incrowd.policy.guess import Guess
 
 HEAD = "# What is asked of a release; see docs/reference/policy.md."
-ON_THE_COMMAND_LINE = {"order": "shuffle"}  # where its default is not Python's
 
 
 def toml_of(policy: Any, guesses: "Sequence[Guess]" = ()) -> str:
@@ -73,10 +72,11 @@ def words_of(policy: Any, table: str, output: str, *more: str) -> tuple[str, ...
     InputError: it holds what the command line cannot say; a policy file may.
     """
     found = ["incrowd", "anonymize", _file(table), "-o", _file(output)]
-    keys = named(KEYS)
-    for name, value in said(policy, ON_THE_COMMAND_LINE):
+    keys = {option.name: option for option in table_of(type(policy))}
+    typed = {name: key.command for name, key in keys.items() if key.command is not None}
+    for name, value in said(policy, typed):
         for text in _texts(keys[name], value):
-            found += [keys[name].option, text]
+            found += [keys[name].flag, text]
     return (*found, *more)
 
 
@@ -101,7 +101,7 @@ def said(
     otherwise: defaults where they are not those of ``Policy``.
     """
     defaults = {**default_values(policy), **otherwise}
-    for key in KEYS:
+    for key in table_of(type(policy)):
         value = getattr(policy, key.name)
         if key.name in ("k", *always) or not same(value, defaults[key.name]):
             yield key.name, plain(value)
@@ -112,7 +112,7 @@ def _file(path: str) -> str:
     return f"./{path}" if path.startswith("-") and path != "-" else path
 
 
-def _texts(key: Key, value: Any) -> list[str]:
+def _texts(key: Option, value: Any) -> list[str]:
     """Return what stands behind an option, once for each time that it is given."""
     if key.name == "caps":
         return [_cap(**each) for each in value]

@@ -19,6 +19,7 @@ from incrowd.errors import InputError
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.classes import Histograms, at_most, largest_ratio, product
 from incrowd.privacy.law import CUMULATED, EQUAL, NODES, limit
+from incrowd.privacy.ordered_work import ordered_work
 
 Counts = NDArray[np.int64]
 
@@ -208,7 +209,6 @@ class Ordered(ClosedForm):
 
     def works(self, classes: Histograms) -> tuple[NDArray, NDArray]:
         """See ``incrowd.privacy.ordered_work``."""
-        from incrowd.privacy.ordered_work import ordered_work
 
         return ordered_work(classes, self.rank(len(classes.table)))
 

@@ -30,8 +30,8 @@ class DistinctDiversity(PerAttribute):
     l: int  # noqa: E741  (the field's own letter)
     attribute: int | None = None
 
-    closed_under_supersets = True
     compares_with_table = False
+    closed_under_supersets = True
     stays_lawful = True
 
     def __post_init__(self) -> None:

@@ -22,9 +22,9 @@ class KAnonymity(Model):
     k: int
 
     closed_under_union = True
-    closed_under_supersets = True
     compares_with_table = False
     size_decides = True
+    closed_under_supersets = True
     stays_lawful = True
 
     def __post_init__(self) -> None:

@@ -15,6 +15,7 @@ from incrowd.privacy.classes import LARGEST, Histograms, at_most, product
 from incrowd.privacy.distance import Equal, GroundDistance, excess, scale
 from incrowd.privacy.law import CARRIED, limit
 from incrowd.privacy.numbers import Exact, exact
+from incrowd.privacy.transport import transport
 
 Counts = NDArray[np.int64]
 
@@ -96,7 +97,6 @@ class Metric(GroundDistance):
 
     def work(self, counts: Counts, table: Counts) -> Fraction:
         """The cheapest transport of surplus to shortage, in integers."""
-        from incrowd.privacy.transport import transport
 
         if len(self.matrix) != len(table):
             raise InputError(

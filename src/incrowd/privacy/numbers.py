@@ -8,8 +8,6 @@ from numbers import Integral
 from operator import index
 from typing import Any
 
-import numpy as np
-
 from incrowd.errors import InputError
 
 Exact = int | str | float | Decimal | Fraction
@@ -59,7 +57,8 @@ def whole(value: Any, what: str, least: int = 1) -> int:
     InputError: it is none, or smaller; a fraction that happens to be whole, ``2.0``, is none.
     """
     try:
-        number = None if isinstance(value, bool | np.bool) else index(value)
+        # numpy's truth values were indices once; numpy itself need not be there
+        number = None if type(value).__name__ in ("bool", "bool_") else index(value)
     except TypeError:
         number = None
     if number is None or number < least:

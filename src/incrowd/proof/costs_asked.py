@@ -11,9 +11,11 @@ import polars as pl
 from incrowd.checker.files import Proof
 from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.build import build_trees, weight_of
+from incrowd.hierarchy.file import HierarchyRows
 from incrowd.hierarchy.labels import with_star
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import STARS, WIDTH, Ranges
+from incrowd.hierarchy.spec import parse
 from incrowd.policy import Policy
 from incrowd.published.ladders import ladder_of
 
@@ -136,9 +138,6 @@ def source_of(proof: Proof, policy: Policy, column: str) -> Any:
     ------
     InputError: NCP counts the values of a file that is not given.
     """
-    from incrowd.hierarchy.file import HierarchyRows
-    from incrowd.hierarchy.spec import parse
-
     known = proof.facts["hierarchies"].get(column)
     if column in policy.hierarchies:
         return policy.sources()[column]

@@ -18,10 +18,14 @@ from incrowd.checker.files import Proof
 from incrowd.checker.people import persons
 from incrowd.checker.published import require_hierarchy
 from incrowd.checker.rejection import RejectedError
+from incrowd.constraints.of_release import require_constraints_of
+from incrowd.constraints.plan import require_columns
 from incrowd.errors import VerificationError
 from incrowd.hierarchy.ranges import Ranges
 from incrowd.policy import Policy
 from incrowd.policy.base import Roles
+from incrowd.policy.models import model_of
+from incrowd.privacy.claims import claims_of
 from incrowd.proof.costs_asked import costs_differ, labels_of, paths_of, same_range, stated_of
 from incrowd.tables.base import Source, texts
 from incrowd.tables.fewer import FewerRows
@@ -105,9 +109,6 @@ def models_asked(policy: Policy, proof: Proof, released: Table) -> list[Entry]:
 
     Their values are those of the release, where they are what they were.
     """
-    from incrowd.policy.models import model_of
-    from incrowd.privacy.claims import claims_of
-
     table, safe = released(), proof.facts.get("spreadsheet_safe") is True
     columns = {name: table.encode(name) for name in proof.facts["roles"]["sensitive"]}
     secret = {n: undone(c) if safe else c for n, c in columns.items()}
@@ -156,9 +157,6 @@ def constraints_differ(
     proof: Proof, policy: Policy, original: Source, released: Source
 ) -> Iterator[str]:
     """Yield the first fixed, linked or capped column whose cells are not as asked."""
-    from incrowd.constraints.of_release import require_constraints_of
-    from incrowd.constraints.plan import require_columns
-
     stated = proof.facts["roles"]
     inside = {role: tuple(c for c in original.columns if c in stated[role]) for role in ROLES}
     roles = Roles(**inside)

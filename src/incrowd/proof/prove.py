@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.prices import Prices
-from incrowd.errors import InputError, VerificationError
+from incrowd.checker.costs import LEAST_STAR
+from incrowd.checker.delimited import Reading
+from incrowd.checker.verify import check
+from incrowd.errors import InputError
 from incrowd.privacy.claims import claims_of
 from incrowd.privacy.model import all_of
 from incrowd.problem.instance import Instance
@@ -47,21 +50,15 @@ def prove(
     ------
     VerificationError: the independent checker refuses the release.
     """
-    from incrowd.encoding.encoded import attributes_of, coded
-
-    solution = release.solved.solution
-    table = coded(release.source, release.policy)
-    if (table.instance.codes != solution.instance.codes).any():
-        raise VerificationError("the original changed while its release was made")
-    require_plain_costs(solution.instance)
-    problem, solved = Problem(solution.instance, table.model), release.solved
-    secret = attributes_of(release.source, release.roles)
-    values = {name: column.values for name, column in secret.items()}
+    table, solved = release.coded, release.solved
+    problem = table.problem
+    require_plain_costs(problem.instance)
+    values = {name: column.values for name, column in table.attributes.items()}
     models, unchecked = claims_of(problem.model, values)
     sizes = {name: len(known) for name, known in values.items()}
     if unchecked:  # prices that rest on what nobody can check prove nothing
         checked = all_of([part for part in problem.model.parts if part not in unchecked])
-        smaller = Problem(solution.instance, checked)
+        smaller = Problem(problem.instance, checked)
         same = smaller.smallest_class == problem.smallest_class
         solved = replace(solved, lawful=None, prices=solved.prices if same else None)
         problem = smaller
@@ -79,8 +76,6 @@ def prove(
 
 def require_plain_costs(instance: Instance) -> None:
     """Raise InputError where the checker would refuse the units in which costs are counted."""
-    from incrowd.checker.costs import LEAST_STAR
-
     dearest = max((tree.dearest for tree in instance.trees), default=0)
     if 0 < dearest < LEAST_STAR * instance.scale:
         raise InputError(
@@ -129,8 +124,6 @@ def by_size(known: Certificate) -> bool:
 
 def confirmed(evidence: Evidence, original: str | Path, released: str | Path) -> Evidence | None:
     """Return the evidence with the bound that the independent checker confirms; None for no."""
-    from incrowd.checker.delimited import Reading
-    from incrowd.checker.verify import check
 
     prices, counts = evidence.prices, evidence.solution.instance.counts
     total = prices.total(counts) + prices.charge

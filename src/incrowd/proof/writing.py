@@ -23,7 +23,7 @@ from incrowd.bounds.prices import Prices
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.tree import STAR
-from incrowd.policy.base import Roles
+from incrowd.policy.roles import Roles
 from incrowd.problem.solution import Solution
 from incrowd.published.ladders import ladder_of, stated
 from incrowd.tables.atomic import privately

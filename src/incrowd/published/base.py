@@ -9,14 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.encoding.encoded import attributes_of
+from incrowd.checker.recheck import recheck
+from incrowd.checker.rejection import RejectedError
+from incrowd.constraints.of_release import require_constraints_of
+from incrowd.constraints.plan import is_constrained
+from incrowd.encoding.encoded import Coded
 from incrowd.errors import VerificationError
 from incrowd.hierarchy.family import Family
-from incrowd.policy.base import Policy, Roles
+from incrowd.policy.base import Policy
+from incrowd.policy.roles import Roles
 from incrowd.privacy.base import Group
 from incrowd.privacy.claims import Claims, claims_of
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.model import Model
+from incrowd.published import cautions
+from incrowd.published.cautions import values_by_class
+from incrowd.published.ladders import ladders_of, ranges_of
+from incrowd.published.window import Windows
 from incrowd.tables import files
 from incrowd.tables.base import Edit, Source, Table, agree, labelled, texts
 from incrowd.text.units import Number, Priced, in_units, shown
@@ -34,11 +43,9 @@ class Published(Priced):
 
     Attributes
     ----------
-    source: the original table; edit: what changes in it.
-    policy, roles, model: what was asked, and what every class obeys.
-    trees, scale: the hierarchies, and the unit 1/scale of integer costs.
-    cost_units, bound_units, worst_units: integers in that unit: the release, the proven lower
-        bound, and the release in which every cell is a star.
+    coded: the original table, encoded; edit: what changes in it.
+    policy: what was asked.
+    cost_units, bound_units: integers in units of 1/scale: the release, the proven lower bound.
     status: ``"optimal"`` exactly when bound = cost, else ``"feasible"``.
     method, ended: which solver ran, and why it ended.
     seconds: wall time of the whole run.
@@ -50,16 +57,11 @@ class Published(Priced):
     veil: what is said of the coins that hid cells beforehand (``incrowd.veil.release.Veil``).
     """
 
-    source: Source
+    coded: Coded
     edit: Edit
     policy: Policy
-    roles: Roles
-    model: Model
-    trees: tuple[Family, ...]
-    scale: int
     cost_units: int
     bound_units: int
-    worst_units: int
     status: str
     method: str
     ended: str
@@ -70,6 +72,36 @@ class Published(Priced):
     suppressed_rows: int = 0
     suppressed_units: int = 0
     veil: "Veil | None" = None
+
+    @property
+    def source(self) -> Source:
+        """The original table."""
+        return self.coded.source
+
+    @property
+    def roles(self) -> Roles:
+        """The roles of its columns."""
+        return self.coded.roles
+
+    @property
+    def model(self) -> Model:
+        """What every class obeys."""
+        return self.coded.model
+
+    @property
+    def trees(self) -> tuple[Family, ...]:
+        """The hierarchies, one for each quasi-identifier."""
+        return self.coded.instance.trees
+
+    @property
+    def scale(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Costs are integers in units of 1/scale."""
+        return self.coded.instance.scale
+
+    @property
+    def worst_units(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The cost of the release in which every cell is a star, in that unit."""
+        return self.coded.instance.worst_cost + self.suppressed_units
 
     @cached_property
     def _searched(self) -> Table:
@@ -107,8 +139,8 @@ class Published(Priced):
         """What the independent checker is told of the models."""
         if len(self.models) == 1 and self.model.size_decides:
             return Claims([], ())  # counted where the classes are
-        secret = attributes_of(self.source, self.roles)
-        return claims_of(self.model, {name: column.values for name, column in secret.items()})
+        attributes = self.coded.attributes.items()
+        return claims_of(self.model, {name: column.values for name, column in attributes})
 
     @property
     def unchecked(self) -> tuple[str, ...]:
@@ -191,17 +223,16 @@ class Published(Priced):
         """
         if not self.roles.person:
             return None
-        from incrowd.published.cautions import values_by_class
 
-        codes = attributes_of(self.source, self.roles)[self.roles.attributes[-1]].codes
-        return values_by_class(self._class_of_original, codes.astype(np.int64))
+        people = self.coded.attributes[self.roles.attributes[-1]]
+        return values_by_class(self._class_of_original, people.codes.astype(np.int64))
 
     @property
     def people(self) -> int | None:
         """Number of different people in the table; None where nobody said who is who."""
         if not self.roles.person:
             return None
-        return len(attributes_of(self.source, self.roles)[self.roles.attributes[-1]].values)
+        return len(self.coded.attributes[self.roles.attributes[-1]].values)
 
     @property
     def fewest_people(self) -> int | None:
@@ -247,14 +278,11 @@ class Published(Priced):
 
     @cached_property
     def _windows(self) -> "Windows":
-        from incrowd.published.window import Windows
-
         return Windows(self.source, self.written or self.edit, self._class_of_original)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What the release does not protect from, for the publisher alone; no cell is named."""
-        from incrowd.published import cautions
 
         names = () if self.roles.person else self.roles.id  # there, people are counted
         classes, replaced = self._class_of_original, self.edit.replacements
@@ -321,9 +349,6 @@ class Published(Priced):
 
     def _checked(self, released: "pl.DataFrame") -> NDArray[np.int64]:
         """Hand original and release to the independent checker (its one call site)."""
-        from incrowd.checker.recheck import recheck
-        from incrowd.checker.rejection import RejectedError
-        from incrowd.published.ladders import ladders_of, ranges_of
 
         # numbers for names: a column called "*" or "^a$" has a meaning of its own in polars
         names = {name: str(j) for j, name in enumerate(self.roles.qi)}
@@ -355,7 +380,7 @@ class Published(Priced):
         """Hold the released classes against the models that the checker does not know."""
         if not self._claims.unchecked or not len(classes):
             return
-        columns = attributes_of(self.source, self.roles).values()
+        columns = self.coded.attributes.values()
         values = np.column_stack([np.zeros((len(classes), 0)), *(c.codes for c in columns)])
         moved = values if self.edit.order is None else values[self.edit.order]
         table = Group(moved.astype(np.int32), tuple(len(c.values) for c in columns))
@@ -369,11 +394,8 @@ class Published(Priced):
 
     def _require_constraints(self, released: Table) -> None:
         """Raise VerificationError unless fixed, linked and capped columns are as asked."""
-        from incrowd.constraints.plan import is_constrained
 
         if is_constrained(self.policy):
-            from incrowd.constraints.of_release import require_constraints_of
-
             found = texts(released, self.roles.qi)
             require_constraints_of(self.source, found, self.edit.order, self.roles, self.policy)
 

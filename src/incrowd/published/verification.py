@@ -95,9 +95,9 @@ def verify_release(
     else:
         reasons += _rows_differ({name: known for name, (known, _) in pairs.items()}, table, columns)
     if not reasons and released.rows and is_constrained(policy):
-        reasons += constraints_broken(original, table, columns, policy)
+        reasons += constraints_broken(table, columns, policy)
     if not reasons and released.rows and asks_of_sensitive(policy):
-        reasons += _models_broken(original, table, columns, pattern)
+        reasons += _models_broken(table, columns, pattern)
     return Verdict(tuple(reasons), released.rows, len(sizes), smallest)
 
 
@@ -114,12 +114,12 @@ def _columns_differ(expected: Sequence[str], found: Sequence[str]) -> Iterator[s
 
 
 def _models_broken(
-    original: Source, table: Coded, columns: dict[str, Column], pattern: NDArray[np.int32]
+    table: Coded, columns: dict[str, Column], pattern: NDArray[np.int32]
 ) -> Iterator[str]:
     """Yield why some class breaks the models; the sensitive columns are known to agree."""
     secret = []
     for name in table.roles.sensitive:  # codes as in the original, which the models are about
-        place = {text: code for code, text in enumerate(original.encode(name).values)}
+        place = {text: code for code, text in enumerate(table.attributes[name].values)}
         codes = [place[text] for text in columns[name].values]
         secret.append(np.array(codes, np.int32)[columns[name].codes])
     _, member = np.unique(pattern, axis=0, return_inverse=True)

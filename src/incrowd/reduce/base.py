@@ -1,6 +1,6 @@
 """What a reduction is: it shrinks a problem and lifts solutions back, and keeps the optimum."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,8 +23,25 @@ class Reduced:
     lift: Callable[[Solution], Solution]
 
 
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Smaller problems whose optimal costs add up to that of the whole, and the way back.
+
+    Attributes
+    ----------
+    problems: the parts; lower bounds on them add up, too.
+    lift: turns lawful solutions of all parts into one of the whole that costs no more.
+    """
+
+    problems: tuple[Problem, ...]
+    lift: Callable[[Sequence[Solution]], Solution]
+
+
 class Reduction(Protocol):
-    """One reduction: a frozen value with an id, a source and one method."""
+    """One reduction: a frozen value with an id, a source and one method.
+
+    One that takes a problem apart returns a ``Split`` in place of ``Reduced``.
+    """
 
     @property
     def id(self) -> str: ...

@@ -11,6 +11,7 @@ from incrowd.report.html import Html, joined, tag
 from incrowd.report.page import Pictures, page
 from incrowd.report.plots import require_matplotlib
 from incrowd.report.view import Inside, View, view_of
+from incrowd.tables.atomic import whole
 
 
 def external_report(release: Published, name: str = "release") -> str:
@@ -89,7 +90,6 @@ def write_report(
     MissingExtraError: matplotlib is not installed.
     InputError: the folder cannot be written.
     """
-    from incrowd.tables.atomic import whole
 
     text = internal_report(release, name, inside) if internal else external_report(release, name)
     with whole(path, internal) as file:

@@ -14,6 +14,7 @@ from typing import Any
 from incrowd.errors import InputError
 from incrowd.published.base import Published
 from incrowd.report.view import View, view_of
+from incrowd.tables.atomic import whole
 from incrowd.tables.base import Table
 from incrowd.tables.csv_table import EditedCsv, read_csv
 from incrowd.tables.files import output_format
@@ -35,7 +36,6 @@ def write_metadata(release: Published, output: str | Path, path: str | Path) -> 
     ------
     InputError: the folder cannot be written; the release is a folder.
     """
-    from incrowd.tables.atomic import whole
 
     found = descriptor(release, Path(output), Path(path).parent)
     with whole(path) as file:

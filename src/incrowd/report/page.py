@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.report.html import Html, cell_text, joined, of, tag
+from incrowd.report.html import Html, cell_text, joined, of, tag, visible
 from incrowd.report.style import SHEET
+from incrowd.report.svg import inline
 
 # even markup that slipped through could load nothing and run nothing
 NOTHING = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -55,7 +56,6 @@ def page(title: str, name: str, top: Html, sections: Sequence[Section], foot: Ht
 
 def cell_title(name: str) -> Html:
     """A name where no markup may be."""
-    from incrowd.report.html import visible
 
     return of(visible(name))
 
@@ -78,7 +78,6 @@ class Pictures:
         words: how to read it.
         table: the same as figures; to be opened below, or beside the picture where ``wide``.
         """
-        from incrowd.report.svg import inline
 
         self._count += 1
         prefix = f"f{self._count}"

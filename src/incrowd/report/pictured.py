@@ -3,6 +3,23 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from incrowd.errors import InputError, did_you_mean
+from incrowd.report.association import associations
+from incrowd.report.card import card
+from incrowd.report.counts import buckets, class_sizes
+from incrowd.report.distribution import compared
+from incrowd.report.make import write_report
+from incrowd.report.plots import (
+    columns_figure,
+    plot_associations,
+    plot_classes,
+    plot_risk,
+    plot_shares,
+)
+from incrowd.report.sections import MOST_PAIRS
+from incrowd.report.summary import summary_columns
+from incrowd.report.view import Inside, require_whole
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -20,7 +37,6 @@ class Pictured:
     @property
     def _compared(self) -> "Published":
         """The release, if it is one of a table that is at hand as a whole."""
-        from incrowd.report.view import require_whole
 
         require_whole(self._release)
         return self._release
@@ -47,9 +63,6 @@ class Pictured:
         MissingExtraError: matplotlib is not installed.
         InputError: the file cannot be written; a frontier or attacks for an external report.
         """
-        from incrowd.errors import InputError
-        from incrowd.report.make import write_report
-        from incrowd.report.view import Inside
 
         if frontier is not None and not internal:
             raise InputError(
@@ -68,8 +81,6 @@ class Pictured:
 
     def plot_classes(self) -> "Figure":
         """Draw the rows by the size of their class, before and after."""
-        from incrowd.report.counts import buckets, class_sizes
-        from incrowd.report.plots import plot_classes
 
         release = self._compared
         before = class_sizes(release.source, release.roles.qi)
@@ -78,8 +89,6 @@ class Pictured:
 
     def plot_risk(self) -> "Figure":
         """Draw the share of rows in classes of at most x rows, before and after."""
-        from incrowd.report.counts import class_sizes
-        from incrowd.report.plots import plot_risk
 
         release = self._compared
         before = class_sizes(release.source, release.roles.qi)
@@ -87,7 +96,6 @@ class Pictured:
 
     def plot_changes(self) -> "Figure":
         """Draw the share of changed cells of each quasi-identifier."""
-        from incrowd.report.plots import plot_shares
 
         changed, rows = self._compared.changed, max(self._compared.rows, 1)
         ranked = sorted(changed, key=lambda name: -changed[name])
@@ -101,9 +109,6 @@ class Pictured:
         ------
         InputError: a name is not that of a quasi-identifier.
         """
-        from incrowd.errors import InputError, did_you_mean
-        from incrowd.report.distribution import compared
-        from incrowd.report.plots import columns_figure
 
         release = self._compared
         trees = {tree.column: tree for tree in release.trees}
@@ -121,9 +126,6 @@ class Pictured:
 
     def plot_associations(self) -> "Figure":
         """Draw Cramér's V of the strongest pairs of published columns, before and after."""
-        from incrowd.report.association import associations
-        from incrowd.report.plots import plot_associations
-        from incrowd.report.sections import MOST_PAIRS
 
         release, roles = self._compared, self._compared.roles
         names = (*roles.qi, *roles.sensitive, *roles.keep)
@@ -146,12 +148,10 @@ class Pictured:
         ------
         InputError: ``by`` is none of these.
         """
-        from incrowd.report.summary import summary_columns
 
         return summary_columns(self._release, by)
 
     def _repr_html_(self) -> str:
         """A card for notebooks; it shows no cell of the table."""
-        from incrowd.report.card import card
 
         return card(self._release)

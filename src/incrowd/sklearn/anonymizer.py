@@ -2,12 +2,17 @@
 
 import datetime
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from incrowd._api import anonymize
 from incrowd.errors import IncrowdError, MissingExtraError
+from incrowd.policy.base import OPTION
+from incrowd.policy.options import documented, taking
+from incrowd.sklearn.patterns import patterns_of
+from incrowd.text.units import in_units
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -17,8 +22,16 @@ except ImportError:
     raise MissingExtraError("scikit-learn", "sklearn", "incrowd.sklearn") from None
 
 SENSITIVE = "sensitive value"
+SERVED = tuple(
+    OPTION[name]
+    for name in (
+        *("k", "l", "l_kind", "c", "t", "distance", "hierarchies", "weights", "cost", "star"),
+        *("method", "time_limit", "gap", "seed"),
+    )
+)
 
 
+@documented(SERVED)
 class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Generalizes and suppresses features so that every fitted row hides among at least k.
 
@@ -42,11 +55,10 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    k: least number of rows alike.
-    hierarchies, weights: by feature name (``x0``, ``x1`` … for arrays), as for ``anonymize``.
-    cost, method, time_limit, gap, seed: as for ``anonymize``.
-    l, l_kind, c, t, distance: models of the sensitive attribute, which is ``y`` then.
-    star: what stands for a suppressed cell in a feature of text.
+    {options}
+
+    Columns are features, by name (``x0``, ``x1`` … for arrays); the sensitive one, for l and t, is
+    ``y``.  ``star`` stands for a suppressed cell in a feature of text.
 
     Attributes
     ----------
@@ -72,38 +84,17 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [ 2.,  7.]])
     """
 
-    def __init__(
-        self,
-        k: int = 5,
-        *,
-        hierarchies: Mapping[str, Any] | None = None,
-        weights: Mapping[str, Any] | None = None,
-        cost: Any = "level",
-        l: Any = None,  # noqa: E741 (the field's own letter)
-        l_kind: str = "distinct",
-        c: Any = None,
-        t: Any = None,
-        distance: str = "equal",
-        method: str = "auto",
-        time_limit: float | None = None,
-        gap: float | None = None,
-        seed: int | None = None,
-        star: str = "*",
-    ) -> None:
+    l: Any  # noqa: E741 (the field's own letter)
+    t: Any
+    hierarchies: Any
+
+    @taking(SERVED)
+    def __init__(self, k: int = 5, **asked: Any) -> None:
         self.k = k
-        self.hierarchies = hierarchies
-        self.weights = weights
-        self.cost = cost
-        self.l = l
-        self.l_kind = l_kind
-        self.c = c
-        self.t = t
-        self.distance = distance
-        self.method = method
-        self.time_limit = time_limit
-        self.gap = gap
-        self.seed = seed
-        self.star = star
+        for option in SERVED[1:]:
+            setattr(self, option.name, asked.pop(option.name, option.default))
+        for name in asked:
+            raise TypeError(f"Anonymizer() got an unexpected keyword argument {name!r}")
 
     def fit(self, X: Any, y: Any = None) -> "Anonymizer":
         """Make a release of ``X`` and learn its patterns.
@@ -119,10 +110,6 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         import polars as pl
 
-        from incrowd._api import anonymize
-        from incrowd.sklearn.patterns import learnt
-        from incrowd.text.units import in_units
-
         X = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan")
         if isinstance(self.k, numbers.Integral) and len(X) < self.k:
             raise ValueError(
@@ -136,10 +123,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 raise ValueError("requires y to be passed, but the target y is None")
             name = free_name(SENSITIVE, names)
             columns[name], secret = texts_of(column_or_1d(y)), (name,)
-        hierarchies = dict(self.hierarchies or {})
-        self._numeric = [
-            name not in hierarchies and is_numeric(X[:, j]) for j, name in enumerate(names)
-        ]
+        ruled = self.hierarchies or ()
+        self._numeric = [n not in ruled and is_numeric(X[:, j]) for j, n in enumerate(names)]
         frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
         try:
             self.release_ = anonymize(
@@ -147,14 +132,12 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 self.k,
                 qi=names,
                 sensitive=secret,
-                hierarchies=hierarchies,
-                weights=self.weights,
-                **{name: getattr(self, name) for name in PASSED_ON},
+                **{option.name: getattr(self, option.name) for option in SERVED[1:]},
             )
-            self._learnt = learnt(self.release_)
+            self._patterns = patterns_of(self.release_)
         except IncrowdError as error:
             raise ValueError(str(error)) from error
-        self.cost_ = in_units(self._learnt.cost, self.release_.scale)
+        self.cost_ = in_units(self._patterns.cost, self.release_.scale)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -167,7 +150,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
         rows = list(zip(*(texts_of(X[:, j]) for j in range(X.shape[1])), strict=True))
-        released = self._learnt.released(rows)
+        released = self._patterns.released(rows)
         columns = []
         for j, numeric in enumerate(self._numeric):
             before = [row[j] for row in rows]
@@ -198,12 +181,6 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.target_tags.required = self.l is not None or self.t is not None
         return tags
-
-
-PASSED_ON = (
-    *("cost", "l", "l_kind", "c", "t", "distance"),
-    *("method", "time_limit", "gap", "seed", "star"),
-)
 
 
 def free_name(name: str, taken: Sequence[str]) -> str:

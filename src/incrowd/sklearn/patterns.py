@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.encoding.encoded import Coded, coded
+from incrowd.encoding.encoded import Coded
 from incrowd.errors import HierarchyError, VerificationError
 from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.tree import Tree
@@ -26,7 +26,7 @@ NOWHERE = object()
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class Patterns:
     """The patterns of a release, as a function from rows to released rows.
 
     Attributes
@@ -137,7 +137,7 @@ def exemplars(tree: Tree) -> list[str]:
     return list(dict.fromkeys([max(known, key=lambda leaf: len(leaf)), *with_point, known[0]]))
 
 
-def learnt(release: Release) -> Learnt:
+def patterns_of(release: Release) -> Patterns:
     """Learn from a release, made so that equal rows are released alike.
 
     A release may put copies of one row into different classes; a function of the row cannot.  All
@@ -148,7 +148,7 @@ def learnt(release: Release) -> Learnt:
     ------
     VerificationError: a class is not lawful after all (checked again at the end).
     """
-    table = coded(release.source, release.policy)
+    table = release.coded
     trees = trees_of(table.instance.trees, "the scikit-learn transformer")
     solution = together(table, release.solved.solution)
     sources = release.policy.sources()
@@ -173,7 +173,7 @@ def learnt(release: Release) -> Learnt:
         for codes, row in zip(distinct.tolist(), at.tolist(), strict=True)
     }
     star = release.policy.star
-    return Learnt(trees, sources, star, seen, patterns, solution.cost)
+    return Patterns(trees, sources, star, seen, patterns, solution.cost)
 
 
 def together(table: Coded, solution: Solution) -> Solution:

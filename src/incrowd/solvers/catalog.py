@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from incrowd.errors import InputError, did_you_mean
+from incrowd.reduce.chain import require_level
 from incrowd.solvers.approx.factor_1_2 import Factor12
 from incrowd.solvers.approx.forest import Forest
 from incrowd.solvers.approx.m_approximation import MApproximation
@@ -76,7 +77,6 @@ def with_reductions(method: str | Solver, level: str) -> Solver:
     ------
     InputError: no method is named, or one that has no reductions; or there is no such level.
     """
-    from incrowd.reduce.chain import require_level
 
     require_level(level)
     solver = None if method == "auto" else by_id(method) if isinstance(method, str) else method

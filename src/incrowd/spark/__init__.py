@@ -1,9 +1,11 @@
 """Releases of tables of any size on Spark: ``incrowd.spark.anonymize(df, …)``.
 
-    front.py      anonymize and release: wiring only
+    front.py      anonymize and release, and what is not served
+    making.py     Spark frame → distinct rows → tasks → Spark frame: wiring only
     columns.py    each column's values as codes, on the driver
     plan.py       what a task is told; how records look
-    tasks.py      what runs in the workers: the same engine as on one machine
+    tasks.py      what runs in the workers: values to codes and back, counts
+    search.py     what searches in the workers: the same engine as on one machine
     tree.py       which block a row belongs to
     blocks.py     several tasks instead of one: blocks, borders polished, one bound
     polishing.py  the engine from classes that are there already, for the borders
@@ -15,8 +17,9 @@ Only calls that Spark Connect serves are used.  The driver needs neither numba n
 workers need incrowd.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from incrowd.run.late import importer
 
 if TYPE_CHECKING:
     from incrowd.spark.front import anonymize as anonymize
@@ -32,10 +35,4 @@ _HOME = {
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used (PEP 562)."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = importer(__name__, _HOME)

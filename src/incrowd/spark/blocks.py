@@ -25,7 +25,7 @@ BOUND_ROWS = 5_000_000  # distinct rows up to which one task bounds the whole ta
 def solved_at_once(coded: "DataFrame", task: Task) -> "DataFrame":
     """Return the records of a release made in one task: what one machine would make."""
     block = coded.withColumn("block", sf.lit(0)).groupBy("block")
-    return block.applyInArrow(on_table("solve", task), RECORDS)
+    return block.applyInArrow(on_table("search.solve", task), RECORDS)
 
 
 NOBODY = Group(np.zeros((0, 0), np.int32))  # where the number of rows decides, no table matters
@@ -52,10 +52,14 @@ def solved_in_blocks(
         )
     first, second = planned(coded, timed(task, 0.1), distinct, most)
     solved = dealt(coded, task, large_enough(coded, task, first), "k", CODED)
-    solved = solved.groupBy("block").applyInArrow(on_table("solve", timed(task, 0.6)), RECORDS)
+    solved = solved.groupBy("block").applyInArrow(
+        on_table("search.solve", timed(task, 0.6)), RECORDS
+    )
     solved = keeper.keep(solved, "first")
     shifted = dealt(solved, task, second, "rep", RECORDS)
-    return shifted.groupBy("block").applyInArrow(on_table("polish", timed(task, 0.3)), RECORDS)
+    return shifted.groupBy("block").applyInArrow(
+        on_table("search.polish", timed(task, 0.3)), RECORDS
+    )
 
 
 def timed(task: Task, share: float) -> Task:
@@ -101,14 +105,14 @@ def large_enough(coded: "DataFrame", task: Task, splits: Splits) -> Splits:
 
 def dealt(rows: "DataFrame", task: Task, splits: Splits, by: str, schema: str) -> "DataFrame":
     """Append to each row the block it belongs to."""
-    return rows.mapInArrow(on_batches("place", task, splits, by), f"{schema}, block int")
+    return rows.mapInArrow(on_batches("tasks.place", task, splits, by), f"{schema}, block int")
 
 
 def bounded(coded: "DataFrame", records: "DataFrame", task: Task, distinct: int) -> int:
     """Return a lower bound of the whole table's cost; the sum over blocks would be none."""
     if distinct <= BOUND_ROWS:
         whole = records.select("k", "s", "n", "price").withColumn("block", sf.lit(0))
-        found = whole.groupBy("block").applyInArrow(on_table("bound", task), "bound bigint")
+        found = whole.groupBy("block").applyInArrow(on_table("search.bound", task), "bound bigint")
     else:
-        found = coded.mapInArrow(on_batches("unique_bound", task), "bound bigint")
+        found = coded.mapInArrow(on_batches("search.unique_bound", task), "bound bigint")
     return int(found.agg(sf.sum("bound")).collect()[0][0] or 0)

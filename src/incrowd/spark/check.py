@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pyspark.sql import functions as sf
 
+from incrowd.checker.ladder import rungs, validated
 from incrowd.errors import VerificationError
+from incrowd.published.ladders import ladder_of
 from incrowd.spark.keeping import Keeper
 from incrowd.spark.plan import on_batches, on_table
 from incrowd.spark.task import PAIRS, Task
@@ -80,12 +82,10 @@ def cells(kinds: "DataFrame", task: Task, names: Sequence[str]) -> list[tuple[in
 
     By a ladder of its own, not by what the search made of it.
     """
-    from incrowd.checker.ladder import rungs, validated
-    from incrowd.published.ladders import ladder_of
 
     width = len(names)
     both = kinds.select(*(f"c{j}" for j in range(width)), *(f"r{j}" for j in range(width)), "n")
-    pairs = both.mapInArrow(on_batches("pairs", task), PAIRS)
+    pairs = both.mapInArrow(on_batches("tasks.pairs", task), PAIRS)
     pairs = pairs.groupBy("j", "code", "text").agg(sf.sum("n").alias("n")).toArrow()
     ladders = [rungs(validated(ladder_of(t), n)) for t, n in zip(task.trees, names, strict=True)]
     prices = [{(leaf, label): cost for leaf, label, cost in rows.rows()} for rows in ladders]
@@ -109,7 +109,7 @@ def models_hold(
     name = sf.to_json(sf.struct(*after)).alias("g")
     rows = kinds.groupBy(name, *secret).agg(sf.sum("n").alias("n"))
     rows = rows.withColumn("block", sf.lit(0)).groupBy("block")
-    broken = rows.applyInArrow(on_table("lawful", task), "broken bigint").collect()[0][0]
+    broken = rows.applyInArrow(on_table("tasks.lawful", task), "broken bigint").collect()[0][0]
     if broken:
         models = task.model.in_words(task.names)
         raise VerificationError(f"{broken} classes break {models}")

@@ -12,8 +12,9 @@ from incrowd.errors import InputError
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.labels import with_star
-from incrowd.policy.base import Policy, Roles
+from incrowd.policy.base import Policy
 from incrowd.policy.models import model_of
+from incrowd.policy.roles import Roles
 from incrowd.spark.task import Codec, Task
 from incrowd.tables.base import Column
 from incrowd.tables.scalars import as_texts

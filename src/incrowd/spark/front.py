@@ -1,30 +1,25 @@
-"""The front door on Spark: Spark frame → distinct rows → tasks → Spark frame; wiring only."""
+"""The front door on Spark: what is asked, and whether it is served; loads without pyspark."""
 
-import time
-from dataclasses import dataclass
-from secrets import randbits
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
-import numpy as np
-
-from incrowd.errors import InputError, MissingExtraError, NoLawfulReleaseError, OutOfScopeError
-from incrowd.policy.base import Policy, Roles
-from incrowd.policy.models import asks_of_sensitive, model_of
+from incrowd.constraints.plan import is_constrained
+from incrowd.errors import InputError, MissingExtraError, OutOfScopeError
+from incrowd.policy.arguments import Arguments, policy_of
+from incrowd.policy.base import OPTIONS, Policy
+from incrowd.policy.options import taking
 from incrowd.privacy.numbers import whole
-from incrowd.run.events import Event, Listener, listening, silent
+from incrowd.run.events import Listener, listening, silent
 from incrowd.spark.result import SparkRelease
-from incrowd.tables.base import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from incrowd.spark.keeping import Keeper
-    from incrowd.spark.task import Task
 
 BLOCK_ROWS = 1_000_000
 """Distinct rows that one task solves; about 2 GB of a worker's memory with ten columns."""
 
 
+@taking(OPTIONS)
 def anonymize(
     df: "DataFrame",
     k: int = 5,
@@ -32,7 +27,7 @@ def anonymize(
     block_rows: int = BLOCK_ROWS,
     scratch: str | None = None,
     progress: Listener | None = None,
-    **asked: Any,
+    **asked: Unpack[Arguments],
 ) -> "DataFrame":
     """Return a Spark frame in which every row of ``df`` hides among at least ``k``.
 
@@ -41,6 +36,7 @@ def anonymize(
     return release(df, k, block_rows=block_rows, scratch=scratch, progress=progress, **asked).data
 
 
+@taking(OPTIONS)
 def release(
     df: "DataFrame",
     k: int = 5,
@@ -48,7 +44,7 @@ def release(
     block_rows: int = BLOCK_ROWS,
     scratch: str | None = None,
     progress: Listener | None = None,
-    **asked: Any,
+    **asked: Unpack[Arguments],
 ) -> SparkRelease:
     """Make a release of a Spark frame; the table is never collected.
 
@@ -77,7 +73,8 @@ def release(
         ``time_limit`` without ``scratch``: a lost task would give other classes when it runs again.
     VerificationError: the re-check in Spark refused the release.
     """
-    return release_of(df, Policy(k=k, **asked), block_rows, scratch, listening(progress))
+    policy = policy_of("release", None, {"k": k, **asked})
+    return release_of(df, policy, block_rows, scratch, listening(progress))
 
 
 def require_spark() -> None:
@@ -98,173 +95,10 @@ def release_of(
 ) -> SparkRelease:
     """Make a release under a policy; see ``release``."""
     require_spark()
-    from pyspark.sql import functions as sf
-
-    from incrowd.spark.columns import task_of
-    from incrowd.spark.keeping import Keeper
-    from incrowd.spark.plan import on_batches, workers_errors
-    from incrowd.spark.rows import one_form
-    from incrowd.spark.task import CODED
-
-    started = time.monotonic()
     require_servable(df, policy, block_rows, scratch)
-    if policy.person:
-        raise OutOfScopeError("person is not served on Spark yet")
-    roles = policy.roles(df.columns)
-    inner = inner_names(roles)
-    secret = roles.sensitive if asks_of_sensitive(policy) else ()
-    asked = Asked(policy, roles, roles.published(df.columns), inner, secret)
-    keys = [inner[name] for name in (*roles.qi, *secret)]
-    named = df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns)))
-    rows = one_form(named.select(*(inner[name] for name in asked.published)))
-    listener(Event("distinct rows"))
-    with Keeper(scratch) as keeper, workers_errors():
-        distinct = rows.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
-        distinct = keeper.keep(distinct, "distinct")
-        count, total = (int(x or 0) for x in distinct.agg(sf.count("n"), sf.sum("n")).collect()[0])
-        if not total:
-            keeper.forget()
-            return nothing(df, policy, roles, time.monotonic() - started)
-        require_enough(total, policy.k)
-        task = task_of(distinct, inner, roles, policy, bool(secret))
-        coded = distinct.select(*keys, "n").mapInArrow(on_batches("encode", task), CODED)
-        made = made_of(coded, task, count, block_rows, keeper, listener)
-        listener(Event("re-check"))
-        return finished(asked, rows, total, task, made, keeper, started)
+    from incrowd.spark.making import made_of_frame
 
-
-@dataclass(frozen=True)
-class Asked:
-    """What is asked of a table, and what its columns are called.
-
-    Attributes
-    ----------
-    published: columns of the release, in order.
-    inner: published column → its plain name; any name is allowed outside.
-    secret: sensitive columns that a model looks at.
-    """
-
-    policy: Policy
-    roles: Roles
-    published: tuple[str, ...]
-    inner: dict[str, str]
-    secret: tuple[str, ...]
-
-    @property
-    def hidden(self) -> list[str]:
-        """Plain names of the sensitive columns that a model looks at."""
-        return [self.inner[name] for name in self.secret]
-
-
-def require_enough(rows: int, k: int) -> None:
-    """Raise NoLawfulReleaseError for a table of fewer than k rows."""
-    if rows < k:
-        raise NoLawfulReleaseError(
-            f"k = {k} is larger than the table, which has {rows} rows: nobody in it can hide among "
-            f"{k}; use k ≤ {rows} or more rows"
-        )
-
-
-class Made:
-    """Records of a release, and what was said when they were made."""
-
-    def __init__(self, records: Any, bound: int, how: str, blocks: bool) -> None:
-        self.records, self.bound, self.blocks = records, bound, blocks
-        self.method, _, self.ended = how.partition(";")
-
-
-def made_of(
-    coded: "DataFrame",
-    task: "Task",
-    distinct: int,
-    block_rows: int,
-    keeper: "Keeper",
-    listener: Listener,
-) -> Made:
-    """Solve, at once or in blocks."""
-    from pyspark.sql import functions as sf
-
-    from incrowd.spark.blocks import bounded, solved_at_once, solved_in_blocks
-
-    blocks = distinct > block_rows
-    listener(Event(f"search among {distinct:,} distinct rows{' in blocks' if blocks else ''}"))
-    if blocks:
-        records = solved_in_blocks(coded, task, distinct, block_rows, keeper)
-    else:
-        records = solved_at_once(coded, task)
-    records = keeper.keep(records, "records")
-    told = records.where(sf.col("how").isNotNull()).agg(sf.sum("bound"), sf.min("how")).collect()[0]
-    bound = int(told[0] or 0)
-    if blocks:
-        listener(Event("bound"))
-        bound = bounded(coded, records, task, distinct)
-    return Made(records, bound, str(told[1]), blocks)
-
-
-def finished(
-    asked: Asked,
-    rows: "DataFrame",
-    total: int,
-    task: "Task",
-    made: Made,
-    keeper: "Keeper",
-    started: float,
-) -> SparkRelease:
-    """Rewrite the rows, ``total`` of them, re-check them, and put the release together."""
-    from pyspark.sql import functions as sf
-
-    from incrowd.spark.check import checked
-    from incrowd.spark.rows import ranges, rewritten
-
-    policy, roles = asked.policy, asked.roles
-    keys = [*(f"c{j}" for j in range(len(roles.qi))), *asked.hidden]
-    after = [f"r{j}" for j in range(len(roles.qi))]
-    decoded = decoded_of(asked, made, task, dict(rows.dtypes)).toDF(*keys, *after, "n")
-    assigned = keeper.keep(ranges(decoded, keys, after), "assigned")
-    data = rewritten(rows, assigned, keys, after, policy.search_seed)
-    facts = checked(data, task, roles.qi, asked.hidden, total, policy.k, keeper)
-    changed = dict(zip(roles.qi, facts.changed, strict=True))
-    if policy.order == "shuffle":
-        # not from the seed, which is mostly 0: who guesses it would undo the shuffle
-        data = data.orderBy(sf.rand(randbits(62)))
-    new = dict(zip(roles.qi, after, strict=True))
-    shown = [new[n] if changed.get(n) else asked.inner[n] for n in asked.published]
-    return SparkRelease(
-        data=data.select(*shown).toDF(*asked.published),
-        policy=policy,
-        roles=roles,
-        models=task.model.names(roles.sensitive),
-        rows=facts.rows,
-        classes=facts.classes,
-        smallest_class=facts.smallest,
-        changed=changed,
-        scale=task.scale,
-        cost_units=facts.cost,
-        bound_units=min(made.bound, facts.cost),
-        worst_units=facts.worst,
-        method=made.method,
-        ended=made.ended,
-        seconds=time.monotonic() - started,
-        blocks=made.blocks,
-        keeper=keeper,
-    )
-
-
-def decoded_of(asked: Asked, made: Made, task: "Task", types: dict[str, str]) -> "DataFrame":
-    """Return the records as cells before and after, and how many rows each is for."""
-    from incrowd.spark.plan import on_batches
-
-    before = [f"c{j}" for j in range(len(asked.roles.qi))]
-    schema = [f"{c} {types[c]}" for c in before]
-    schema += [f"s{j} {types[c]}" for j, c in enumerate(asked.hidden)]
-    schema += [f"r{j} string" for j in range(len(before))] + ["n bigint"]
-    return made.records.mapInArrow(on_batches("decode", task), ", ".join(schema))
-
-
-def inner_names(roles: Roles) -> dict[str, str]:
-    """Return plain names for the columns that are published; any name is allowed outside."""
-    inner = {name: f"c{j}" for j, name in enumerate(roles.qi)}
-    return inner | {name: f"o{i}" for i, name in enumerate((*roles.sensitive, *roles.keep))}
+    return made_of_frame(df, policy, block_rows, scratch, listener)
 
 
 def require_servable(
@@ -280,8 +114,8 @@ def require_servable(
     names = list(df.columns)
     if len(set(names)) < len(names):
         raise InputError("the frame has a column name more than once; rename the columns")
-    from incrowd.constraints.plan import is_constrained
-
+    if policy.person:
+        raise OutOfScopeError("person is not served on Spark yet")
     if is_constrained(policy):
         raise InputError(
             "fixed, linked and capped columns are not served on Spark yet; leave them out, or make "
@@ -300,18 +134,3 @@ def require_servable(
             "what is only cached is found again when a worker is lost, and must then be the same; "
             "or use --gap (gap=) to end earlier"
         )
-
-
-def nothing(df: "DataFrame", policy: Policy, roles: Roles, seconds: float) -> SparkRelease:
-    """Return the release of a table without rows."""
-    secret = {name: Column((), np.zeros(0, np.int32)) for name in roles.sensitive}
-    models = model_of(policy, secret, policy.sources()).names(roles.sensitive)
-    method = policy.method if isinstance(policy.method, str) else policy.method.id
-    data = df.toDF(*(f"a{i}" for i in range(len(df.columns))))
-    places = [i for i, name in enumerate(df.columns) if name not in roles.id]
-    names = [df.columns[i] for i in places]
-    return SparkRelease(
-        data.select(*(f"a{i}" for i in places)).toDF(*names), policy, roles,
-        models, 0, 0, 0, dict.fromkeys(roles.qi, 0),
-        1, 0, 0, 0, method, "finished", seconds, False,
-    )  # fmt: skip

@@ -12,7 +12,7 @@ from incrowd import errors
 
 
 def on_table(name: str, task: Any, *more: Any) -> Callable[[pa.Table], pa.Table]:
-    """Return a function for ``applyInArrow`` that calls ``incrowd.spark.tasks.NAME``."""
+    """Return a function for ``applyInArrow`` that calls ``incrowd.spark.NAME``."""
     call = _call(name, task, more)
 
     def run(table: pa.Table) -> pa.Table:
@@ -24,7 +24,7 @@ def on_table(name: str, task: Any, *more: Any) -> Callable[[pa.Table], pa.Table]
 def on_batches(
     name: str, task: Any, *more: Any
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function for ``mapInArrow`` that calls ``incrowd.spark.tasks.NAME`` per batch."""
+    """Return a function for ``mapInArrow`` that calls ``incrowd.spark.NAME`` per batch."""
     call = _call(name, task, more)
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -37,18 +37,20 @@ def on_batches(
 def _call(name: str, task: Any, more: tuple[Any, ...]) -> Callable[[pa.Table], pa.Table]:
     """Pack a call so that a worker without incrowd can still say what it lacks."""
     packed = pickle.dumps((task, *more))
+    module, function = name.split(".")
 
     def call(table: pa.Table) -> pa.Table:
         try:
             import pickle
+            from importlib import import_module
 
-            from incrowd.spark import tasks
+            home = import_module(f"incrowd.spark.{module}")
         except ImportError as error:
             raise ImportError(
                 f"the Python of the Spark workers lacks {error.name!r}: run "
                 "pip install 'incrowd[spark]' there, or name the right Python in PYSPARK_PYTHON"
             ) from None
-        return getattr(tasks, name)(*pickle.loads(packed), table)
+        return getattr(home, function)(*pickle.loads(packed), table)
 
     return call
 

@@ -9,7 +9,8 @@ from incrowd.text.units import Number, Priced, shown
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from incrowd.policy.base import Policy, Roles
+    from incrowd.policy.base import Policy
+    from incrowd.policy.roles import Roles
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,12 +1,13 @@
-"""What runs in the workers: tables of codes in, records out; the engine is that of one machine."""
+"""What runs in the workers and needs no search: values to codes, codes to values, counts."""
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd.privacy.base import Group
+from incrowd.privacy.classes import Classes
 from incrowd.problem.instance import Instance, row_order
 from incrowd.problem.solution import Solution
-from incrowd.run.stop import Stop
 from incrowd.spark.task import Task
 from incrowd.spark.tree import Splits
 
@@ -80,25 +81,6 @@ def of_table(task: Task, table: pa.Table) -> tuple[Instance, Ints]:
     return instance_of(task, codes, secret, numbers(table, "n"))
 
 
-def solve(task: Task, table: pa.Table) -> pa.Table:
-    """Solve a block: ``CODED`` (and ``block``) in, ``RECORDS`` out."""
-    from incrowd._api import configured
-    from incrowd.driver.solve import solve as solved_by
-    from incrowd.problem.problem import Problem
-    from incrowd.solvers.base import Context
-
-    instance, _ = of_table(task, table)
-    context = Context(task.seed, Stop(task.time_limit, task.gap), threads=task.threads)
-    method = configured(task.method, task.reductions)
-    solved = solved_by(Problem(instance, task.model, task.names), method, context)
-    price = np.zeros(instance.distinct)
-    if solved.prices is not None:
-        price = solved.prices.price / solved.prices.quantum
-    return records(
-        solved.solution, price, first_block(table), solved.bound, f"{solved.method};{solved.ended}"
-    )
-
-
 def first_block(table: pa.Table) -> int:
     """Number of the block that a table is."""
     return int(table.column("block")[0].as_py())
@@ -134,59 +116,6 @@ def place(task: Task, splits: Splits, by: str, table: pa.Table) -> pa.Table:
     """Append the block that each row belongs to, by its codes in column ``by``."""
     block = splits.block(matrix(table, by, len(task.trees)))
     return table.append_column("block", pa.array(block.astype(np.int32)))
-
-
-def polish(task: Task, table: pa.Table) -> pa.Table:
-    """Regroup the classes of a shifted block, starting from what they are: never dearer."""
-    from incrowd.spark.polishing import polished
-
-    instance, place_of = of_table(task, table)
-    member = numbers(table, "cls")
-    counts = numbers(table, "n")
-    price = np.zeros(instance.distinct)
-    price[place_of] = table.column("price").to_numpy()
-    order = np.lexsort((member, place_of))
-    start = Solution.of(instance, np.repeat(member[order], counts[order]))
-    found = polished(start, price, task)
-    return records(found, price, first_block(table), 0, "engine;stopped paying")
-
-
-def bound(task: Task, table: pa.Table) -> pa.Table:
-    """Return a lower bound of the whole table, given prices that hold within blocks."""
-    from incrowd.bounds.column_groups import wide_prices
-    from incrowd.bounds.prefix_tree import PrefixTree
-    from incrowd.bounds.price import certify
-    from incrowd.bounds.prices import Prices
-    from incrowd.bounds.support import support_prices
-    from incrowd.problem.problem import Problem
-
-    instance, place_of = of_table(task, table)
-    k = Problem(instance, task.model).smallest_class
-    tree = PrefixTree(instance)
-    price, complete = support_prices(tree, k, MOST_VISITS)
-    known = Prices(price, 1) if complete else wide_prices(instance, k, Stop(task.time_limit))
-    best = known.bound(instance.counts)
-    if complete:
-        guess = np.zeros(instance.distinct)
-        guess[place_of] = table.column("price").to_numpy()
-        # prices of blocks break patterns that lie in several: certify repairs them
-        repaired = certify(tree, k, np.maximum(guess, 0.0))
-        best = max(best, repaired.bound(instance.counts))
-    return pa.table({"bound": pa.array([best], pa.int64())})
-
-
-MOST_VISITS = 200_000_000  # of the search for supports, over the whole table
-
-
-def unique_bound(task: Task, table: pa.Table) -> pa.Table:
-    """Return the part that these rows have in the bound that needs no other row's support."""
-    from incrowd.bounds.support import uniqueness_prices
-    from incrowd.problem.problem import Problem
-
-    instance, _ = of_table(task, table)
-    k = Problem(instance, task.model).smallest_class
-    price = uniqueness_prices(instance, k)
-    return pa.table({"bound": pa.array([int(price @ instance.counts)], pa.int64())})
 
 
 def decode(task: Task, table: pa.Table) -> pa.Table:
@@ -246,9 +175,6 @@ def lawful(task: Task, table: pa.Table) -> pa.Table:
 
     ``table``: class, sensitive values, rows that have both; all of the release.
     """
-    from incrowd.privacy.base import Group
-    from incrowd.privacy.classes import Classes
-
     counts = numbers(table, "n")
     secret = [codec.encode(table.column(1 + j)) for j, codec in enumerate(task.sensitive)]
     names = table.column(0).combine_chunks().dictionary_encode()

@@ -1,7 +1,8 @@
 """The only folder that knows files and data frames.
 
     base.py         what the others see: columns of text codes in, an edit out
-    files.py        reading and writing by name; formats    one_file.py  one file, by its bytes
+    files.py        reading and writing by name             one_file.py  one file, by its bytes
+    formats.py      the formats, a row each
     parts.py        tables in several files            parts_write.py  and back into them
     csv_table.py    delimited text over its own bytes    dialect.py  its form
     csv_kernels.py  finding fields in the bytes, numbering values, writing
@@ -21,8 +22,9 @@ The names are imported when first used: a Spark driver, which needs ``scalars`` 
 gets along without numba.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from incrowd.run.late import importer
 
 if TYPE_CHECKING:
     from incrowd.tables.base import Column as Column
@@ -38,24 +40,20 @@ if TYPE_CHECKING:
     from incrowd.tables.native import from_native as from_native
 
 _HOME = {
-    "Column": "base",
-    "Edit": "base",
-    "Replacement": "base",
-    "Source": "base",
-    "Table": "base",
-    "from_native": "native",
-    "open_table": "files",
-    "read": "files",
-    "replaced": "base",
-    "texts": "base",
-    "write": "files",
+    "Column": "incrowd.tables.base",
+    "Edit": "incrowd.tables.base",
+    "Replacement": "incrowd.tables.base",
+    "Source": "incrowd.tables.base",
+    "Table": "incrowd.tables.base",
+    "from_native": "incrowd.tables.native",
+    "open_table": "incrowd.tables.files",
+    "read": "incrowd.tables.files",
+    "replaced": "incrowd.tables.base",
+    "texts": "incrowd.tables.base",
+    "write": "incrowd.tables.files",
 }
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-def __getattr__(name: str) -> Any:
-    """Import a name when it is first used (PEP 562)."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"incrowd.tables.{_HOME[name]}"), name)
+__getattr__ = importer(__name__, _HOME)

@@ -155,7 +155,9 @@ def read_database(address: str, table: str | None = None, query: str | None = No
     MissingExtraError: SQLAlchemy or the driver is not installed.
     """
     if (table is None) == (query is None):
-        raise InputError("a database holds many tables: name one with --table, or ask with --query")
+        raise InputError(
+            "a database holds many tables: give table, its name, or query, a text that selects"
+        )
     place, sql = Place.of(address, table), _sql()
     with place.connected() as connection:
         if query is not None:
@@ -243,7 +245,8 @@ def write_database(
         there = sql.inspect(connection).has_table(str(place.table), schema=place.schema)
         if there and not replace:
             raise InputError(
-                f"{place.shown}: a table {place.name!r} is there already; --replace writes over it"
+                f"{place.shown}: a table {place.name!r} is there already; replace=True writes over "
+                "it"
             )
         made: Any = None
         for piece in pieces:

@@ -2,30 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from incrowd.errors import InputError
 from incrowd.tables.atomic import whole
 from incrowd.tables.base import Source, Table
-from incrowd.tables.csv_table import CsvTable, EditedCsv, read_csv
-from incrowd.tables.native import NativeTable, as_polars, encode_polars, from_native
+from incrowd.tables.csv_table import CsvTable, EditedCsv
+from incrowd.tables.formats import Form, format_called, format_named
+from incrowd.tables.native import NativeTable, encode_polars, from_native
 from incrowd.tables.one_file import read_file
-from incrowd.tables.packed import EditedPacked, PackedTable, packed_texts, read_back
+from incrowd.tables.packed import PackedTable
 from incrowd.tables.parts import EditedParts, PartsTable, are_parts, read_parts
 from incrowd.tables.parts_write import is_folder, write_parts
-from incrowd.tables.sheets import SHEETS, read_sheet, write_sheet
-from incrowd.tables.stat import SUFFIXES, StatTable, read_stat, require_place_of
-
-FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".xlsx": "xlsx",
-    ".ods": "ods",
-    **SUFFIXES,
-}
+from incrowd.tables.stat import require_place_of
 
 
 def read(
@@ -72,13 +61,13 @@ def alike(table: Table, columns: Mapping[str, Sequence[Any]]) -> Any:
 
 
 def output_format(path: str | Path, table: Table) -> str:
-    """Return ``csv``, ``parquet``, ``arrow`` or one of ``stat.FAMILY``, by the name.
+    """Return the id of a format (see ``incrowd.tables.formats``), by the name.
 
     For ``-`` that of the input; Parquet where it was a data frame or a statistics package's file.
     """
     if str(path) == "-":
         return "csv" if delimiter_of(table) else getattr(whole_of(table), "form", "parquet")
-    return FORMATS.get(Path(path).suffix.lower(), "csv")
+    return format_named(Path(path).suffix.lower()).id
 
 
 def require_texts(table: Source, columns: Sequence[str], path: str, readers: Sequence[str]) -> None:
@@ -145,60 +134,18 @@ def write(
             write_parts(table, path, check)
             return
         table = table.in_one
-    form = output_format(path, table)
     require_place_of(path, table)
+    known = format_called(output_format(path, table))
+    encoding = table.dialect.encoding if isinstance(table, EditedCsv) else None
+    form = Form(delimiter_of(table), encoding, codebook=codebook)
+    if known.write is None:
+        raise InputError(f"{path}: {known.name} files can be read, not written")
     with whole(path) as file:
-        if form == "csv":
-            _write_csv(table, file)
-        elif isinstance(table, StatTable) and form in SUFFIXES.values():
-            from incrowd.tables.stat_write import write_stat
-
-            write_stat(table, form, file, codebook)
-        else:
-            _write_frame(table, form, file)
+        known.write(table, file, form)
         if check is not None:
             file.flush()
             file.seek(0)
-            check(_reread(file.read(), form, table))
+            check(known.reread(file.read(), form))
         if then is not None:
             file.flush()
             then(Path(file.name))
-
-
-def _reread(data: bytes, form: str, table: Table) -> Source:
-    if form in SHEETS.values():
-        return read_sheet(data, "the release", form)
-    if form in SUFFIXES.values():
-        return read_stat(data, "the release", form.removeprefix("z"))
-    if form == "csv":
-        encoding = table.dialect.encoding if isinstance(table, EditedCsv) else None
-        return read_csv(data, "the release", delimiter_of(table) or ",", encoding)
-    return read_back(form, data)
-
-
-def _write_csv(table: Table, file: IO[bytes]) -> None:
-    if isinstance(table, EditedCsv):
-        for piece in table.pieces():
-            file.write(piece)
-        return
-    for number, piece in enumerate(packed_texts(table).pieces()):
-        piece.write_csv(file, include_header=number == 0, separator=delimiter_of(table) or ",")
-
-
-def _write_frame(table: Table, form: str, file: IO[bytes]) -> None:
-    if form in SHEETS.values():
-        held = packed_texts(table).native() if isinstance(table, EditedCsv) else as_polars(table)
-        write_sheet(held, form, file)
-    elif isinstance(table, EditedCsv):
-        packed_texts(table).write(form, file)
-    elif isinstance(table, EditedPacked):
-        table.write(form, file)
-    else:
-        try:
-            frame = as_polars(table)
-        except (NotImplementedError, TypeError, ValueError):
-            if isinstance(table, NativeTable):
-                for column in table.columns:
-                    table.take(column, slice(0))  # names the one that no file can hold
-            raise
-        (frame.write_parquet if form == "parquet" else frame.write_ipc)(file)

@@ -7,19 +7,9 @@ from pathlib import Path
 
 from incrowd.errors import InputError
 from incrowd.tables.base import Source
-from incrowd.tables.csv_table import read_csv
-from incrowd.tables.packed import read_packed
-from incrowd.tables.sheets import SHEETS, read_sheet
-from incrowd.tables.stat import read_stat, stat_form
+from incrowd.tables.formats import CSV, Form, format_of
 
-BINARY = {
-    b"PAR1": ("parquet", "Parquet"),
-    b"ARROW1": ("arrow", "Arrow"),
-    b"\xff\xff\xff\xff": ("stream", "Arrow"),
-}
-TEXTS = (".csv", ".tsv", ".tab", ".txt", ".psv")
-ZIPPED = b"PK\x03\x04"
-PACKED = {b"\x1f\x8b": "gzip", ZIPPED: "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
+PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
 
 
 def read_file(
@@ -37,23 +27,16 @@ def read_file(
     name = "standard input" if str(path) == "-" else str(path)
     data = _bytes(path, name)
     suffix = Path(name).suffix.lower()
-    if data.startswith(ZIPPED) and suffix in SHEETS:
-        return read_sheet(data, name, SHEETS[suffix], sheet)
-    if sheet is not None:
+    found = format_of(data, suffix)
+    if sheet is not None and not found.has_sheets:
         raise InputError(f"{name}: is no workbook, so it has no sheet {sheet!r}")
     for magic, packer in PACKED.items():
-        if data.startswith(magic):
+        if data.startswith(magic) and found is CSV:
             raise InputError(f"{name}: packed with {packer}; unpack it first")
-    text = suffix in TEXTS
-    for magic, (form, kind) in BINARY.items():
-        if data.startswith(magic):
-            if text:  # whoever goes by the name sees another table
-                raise InputError(f"{name}: named like text, but its bytes are {kind}; rename it")
-            return _parsed(form, data, name, kind)
-    form = stat_form(data)
-    if form is not None:
-        return read_stat(data, name, form, encoding)
-    return read_csv(data, name, delimiter, encoding)
+    if not found.may_be_called_text and suffix in CSV.suffixes:
+        # whoever goes by the name sees another table
+        raise InputError(f"{name}: named like text, but its bytes are {found.name}; rename it")
+    return found.read(data, name, Form(delimiter, encoding, sheet))
 
 
 def _bytes(path: str | Path, name: str) -> bytes:
@@ -106,13 +89,3 @@ def _nearby(path: Path) -> str:
     except OSError:
         return ""
     return f"; did you mean {str(path.parent / near[0])!r}?" if near else ""
-
-
-def _parsed(form: str, data: bytes, name: str, kind: str) -> Source:
-    try:
-        return read_packed(form, data)
-    except MemoryError:
-        raise
-    except Exception:
-        # the library's own message may quote the file's content
-        raise InputError(f"{name}: starts like {kind}, but cannot be read as such") from None

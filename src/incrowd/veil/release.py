@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.best import best_prices
 from incrowd.constraints.plan import is_constrained
 from incrowd.driver.solve import Solved, Status, require_lawful_table
 from incrowd.encoding.encoded import Coded
@@ -150,7 +151,6 @@ def require_as_promised(table: Coded, solution: Solution, bound: int) -> None:
 
 def unveiled(table: Coded, solution: Solution, context: Context) -> Solved:
     """Return the solution with the best price bound of the table without its veil."""
-    from incrowd.bounds.best import best_prices
 
     problem = table.problem
     prices, bound = None, 0

@@ -11,7 +11,9 @@ from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.merge import MergeDuplicates
 from incrowd.run.events import Event
+from incrowd.solvers.approx import forest_kernels as kernels
 from incrowd.solvers.approx.deletion import delete_outliers
+from incrowd.solvers.approx.neighbour_kernels import nearest_copies
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
 from incrowd.solvers.baseline.first import first_release
 
@@ -104,7 +106,6 @@ class Neighbours:
     @classmethod
     def of(cls, instance: Instance, need: int, context: Context) -> "Neighbours | None":
         """Compare all pairs, block by block; None when stopped."""
-        from incrowd.solvers.approx.neighbour_kernels import nearest_copies
 
         distinct = instance.distinct
         row = np.zeros((distinct, need), np.int32)
@@ -137,7 +138,6 @@ class Neighbours:
 
 def plant(instance: Instance, neighbours: Neighbours, k: int) -> tuple[Solution, int]:
     """Grow the forest and cut it; return the solution and the forest's weight."""
-    from incrowd.solvers.approx import forest_kernels as kernels
 
     rows = instance.distinct
     most = max(2 * k - 1, 3 * k - 5)

@@ -9,6 +9,7 @@ from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.merge import MergeDuplicates
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
+from incrowd.solvers.baseline import member_kernels as kernels
 
 MOST_DISTINCT = 100_000
 
@@ -77,7 +78,6 @@ class Growth:
 
     def one_class(self) -> None:
         """Grow the next class to k rows."""
-        from incrowd.solvers.baseline import member_kernels as kernels
 
         instance, tables = self.instance, self.instance.tables
         codes, into = instance.codes, len(self.spans)
@@ -95,7 +95,6 @@ class Growth:
 
     def finish(self, together: bool) -> None:
         """Place what is left: as one class, or each copy where it costs least."""
-        from incrowd.solvers.baseline import member_kernels as kernels
 
         instance, tables = self.instance, self.instance.tables
         if together:

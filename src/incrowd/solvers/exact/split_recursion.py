@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.solvers.exact.dynamic import DynamicProgram
+from incrowd.solvers.exact.submultiset_kernels import balanced_split_dp
 from incrowd.solvers.exact.submultisets import SubMultisets
 
 
@@ -30,7 +31,6 @@ class SplitRecursion(DynamicProgram):
 
     def recurrence(self, parts: SubMultisets) -> Callable[..., Any]:
         """The better of the two splits."""
-        from incrowd.solvers.exact.submultiset_kernels import balanced_split_dp
 
         return partial(balanced_split_dp, parts.counts, parts.place, parts.size, parts.price)
 

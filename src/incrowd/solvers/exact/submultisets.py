@@ -17,6 +17,7 @@ from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run.stop import Stop
+from incrowd.solvers.exact.submultiset_kernels import price_all, weigh_all
 
 MOST_STATES = 1 << 22
 MOST_WORK = 2_000_000_000
@@ -61,7 +62,6 @@ def too_big(instance: Instance) -> bool:
 
 def enumerate_submultisets(problem: Problem, stop: Stop) -> SubMultisets | None:
     """Price all sub-multisets of the problem's table; None when stopped."""
-    from incrowd.solvers.exact.submultiset_kernels import price_all, weigh_all
 
     instance = problem.instance
     place = np.concatenate([[1], np.cumprod(instance.counts + 1)]).astype(np.int64)

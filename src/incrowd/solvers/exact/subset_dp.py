@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.solvers.exact.dynamic import DynamicProgram
+from incrowd.solvers.exact.submultiset_kernels import lowest_row_dp
 from incrowd.solvers.exact.submultisets import SubMultisets
 
 
@@ -26,7 +27,6 @@ class SubsetDP(DynamicProgram):
 
     def recurrence(self, parts: SubMultisets) -> Callable[..., Any]:
         """The class of the lowest row, and the optimum of the others."""
-        from incrowd.solvers.exact.submultiset_kernels import lowest_row_dp
 
         return partial(lowest_row_dp, parts.counts, parts.place, parts.price)
 

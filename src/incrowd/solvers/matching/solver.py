@@ -4,10 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from incrowd.bounds.odd_sets.symmetric import symmetric
 from incrowd.hierarchy.family import no_widest
 from incrowd.privacy.pricing import DISTINCT
 from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context, Outcome, Scope
+from incrowd.solvers.exact.subset_dp import SubsetDP
+from incrowd.solvers.matching.pipeline import match
+from incrowd.solvers.matching.reduction import any_groups, two_anonymous, two_diverse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +38,6 @@ class SimplexMatching:
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Match; bound = cost exactly when that is proven in integers."""
-        from incrowd.bounds.odd_sets.symmetric import symmetric
-        from incrowd.solvers.matching.pipeline import match
-        from incrowd.solvers.matching.reduction import any_groups, two_anonymous
 
         instance = problem.instance
         nodes = two_anonymous(instance, context.seed)
@@ -77,8 +78,6 @@ class TwoDiversity:
         if frequency_attribute(problem) is not None:
             return no_widest(problem.instance.trees, "a matching")
         if asks_for_two(problem):
-            from incrowd.solvers.exact.subset_dp import SubsetDP
-
             reason = SubsetDP().refuse(problem)
             if reason is None:
                 return None
@@ -92,11 +91,7 @@ class TwoDiversity:
         """Match rows of different sensitive values; bound = cost exactly when that is proven."""
         attribute = frequency_attribute(problem)
         if attribute is None:
-            from incrowd.solvers.exact.subset_dp import SubsetDP
-
             return SubsetDP().run(problem, context)
-        from incrowd.solvers.matching.pipeline import match
-        from incrowd.solvers.matching.reduction import any_groups, two_diverse
 
         nodes = two_diverse(problem.instance, attribute)
         matching = match(nodes, any_groups(nodes), context)

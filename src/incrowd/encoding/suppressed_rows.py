@@ -24,24 +24,22 @@ from incrowd.policy import Policy
 from incrowd.privacy.base import Group
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
-from incrowd.tables.base import Source
 from incrowd.tables.fewer import FewerRows
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Fewer:
+class Kept:
     """A table of which some rows may be missing.
 
     Attributes
     ----------
-    source, table: what is left, as it is and encoded.
+    table: what is left, encoded.
     rows: rows that were dropped; units: what they count, in units of 1/scale, each as a row of
         stars.
     """
 
-    source: Source
     table: Coded
     rows: int = 0
     units: int = 0
@@ -96,7 +94,7 @@ def rarity(instance: Instance) -> NDArray[np.float64]:
     return found
 
 
-def fewer(source: Source, table: Coded, policy: Policy) -> Fewer:
+def without_rows(table: Coded, policy: Policy) -> Kept:
     """Drop the fewest rows from a table that breaks the model, none from one that does not."""
     instance = table.instance
     row = instance.copies[table.copy_of_row]
@@ -104,10 +102,9 @@ def fewer(source: Source, table: Coded, policy: Policy) -> Fewer:
     names, dear = table.roles.sensitive, rarity(instance)[row]
     dropped = fewest_dropped(table.model, group, policy.suppress_rows, dear, names)
     if not len(dropped):
-        return Fewer(source, table)
-    kept = np.ones(source.rows, bool)
+        return Kept(table)
+    kept = np.ones(table.source.rows, bool)
     kept[dropped] = False
-    smaller = FewerRows(source, np.flatnonzero(kept))
-    rest = coded(smaller, policy)
+    rest = coded(FewerRows(table.source, np.flatnonzero(kept)), policy)
     each = sum(tree.dearest for tree in rest.instance.trees)
-    return Fewer(smaller, rest, len(dropped), len(dropped) * each)
+    return Kept(rest, len(dropped), len(dropped) * each)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from incrowd import anonymize
 from incrowd.cli import cli
-from incrowd.encoding.fewest import fewest_dropped
+from incrowd.encoding.suppressed_rows import fewest_dropped
 from incrowd.errors import InputError, NoLawfulReleaseError
 from incrowd.policy import Policy
 from incrowd.privacy.alpha_k import AlphaK

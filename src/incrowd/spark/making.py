@@ -1,0 +1,196 @@
+"""Spark frame → distinct rows → tasks → Spark frame; wiring only."""
+
+import time
+from dataclasses import dataclass
+from secrets import randbits
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pyspark.sql import functions as sf
+
+from incrowd.errors import NoLawfulReleaseError
+from incrowd.policy.base import Policy
+from incrowd.policy.models import asks_of_sensitive, model_of
+from incrowd.policy.roles import Roles
+from incrowd.run.events import Event, Listener
+from incrowd.spark.blocks import bounded, solved_at_once, solved_in_blocks
+from incrowd.spark.check import checked
+from incrowd.spark.columns import task_of
+from incrowd.spark.keeping import Keeper
+from incrowd.spark.plan import on_batches, workers_errors
+from incrowd.spark.result import SparkRelease
+from incrowd.spark.rows import one_form, ranges, rewritten
+from incrowd.spark.task import CODED, Task
+from incrowd.tables.base import Column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def made_of_frame(
+    df: "DataFrame", policy: Policy, block_rows: int, scratch: str | None, listener: Listener
+) -> SparkRelease:
+    """Make a release under a policy that is served; see ``incrowd.spark.front.release``."""
+
+    started = time.monotonic()
+    roles = policy.roles(df.columns)
+    inner = inner_names(roles)
+    secret = roles.sensitive if asks_of_sensitive(policy) else ()
+    asked = Asked(policy, roles, roles.published(df.columns), inner, secret)
+    keys = [inner[name] for name in (*roles.qi, *secret)]
+    named = df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns)))
+    rows = one_form(named.select(*(inner[name] for name in asked.published)))
+    listener(Event("distinct rows"))
+    with Keeper(scratch) as keeper, workers_errors():
+        distinct = rows.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
+        distinct = keeper.keep(distinct, "distinct")
+        count, total = (int(x or 0) for x in distinct.agg(sf.count("n"), sf.sum("n")).collect()[0])
+        if not total:
+            keeper.forget()
+            return nothing(df, policy, roles, time.monotonic() - started)
+        require_enough(total, policy.k)
+        task = task_of(distinct, inner, roles, policy, bool(secret))
+        coded = distinct.select(*keys, "n").mapInArrow(on_batches("tasks.encode", task), CODED)
+        made = made_of(coded, task, count, block_rows, keeper, listener)
+        listener(Event("re-check"))
+        return finished(asked, rows, total, task, made, keeper, started)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a table, and what its columns are called.
+
+    Attributes
+    ----------
+    published: columns of the release, in order.
+    inner: published column → its plain name; any name is allowed outside.
+    secret: sensitive columns that a model looks at.
+    """
+
+    policy: Policy
+    roles: Roles
+    published: tuple[str, ...]
+    inner: dict[str, str]
+    secret: tuple[str, ...]
+
+    @property
+    def hidden(self) -> list[str]:
+        """Plain names of the sensitive columns that a model looks at."""
+        return [self.inner[name] for name in self.secret]
+
+
+def require_enough(rows: int, k: int) -> None:
+    """Raise NoLawfulReleaseError for a table of fewer than k rows."""
+    if rows < k:
+        raise NoLawfulReleaseError(
+            f"k = {k} is larger than the table, which has {rows} rows: nobody in it can hide among "
+            f"{k}; use k ≤ {rows} or more rows"
+        )
+
+
+class Made:
+    """Records of a release, and what was said when they were made."""
+
+    def __init__(self, records: Any, bound: int, how: str, blocks: bool) -> None:
+        self.records, self.bound, self.blocks = records, bound, blocks
+        self.method, _, self.ended = how.partition(";")
+
+
+def made_of(
+    coded: "DataFrame",
+    task: Task,
+    distinct: int,
+    block_rows: int,
+    keeper: Keeper,
+    listener: Listener,
+) -> Made:
+    """Solve, at once or in blocks."""
+
+    blocks = distinct > block_rows
+    listener(Event(f"search among {distinct:,} distinct rows{' in blocks' if blocks else ''}"))
+    if blocks:
+        records = solved_in_blocks(coded, task, distinct, block_rows, keeper)
+    else:
+        records = solved_at_once(coded, task)
+    records = keeper.keep(records, "records")
+    told = records.where(sf.col("how").isNotNull()).agg(sf.sum("bound"), sf.min("how")).collect()[0]
+    bound = int(told[0] or 0)
+    if blocks:
+        listener(Event("bound"))
+        bound = bounded(coded, records, task, distinct)
+    return Made(records, bound, str(told[1]), blocks)
+
+
+def finished(
+    asked: Asked,
+    rows: "DataFrame",
+    total: int,
+    task: Task,
+    made: Made,
+    keeper: Keeper,
+    started: float,
+) -> SparkRelease:
+    """Rewrite the rows, ``total`` of them, re-check them, and put the release together."""
+
+    policy, roles = asked.policy, asked.roles
+    keys = [*(f"c{j}" for j in range(len(roles.qi))), *asked.hidden]
+    after = [f"r{j}" for j in range(len(roles.qi))]
+    decoded = decoded_of(asked, made, task, dict(rows.dtypes)).toDF(*keys, *after, "n")
+    assigned = keeper.keep(ranges(decoded, keys, after), "assigned")
+    data = rewritten(rows, assigned, keys, after, policy.search_seed)
+    facts = checked(data, task, roles.qi, asked.hidden, total, policy.k, keeper)
+    changed = dict(zip(roles.qi, facts.changed, strict=True))
+    if policy.order == "shuffle":
+        # not from the seed, which is mostly 0: who guesses it would undo the shuffle
+        data = data.orderBy(sf.rand(randbits(62)))
+    new = dict(zip(roles.qi, after, strict=True))
+    shown = [new[n] if changed.get(n) else asked.inner[n] for n in asked.published]
+    return SparkRelease(
+        data=data.select(*shown).toDF(*asked.published),
+        policy=policy,
+        roles=roles,
+        models=task.model.names(roles.sensitive),
+        rows=facts.rows,
+        classes=facts.classes,
+        smallest_class=facts.smallest,
+        changed=changed,
+        scale=task.scale,
+        cost_units=facts.cost,
+        bound_units=min(made.bound, facts.cost),
+        worst_units=facts.worst,
+        method=made.method,
+        ended=made.ended,
+        seconds=time.monotonic() - started,
+        blocks=made.blocks,
+        keeper=keeper,
+    )
+
+
+def decoded_of(asked: Asked, made: Made, task: Task, types: dict[str, str]) -> "DataFrame":
+    """Return the records as cells before and after, and how many rows each is for."""
+    before = [f"c{j}" for j in range(len(asked.roles.qi))]
+    schema = [f"{c} {types[c]}" for c in before]
+    schema += [f"s{j} {types[c]}" for j, c in enumerate(asked.hidden)]
+    schema += [f"r{j} string" for j in range(len(before))] + ["n bigint"]
+    return made.records.mapInArrow(on_batches("tasks.decode", task), ", ".join(schema))
+
+
+def inner_names(roles: Roles) -> dict[str, str]:
+    """Return plain names for the columns that are published; any name is allowed outside."""
+    inner = {name: f"c{j}" for j, name in enumerate(roles.qi)}
+    return inner | {name: f"o{i}" for i, name in enumerate((*roles.sensitive, *roles.keep))}
+
+
+def nothing(df: "DataFrame", policy: Policy, roles: Roles, seconds: float) -> SparkRelease:
+    """Return the release of a table without rows."""
+    secret = {name: Column((), np.zeros(0, np.int32)) for name in roles.sensitive}
+    models = model_of(policy, secret, policy.sources()).names(roles.sensitive)
+    method = policy.method if isinstance(policy.method, str) else policy.method.id
+    data = df.toDF(*(f"a{i}" for i in range(len(df.columns))))
+    places = [i for i, name in enumerate(df.columns) if name not in roles.id]
+    names = [df.columns[i] for i in places]
+    return SparkRelease(
+        data.select(*(f"a{i}" for i in places)).toDF(*names), policy, roles,
+        models, 0, 0, 0, dict.fromkeys(roles.qi, 0),
+        1, 0, 0, 0, method, "finished", seconds, False,
+    )  # fmt: skip

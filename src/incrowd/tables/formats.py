@@ -1,0 +1,210 @@
+"""The formats of files: one row each; reading goes by the first bytes, writing by the name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import IO
+
+from incrowd.errors import InputError
+from incrowd.tables.base import Source, Table
+from incrowd.tables.csv_table import EditedCsv, read_csv
+from incrowd.tables.native import NativeTable, as_polars
+from incrowd.tables.packed import EditedPacked, packed_texts, read_back, read_packed
+from incrowd.tables.sheets import SHEETS, read_sheet, write_sheet
+from incrowd.tables.stat import FAMILY, PACKAGE, StatTable, read_stat, stat_form
+from incrowd.tables.stat_write import write_stat
+
+ZIPPED = b"PK\x03\x04"
+
+
+@dataclass(frozen=True)
+class Form:
+    """What some formats have use for: how text is delimited (None: not known), what is kept.
+
+    Attributes
+    ----------
+    codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that no released
+        cell has.
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+    codebook: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """One format of files.
+
+    Attributes
+    ----------
+    id: one word.
+    name: as people call it.
+    suffixes: names of files that are written in it, in lower case; none where it is only read.
+    begins: whether a file with these bytes, of a name with this suffix, is of this format.
+    read: makes a table of a file's bytes; also told the file's name, for messages.
+    write: writes a release.
+    again: reads a finished file back, to be compared with the release; ``read`` where None.
+    may_be_called_text: whether a file of it may bear a name such as ``.csv``.
+    has_sheets: whether a file of it may hold several tables.
+    """
+
+    id: str
+    name: str
+    suffixes: tuple[str, ...]
+    begins: Callable[[bytes, str], bool]
+    read: Callable[[bytes, str, Form], Source]
+    write: Callable[[Table, IO[bytes], Form], None] | None = None
+    again: Callable[[bytes, str, Form], Source] | None = None
+    may_be_called_text: bool = False
+    has_sheets: bool = False
+
+    def reread(self, data: bytes, form: Form) -> Source:
+        """Read a finished release back."""
+        return (self.again or self.read)(data, "the release", form)
+
+
+def _packed(id: str, name: str, magic: bytes, *suffixes: str) -> Format:
+    """Return a format that polars reads and writes."""
+
+    def read(data: bytes, file: str, form: Form) -> Source:
+        try:
+            return read_packed(id, data)
+        except MemoryError:
+            raise
+        except Exception:
+            # the library's own message may quote the file's content
+            raise InputError(f"{file}: starts like {name}, but cannot be read as such") from None
+
+    def again(data: bytes, file: str, form: Form) -> Source:
+        return read_back(id, data)
+
+    def begins(data: bytes, suffix: str) -> bool:
+        return data.startswith(magic)
+
+    write = partial(_write_frame, id) if suffixes else None
+    return Format(
+        id=id, name=name, suffixes=suffixes, begins=begins, read=read, write=write, again=again
+    )
+
+
+def _write_frame(id: str, table: Table, file: IO[bytes], form: Form) -> None:
+    if isinstance(table, EditedCsv):
+        packed_texts(table).write(id, file)
+    elif isinstance(table, EditedPacked):
+        table.write(id, file)
+    else:
+        try:
+            frame = as_polars(table)
+        except (NotImplementedError, TypeError, ValueError):
+            if isinstance(table, NativeTable):
+                for column in table.columns:
+                    table.take(column, slice(0))  # names the one that no file can hold
+            raise
+        (frame.write_parquet if id == "parquet" else frame.write_ipc)(file)
+
+
+def _stat(id: str) -> Format:
+    """Return a format of SPSS, Stata or SAS."""
+
+    def begins(data: bytes, suffix: str) -> bool:
+        return stat_form(data) == id
+
+    def read(data: bytes, file: str, form: Form) -> Source:
+        return read_stat(data, file, id, form.encoding)
+
+    def write(table: Table, file: IO[bytes], form: Form) -> None:
+        assert isinstance(table, StatTable)  # ``stat.require_place_of`` was asked before
+        write_stat(table, id, file, form.codebook)
+
+    def again(data: bytes, file: str, form: Form) -> Source:
+        return read_stat(data, file, id.removeprefix("z"))
+
+    return Format(
+        id=id,
+        name=PACKAGE[FAMILY[id]],
+        suffixes=(f".{id}",),
+        begins=begins,
+        read=read,
+        write=write,
+        again=again,
+        may_be_called_text=True,
+    )
+
+
+def _sheet(id: str) -> Format:
+    """Return a format of workbooks."""
+
+    def begins(data: bytes, suffix: str) -> bool:
+        return data.startswith(ZIPPED) and SHEETS.get(suffix) == id
+
+    def read(data: bytes, file: str, form: Form) -> Source:
+        return read_sheet(data, file, id, form.sheet)
+
+    def write(table: Table, file: IO[bytes], form: Form) -> None:
+        held = packed_texts(table).native() if isinstance(table, EditedCsv) else as_polars(table)
+        write_sheet(held, id, file)
+
+    return Format(
+        id=id,
+        name="a workbook",
+        suffixes=(f".{id}",),
+        begins=begins,
+        read=read,
+        write=write,
+        has_sheets=True,
+    )
+
+
+def _read_csv(data: bytes, file: str, form: Form) -> Source:
+    return read_csv(data, file, form.delimiter, form.encoding)
+
+
+def _again_csv(data: bytes, file: str, form: Form) -> Source:
+    return read_csv(data, file, form.delimiter or ",", form.encoding)
+
+
+def _write_csv(table: Table, file: IO[bytes], form: Form) -> None:
+    if isinstance(table, EditedCsv):
+        for piece in table.pieces():
+            file.write(piece)
+        return
+    for number, piece in enumerate(packed_texts(table).pieces()):
+        piece.write_csv(file, include_header=number == 0, separator=form.delimiter or ",")
+
+
+CSV = Format(
+    id="csv",
+    name="CSV",
+    suffixes=(".csv", ".tsv", ".tab", ".txt", ".psv"),
+    begins=lambda data, suffix: True,
+    read=_read_csv,
+    write=_write_csv,
+    again=_again_csv,
+    may_be_called_text=True,
+)
+FORMATS = (
+    _packed("parquet", "Parquet", b"PAR1", ".parquet", ".pq"),
+    _packed("arrow", "Arrow", b"ARROW1", ".arrow", ".feather", ".ipc"),
+    _packed("stream", "Arrow", b"\xff\xff\xff\xff"),
+    *map(_stat, FAMILY),
+    *map(_sheet, ("xlsx", "ods")),
+    CSV,  # what is nothing else
+)
+"""The first that ``begins`` says yes for is the format of a file."""
+
+
+def format_of(data: bytes, suffix: str) -> Format:
+    """Return the format of a file, by its bytes; that of a workbook by its name, too."""
+    return next(each for each in FORMATS if each.begins(data, suffix))
+
+
+def format_named(suffix: str) -> Format:
+    """Return the format that a file of this name is written in: CSV where none is known by it."""
+    return next((each for each in FORMATS if suffix in each.suffixes), CSV)
+
+
+def format_called(id: str) -> Format:
+    """Return the format with this id."""
+    return next(each for each in FORMATS if each.id == id)
