@@ -4,8 +4,10 @@ Deliberately naive and independent of the package's own join and cost code.
 """
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
@@ -16,11 +18,47 @@ def join_cost(instance: Instance, copies: tuple[int, ...]) -> int:
     total = 0
     for j, tree in enumerate(instance.trees):
         codes = [int(instance.codes[instance.copies[i], j]) for i in copies]
+        if isinstance(tree, RangeFamily):
+            total += range_cost(tree, {tree.leaves[c] for c in codes})
+            continue
         for level in range(tree.levels):
             if len({int(tree.node[level, c]) for c in codes}) == 1:
                 total += int(tree.cost[level, codes[0]])
                 break
     return total
+
+
+def snapped(value: str, step: str | None) -> tuple[Fraction, Fraction]:
+    """The multiples of a step below and above a number, or the number."""
+    number = Fraction(value)
+    if step is None:
+        return number, number
+    below = Fraction(step) * (number // Fraction(step))
+    return below, below if below == number else below + Fraction(step)
+
+
+def range_cost(family: RangeFamily, values: set[str | None]) -> int:
+    """What the interval of some numbers costs, from their texts and the rule as a proof has it."""
+    rule, star = family.rule, family.dearest
+    if len(values) == 1:
+        return 0
+    if None in values or rule["cost"] == "stars":
+        return star
+    of_all = [value for value in family.leaves if value is not None]
+    ends = [snapped(value, rule["round"]) for value in of_all]
+    own = [snapped(value, rule["round"]) for value in values if value is not None]
+    low, high = min(low for low, _ in own), max(high for _, high in own)
+    if rule["most"] is not None and high - low > Fraction(rule["most"]):
+        return star
+    least, greatest = min(low for low, _ in ends), max(high for _, high in ends)
+    if rule["cost"] == "values":
+        numbers = sorted({Fraction(value) for value in of_all})
+        low = sum(number < low for number in numbers)
+        high = sum(number <= high for number in numbers) - 1
+        least, greatest = 0, len(numbers) - 1
+    width = Fraction(greatest - least) or Fraction(1)
+    ends_at = [(10**6 * Fraction(end - least) / width + Fraction(1, 2)) // 1 for end in (low, high)]
+    return int(ends_at[1] - ends_at[0]) * (star // 10**6)
 
 
 def optimum(instance: Instance, model: Model) -> int | None:

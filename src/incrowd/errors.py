@@ -8,6 +8,7 @@ the table.  Row and column are named, a file's line, or a cell's form (letters a
     ├── InputError            the table, a file or an argument is wrong            exit 2
     │   ├── HierarchyError    a hierarchy is broken or does not fit the table
     │   │   └── LackingError  it lacks values of the table
+    │   │       └── UnorderedError  they have no place in a column's order
     │   ├── OutOfScopeError   the chosen method does not serve this table or model
     │   └── MissingExtraError an optional package is not installed
     ├── NoLawfulReleaseError  no release can obey the model                        exit 1
@@ -51,6 +52,24 @@ class LackingError(HierarchyError):
             f"column {column!r}: {len(absent):,} value{' is' if one else 's are'} not in the "
             f"hierarchy {origin}{first}; incrowd hierarchy check, with --table and --column, names "
             f"{'it' if one else 'them'}"
+        )
+
+
+class UnorderedError(LackingError):
+    """Values of an ordered column have no place in its order; ``origin`` is the rule."""
+
+    def __init__(
+        self, column: str, absent: Sequence[str], origin: str, row: int | None = None
+    ) -> None:
+        super().__init__(column, absent, origin, row)
+        one = len(absent) == 1
+        first = "" if row is None else f", {'in' if one else 'the first in'} row {row}"
+        self.args = (
+            f"column {column!r}, {origin}: {len(absent):,} value{'' if one else 's'} "
+            f"{'has' if one else 'have'} no place in its order{first}; allowed are numbers like "
+            "35, -4 or 12.50, or dates like 2021-03-15, of one kind in the whole column (only "
+            "numbers where ends are rounded), or the values that a file lists (range:order=FILE); "
+            "leave missing ones empty",
         )
 
 

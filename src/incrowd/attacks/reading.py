@@ -12,6 +12,7 @@ from incrowd.attacks.whose import rows_in_order, rows_matched, rows_of_proof
 from incrowd.encoding.encoded import require_no_star
 from incrowd.errors import InputError
 from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.family import trees_of as only_trees
 from incrowd.hierarchy.labels import places_of, with_star
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy.base import Policy
@@ -170,8 +171,8 @@ def trees_of(columns: dict[str, list[Column]], policy: Policy, roles: Roles) -> 
         for name, encoded in columns.items()
     }
     sources = {n: s for n, s in policy.sources().items() if n not in roles.sensitive}
-    trees, _ = build_trees(values, sources, policy.cost, policy.weights)
-    return tuple(with_star(tree, policy.star) for tree in trees)
+    found, _ = build_trees(values, sources, policy.cost, policy.weights)
+    return only_trees([with_star(tree, policy.star) for tree in found], "incrowd attack")
 
 
 def leaves(column: Column, tree: Tree) -> Ints:

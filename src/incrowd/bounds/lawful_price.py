@@ -137,7 +137,7 @@ def first_prices(tree: LawfulTree, visits: int = UNLIMITED) -> tuple[NDArray[np.
     instance = tree.instance
     price = np.zeros(instance.distinct)
     for j, column in enumerate(instance.trees):
-        price += column.cost[-1][instance.codes[:, j]]
+        price += column.roots[instance.codes[:, j]]
     state = tree.run(SUPPORT, price, visits=visits)
     return price, state[3] == 0
 
@@ -158,7 +158,7 @@ def rounded_down(u: NDArray[np.float64], bits: int) -> tuple[NDArray[np.float64]
 def highest_term(instance: Instance, u: NDArray[np.float64]) -> float:
     """Return what a row's price and cost come to together at most."""
     largest = max(float(np.abs(u).max(initial=0.0)), 1.0)
-    return largest + float(sum(int(t.cost[-1].max()) for t in instance.trees))
+    return largest + float(sum(t.dearest for t in instance.trees))
 
 
 def safe_prices(tree: LawfulTree, u: NDArray[np.float64], bits: int = 30) -> Prices:

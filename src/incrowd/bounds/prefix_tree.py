@@ -34,6 +34,7 @@ from incrowd.lattice.cursor import (
     is_closed,
     new_buffers,
     next_run,
+    skip_wider,
 )
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.lattice.topk import most_above, top_k, top_k_buffers
@@ -258,7 +259,10 @@ def search(
         rows = buffers.rows[depth]
         below = reach[depth]
         excess = IMPOSSIBLE
-        worth = within_reach(task, below, cost) and copies_of(rows, begin, end, counts) >= task.k
+        worth = within_reach(task, below, cost)
+        if not worth and grid.tables.ranged[depth] >= 0:
+            skip_wider(depth, buffers)
+        worth = worth and copies_of(rows, begin, end, counts) >= task.k
         if worth:
             worth, below = profitable(task, lawful, rows, begin, end, counts, cost, below, pad)
         if worth and (
@@ -311,9 +315,10 @@ class PrefixTree:
         self.instance, self.stop = instance, stop or Stop()
         self.visits = 0  # of the last search
         tables = instance.tables
-        order = np.argsort(tables.levels, kind="stable")  # few levels first: a fifth faster
-        columns = (each[order] for each in (tables.start, tables.width, tables.levels))
-        tables = NodeTables(tables.node, tables.cost, *columns)
+        # few levels first: a fifth faster; intervals, of which there are most, last
+        most = np.where(tables.ranged >= 0, tables.width * (tables.width + 1), 0)
+        order = np.lexsort((tables.levels, most))
+        tables = tables.in_order(order)
         codes = np.ascontiguousarray(instance.codes.T[order])
         self.grid = Grid(codes, instance.counts, tables)
         self.least = cheapest_nodes(tables)

@@ -50,7 +50,7 @@ def support_prices(
     instance = tree.instance
     price = np.zeros(instance.distinct, np.int64)
     for j, column in enumerate(instance.trees):
-        price += column.cost[-1][instance.codes[:, j]]
+        price += column.roots[instance.codes[:, j]]
     price[instance.counts >= k] = 0
     state = tree.run(SUPPORT, k, price, visits=visits)
     return price, state[3] == 0
@@ -68,13 +68,8 @@ def uniqueness_prices(instance: Instance, k: int) -> NDArray[np.int64]:
     """
     step = np.full(instance.distinct, np.iinfo(np.int64).max)
     for j, column in enumerate(instance.trees):
-        code = instance.codes[:, j]
-        cheapest = np.full(len(column.leaves), np.iinfo(np.int64).max)
-        # the lowest level whose node holds more than this leaf is the first real step
-        for level in range(column.levels - 1, 0, -1):
-            members = np.bincount(column.node[level])[column.node[level]]
-            cheapest[members > 1] = column.cost[level][members > 1]
-        step = np.minimum(step, cheapest[code])
+        cheapest = np.where(column.steps < 0, np.iinfo(np.int64).max, column.steps)
+        step = np.minimum(step, cheapest[instance.codes[:, j]])
     step[step == np.iinfo(np.int64).max] = 0
     copies = instance.counts
     if instance.sensitive_codes.size:

@@ -7,6 +7,7 @@ units that nobody would guess.
 from collections.abc import Mapping
 from fractions import Fraction
 from math import gcd
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -15,25 +16,34 @@ from incrowd.checker.delimited import MARK
 from incrowd.checker.files import Proof
 from incrowd.checker.ladder import validated
 from incrowd.checker.published import require_named
+from incrowd.checker.ranges import Intervals, intervals_of
 from incrowd.checker.rejection import require
 
 MOST_SCALE, LEAST_STAR = 2**40, Fraction(1, 1000)
 UNITS = ("scale", "cost", "bound", "proven", "most")
 
 
-def ladders_of(proof: Proof, qi: list[str]) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
-    """Return each column's ladder, validated, and what the costs mean; see ``meaning``."""
+def ladders_of(
+    proof: Proof, qi: list[str]
+) -> tuple[dict[str, pl.DataFrame], dict[str, Intervals], dict[str, Any]]:
+    """Return each column's ladder, validated, its range, and what costs mean; see ``meaning``."""
     ladders = {c: proof.ladders.filter(pl.col("column") == c).drop("column") for c in qi}
     ladders = {c: validated(ladder, c) for c, ladder in ladders.items()}
     require_named(ladders, proof.facts["hierarchies"], proof.facts.get("star", "*"))
-    return ladders, meaning(ladders, proof.facts["scale"])
+    ranges = intervals_of(proof.facts["hierarchies"], ladders)
+    return ladders, ranges, meaning(ladders, proof.facts["scale"], ranges)
 
 
-def meaning(ladders: Mapping[str, pl.DataFrame], scale: int) -> dict[str, Any]:
+def meaning(
+    ladders: Mapping[str, pl.DataFrame],
+    scale: int,
+    ranges: Mapping[str, Intervals] = MappingProxyType({}),
+) -> dict[str, Any]:
     """Return per column what a suppressed cell costs, as a fraction, and the rule for others.
 
     ``stars``: each changed cell costs as much; ``levels``: its level over the height of that, where
-    no level repeats the one below, which would be another height; ``listed``: what the proof lists.
+    no level repeats the one below, which would be another height; ``listed``: what the proof lists;
+    ``width`` and ``values``: of an interval, its share of the column's range or of its values.
     Rejected are costs that are all 0 though some column has several values, and units of which a
     suppressed cell has less than 1/1000 in every column.
     """
@@ -46,7 +56,7 @@ def meaning(ladders: Mapping[str, pl.DataFrame], scale: int) -> dict[str, Any]:
     return {
         column.removeprefix(MARK): {
             "suppressed": str(Fraction(stars[column], scale)),
-            "rule": rule_of(ladder, stars[column]),
+            "rule": ranges[column].cost if column in ranges else rule_of(ladder, stars[column]),
         }
         for column, ladder in ladders.items()
     }

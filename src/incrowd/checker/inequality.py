@@ -24,10 +24,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.checker.ranges import Windows, opened
 from incrowd.checker.rejection import require
 
 Ints = NDArray[np.int64]
-Tables = tuple[Ints, Ints]  # node ids and costs of a column, both (levels, leaves)
+Tables = tuple[Ints, Ints] | Windows  # node ids and costs of a column, both (levels, leaves)
 CHUNK = 1 << 19  # pairs (row, group) expanded at once; bounds the memory
 STEPS, FEW = 1 << 20, 1 << 8  # such pairs looked at for each of the rows, and how many more
 
@@ -72,7 +73,8 @@ def merged(
     table = table.sort("price", "first", descending=[True, False])
     leaf = [table[name].to_numpy() for name in names]
     one = {c: table[c].to_numpy() for c in ("price", "mark", "copies", "first")}
-    return Rows(**one, leaf=leaf, trees=[(node, cost * quantum) for node, cost in trees])
+    scaled = [t.times(quantum) if isinstance(t, Windows) else (t[0], t[1] * quantum) for t in trees]
+    return Rows(**one, leaf=leaf, trees=scaled)
 
 
 def violations(rows: Rows, k: int, keep: Any = None) -> Iterator[tuple[Ints, int]]:
@@ -86,19 +88,33 @@ def violations(rows: Rows, k: int, keep: Any = None) -> Iterator[tuple[Ints, int
     while stack:
         state = stack.pop()
         if state.depth < len(rows.leaf):
-            levels = range(len(rows.trees[state.depth][0]))
-            left -= len(state.row) * len(levels)
-            require(left >= 0, "the prices leave too many patterns to look at")
-            stack += shared([refine(rows, state, level, k, keep) for level in levels])
+            found = []
+            for work, part in parts(rows, state, k, keep):
+                left -= work
+                require(left >= 0, "the prices leave too many patterns to look at")
+                found.append(part)
+            stack += shared(found)
             continue
         starts = np.flatnonzero(np.diff(state.group, prepend=-1))
         for members, cost in zip(np.split(state.row, starts[1:]), state.cost, strict=True):
             yield members, int(cost)
 
 
+def parts(rows: Rows, state: State, k: int, keep: Any) -> Iterator[tuple[int, State | None]]:
+    """Yield the groups split by the next column, and how many pairs were looked at for that."""
+    tree = rows.trees[state.depth]
+    if isinstance(tree, Windows):
+        yield from opened(rows, state, k, keep)
+    else:
+        for level in range(len(tree[0])):
+            yield len(state.row), refine(rows, state, level, k, keep)
+
+
 def refine(rows: Rows, state: State, level: int, k: int, keep: Any) -> State | None:
     """Split every group by the nodes of the next column at one level, and cut."""
-    leaf, (nodes, costs) = rows.leaf[state.depth], rows.trees[state.depth]
+    leaf, table = rows.leaf[state.depth], rows.trees[state.depth]
+    assert not isinstance(table, Windows)
+    nodes, costs = table
     row, group = state.row, state.group
     live = rows.price[row] + state.high[group] > k * (state.cost[group] + costs[level][leaf[row]])
     row, group = row[live], group[live]

@@ -1,5 +1,6 @@
 """Truth of every cell, lawfulness of every class, the cost: counted on the released text itself."""
 
+import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from incrowd.checker.ladder import rungs, validated
 from incrowd.checker.models import require_lawful
+from incrowd.checker.ranges import Intervals
 from incrowd.checker.rejection import RejectedError, require, require_none
 
 
@@ -22,6 +24,7 @@ def recheck(
     origin: NDArray[np.integer] | None = None,
     sensitive: pl.DataFrame | None = None,
     models: Sequence[Mapping[str, Any]] = (),
+    ranges: Mapping[str, Intervals] = types.MappingProxyType({}),
 ) -> NDArray[np.int64]:
     """Check a release against its original.
 
@@ -35,6 +38,7 @@ def recheck(
     origin: int, shape (rows,): the original row (from 0) of each released row; None = same order.
     sensitive: the released sensitive columns, in the order of ``released``.
     models: further privacy models as plain data, see ``incrowd.checker.models``.
+    ranges: of the columns that may become intervals; their ladders have no groups.
 
     Returns
     -------
@@ -55,7 +59,7 @@ def recheck(
         require(column in original.columns, "the original lacks this column", column=column)
         require(column in released.columns, "the release lacks this column", column=column)
         before = original[column] if origin is None else original[column].gather(origin)
-        total += cells_cost(before, released[column], ladder, column)
+        total += cells_cost(before, released[column], ladder, column, ranges.get(column))
     classes = classes_of(released, list(ladders))
     require_size(classes, k)
     require_lawful(classes, pl.DataFrame() if sensitive is None else sensitive, models)
@@ -71,16 +75,24 @@ def require_permutation(origin: NDArray[np.integer], rows: int) -> None:
     require(whole, "the row map loses one original row or uses one twice")
 
 
-def cells_cost(before: pl.Series, after: pl.Series, ladder: pl.DataFrame, column: str) -> int:
+def cells_cost(
+    before: pl.Series,
+    after: pl.Series,
+    ladder: pl.DataFrame,
+    column: str,
+    intervals: Intervals | None = None,
+) -> int:
     """Return what a column pays; reject the first cell that is no generalization."""
     pairs = pl.DataFrame({"leaf": before, "label": after})
-    known = rungs(validated(ladder, column)).with_columns(pl.lit(True).alias("true"))
+    known = rungs(validated(ladder, column))
     # One look-up per different pair, not per cell: columns have few values, tables many rows.
     kinds = pairs.with_row_index("row").group_by("leaf", "label")
     kinds = kinds.agg(pl.len().cast(pl.Int64).alias("cells"), pl.col("row").min())
     kinds = kinds.with_columns(pl.col("leaf", "label").cast(pl.String))
     kinds = kinds.join(known, on=["leaf", "label"], how="left", nulls_equal=True)
-    false = kinds.filter(pl.col("true").is_null())["row"].sort()
+    if intervals is not None:
+        kinds = intervals.priced(kinds)
+    false = kinds.filter(pl.col("cost").is_null())["row"].sort()
     require_none(
         false, "the released cell is neither the original value nor one of its ancestors", column
     )

@@ -22,7 +22,6 @@ from incrowd.checker.recheck import recheck
 from incrowd.checker.rejection import RejectedError, require, require_none
 
 MASK = (1 << 32) - 1
-Ladders = Mapping[str, pl.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -114,17 +113,18 @@ def compared(
     require_columns(before, after, origin, roles, safe)
     text = [pl.DataFrame([files.as_text(frame[c]) for c in qi]) for frame in (before, after)]
     text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
-    ladders, costs = ladders_of(proof, qi)
+    ladders, ranges, costs = ladders_of(proof, qi)
     aside = spent(dropped, ladders)
     sensitive = secrets_of(before, origin, roles, models)
     rest: dict[str, Any] = {"origin": origin, "sensitive": sensitive, "models": models}
+    rest["ranges"] = ranges
     classes = recheck(text[0], text[1], ladders, least_size(models), cost - aside, **rest)
     wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy())
     require_none(wrong, "its class is not the one stated")
     require(k <= least_class(models, sensitive), "the prices are for larger classes than asked")
     law = Lawful(proof, models, with_people(sensitive, models)) if facts.get("pricing") else None
     cells, groups = text[0][origin], files.groups_of(proof, qi)
-    total = sum(price_total(proof, *group, cells, ladders, law) for group in groups)
+    total = sum(price_total(proof, *group, cells, (ladders, ranges), law) for group in groups)
     proven = max(0, -(-total // quantum)) + aside
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
     require(0 <= bound <= cost, "the bound is above the cost, or below 0")
@@ -161,26 +161,28 @@ def require_columns(
 
 
 def price_total(
-    proof: files.Proof, prices: str, group: list[str], cells: Any, ladders: Ladders, law: Any
+    proof: files.Proof, prices: str, group: list[str], cells: Any, hierarchies: Any, law: Any
 ) -> int:
     """Return Σ prices + Σ odd-set weights − charges, or reject prices that break the inequality.
 
     That is asked in the table of the group's columns alone.  ``cells``: of the original, in the
-    order of the release.  ``law``: a ``Lawful``, or None.
+    order of the release.  ``hierarchies``: ladders and ranges.  ``law``: a ``Lawful``, or None.
     """
     quantum, k = proof.facts["quantum"], proof.facts["price_k"]
     price = proof.rows[prices].cast(pl.Int64).to_numpy()
     sets = oddsets.OddSets(proof.sets, len(price))
     total = sum(int(part.sum()) << shift for part, shift in ((price >> 32, 32), (price & MASK, 0)))
-    trees, leaves = [], []
-    for column in group:
-        leaf, node, cost = tables(ladders[column])
-        codes = pl.DataFrame({"leaf": leaf, "code": np.arange(len(leaf))})
+    (ladders, ranges), trees, leaves = hierarchies, [], []
+    for column in sorted(group, key=ranges.__contains__):  # most of the patterns last
+        leaf, *table = tables(ladders[column])
+        if column in ranges:
+            leaf, table = pl.Series(ranges[column].leaves), ranges[column].windows()
+        codes = pl.DataFrame({"leaf": leaf.cast(pl.String), "code": np.arange(len(leaf))})
         leaf = pl.DataFrame({"leaf": cells[column]})
         found = leaf.join(codes, on="leaf", how="left", nulls_equal=True, maintain_order="left")
-        trees.append((node, cost))
+        trees.append(table if column in ranges else tuple(table))
         leaves.append(found["code"].to_numpy())
-    dearest = sum(int(cost.max(initial=0)) for _, cost in trees)
+    dearest = sum(max(ladders[column]["cost"].to_list(), default=0) for column in group)
     highest = max(int(price.max(initial=0)), -int(price.min(initial=0))) + sets.total
     plain = sets.mark, k, None, k
     mark, terms, keep, k = (law.mark, law.terms, law.kept, 1) if law else plain

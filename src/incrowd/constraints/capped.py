@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from incrowd.constraints.plan import Limit, Plan
+from incrowd.constraints.plan import Limit, Plan, trees_in
 from incrowd.constraints.possible import require_possible
 from incrowd.constraints.repairing import Repair, changed_cells
 from incrowd.constraints.solving import ENDINGS, solve_plan, solve_with
@@ -147,7 +147,7 @@ class Search:
         """Return a release's cost, with two of the dearest cells for each that is too many."""
         changed = changed_cells(self.table, solved.solution)
         over = sum(max(0, p.limit.count(changed) - p.limit.most) for p in self.prices)
-        return solved.cost + 2 * over * max(map(dearest, self.table.instance.trees))
+        return solved.cost + 2 * over * max(map(dearest, trees_in(self.table)))
 
     def over(self) -> bool:
         """Whether there is nothing to gain, or no time."""
@@ -174,7 +174,7 @@ class Search:
         counts = self.offer(solved)
         for price, count in zip(self.prices, counts, strict=True):
             j = price.limit.column
-            unit = 0 if j is None else dearest(self.table.instance.trees[j]) * self.fine
+            unit = 0 if j is None else dearest(trees_in(self.table)[j]) * self.fine
             price.learn(count, unit, self.met(counts))
 
     def shared(self, seconds: float, priced: bool) -> Context:
@@ -193,8 +193,8 @@ class Search:
 
     def dearer(self) -> list[Tree]:
         """Return the trees with the prices of changed cells on top."""
-        plain = self.table.instance.trees
-        trees = [replace(tree, cost=tree.cost * self.fine) for tree in plain]
+        plain = trees_in(self.table)
+        trees = [tree.times(self.fine) for tree in plain]
         for price in self.prices:
             j = price.limit.column
             if j is not None and price.now:
@@ -205,7 +205,7 @@ class Search:
     @property
     def fine(self) -> int:
         """What one unit of the table's costs is in the finer unit of the prices."""
-        return FINE if sum(map(dearest, self.table.instance.trees)) * FINE < DEAREST_ROW else 1
+        return FINE if sum(map(dearest, trees_in(self.table))) * FINE < DEAREST_ROW else 1
 
     def offer(self, solved: Solved) -> list[int]:
         """Keep a release within the caps if it is the best so far; return the changed cells."""
@@ -256,7 +256,7 @@ class Search:
 
 def dearest(tree: Tree) -> int:
     """Return what the dearest cell of a column costs."""
-    return int(tree.cost[-1].max(initial=0))
+    return tree.dearest
 
 
 def shares(prices: Sequence[Price]) -> list[str]:

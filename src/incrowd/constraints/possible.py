@@ -11,7 +11,7 @@ import numpy as np
 
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.support import support_prices
-from incrowd.constraints.plan import Limit, Plan
+from incrowd.constraints.plan import Limit, Plan, trees_in
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError
 from incrowd.hierarchy.labels import moved
@@ -45,7 +45,7 @@ def least_changed(table: Coded, limit: Limit) -> int:
         return 0
     trees = [
         replace(tree, cost=moved(tree).astype(np.int64) * (limit.column in (None, j)))
-        for j, tree in enumerate(instance.trees)
+        for j, tree in enumerate(trees_in(table))
     ]
     counting = PrefixTree(replace(instance, trees=tuple(trees), scale=1))
     price, complete = support_prices(counting, k, VISITS)

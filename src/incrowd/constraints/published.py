@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.constraints.plan import Limit, Plan, plan_of
+from incrowd.constraints.plan import Limit, Plan, plan_of, trees_in
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError
 from incrowd.hierarchy.tree import Tree
@@ -32,7 +32,7 @@ def constraints_broken(
     InputError: a subgroup cannot be told in a release whose rows stand in another order.
     """
     plan = plan_of(table, policy)
-    trees = table.instance.trees
+    trees = trees_in(table)
     changed = np.column_stack([changed_in(tree, columns[tree.column]) for tree in trees])
     for link in plan.links:
         some = changed[:, list(link)]
@@ -88,7 +88,7 @@ def in_order(table: Coded, columns: Mapping[str, Column]) -> bool:
         before, after = table.source.encode(name), columns[name]
         if before.values != after.values or (before.codes != after.codes).any():
             return False
-    for j, tree in enumerate(table.instance.trees):
+    for j, tree in enumerate(trees_in(table)):
         column = columns[tree.column]
         pairs = np.unique(np.column_stack([table.leaves[:, j], column.codes]), axis=0)
         for leaf, code in pairs.tolist():

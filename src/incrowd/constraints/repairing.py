@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.constraints.crowd import Costs, new_crowd, revalue
-from incrowd.constraints.plan import Plan
+from incrowd.constraints.plan import Plan, trees_in
 from incrowd.constraints.repair import sweep
 from incrowd.encoding.encoded import Coded
 from incrowd.hierarchy.labels import moved
@@ -77,7 +77,7 @@ class Repair:
     def unit(self) -> float:
         """Return the mean cost of a star, in the prices' unit."""
         trees = self.table.instance.trees
-        return FINE * sum(int(tree.cost[-1].max(initial=0)) for tree in trees) / len(trees)
+        return FINE * sum(tree.dearest for tree in trees) / len(trees)
 
     def focus(self) -> NDArray[np.int64]:
         """Return the rows of capped subgroups."""
@@ -136,7 +136,7 @@ class Repair:
 def changed_cells(table: Coded, solution: Solution) -> NDArray[np.bool_]:
     """bool, shape (rows, quasi-identifiers): which cells a solution changes."""
     class_of_row = solution.classes[table.copy_of_row]
-    trees = enumerate(table.instance.trees)
+    trees = enumerate(trees_in(table))
     columns = [
         moved(tree)[solution.levels[class_of_row, j], table.leaves[:, j]] for j, tree in trees
     ]

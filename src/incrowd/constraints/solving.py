@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from incrowd.constraints.groups import require_lawful_groups
-from incrowd.constraints.plan import Plan
+from incrowd.constraints.plan import Plan, trees_in
 from incrowd.driver.solve import Solved, solve
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import OutOfScopeError, StoppedError
@@ -33,7 +33,7 @@ def solve_plan(table: Coded, plan: Plan, method: str | Solver, context: Context)
     OutOfScopeError: the method does not serve the parts.
     """
     require_lawful_groups(table, plan)
-    return solve_with(table, plan, table.instance.trees, method, context)[0]
+    return solve_with(table, plan, trees_in(table), method, context)[0]
 
 
 def solve_with(

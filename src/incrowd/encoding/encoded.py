@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from incrowd.errors import InputError, LackingError
 from incrowd.hierarchy.build import build_trees
-from incrowd.hierarchy.labels import labels_by_level, with_star
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import labels_by_level, labels_of_spans, with_star
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of, require_used
 from incrowd.policy.roles import Roles
@@ -81,7 +82,7 @@ def coded(source: Source, policy: Policy) -> Coded:
             policy.cost,
             policy.weights,
         )
-    widest = max((tree.node.shape[1] for tree in trees), default=1)
+    widest = max((len(tree.leaves) for tree in trees), default=1)
     leaves = np.empty((source.rows, len(trees)), narrow(widest), order="F")  # rows are many
     for j, tree in enumerate(trees):
         leaves[:, j] = _leaf_codes(columns.pop(tree.column), tree)
@@ -105,7 +106,7 @@ def locating(source: Source) -> Iterator[None]:
         column = source.encode(error.column)
         places = [code for code, value in enumerate(column.values) if value in error.absent]
         row = int(np.flatnonzero(np.isin(column.codes, places))[0]) + 1
-        raise LackingError(error.column, error.absent, error.origin, row) from None
+        raise type(error)(error.column, error.absent, error.origin, row) from None
 
 
 def attributes_of(source: Source, roles: Roles, marks: Marks = ()) -> dict[str, Column]:
@@ -147,7 +148,7 @@ def people_of(source: Source, names: tuple[str, ...], marks: Marks = ()) -> Colu
     return Column.of([f"{i:012}" for i in range(len(different))], codes.ravel())
 
 
-def _leaf_codes(column: Column, tree: Tree) -> NDArray[np.integer]:
+def _leaf_codes(column: Column, tree: Family) -> NDArray[np.integer]:
     place = {value: code for code, value in enumerate(tree.leaves)}
     renumber = np.array([place[value] for value in column.values], np.int32)
     return renumber[column.codes] if len(column.values) else column.codes
@@ -171,12 +172,18 @@ def edit_for(
         return Edit(published)
     replacements = {}
     for j, tree in enumerate(instance.trees):
-        labels, ids = labels_by_level(tree)
-        ids = ids.astype(narrow(len(labels)))
         # copy by copy, which lie in the order of the distinct rows, then row by row
-        level = solution.levels[:, j].astype(np.int8)[solution.classes]
         leaf = np.repeat(instance.codes[:, j], instance.counts)
-        replacements[tree.column] = Replacement(labels, ids[level, leaf][table.copy_of_row])
+        if isinstance(tree, RangeFamily):
+            low, high = (ends[:, j] for ends in solution.spans)
+            labels, ids, own = labels_of_spans(tree, low, high)
+            ids = ids.astype(narrow(len(labels)))[solution.classes]
+            ids[own[solution.classes] == leaf] = -1
+        else:
+            labels, ids = labels_by_level(tree)
+            level = solution.levels[:, j].astype(np.int8)[solution.classes]
+            ids = ids.astype(narrow(len(labels)))[level, leaf]
+        replacements[tree.column] = Replacement(labels, ids[table.copy_of_row])
     return Edit(published, replacements, order)
 
 

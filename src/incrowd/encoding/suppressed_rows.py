@@ -106,5 +106,5 @@ def without_rows(table: Coded, policy: Policy) -> Kept:
     kept = np.ones(table.source.rows, bool)
     kept[dropped] = False
     rest = coded(FewerRows(table.source, np.flatnonzero(kept)), policy)
-    each = sum(int(tree.cost[-1].max()) for tree in rest.instance.trees)
+    each = sum(tree.dearest for tree in rest.instance.trees)
     return Kept(rest, len(dropped), len(dropped) * each)

@@ -12,6 +12,9 @@ Ints = NDArray[np.int64]
 FAR = np.iinfo(np.int64).max // 4
 
 
+SERVED = "a table that joins an earlier release"
+
+
 @dataclass(frozen=True, eq=False)
 class Published:
     """The classes of the earlier release that can cover new rows.

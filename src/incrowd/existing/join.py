@@ -28,7 +28,9 @@ from incrowd.bounds.price import certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
 from incrowd.errors import NoLawfulReleaseError
-from incrowd.existing.covers import FAR, Published, covers
+from incrowd.existing.covers import FAR, SERVED, Published, covers
+from incrowd.hierarchy.family import trees_of
+from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.model import Model
@@ -68,9 +70,14 @@ class Joining:
         self.k = self.model.smallest_class(self._table)
         options = 1 if self.model.size_decides else OPTIONS
         p = self.published
-        self.covers = covers(self.instance.codes, self.instance.trees, p.levels, p.nodes, options)
+        self.covers = covers(self.instance.codes, self.trees, p.levels, p.nodes, options)
         self.cheapest = self.covers.cost[self.instance.copies, 0]
         self.price = np.zeros(self.instance.distinct)
+
+    @cached_property
+    def trees(self) -> tuple[Tree, ...]:
+        """The hierarchies, which have levels."""
+        return trees_of(self.instance.trees, SERVED)
 
     @cached_property
     def _table(self) -> Group:
@@ -215,7 +222,7 @@ class Joining:
         instance = self.instance
         codes, rows = instance.codes[instance.copies[lost]], instance.copies[others]
         total = np.zeros(len(others), np.int64)
-        for j, tree in enumerate(instance.trees):
+        for j, tree in enumerate(self.trees):
             code = instance.codes[rows, j]
             low = np.minimum(code, codes[:, j].min())
             high = np.maximum(code, codes[:, j].max())
@@ -231,9 +238,7 @@ class Joining:
         if not len(fresh):
             return fresh, None
         rows = self.instance.copies[fresh]
-        part = Instance(
-            self.instance.codes[rows], np.ones(len(rows), np.int64), self.instance.trees
-        )
+        part = Instance(self.instance.codes[rows], np.ones(len(rows), np.int64), self.trees)
         return fresh, Solution.of(part, place[fresh])
 
     def costs(self, place: Ints) -> Ints:
@@ -246,7 +251,7 @@ class Joining:
         if solution is not None:
             levels = solution.levels[solution.classes]
             paid[fresh] = 0
-            for j, tree in enumerate(self.instance.trees):
+            for j, tree in enumerate(self.trees):
                 paid[fresh] += tree.cost[levels[:, j], solution.instance.codes[:, j]]
         return paid
 
@@ -318,7 +323,7 @@ class Joining:
         codes = self.instance.codes[rows]
         low, high = codes.min(axis=0), codes.max(axis=0)
         total = 0
-        for j, tree in enumerate(self.instance.trees):
+        for j, tree in enumerate(self.trees):
             level = int((tree.node[:, low[j]] != tree.node[:, high[j]]).sum())
             total += int(tree.cost[level, low[j]])
         return total
@@ -332,15 +337,10 @@ class Joining:
         order, starts = solution.order
         first = solution.instance.codes[order[starts]]
         nodes = np.column_stack(
-            [
-                tree.node[solution.levels[:, j], first[:, j]]
-                for j, tree in enumerate(self.instance.trees)
-            ]
+            [tree.node[solution.levels[:, j], first[:, j]] for j, tree in enumerate(self.trees)]
         )
         names = np.unique(place[fresh])  # Solution.of numbers them in this order
-        inner = covers(
-            self.instance.codes, self.instance.trees, solution.levels, nodes.astype(np.int64), 1
-        )
+        inner = covers(self.instance.codes, self.trees, solution.levels, nodes.astype(np.int64), 1)
         cost = inner.cost[self.instance.copies, 0]
         better = (place < len(self.published.levels)) & (cost < self.cheapest)
         place[better] = names[inner.place[self.instance.copies[better], 0]]

@@ -16,9 +16,10 @@ from incrowd.constraints.plan import is_constrained
 from incrowd.driver.solve import solve
 from incrowd.encoding.encoded import Coded, shuffled
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
-from incrowd.existing.covers import Published
+from incrowd.existing.covers import SERVED, Published
 from incrowd.existing.join import Ints, Joining, count_broken
 from incrowd.existing.union import union
+from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.labels import labels_by_level, places_of
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
@@ -152,6 +153,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     OutOfScopeError: a model compares classes with the whole table, which new rows change.
     NoLawfulReleaseError: some new rows fit nowhere.
     """
+    trees = trees_of(table.instance.trees, SERVED)
     columns = table.roles.published(table.source.columns)
     require_columns(existing.columns, columns)
     both = both_of(existing, table, policy)
@@ -159,7 +161,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     if not table.source.rows:
         raise InputError("there are no new rows")
     secret = both.codes[both.earlier :] if both.attributes else None
-    trees, scale = table.instance.trees, table.instance.scale
+    scale = table.instance.scale
     instance, copy_of_row = from_codes(table.leaves, trees, secret, scale)
     make = solver(both.model, context)
     joining = Joining(instance, both.model, published, make, table.roles.sensitive)
@@ -275,7 +277,9 @@ def classes_of_release(existing: Source, table: Coded, both: Both) -> Published:
     levels = np.zeros(kinds.shape, np.int64)
     nodes = np.zeros(kinds.shape, np.int64)
     known = np.ones(len(kinds), bool)
-    for j, (column, tree) in enumerate(zip(columns, table.instance.trees, strict=True)):
+    for j, (column, tree) in enumerate(
+        zip(columns, trees_of(table.instance.trees, SERVED), strict=True)
+    ):
         place = places_of(tree)
         found = np.array([place.get(text, (-1, -1)) for text in column.values] or [(-1, -1)])
         levels[:, j], nodes[:, j] = found[kinds[:, j]].T
@@ -315,7 +319,7 @@ def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str,
         solution = Solution.of(part, place[fresh])
         levels[fresh] = solution.levels[solution.classes]
     replacements = {}
-    for j, tree in enumerate(table.instance.trees):
+    for j, tree in enumerate(trees_of(table.instance.trees, SERVED)):
         labels, ids = labels_by_level(tree)
         replacements[tree.column] = Replacement(labels, ids[levels[:, j], table.leaves[:, j]])
     return Edit(columns, replacements)

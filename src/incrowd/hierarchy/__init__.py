@@ -9,6 +9,7 @@ from incrowd.hierarchy.interval import Intervals
 from incrowd.hierarchy.keep import Keep
 from incrowd.hierarchy.ladder import Ladder, Source
 from incrowd.hierarchy.prefix import Prefix
+from incrowd.hierarchy.ranges import Ranges
 from incrowd.hierarchy.spec import parse
 from incrowd.hierarchy.suppression import Suppression
 from incrowd.hierarchy.tree import STAR, Tree
@@ -27,6 +28,7 @@ __all__ = [
     "Level",
     "Ncp",
     "Prefix",
+    "Ranges",
     "Source",
     "Stars",
     "Suppression",

@@ -4,11 +4,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-import numpy as np
-
 from incrowd.errors import HierarchyError, InputError, did_you_mean
-from incrowd.hierarchy.costs import PLACES, RULES, Cost, Number, exact, parse_cost
-from incrowd.hierarchy.ladder import Source
+from incrowd.hierarchy.costs import PLACES, Cost, Number, exact, parse_cost
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.ladder import Ladder, Source
+from incrowd.hierarchy.missing import bare, require_unmarked
+from incrowd.hierarchy.ranges import Ranges
 from incrowd.hierarchy.suppression import Suppression
 from incrowd.hierarchy.tree import Tree
 
@@ -22,8 +23,8 @@ def build_trees(
     sources: Mapping[str, Source] | None = None,
     cost: CostChoice | Mapping[str, CostChoice] = "level",
     weights: Mapping[str, Number] | None = None,
-) -> tuple[tuple[Tree, ...], int]:
-    """Return one tree per column and the scale of their integer costs.
+) -> tuple[tuple[Family, ...], int]:
+    """Return one tree, or family of intervals, per column and the scale of their integer costs.
 
     Parameters
     ----------
@@ -52,26 +53,29 @@ def build_trees(
         _known_columns(what, named, values)
     charged = []
     for column, distinct in values.items():
-        ladder = sources.get(column, Suppression()).build(column, distinct)
-        numerators, unit = _rule(choices.get(column, RULES["level"])).charge(ladder)
+        source, rule = sources.get(column, Suppression()), _rule(choices.get(column, "level"))
+        ranges = bare(source)
+        if isinstance(ranges, Ranges):
+            require_unmarked(source, column, distinct)
+            family, unit = ranges.family(column, distinct, rule)
+        else:
+            family, unit = _tree(source.build(column, distinct), rule)
         weight = weight_of(column, weights.get(column, 1))
-        charged.append((ladder, numerators, weight.numerator, unit * weight.denominator))
+        charged.append((family, weight.numerator, unit * weight.denominator))
     scale = math.lcm(*(unit for *_, unit in charged))
-    dearest = sum(
-        int(numerators[-1].max(initial=0)) * times * (scale // unit)
-        for _, numerators, times, unit in charged
-    )
+    dearest = sum(family.dearest * times * (scale // unit) for family, times, unit in charged)
     if dearest >= DEAREST_ROW or scale >= DEAREST_ROW:
         raise InputError(
             "the weights and costs need more digits than fit: in their common unit of "
             f"1/{scale} a whole row costs {dearest}, and at most {DEAREST_ROW} is allowed; "
             "use rounder weights"
         )
-    trees = tuple(
-        Tree(ladder.column, ladder.labels, ladder.node, numerators * np.int64(times * (scale // u)))
-        for ladder, numerators, times, u in charged
-    )
-    return trees, scale
+    return tuple(family.times(n * (scale // unit)) for family, n, unit in charged), scale
+
+
+def _tree(ladder: Ladder, rule: Cost) -> tuple[Tree, int]:
+    numerators, unit = rule.charge(ladder)
+    return Tree(ladder.column, ladder.labels, ladder.node, numerators), unit
 
 
 def _rule(choice: CostChoice) -> Cost:

@@ -1,25 +1,61 @@
 """The labels of a tree: where each stands, and which of them a cell shows."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.tree import Tree
 
 
-def with_star(tree: Tree, star: str) -> Tree:
+def with_star(tree: Family, star: str) -> Family:
     """Write the root as ``star``."""
+    if isinstance(tree, RangeFamily):
+        first, between, last = star.partition(tree.between)
+        if star in tree.first or (between and first in tree.first and last in tree.last):
+            raise same_as_star(tree.column, star)
+        return replace(tree, star=star)
     if tree.labels[-1] == (star,):
         return tree
     for labels in tree.labels[:-1]:
         if star in labels:
-            raise InputError(
-                f"column {tree.column!r}: a label of its hierarchy equals {star!r}, the chosen "
-                "mark of a suppressed cell; choose another one with --star"
-            )
+            raise same_as_star(tree.column, star)
     return replace(tree, labels=(*tree.labels[:-1], (star,)))
+
+
+def same_as_star(column: str, star: str) -> InputError:
+    """Return the error that a label reads like a suppressed cell."""
+    return InputError(
+        f"column {column!r}: a label of its hierarchy equals {star!r}, the chosen "
+        "mark of a suppressed cell; choose another one with --star"
+    )
+
+
+def labels_of_spans(
+    family: RangeFamily, low: NDArray[np.integer], high: NDArray[np.integer]
+) -> tuple[tuple[str | None, ...], NDArray[np.int64], NDArray[np.int64]]:
+    """Return what classes show of a column with intervals, of which these are the extreme codes.
+
+    Returns
+    -------
+    the labels; int64, shape (classes,): which of them each class shows, −1 for the value itself;
+    and int64, shape (classes,): the leaf that reads like this label, −1 for none.
+    """
+    names: dict[str | None, int] = {}
+    size = np.int64(len(family.leaves) + 1)
+    pairs, which = np.unique(low.astype(np.int64) * size + high, return_inverse=True)
+    place = {leaf: code for code, leaf in enumerate(family.leaves)}
+    ids, own = np.full(len(pairs), -1, np.int64), np.full(len(pairs), -1, np.int64)
+    for n, (a, b) in enumerate(zip((pairs // size).tolist(), (pairs % size).tolist(), strict=True)):
+        label = family.label(a, b)
+        own[n] = place.get(label, -1)
+        if a != b:
+            ids[n] = names.setdefault(label, len(names))
+    return tuple(names), ids[which.ravel()], own[which.ravel()]
 
 
 def labels_by_level(tree: Tree) -> tuple[tuple[str | None, ...], NDArray[np.int32]]:
@@ -50,3 +86,29 @@ def places_of(tree: Tree) -> dict[str | None, tuple[int, int]]:
         for node, label in enumerate(tree.labels[level]):
             place[label] = (level, node)
     return place
+
+
+def leaves_under(
+    family: Family, labels: Iterable[str | None]
+) -> dict[str | None, NDArray[np.int64]]:
+    """Return which leaves each of these labels stands for; those that are none are left out.
+
+    A value is left out where it is no label of a group too.  One that repeats on several levels
+    stands for all below the highest.
+    """
+    wanted, found = set(labels), {}
+    if isinstance(family, RangeFamily):
+        first = {text: code for code, text in reversed(list(enumerate(family.first)))}
+        last = {text: code for code, text in enumerate(family.last)}
+        if family.star in wanted:
+            found[family.star] = np.arange(len(family.leaves))
+        for label in wanted - {None, family.star, *family.leaves}:
+            low, between, high = str(label).partition(family.between)
+            if between and low in first and high in last:
+                found[label] = np.arange(first[low], last[high] + 1)
+        return found
+    for level in range(1, family.levels):
+        for node, label in enumerate(family.labels[level]):
+            if label in wanted:
+                found[label] = np.flatnonzero(family.node[level] == node)
+    return found

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from incrowd.errors import HierarchyError
 from incrowd.hierarchy.ladder import Declared, Ladder, Source
 
 
@@ -43,6 +44,20 @@ class Sparing:
             tuple(None if text is None else str(text) for text in level) for level in ladder.labels
         )
         return replace(ladder, labels=labels)
+
+
+def bare(source: Source) -> Source:
+    """Return the source of the values that are not missing."""
+    return source.source if isinstance(source, Sparing) else source
+
+
+def require_unmarked(source: Source, column: str, values: Sequence[str | None]) -> None:
+    """Raise HierarchyError where a source of intervals is to spare a value of the column."""
+    if isinstance(source, Sparing) and set(source.marks) & set(values):
+        raise HierarchyError(
+            f"column {column!r}: {source} takes no texts for missing values (--na); leave such "
+            "cells empty, or give a hierarchy with levels, like interval:5,10,20"
+        )
 
 
 def sparing(source: Source, marks: Sequence[str]) -> Source:

@@ -11,12 +11,13 @@ from incrowd.hierarchy.interval import Intervals
 from incrowd.hierarchy.keep import Keep
 from incrowd.hierarchy.ladder import Source
 from incrowd.hierarchy.prefix import Prefix
+from incrowd.hierarchy.ranges import Ranges
 from incrowd.hierarchy.suppression import Suppression
 
-RULES = ("interval", "bands", "prefix", "keep", "date", "none")
+RULES = ("interval", "bands", "prefix", "keep", "date", "range", "none")
 ALLOWED = (
-    "allowed are interval:5,10,20, bands:0,18,65+, prefix:1,2, keep:1,3, date, none, or a file "
-    "(leaf;level1;…;*)"
+    "allowed are interval:5,10,20, bands:0,18,65+, range, prefix:1,2, keep:1,3, date, none, or a "
+    "file (leaf;level1;…;*)"
 )
 
 
@@ -27,8 +28,8 @@ def parse(text: str, folder: str | Path = ".") -> Source:
     ----------
     text: ``interval:W1,W2,…`` (widths), ``bands:B1,B2,…+`` (borders), ``prefix:N1,N2,…``
         (characters masked from the end), ``keep:N1,N2,…`` (first characters kept), ``date`` or
-        ``date:year,decade`` (see ``Dates``), also ``date:format=%d/%m/%Y``, ``none``, or a file's
-        path.
+        ``date:year,decade`` (see ``Dates``), also ``date:format=%d/%m/%Y``, ``range`` or
+        ``range:round=5,most=20`` (see ``Ranges``), ``none``, or a file's path.
         A file that is called like a rule is written with its folder: ``./date``.
     folder: where a relative path starts.
 
@@ -48,6 +49,8 @@ def parse(text: str, folder: str | Path = ".") -> Source:
         return Prefix(tuple(_count(part, text) for part in parts))
     if rule == "keep":
         return Keep(tuple(_count(part, text) for part in parts))
+    if rule == "range":
+        return Ranges.parse(rest, folder)
     if rule == "bands":
         return Bands.parse(rest)
     path = Path(folder) / text.strip()

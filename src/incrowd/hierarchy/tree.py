@@ -3,7 +3,7 @@
 Suppression is the tree of height 1, so there is one model, not two.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,59 @@ class Tree:
     def leaves(self) -> tuple[str | None, ...]:
         """The column's values by leaf code; ``None`` stands for a missing value."""
         return self.labels[0]
+
+    @property
+    def roots(self) -> NDArray[np.int64]:
+        """int64, shape (leaves,): what a cell of each value costs as ``*``."""
+        return self.cost[-1]
+
+    @property
+    def dearest(self) -> int:
+        """What ``*`` costs."""
+        return int(self.cost[-1].max(initial=0))
+
+    @property
+    def nodes(self) -> int:
+        """Number of levels: of nodes that hold a leaf."""
+        return len(self.node)
+
+    @property
+    def star(self) -> str:
+        """How the root is written."""
+        return str(self.labels[-1][0])
+
+    def join_levels(self, low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return the lowest level at which each pair of codes, ``low <= high``, has one node.
+
+        The leaves below a node are a run of codes, so it is that of the join of all in between.
+        """
+        found = np.zeros(low.shape, np.int64)
+        for level in range(self.levels - 1, -1, -1):
+            found[self.node[level][low] == self.node[level][high]] = level
+        return found
+
+    def join_costs(self, low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return what the join of each pair of codes, ``low <= high``, costs."""
+        return self.cost[self.join_levels(low, high), low]
+
+    @property
+    def above(self) -> NDArray[np.int64]:
+        """int64, shape (leaves,): number of nodes above each value, itself and ``*`` included."""
+        return np.full(len(self.leaves), self.levels, np.int64)
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """int64, shape (leaves,): the least cost at which each value meets another; −1 for none."""
+        cheapest = np.full(len(self.leaves), -1, np.int64)
+        # the lowest level whose node holds more than this leaf is the first real step
+        for level in range(self.levels - 1, 0, -1):
+            members = np.bincount(self.node[level])[self.node[level]]
+            cheapest[members > 1] = self.cost[level][members > 1]
+        return cheapest
+
+    def times(self, factor: int) -> "Tree":
+        """Return the tree with all costs multiplied."""
+        return replace(self, cost=self.cost * np.int64(factor))
 
     @classmethod
     def suppression(cls, column: str, leaves: tuple[str | None, ...], weight: int = 1) -> "Tree":

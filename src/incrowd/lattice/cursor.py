@@ -1,7 +1,8 @@
 """Walking the tree of prefixes: one group of rows, one node per column, one column per depth.
 
 At depth j the rows of a group are sorted by their code in column j, so that the rows below a node
-are a run; each level of the column's tree is one scan over runs.  A caller asks for the next run
+are a run; each level of the column's tree is one scan over runs.  Where the column's nodes are
+intervals they are runs as well, overlapping ones: *windows*.  A caller asks for the next run
 with ``next_run`` and, if it wants to see what lies below, calls ``enter``.
 """
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.problem.instance import NodeTables
+from incrowd.problem.join import span_cost
 
 FEW = 24  # rows sorted by insertion
 DIGIT_BITS = 8
@@ -33,11 +35,14 @@ class Buffers(NamedTuple):
     """Scratch of one walk: a row buffer per depth, where it stands, and the sorting space.
 
     depth: int64 (5, columns + 1): level, place in the rows, number of rows, cost so far, levels to
-        go through.
+        go through.  Of a column with intervals the end of the last window stands in the level's
+        place, and its beginning in the place.
+    span: int64 (2, columns + 1): least and greatest code of that window.
     """
 
     rows: NDArray[np.int32]
     depth: NDArray[np.int64]
+    span: NDArray[np.int64]
     key: NDArray[np.int64]
     spare: NDArray[np.int32]
     tally: NDArray[np.int64]
@@ -48,6 +53,7 @@ def new_buffers(columns: int, rows: int, codes: int) -> Buffers:
     return Buffers(
         np.empty((columns + 1, rows), np.int32),
         np.zeros((5, columns + 1), np.int64),
+        np.zeros((2, columns + 1), np.int64),
         np.empty(FEW, np.int64),
         np.empty(rows, np.int32),
         np.empty(2 << max(codes, 128).bit_length(), np.int64),
@@ -144,6 +150,63 @@ def enter_run(depth: int, begin: int, end: int, cost: int, grid: Any, buffers: A
 
 
 @inner_kernel
+def same_code(rows: Any, at: int, n: int, code: Any) -> int:
+    """Return where the run of the code that ``rows[at]`` has ends."""
+    c = code[rows[at]]
+    while at < n and code[rows[at]] == c:
+        at += 1
+    return at
+
+
+@inner_kernel
+def next_window(depth: int, grid: Any, buffers: Any) -> tuple[int, int, int]:
+    """Step to the next window of a column with intervals; return (begin, end, cost).
+
+    A begin of −1 ends the column.  Windows begin and end at codes that some row has.  Left out are
+    those of which a wider one costs as much.
+    """
+    tables = grid.tables
+    level, place, size, _, _ = buffers.depth
+    rows = buffers.rows[depth]
+    code = grid.codes[depth]
+    n = size[depth]
+    at = tables.ranged[depth]
+    while place[depth] < n:
+        begin = place[depth]
+        end = level[depth]
+        low = code[rows[begin]]
+        like = begin > 0 and end > begin  # the window from the code before would cost as much
+        like = like and tables.down[at + code[rows[begin - 1]]] == tables.down[at + low]
+        if end >= n or like:  # no wider window begins here
+            place[depth] = same_code(rows, begin, n, code)
+            level[depth] = place[depth]
+            continue
+        high = code[rows[end]]
+        end = same_code(rows, end, n, code)
+        cost = span_cost(depth, low, high, tables)
+        if high > tables.reach[at + low]:
+            if begin > 0:  # the star holds all rows
+                level[depth] = n
+                continue
+            end = n
+        while end < n and code[rows[end]] <= tables.reach[at + low]:
+            if span_cost(depth, low, code[rows[end]], tables) > cost:
+                break
+            end = same_code(rows, end, n, code)
+        level[depth] = end
+        buffers.span[0, depth] = low
+        buffers.span[1, depth] = code[rows[end - 1]]
+        return begin, end, cost
+    return -1, 0, 0
+
+
+@inner_kernel
+def skip_wider(depth: int, buffers: Any) -> None:
+    """Leave out the windows that begin where the last did and are wider."""
+    buffers.depth[0, depth] = buffers.depth[2, depth]
+
+
+@inner_kernel
 def next_run(depth: int, unit: int, grid: Any, buffers: Any) -> tuple[int, int, int, int]:
     """Step to the next run, here or further up; return (depth, begin, end, cost).
 
@@ -153,6 +216,12 @@ def next_run(depth: int, unit: int, grid: Any, buffers: Any) -> tuple[int, int, 
     tables = grid.tables
     level, place, size, paid, levels = buffers.depth
     while depth >= 0:
+        if tables.ranged[depth] >= 0:
+            begin, end, wide = next_window(depth, grid, buffers)
+            if begin < 0:
+                depth -= 1
+                continue
+            return depth, begin, end, paid[depth] + unit * wide
         n = size[depth]
         begin = place[depth]
         if begin >= n:
@@ -189,10 +258,24 @@ def copies_of(rows: Any, begin: int, end: int, counts: Any) -> int:
 
 @inner_kernel
 def is_closed(rows: Any, begin: int, end: int, depth: int, grid: Any, buffers: Any) -> bool:
-    """Whether the rows reach into two children of every chosen inner node of earlier columns."""
+    """Whether the rows reach into two children of every chosen inner node of earlier columns.
+
+    And of intervals into all for which they pay.
+    """
     tables = grid.tables
     level = buffers.depth[0]
     for j in range(depth):
+        if tables.ranged[j] >= 0:
+            code = grid.codes[j]
+            low = code[rows[begin]]
+            high = low
+            for i in range(begin + 1, end):
+                low = min(low, code[rows[i]])
+                high = max(high, code[rows[i]])
+            chosen = span_cost(j, buffers.span[0, j], buffers.span[1, j], tables)
+            if span_cost(j, low, high, tables) < chosen:
+                return False
+            continue
         if level[j] == 0:
             continue
         base = tables.start[j] + (level[j] - 1) * tables.width[j]

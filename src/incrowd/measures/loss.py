@@ -1,18 +1,19 @@
 """Stars and entropy lost, by column; rows of release and original need not be aligned."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import leaves_under
 from incrowd.hierarchy.ladder import is_missing
-from incrowd.hierarchy.tree import Tree
 from incrowd.measures.figures import ColumnFigures
 from incrowd.tables.base import Column
 
 
 def column_figures(
-    name: str, column: Column, star: str, original: Column | None = None, tree: Tree | None = None
+    name: str, column: Column, star: str, original: Column | None = None, tree: Family | None = None
 ) -> ColumnFigures:
     """Describe one quasi-identifier; ``tree`` is its hierarchy over the original's values."""
     counts = dict(
@@ -54,7 +55,7 @@ def entropy_loss(
     released: Mapping[str | None, int],
     original: Mapping[str | None, int],
     star: str,
-    tree: Tree | None,
+    tree: Family | None,
 ) -> float | None:
     """Return Σ over cells of −log₂ P(value | released label), in bits, or None if undefined.
 
@@ -66,7 +67,7 @@ def entropy_loss(
     rows = sum(original.values())
     share: dict[str | None, float] = {star: 1.0}
     if tree is not None:
-        share |= label_shares(tree, original)
+        share |= label_shares(tree, original, released)
     total = 0.0
     for value, count in original.items():
         shown = released.get(value, 0)
@@ -82,13 +83,12 @@ def entropy_loss(
     return max(0.0, float(total))
 
 
-def label_shares(tree: Tree, original: Mapping[str | None, int]) -> dict[str | None, float]:
-    """Return the share of the original's rows below each label of the tree, leaves left out."""
+def label_shares(
+    tree: Family, original: Mapping[str | None, int], labels: Iterable[str | None]
+) -> dict[str | None, float]:
+    """Return the share of the original's rows below each of these labels, leaves left out."""
     rows = sum(original.values())
     weight = np.array([original.get(value, 0) for value in tree.leaves], float)
-    shares: dict[str | None, float] = {}
-    for level in range(1, tree.levels):
-        below = np.bincount(tree.node[level], weight)
-        for label, mass in zip(tree.labels[level], below, strict=True):
-            shares[label] = max(shares.get(label, 0.0), float(mass) / rows)
+    under = leaves_under(tree, labels).items()
+    shares = {label: float(weight[leaves].sum()) / rows for label, leaves in under}
     return {label: share for label, share in shares.items() if label not in original and share}

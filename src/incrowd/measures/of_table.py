@@ -9,10 +9,11 @@ import numpy as np
 
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.family import Family, trees_of
 from incrowd.hierarchy.ladder import is_missing
 from incrowd.hierarchy.missing import declared, sparing
 from incrowd.hierarchy.spec import parse
-from incrowd.hierarchy.tree import STAR, Tree
+from incrowd.hierarchy.tree import STAR
 from incrowd.measures.figures import ColumnFigures, Measure, RiskFigures, SensitiveFigures
 from incrowd.measures.keys import Agreement, agreement
 from incrowd.measures.loss import column_figures
@@ -231,8 +232,13 @@ def _source(hierarchy: "str | Path | Hierarchy", marks: Sequence[str]) -> "Hiera
     return sparing(source, marks)
 
 
-def _tree(name: str, column: Column, source: "Hierarchy") -> Tree:
+def _tree(name: str, column: Column, source: "Hierarchy") -> Family:
     return build_trees({name: column.values}, {name: source})[0][0]
+
+
+def hierarchical(tree: Family, column: Column) -> Hierarchical:
+    """Return the distance by a hierarchy, which is to have levels."""
+    return Hierarchical.of(trees_of([tree], "a distance of sensitive values")[0], column.values)
 
 
 def _sensitive(
@@ -264,7 +270,7 @@ def _sensitive(
                 histograms,
                 recursive,
                 None if order is None else Ordered(order),
-                None if tree is None else Hierarchical.of(tree, column.values),
+                None if tree is None else hierarchical(tree, column),
                 given_metric(name, column.values, metrics[name]) if name in metrics else None,
             )
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.ladder import is_missing
 from incrowd.measures.metric_file import read_metric, read_order
 from incrowd.measures.orders import given_metric, given_order, natural_order
@@ -43,7 +44,8 @@ def distance_of(
                 f"the distance 'hierarchy' needs a hierarchy of {name!r}: --hierarchy {name}=…"
             )
 
-        tree = build_trees({name: column.values}, {name: sources[name]}, "stars")[0][0]
+        families, _ = build_trees({name: column.values}, {name: sources[name]}, "stars")
+        tree = trees_of(families, "the distance of a sensitive attribute")[0]
         return Hierarchical.of(tree, column.values)
     if not Path(text).is_file():
         hint = did_you_mean(text, DISTANCES)

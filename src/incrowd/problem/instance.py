@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.tree import Tree
 
 
@@ -16,6 +18,10 @@ class NodeTables(NamedTuple):
 
     The ancestor of leaf code ``c`` of column ``j`` at level ``l`` is
     ``node[start[j] + l * width[j] + c]``; its cost stands at the same place in ``cost``.
+
+    Where ``ranged[j]`` is not −1 the column's nodes are intervals (``RangeFamily``), of which
+    ``down``, ``up`` and ``reach`` stand at ``ranged[j] + c`` and the cost of ``*`` in ``star[j]``;
+    ``node`` and ``cost`` hold its leaves and ``*`` alone.
     """
 
     node: NDArray[np.int32]
@@ -23,6 +29,16 @@ class NodeTables(NamedTuple):
     start: NDArray[np.int64]
     width: NDArray[np.int64]
     levels: NDArray[np.int64]
+    ranged: NDArray[np.int64]
+    star: NDArray[np.int64]
+    down: NDArray[np.int64]
+    up: NDArray[np.int64]
+    reach: NDArray[np.int64]
+
+    def in_order(self, order: NDArray[np.int64]) -> "NodeTables":
+        """Return the tables with the columns in another order."""
+        by_column = ("start", "width", "levels", "ranged", "star")
+        return self._replace(**{name: getattr(self, name)[order] for name in by_column})
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +61,7 @@ class Instance:
 
     codes: NDArray[np.int32]
     counts: NDArray[np.int64]
-    trees: tuple[Tree, ...]
+    trees: tuple[Family, ...]
     scale: int = 1
     sensitive: NDArray[np.int32] | None = None
 
@@ -62,7 +78,12 @@ class Instance:
     @property
     def plain(self) -> bool:
         """Whether cells are released as they are or suppressed, with nothing in between."""
-        return all(tree.levels <= 2 for tree in self.trees)
+        return all(isinstance(tree, Tree) and tree.levels <= 2 for tree in self.trees)
+
+    @property
+    def ranged(self) -> bool:
+        """Whether some column is generalized to intervals."""
+        return any(isinstance(tree, RangeFamily) for tree in self.trees)
 
     @cached_property
     def rows(self) -> int:
@@ -82,12 +103,7 @@ class Instance:
     @cached_property
     def tables(self) -> NodeTables:
         """The trees in flat arrays."""
-        width = np.array([tree.node.shape[1] for tree in self.trees], np.int64)
-        levels = np.array([tree.levels for tree in self.trees], np.int64)
-        start = np.concatenate([[0], np.cumsum(width * levels)[:-1]]).astype(np.int64)
-        node = np.concatenate([tree.node.ravel() for tree in self.trees]).astype(np.int32)
-        cost = np.concatenate([tree.cost.ravel() for tree in self.trees]).astype(np.int64)
-        return NodeTables(node, cost, start, width, levels)
+        return tables_of(self.trees)
 
     @cached_property
     def sensitive_codes(self) -> NDArray[np.int32]:
@@ -104,7 +120,7 @@ class Instance:
     @cached_property
     def worst_cost(self) -> int:
         """Cost of the release in which every cell is ``*``."""
-        per_row = sum(tree.cost[-1][self.codes[:, j]] for j, tree in enumerate(self.trees))
+        per_row = sum(tree.roots[self.codes[:, j]] for j, tree in enumerate(self.trees))
         return int(np.dot(np.asarray(per_row, np.int64), self.counts)) if self.trees else 0
 
     @cached_property
@@ -114,7 +130,7 @@ class Instance:
         What a whole row pays would not do: that is little where most rows pay nothing, and much
         where every row pays for many cells.
         """
-        costs = [float(tree.cost[-1].max()) for tree in self.trees]
+        costs = [float(tree.dearest) for tree in self.trees]
         return max(float(np.median(costs)), 1.0) if costs else 1.0
 
     def of_columns(self, columns: Sequence[int]) -> "tuple[Instance, NDArray[np.int64]]":
@@ -135,9 +151,43 @@ class Instance:
         return alone, row.ravel()
 
 
+def tables_of(families: Sequence[Family]) -> NodeTables:
+    """Return the families in flat arrays."""
+    nodes, costs, levels = [], [], []
+    ranges = [family for family in families if isinstance(family, RangeFamily)]
+    for family in families:
+        if isinstance(family, RangeFamily):
+            size = len(family.leaves)
+            node = np.vstack([np.arange(size), np.zeros(size)])
+            cost = np.vstack([np.zeros(size), np.full(size, family.dearest)])
+        else:
+            node, cost = family.node, family.cost
+        nodes.append(node.ravel())
+        costs.append(cost.ravel())
+        levels.append(len(node))
+    width = np.array([len(family.leaves) for family in families], np.int64)
+    level = np.array(levels, np.int64)
+    start = np.concatenate([[0], np.cumsum(width * level)[:-1]]).astype(np.int64)
+    here = np.array([isinstance(family, RangeFamily) for family in families], bool)
+    places = np.cumsum(width * here) - width * here
+    none = np.zeros(0, np.int64)
+    return NodeTables(
+        np.concatenate(nodes).astype(np.int32),
+        np.concatenate(costs).astype(np.int64),
+        start,
+        width,
+        level,
+        np.where(here, places, -1).astype(np.int64),
+        np.where(here, [family.dearest for family in families], 0).astype(np.int64),
+        np.concatenate([none, *(family.down for family in ranges)]),
+        np.concatenate([none, *(family.up for family in ranges)]),
+        np.concatenate([none, *(family.reach for family in ranges)]),
+    )
+
+
 def from_codes(
     rows: NDArray[np.integer],
-    trees: tuple[Tree, ...] | None = None,
+    trees: tuple[Family, ...] | None = None,
     sensitive: NDArray[np.integer] | None = None,
     scale: int = 1,
 ) -> tuple[Instance, NDArray[np.int64]]:

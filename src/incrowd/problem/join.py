@@ -20,6 +20,45 @@ def meet(j: int, one: Any, other: Any, at: int, tables: Any) -> int:
     return at
 
 
+@inner_kernel
+def span_cost(j: int, low: Any, high: Any, tables: Any) -> Any:
+    """Return what column j costs in a class of which these are the least and the greatest code."""
+    if low == high:
+        return np.int64(0)
+    at = tables.ranged[j]
+    if at < 0:
+        return tables.cost[meet(j, low, high, tables.start[j] + tables.width[j], tables) + low]
+    if high > tables.reach[at + low]:
+        return tables.star[j]
+    return tables.up[at + high] - tables.down[at + low]
+
+
+@inner_kernel
+def in_span(j: int, low: Any, high: Any, leaf: Any, tables: Any) -> bool:
+    """Whether a leaf of column j lies below the join of the codes from ``low`` to ``high``."""
+    if low <= leaf <= high:
+        return True
+    if low == high:
+        return False
+    at = tables.ranged[j]
+    if at >= 0:
+        return high > tables.reach[at + low]
+    at = meet(j, low, high, tables.start[j] + tables.width[j], tables)
+    return tables.node[at + low] == tables.node[at + leaf]
+
+
+@inner_kernel
+def join_number(j: int, low: Any, high: Any, tables: Any) -> Any:
+    """Return a number of column j's node that is the join of these codes, different for others."""
+    at = tables.ranged[j]
+    if at < 0:
+        at = meet(j, low, high, tables.start[j], tables)
+        return at * 1000003 + tables.node[at + low]
+    if high > tables.reach[at + low]:
+        return np.int64(-1)
+    return low * np.int64(1000003) + high
+
+
 @lean_kernel
 def join_cost(low: Any, high: Any, tables: Any, most: Any) -> Any:
     """Return what each row of a class pays, of which ``low`` and ``high`` are the extreme codes.
@@ -29,8 +68,7 @@ def join_cost(low: Any, high: Any, tables: Any, most: Any) -> Any:
     total = np.int64(0)
     for j in range(low.size):
         if low[j] != high[j]:
-            at = meet(j, low[j], high[j], tables.start[j] + tables.width[j], tables)
-            total += tables.cost[at + low[j]]
+            total += span_cost(j, low[j], high[j], tables)
             if total > most:
                 break
     return total

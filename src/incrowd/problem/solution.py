@@ -6,6 +6,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.family import trees_of
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.instance import Instance
 
 
@@ -43,33 +45,48 @@ class Solution:
         return order, np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64)
 
     @cached_property
+    def spans(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """int32, shape (classes, columns): the least and the greatest code of each class.
+
+        The leaves below a node are a run of codes, so these two have the join of the class.
+        """
+        order, starts = self.order
+        member = self.instance.copies[order]
+        low, high = np.zeros((2, len(starts), self.instance.columns), np.int32)
+        for j in range(self.instance.columns):
+            codes = self.instance.codes[member, j]
+            low[:, j] = np.minimum.reduceat(codes, starts)
+            high[:, j] = np.maximum.reduceat(codes, starts)
+        return low, high
+
+    @cached_property
     def levels(self) -> NDArray[np.int64]:
         """int64, shape (classes, columns): level of each class's join, or of ``least`` above it.
 
-        The leaves below a node are a run of codes, so the join of a class is the lowest level at
-        which its smallest and largest code agree.
+        Of a column with intervals 0 where the class shows its value, and else 1.
         """
-        instance = self.instance
-        order, starts = self.order
-        member = instance.copies[order]
-        levels = np.zeros((len(self.sizes), instance.columns), np.int64)
-        for j, tree in enumerate(instance.trees):
-            codes = instance.codes[member, j]
-            low = np.minimum.reduceat(codes, starts)
-            high = np.maximum.reduceat(codes, starts)
-            for level in range(tree.levels - 1, -1, -1):
-                levels[tree.node[level][low] == tree.node[level][high], j] = level
-        return levels if self.least is None else np.maximum(levels, self.least)
+        (low, high), trees = self.spans, self.instance.trees
+        levels = np.zeros(low.shape, np.int64)
+        for j, tree in enumerate(trees):
+            if isinstance(tree, RangeFamily):
+                levels[:, j] = low[:, j] != high[:, j]
+            else:
+                levels[:, j] = tree.join_levels(low[:, j], high[:, j])
+        if self.least is None:
+            return levels
+        trees_of(trees, "what asks for more than the join of a class")
+        return np.maximum(levels, self.least)
 
     @cached_property
     def class_costs(self) -> NDArray[np.int64]:
         """int64, shape (classes,): cost per row of each class's join, in units of 1/scale."""
-        instance = self.instance
-        order, starts = self.order
-        first = instance.copies[order[starts]]
+        low, high = self.spans
         total = np.zeros(len(self.sizes), np.int64)
-        for j, tree in enumerate(instance.trees):
-            total += tree.cost[self.levels[:, j], instance.codes[first, j]]
+        for j, tree in enumerate(self.instance.trees):
+            if isinstance(tree, RangeFamily):
+                total += tree.join_costs(low[:, j], high[:, j])
+            else:
+                total += tree.cost[self.levels[:, j], low[:, j]]
         return total
 
     @cached_property

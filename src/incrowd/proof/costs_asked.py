@@ -1,6 +1,7 @@
 """The hierarchies and costs that a verifier asks for, held against those of a proof."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 from typing import Any
@@ -11,15 +12,42 @@ from incrowd.checker.files import Proof
 from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.build import build_trees, weight_of
 from incrowd.hierarchy.file import HierarchyRows
+from incrowd.hierarchy.labels import with_star
 from incrowd.hierarchy.missing import sparing
+from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.hierarchy.ranges import STARS, WIDTH, Ranges
 from incrowd.hierarchy.spec import parse
 from incrowd.policy import Policy
+from incrowd.published.ladders import ladder_of
 
 Path = tuple[str | None, ...]
 NCP = "ncp"
 
 
-def ladder_of(proof: Proof, column: str) -> pl.DataFrame:
+def stated_of(proof: Proof, column: str) -> dict[str, Any]:
+    """Return what a proof says of where a column's hierarchy comes from."""
+    return proof.facts["hierarchies"].get(column, {})
+
+
+def range_of(stated: dict[str, Any]) -> Ranges:
+    """Return the rule that a proof states of a column with intervals."""
+    step, most = (stated[name] and Decimal(stated[name]) for name in ("round", "most"))
+    cost = WIDTH if stated["cost"] == STARS else stated["cost"]
+    order = tuple(stated["order"]) if "order" in stated else None
+    return Ranges(step, most, cost, order)
+
+
+def same_range(proof: Proof, column: str, source: Any) -> bool:
+    """Whether a source of hierarchies is the rule that a proof states."""
+    stated = stated_of(proof, column).get("range")
+    if stated is None or not isinstance(source, Ranges):
+        return False
+    parts = ("round", "most", "order", *(() if stated["cost"] == STARS else ("cost",)))
+    mine = range_of(stated)
+    return all(getattr(mine, name) == getattr(source, name) for name in parts)
+
+
+def rungs_of(proof: Proof, column: str) -> pl.DataFrame:
     """Return what a proof says of a column's hierarchy, level by level."""
     return proof.ladders.filter(pl.col("column") == column).sort("level")
 
@@ -27,7 +55,7 @@ def ladder_of(proof: Proof, column: str) -> pl.DataFrame:
 def paths_of(proof: Proof, column: str) -> dict[str | None, Path]:
     """Return the labels of each value, from itself to the star, repetitions left out."""
     found: dict[str | None, list[str | None]] = {}
-    for leaf, label in ladder_of(proof, column).select("leaf", "label").iter_rows():
+    for leaf, label in rungs_of(proof, column).select("leaf", "label").iter_rows():
         found.setdefault(leaf, []).append(label)
     return {leaf: shortened(labels) for leaf, labels in found.items()}
 
@@ -63,7 +91,8 @@ def costs_differ(proof: Proof, policy: Policy, by_rule: bool) -> Iterator[str]:
     asked = costs_asked(proof, policy) if by_rule else None
     for column in proof.facts["roles"]["qi"]:
         stated = costs_of(proof, column)
-        if asked is not None and stated != asked[column]:
+        rule = stated_of(proof, column).get("range", {}).get("cost")
+        if asked is not None and (stated, rule) != asked[column]:
             yield f"column {column!r}: its costs are not those asked for (--cost, --weight)"
         if asked is None and len(paths_of(proof, column)) > 1:
             star, weight = max(stated.values()), weights.get(column, Fraction(1))
@@ -73,14 +102,16 @@ def costs_differ(proof: Proof, policy: Policy, by_rule: bool) -> Iterator[str]:
 
 def costs_of(proof: Proof, column: str) -> dict[tuple[str | None, str | None], Fraction]:
     """Return what each value costs under each of its labels, in the user's units."""
-    rungs = ladder_of(proof, column).select("leaf", "label", "cost").iter_rows()
+    rungs = rungs_of(proof, column).select("leaf", "label", "cost").iter_rows()
     return {(leaf, label): Fraction(cost, proof.facts["scale"]) for leaf, label, cost in rungs}
 
 
 def costs_asked(
     proof: Proof, policy: Policy
-) -> dict[str, dict[tuple[str | None, str | None], Fraction]]:
+) -> dict[str, tuple[dict[tuple[str | None, str | None], Fraction], str | None]]:
     """Return by column what ``costs_of`` would be under the policy's cost and weights.
+
+    And, of a column with intervals, by what these are charged.
 
     Raises
     ------
@@ -94,11 +125,10 @@ def costs_asked(
     trees, scale = build_trees(values, sources, policy.cost, weights)
     found = {}
     for tree in trees:
-        costs = found[tree.column] = {}
-        for level in range(tree.levels):
-            for leaf, node in enumerate(tree.node[level].tolist()):
-                label = star if level == tree.levels - 1 else tree.labels[level][node]
-                costs[tree.leaves[leaf], label] = Fraction(int(tree.cost[level, leaf]), scale)
+        rule = tree.rule["cost"] if isinstance(tree, RangeFamily) else None
+        rungs = ladder_of(with_star(tree, star)).select("leaf", "label", "cost").iter_rows()
+        costs = {(leaf, label): Fraction(cost, scale) for leaf, label, cost in rungs}
+        found[tree.column] = costs, rule
     return found
 
 
@@ -114,6 +144,8 @@ def source_of(proof: Proof, policy: Policy, column: str) -> Any:
         return policy.sources()[column]
     if known is None:
         return None
+    if "range" in known:
+        return range_of(known["range"])
     if known.get("sha256") is None:
         try:
             return sparing(parse(str(known.get("origin"))), known.get("missing", ()))

@@ -21,11 +21,13 @@ from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import require_columns
 from incrowd.errors import VerificationError
+from incrowd.hierarchy.missing import bare
+from incrowd.hierarchy.ranges import Ranges
 from incrowd.policy import Policy
 from incrowd.policy.base import Roles
 from incrowd.policy.models import model_of
 from incrowd.privacy.claims import claims_of
-from incrowd.proof.costs_asked import costs_differ, labels_of, paths_of
+from incrowd.proof.costs_asked import costs_differ, labels_of, paths_of, same_range, stated_of
 from incrowd.tables.base import Source, texts
 from incrowd.tables.fewer import FewerRows
 from incrowd.tables.spreadsheet import undone
@@ -162,6 +164,9 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
                 require_hierarchy(proof, column, path.read_bytes())
             except RejectedError as no:
                 yield str(no)
+        elif isinstance(bare(sources[column]), Ranges) or "range" in stated_of(proof, column):
+            if not same_range(proof, column, bare(sources[column])):
+                yield f"column {column!r}: its hierarchy is not {sources[column]}"
         elif paths_of(proof, column) != labels_of(sources[column], proof, column):
             yield f"column {column!r}: its hierarchy is not {sources[column]}"
 

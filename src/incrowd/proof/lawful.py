@@ -193,7 +193,7 @@ def lawful_prices(
     k, instance = problem.smallest_class, problem.instance
     tree = LawfulTree(instance, *assembled(problem, parts_of(rules, problem, columns, k), k))
     u = start.price / start.quantum
-    worst = sum(int(t.cost[-1].max()) for t in instance.trees)
+    worst = sum(t.dearest for t in instance.trees)
     bits = precision(rules, k, instance.rows, max(1.0, worst / max(1.0, float(np.abs(u).max()))))
     sized = any(rule["rule"] == "sizes" for rule in rules)
     first = None
@@ -229,7 +229,7 @@ def charged_prices(start: Prices, rules: Sequence[Plain], problem: Problem) -> P
     """
     instance = problem.instance
     high = max(1, int(np.abs(start.price).max(initial=0)))
-    worst = sum(int(t.cost[-1].max()) for t in instance.trees) * start.quantum
+    worst = sum(t.dearest for t in instance.trees) * start.quantum
     bits = precision(rules, problem.smallest_class, instance.rows, max(1.0, worst / high))
     part = 1 << max(0, high.bit_length() - bits)
     part = min(part, start.quantum)  # both are powers of 2

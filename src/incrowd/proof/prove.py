@@ -77,7 +77,7 @@ def prove(
 
 def require_plain_costs(instance: Instance) -> None:
     """Raise InputError where the checker would refuse the units in which costs are counted."""
-    dearest = max((int(tree.cost[-1].max(initial=0)) for tree in instance.trees), default=0)
+    dearest = max((tree.dearest for tree in instance.trees), default=0)
     if 0 < dearest < LEAST_STAR * instance.scale:
         raise InputError(
             f"in every column a suppressed cell costs less than {float(LEAST_STAR)}, which a proof "

@@ -9,7 +9,7 @@ import io
 import json
 import secrets
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 
 import incrowd
 from incrowd.bounds.prices import Prices
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.tree import STAR
 from incrowd.policy.roles import Roles
 from incrowd.problem.solution import Solution
-from incrowd.published.ladders import ladder_of
+from incrowd.published.ladders import ladder_of, stated
 from incrowd.tables.atomic import privately
 
 VERSION = 2
@@ -109,8 +111,9 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         "roles": {
             role: list(getattr(evidence.roles, role)) for role in ("qi", "sensitive", "id", "keep")
         },
-        "hierarchies": {column: dict(known) for column, known in evidence.hierarchies.items()},
-        "star": next((tree.labels[-1][0] for tree in instance.trees), STAR),
+        "hierarchies": {column: dict(known) for column, known in evidence.hierarchies.items()}
+        | ranges_stated(instance.trees),
+        "star": next((tree.star for tree in instance.trees), STAR),
         "models": [dict(model) for model in evidence.models],
         **({"unchecked": list(evidence.unchecked)} if evidence.unchecked else {}),
         "scale": instance.scale,
@@ -125,6 +128,15 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         "suppress_rows": evidence.most_dropped,
         "suppressed_rows": evidence.dropped,
         "spreadsheet_safe": evidence.spreadsheet_safe,
+    }
+
+
+def ranges_stated(families: Iterable[Family]) -> dict[str, dict[str, Any]]:
+    """Return what a proof says of columns with intervals: the rule in public words, and apart."""
+    return {
+        family.column: {"origin": family.rule["rule"], "sha256": None, "range": stated(family)}
+        for family in families
+        if isinstance(family, RangeFamily)
     }
 
 

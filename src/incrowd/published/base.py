@@ -15,7 +15,7 @@ from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import is_constrained
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import VerificationError
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
 from incrowd.privacy.base import Group
@@ -24,7 +24,7 @@ from incrowd.privacy.classes import Classes
 from incrowd.privacy.model import Model
 from incrowd.published import cautions
 from incrowd.published.cautions import values_by_class
-from incrowd.published.ladders import ladders_of
+from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.published.window import Windows
 from incrowd.tables import files
 from incrowd.tables.base import Edit, Source, Table, agree, labelled, texts
@@ -89,7 +89,7 @@ class Published(Priced):
         return self.coded.model
 
     @property
-    def trees(self) -> tuple[Tree, ...]:
+    def trees(self) -> tuple[Family, ...]:
         """The hierarchies, one for each quasi-identifier."""
         return self.coded.instance.trees
 
@@ -360,6 +360,7 @@ class Published(Priced):
         original = labelled(self.source, self.roles.qi)
         original.columns = released.columns = list(names.values())
         ladders = {names[name]: ladder for name, ladder in ladders_of(self.trees).items()}
+        ranges = {names[name]: known for name, known in ranges_of(self.trees).items()}
         try:
             classes = recheck(
                 original,
@@ -370,6 +371,7 @@ class Published(Priced):
                 origin=self.edit.order,
                 sensitive=self._sensitive(),
                 models=self._claims.models,
+                ranges=ranges,
             )
         except RejectedError as error:
             place = "" if error.row is None else f"row {error.row}, "

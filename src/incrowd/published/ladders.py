@@ -1,13 +1,25 @@
 """Trees as the plain data that the independent checker reads."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import polars as pl
 
+from incrowd.checker.ranges import Intervals
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.tree import Tree
 
 
-def ladder_of(tree: Tree) -> pl.DataFrame:
-    """Return the tree as a ladder: ``leaf, level, label, cost``, see ``incrowd.checker.ladder``."""
+def ladder_of(tree: Family) -> pl.DataFrame:
+    """Return the tree as a ladder: ``leaf, level, label, cost``, see ``incrowd.checker.ladder``.
+
+    Of a column with intervals only the values and the star; ``ranges_of`` says the rest.
+    """
+    if isinstance(tree, RangeFamily):
+        flat = Tree.suppression(tree.column, tree.leaves, tree.dearest)
+        tree = replace(flat, labels=(tree.leaves, (tree.star,)))
     leaves = len(tree.leaves)
     labels = [
         names[node] for names, row in zip(tree.labels, tree.node, strict=True) for node in row
@@ -22,6 +34,20 @@ def ladder_of(tree: Tree) -> pl.DataFrame:
     )
 
 
-def ladders_of(trees: tuple[Tree, ...]) -> dict[str, pl.DataFrame]:
+def ladders_of(trees: tuple[Family, ...]) -> dict[str, pl.DataFrame]:
     """Return the ladders of all trees by column name."""
     return {tree.column: ladder_of(tree) for tree in trees}
+
+
+def ranges_of(trees: tuple[Family, ...]) -> dict[str, Intervals]:
+    """Return the intervals of the columns that have them, as the checker works them out."""
+    return {
+        tree.column: Intervals(stated(tree), ladder_of(tree), tree.column)
+        for tree in trees
+        if isinstance(tree, RangeFamily)
+    }
+
+
+def stated(family: RangeFamily) -> dict[str, Any]:
+    """Return the rule of a column with intervals, as a proof states it."""
+    return {name: value for name, value in family.rule.items() if name != "rule"}

@@ -17,6 +17,7 @@ from incrowd.constraints.plan import is_constrained, require_columns
 from incrowd.constraints.published import constraints_broken
 from incrowd.encoding.encoded import Coded, coded
 from incrowd.errors import OutOfScopeError
+from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.labels import places_of
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy import Policy
@@ -134,9 +135,10 @@ def _rows_differ(
 ) -> Iterator[str]:
     """Yield why the released rows are not the original ones, generalized or ``unchanged``."""
     rows_left = len(next(iter(columns.values())).codes)
-    nodes = np.empty((rows_left, len(table.instance.trees)), np.int64)
+    nodes = np.empty((rows_left, table.instance.columns), np.int64)
     levels = np.empty_like(nodes)
-    for j, tree in enumerate(table.instance.trees):
+    trees = trees_of(table.instance.trees, "incrowd verify without a proof")
+    for j, tree in enumerate(trees):
         column = columns[tree.column]
         place = places_of(tree)
         known = [place.get(text, (-1, -1)) for text in column.values] or [(0, 0)]
@@ -156,7 +158,7 @@ def _rows_differ(
     if not left_out and not np.array_equal(np.sort(before), np.sort(after)):
         yield f"the columns {', '.join(map(repr, unchanged))} are not the original ones"
         return
-    at_level = Nodes(table.instance.trees, table.leaves.astype(np.int64))
+    at_level = Nodes(trees, table.leaves.astype(np.int64))
     if not left_out and np.array_equal(before, after) and at_level.fit(levels, nodes):
         return
     missing = _unmatched(at_level, before, levels, nodes, after) - left_out

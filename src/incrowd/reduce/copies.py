@@ -36,6 +36,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.tree import Tree
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -77,9 +78,10 @@ class PaperThreshold:
     source = "Blocki & Williams 2010, Lemma 2 and Algorithm 1"
 
     def threshold(self, problem: Problem) -> int:
-        """Return 2k²·P, with P = 2^m under suppression and ∏ levels with hierarchies."""
+        """Return 2k²·P; P bounds the patterns above a row: 2^m, ∏ levels, or ∏ intervals."""
         k = problem.smallest_class
-        return 2 * k * k * prod(tree.levels for tree in problem.instance.trees)
+        above = (int(tree.above.max(initial=1)) for tree in problem.instance.trees)
+        return 2 * k * k * prod(above)
 
     def apply(self, problem: Problem) -> Reduced:
         """Set aside multiples of k copies."""
@@ -112,9 +114,12 @@ class TightThreshold:
 
 def most_impure(instance: Instance, row: int, k: int) -> int:
     """Return M: how many copies of ``row`` some optimum keeps outside pure classes at most."""
+    trees = [tree for tree in instance.trees if isinstance(tree, Tree)]
+    if len(trees) < instance.columns:  # of intervals only how many lie above the row is asked
+        above = (int(tree.above[instance.codes[row, j]]) for j, tree in enumerate(instance.trees))
+        return max(k - 1, (prod(above) - 1) * (k - 1) // 2)
     costs = tuple(
-        tuple(int(x) for x in tree.cost[:, instance.codes[row, j]])
-        for j, tree in enumerate(instance.trees)
+        tuple(int(x) for x in tree.cost[:, instance.codes[row, j]]) for j, tree in enumerate(trees)
     )
     return max(k - 1, family_bound(costs, k) * (k - 1) // 2)
 

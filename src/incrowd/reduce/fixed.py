@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.base import Group
 from incrowd.problem.instance import from_codes, row_order
 from incrowd.problem.problem import Problem
@@ -107,11 +108,13 @@ def groups_of(codes: NDArray[np.int32], fixed: Sequence[int]) -> Ints:
     return group
 
 
-def restricted(tree: Tree, leaves: NDArray[np.int32]) -> tuple[NDArray[np.int32], Tree]:
+def restricted(tree: Family, leaves: NDArray[np.int32]) -> tuple[NDArray[np.int32], Family]:
     """Return a column's codes renumbered, and its tree over the values that occur."""
     used, codes = np.unique(leaves, return_inverse=True)
     if len(used) == len(tree.leaves):
         return leaves, tree
+    if isinstance(tree, RangeFamily):
+        return codes.ravel().astype(np.int32), tree.of_leaves(used)
     labels, node = [], []
     for names, ids in zip(tree.labels, tree.node, strict=True):
         kept, renumbered = np.unique(ids[used], return_inverse=True)

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.tree import Tree
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
@@ -41,7 +42,7 @@ class LinkColumns:
             return unchanged(problem)
         found = [(instance.codes[:, j], instance.trees[j]) for j in kept]
         for link in self.links:
-            trees = [instance.trees[j] for j in link]
+            trees = trees_of([instance.trees[j] for j in link], "a link of columns")
             found.append(joined(trees, instance.codes[:, list(link)]))
         columns = np.column_stack([codes for codes, _ in found])[instance.copies]
         secret = None if instance.sensitive is None else instance.sensitive[instance.copies]
@@ -57,7 +58,7 @@ class LinkColumns:
 def joined(trees: Sequence[Tree], codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], Tree]:
     """Return linked columns as one: a code per tuple, and its tree of height 1."""
     tuples, of_row = np.unique(codes, axis=0, return_inverse=True)
-    weight = sum(int(tree.cost[-1].max(initial=0)) for tree in trees)
+    weight = sum(tree.dearest for tree in trees)
     names = tuple(str(i) for i in range(len(tuples)))
     name = "+".join(tree.column for tree in trees)
     return of_row.ravel().astype(np.int32), Tree.suppression(name, names, weight)

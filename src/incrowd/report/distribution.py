@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import leaves_under
 from incrowd.tables.base import Column
 
 MOST_VALUES = 10
@@ -33,7 +34,7 @@ class Bar:
     after: int
 
 
-def compared(before: Column, after: Column, star: str, tree: Tree | None) -> list[Bar]:
+def compared(before: Column, after: Column, star: str, tree: Family | None) -> list[Bar]:
     """Compare a column of the original with that of the release.
 
     Numbers with many values go into bins; a generalized value counts in a bin when all that it
@@ -211,21 +212,19 @@ def interval(low: float, high: float, whole: bool, last: bool) -> str:
 
 
 def binned(
-    before: Column, after: Column, star: str, tree: Tree | None, numbers: NDArray[np.float64]
+    before: Column, after: Column, star: str, tree: Family | None, numbers: NDArray[np.float64]
 ) -> list[Bar]:
     """Compare a column of numbers."""
-    counts = counted(before)
-    bins = Bins.around(numbers, [counts.get(value, 0) for value in before.values])
+    old, new = counted(before), counted(after)
+    bins = Bins.around(numbers, [old.get(value, 0) for value in before.values])
     place: dict[str | None, int] = dict(
         zip(before.values, bins.place(numbers).tolist(), strict=True)
     )
     if tree is not None:
         leaves = np.array([place[value] for value in tree.leaves])
-        for level in range(1, tree.levels - 1):
-            for node, label in enumerate(tree.labels[level]):
-                below = np.unique(leaves[tree.node[level] == node])
-                place.setdefault(label, int(below[0]) if len(below) == 1 else -2)
-    old, new = counted(before), counted(after)
+        for label, under in leaves_under(tree, new).items():
+            below = np.unique(leaves[under])
+            place.setdefault(label, int(below[0]) if len(below) == 1 else -2)
     was, now = [0] * len(bins.names), [0] * len(bins.names)
     general = 0
     for value, count in new.items():

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import incrowd
 from incrowd.errors import OutOfScopeError
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
 from incrowd.policy import Policy
 from incrowd.published.base import Published
 from incrowd.report.counts import class_sizes
@@ -79,7 +79,7 @@ class Inside:
         return self.release.policy
 
     @cached_property
-    def trees(self) -> Mapping[str, Tree]:
+    def trees(self) -> Mapping[str, Family]:
         """The hierarchies by column."""
         return {tree.column: tree for tree in self.release.trees}
 

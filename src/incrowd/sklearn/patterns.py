@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import HierarchyError, VerificationError
+from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
@@ -148,6 +149,7 @@ def patterns_of(release: Release) -> Patterns:
     VerificationError: a class is not lawful after all (checked again at the end).
     """
     table = release.coded
+    trees = trees_of(table.instance.trees, "the scikit-learn transformer")
     solution = together(table, release.solved.solution)
     sources = release.policy.sources()
     class_of_row = solution.classes[table.copy_of_row]
@@ -158,20 +160,20 @@ def patterns_of(release: Release) -> Patterns:
         levels = tuple(solution.levels[c].tolist())
         labels = tuple(
             tree.labels[level][tree.node[level, table.leaves[row, j]]]
-            for j, (tree, level) in enumerate(zip(table.instance.trees, levels, strict=True))
+            for j, (tree, level) in enumerate(zip(trees, levels, strict=True))
         )
         labels_of_class.append(labels)
         known = patterns.setdefault(levels, {})
         known[labels] = min(known.get(labels, 1 << 62), int(solution.class_costs[c]))
     distinct, at = np.unique(table.leaves, axis=0, return_index=True)
     seen = {
-        tuple(
-            tree.leaves[code] for tree, code in zip(table.instance.trees, codes, strict=True)
-        ): labels_of_class[class_of_row[row]]
+        tuple(tree.leaves[code] for tree, code in zip(trees, codes, strict=True)): labels_of_class[
+            class_of_row[row]
+        ]
         for codes, row in zip(distinct.tolist(), at.tolist(), strict=True)
     }
     star = release.policy.star
-    return Patterns(table.instance.trees, sources, star, seen, patterns, solution.cost)
+    return Patterns(trees, sources, star, seen, patterns, solution.cost)
 
 
 def together(table: Coded, solution: Solution) -> Solution:

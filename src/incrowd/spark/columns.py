@@ -10,6 +10,7 @@ from pyarrow import compute
 from incrowd.encoding.encoded import require_no_star
 from incrowd.errors import InputError
 from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.labels import with_star
 from incrowd.policy.base import Policy
 from incrowd.policy.models import model_of
@@ -44,12 +45,13 @@ def task_of(
     for name, words in texts.items():
         require_no_star(name, tuple(words), policy.star)
     sources = policy.sources()
-    trees, scale = build_trees(
+    families, scale = build_trees(
         texts,
         {name: origin for name, origin in sources.items() if name not in roles.sensitive},
         policy.cost,
         policy.weights,
     )
+    trees = trees_of([with_star(tree, policy.star) for tree in families], "Spark")
     qi = tuple(codec(values[t.column], texts[t.column], t.leaves) for t in trees)
     columns: dict[str, Column] = {}
     hidden: list[Codec] = []
@@ -61,7 +63,7 @@ def task_of(
     return Task(
         qi=qi,
         sensitive=tuple(hidden),
-        trees=tuple(with_star(tree, policy.star) for tree in trees),
+        trees=trees,
         scale=scale,
         model=model_of(policy, columns, sources),
         names=roles.sensitive,

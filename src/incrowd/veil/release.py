@@ -11,6 +11,7 @@ from incrowd.constraints.plan import is_constrained
 from incrowd.driver.solve import Solved, Status, require_lawful_table
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import OutOfScopeError, VerificationError
+from incrowd.hierarchy.family import trees_of
 from incrowd.policy.base import Policy
 from incrowd.policy.veil import by_column
 from incrowd.privacy.base import Group
@@ -96,7 +97,7 @@ def veiled(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Veil
     chances = by_column(policy.veil, table.roles.qi)
     lawful = judge(table)
     codes = table.leaves.astype(np.int64)
-    weights = np.array([int(tree.cost[-1].max(initial=0)) for tree in instance.trees], np.int64)
+    weights = np.array([tree.dearest for tree in instance.trees], np.int64)
     hidden = tossed(len(codes), list(chances.values()))
     hidden[set_aside(len(codes), lawful)] = True
     context.tell("consistent method")
@@ -147,7 +148,8 @@ def solution_of(table: Coded, of_row: Ints, hidden: NDArray[np.bool_]) -> Soluti
     """Return the classes as a solution that shows no more than they do."""
     of_copy = np.empty(len(of_row), np.int64)
     of_copy[table.copy_of_row] = of_row
-    roots = np.array([tree.levels - 1 for tree in table.instance.trees], np.int64)
+    trees = trees_of(table.instance.trees, "the veil")
+    roots = np.array([tree.levels - 1 for tree in trees], np.int64)
     return Solution(table.instance, of_copy, least=np.where(hidden, roots, 0))
 
 

@@ -18,6 +18,7 @@ TREES = {  # they hold what the tables may lack, and the missing value
     "deep.csv": "1;1-2;1-3;*\n2;1-2;1-3;*\n3;3;1-3;*\n4;4;4;*\n",
     "s.csv": "f;well;*\ng;well;*\nh;ill;*\n",
     "order.txt": "g\nf\nh\n",
+    "places.txt": "z\nx\ny\n",
     "metric.csv": "f;g;1\nf;h;3\ng;h;2\n",
 }
 # name → options; {tree} is the folder of the files above, {trees} are two hierarchies
@@ -27,6 +28,13 @@ RECIPES: dict[str, str] = {
     "k=3": "-k 3",
     "hierarchies": "-k 2 {trees}",
     "deep": "-k 3 --hierarchy a={tree}/deep.csv",
+    "range": "-k 2 --hierarchy a=range --hierarchy b={tree}/b.csv",
+    "range, rounded": "-k 3 --hierarchy a=range:round=1.5",
+    "range, widest": "-k 2 --na --hierarchy a=range:most=1",
+    "range, values": "-k 2 --hierarchy a=range:cost=values --weight a=2",
+    "range, order": "-k 2 --hierarchy b=range:order={tree}/places.txt",
+    "range, stars": "-k 2 --cost stars --hierarchy a=range",
+    "range, distinct": "-k 2 --model l=2,on=s --hierarchy a=range:round=2,most=3",
     "stars": "-k 2 --cost stars --hierarchy a={tree}/a.csv",
     "weights": "-k 2 --weight a=3 --weight b=0.5 {trees}",
     "ncp": "-k 2 --cost ncp {trees}",

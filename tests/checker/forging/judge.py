@@ -11,12 +11,14 @@ from functools import cache
 from itertools import combinations, pairwise
 from typing import Any
 
+from forging.intervals import intervals_of, range_faults
 from forging.plain import Plain, Stated
 from oracle import least_cost
 from privacy import naive_models as naive
 
 Row = dict[str, str | None]
 Paths = dict[str | None, list[tuple[str | None, int]]]  # leaf → label and cost by level
+Choices = dict[str | None, dict[str | None, int]]  # leaf → label → cost
 RUN = re.compile(r"'*[=+\-@\t\r]")
 NUMBER = re.compile(r"'*[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?\Z")
 
@@ -50,15 +52,22 @@ def faults_of(
               if height_of(one) > 1 and c not in facts["hierarchies"]]  # fmt: skip
     roots = {path[-1][0] for one in ladders.values() for path in one.values() if len(path) > 1}
     found += ["a root is not the star"] if roots - {facts.get("star", "*")} else []
-    found += cell_faults(kept, after, facts, ladders)
+    stated_ranges = {c: facts["hierarchies"].get(c, {}).get("range") for c in ladders}
+    ranges = {c: rule for c, rule in stated_ranges.items() if rule is not None}
+    for column in ranges:
+        found += range_faults(column, facts["hierarchies"][column], ladders[column])
+    if found:
+        return found
+    choices = {c: choices_of(one, ranges.get(c)) for c, one in ladders.items()}
+    found += cell_faults(kept, after, facts, choices)
     if found:
         return found
     models, dropped = facts["models"], len(before) - len(after)
     return (
         model_faults(kept, after, roles, models)
         + dropped_faults(before, dropped, facts, said)
-        + cost_faults(kept, after, ladders, facts, said, dropped)
-        + meaning_faults(ladders, said)
+        + cost_faults(kept, after, ladders, choices, facts, said, dropped)
+        + meaning_faults(ladders, ranges, said)
     )
 
 
@@ -69,6 +78,18 @@ def ladder_of(stated: Stated, column: str) -> Paths:
     for rung in sorted(mine, key=lambda rung: rung["level"]):
         paths.setdefault(rung["leaf"], []).append((rung["label"], rung["cost"]))
     return paths
+
+
+def choices_of(paths: Paths, rule: Any) -> Choices:
+    """Return what each value may become, and at what cost."""
+    found: Choices = {}
+    for leaf, path in paths.items():
+        for label, cost in path:
+            found.setdefault(leaf, {}).setdefault(label, cost)
+    for leaf, some in ({} if rule is None else intervals_of(rule, paths)).items():
+        for label, cost in some.items():
+            found[leaf].setdefault(label, cost)
+    return found
 
 
 def height_of(paths: Paths) -> int:
@@ -113,15 +134,15 @@ def cell_faults(
     kept: Sequence[Row],
     after: Sequence[Row],
     facts: Mapping[str, Any],
-    ladders: Mapping[str, Paths],
+    choices: Mapping[str, Choices],
 ) -> list[str]:
     """Return what is untrue of a cell."""
     safe = facts.get("spreadsheet_safe") is True
     for number, (old, new) in enumerate(zip(kept, after, strict=True), start=1):
         for column, cell in new.items():
             truths = [old[column]]
-            if column in ladders:
-                truths = [label for label, _ in ladders[column].get(old[column], [])]
+            if column in choices:
+                truths = list(choices[column].get(old[column], {}))
             if cell not in [guarded(truth) if safe else truth for truth in truths]:
                 return [f"row {number}, {column}: {cell!r} is not true of {old[column]!r}"]
     return []
@@ -252,6 +273,7 @@ def cost_faults(
     kept: Sequence[Row],
     after: Sequence[Row],
     ladders: Mapping[str, Paths],
+    choices: Mapping[str, Choices],
     facts: Mapping[str, Any],
     said: Mapping[str, Any],
     dropped: int,
@@ -263,8 +285,8 @@ def cost_faults(
     )
     cost = aside
     for old, new in zip(kept, after, strict=True):
-        for column, paths in ladders.items():
-            labels = [(guarded(label) if safe else label, c) for label, c in paths[old[column]]]
+        for column, one in choices.items():
+            labels = [(guarded(x) if safe else x, c) for x, c in one[old[column]].items()]
             cost += min(c for label, c in labels if label == new[column])
     found = [] if cost == said["cost"] else [f"the cost is {cost}, not {said['cost']}"]
 
@@ -272,9 +294,10 @@ def cost_faults(
         if not all(obeys(model, rows, kept) for model in facts["models"]):
             return None
         one = 0
-        for column, paths in ladders.items():
-            levels = zip(*(paths[kept[i][column]] for i in rows), strict=True)
-            one += min(level[0][1] for level in levels if len({label for label, _ in level}) == 1)
+        for column, some in choices.items():
+            open_to = [some[kept[i][column]] for i in rows]
+            shared = set.intersection(*(set(labels) for labels in open_to))
+            one += min(open_to[0][label] for label in shared)
         return len(rows) * one
 
     least = least_cost(len(kept), class_cost)
@@ -285,7 +308,9 @@ def cost_faults(
     return found
 
 
-def meaning_faults(ladders: Mapping[str, Paths], said: Mapping[str, Any]) -> list[str]:
+def meaning_faults(
+    ladders: Mapping[str, Paths], ranges: Mapping[str, Any], said: Mapping[str, Any]
+) -> list[str]:
     """Return what is false of what the costs are said to mean."""
     found = []
     for column, paths in ladders.items():
@@ -293,6 +318,10 @@ def meaning_faults(ladders: Mapping[str, Paths], said: Mapping[str, Any]) -> lis
         root = max((path[-1][1] for path in paths.values()), default=0)
         if Fraction(told["suppressed"]) != Fraction(root, scale):
             found.append(f"{column}: a star costs another price")
+        if column in ranges:
+            if told["rule"] != ranges[column]["cost"]:
+                found.append(f"{column}: ranges cost by another rule")
+            continue
         paid = [(lv, cost) for path in paths.values() for lv, cost in steps(path) if lv]
         height = len(next(iter(paths.values()), ())) - 1
         if told["rule"] == "stars" and any(cost != root for _, cost in paid):

@@ -49,7 +49,7 @@ def row_worst(instance: Instance) -> NDArray[np.int64]:
     """int64, shape (distinct,): cost of suppressing all cells of each row."""
     worst = np.zeros(instance.distinct, np.int64)
     for j, tree in enumerate(instance.trees):
-        worst += tree.cost[-1][instance.codes[:, j]]
+        worst += tree.roots[instance.codes[:, j]]
     return worst
 
 

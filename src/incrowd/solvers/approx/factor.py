@@ -45,12 +45,8 @@ def pair_costs(instance: Instance) -> Ints:
     total = np.zeros((instance.rows, instance.rows), np.int64)
     for j, tree in enumerate(instance.trees):
         codes = instance.codes[copies, j]
-        undecided = np.ones(total.shape, bool)
-        for level in range(tree.levels):
-            node = tree.node[level][codes]
-            meet = undecided & (node[:, None] == node[None, :])
-            total += np.where(meet, tree.cost[level][codes][:, None], 0)
-            undecided &= ~meet
+        low, high = np.minimum.outer(codes, codes), np.maximum.outer(codes, codes)
+        total += tree.join_costs(low, high)
     return total
 
 

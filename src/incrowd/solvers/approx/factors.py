@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.family import no_widest
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -23,7 +24,7 @@ def refuse_factor(problem: Problem, rows: int, k: int, instead: str) -> str | No
         return f"it serves {k}-anonymity, not {problem.asked}; use forest or engine"
     if rows > MOST_ROWS:
         return f"it weighs all pairs of {rows:,} rows, {MOST_ROWS:,} at most; use {instead}"
-    return None
+    return no_widest(problem.instance.trees, "its ratio")
 
 
 def is_binary(instance: Instance) -> bool:

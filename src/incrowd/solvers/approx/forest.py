@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.problem.instance import Instance, NodeTables
+from incrowd.hierarchy.family import no_widest
+from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.merge import MergeDuplicates
@@ -67,7 +68,7 @@ class Forest:
                 f"it compares all pairs of {problem.instance.distinct:,} distinct rows; "
                 "use m-approximation or engine"
             )
-        return None
+        return no_widest(problem.instance.trees, "its ratio")
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Return the release and the nearest-neighbour bound."""
@@ -117,7 +118,7 @@ class Neighbours:
         ]
         order = np.argsort(alike, kind="stable")
         codes = np.ascontiguousarray(instance.codes[:, order])
-        tables = NodeTables(tables.node, tables.cost, *(each[order] for each in tables[2:]))
+        tables = tables.in_order(order)
         block = max(1, PAIRS_PER_BLOCK // max(distinct, 1))
         for first in range(0, distinct, block):
             if context.stop.now():

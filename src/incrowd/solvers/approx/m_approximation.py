@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.family import no_ranges, trees_of
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
@@ -37,7 +38,7 @@ class MApproximation:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models."""
-        return refuse_other_models(problem)
+        return refuse_other_models(problem) or no_ranges(problem.instance.trees, "its ratio")
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Return the release and the bound of its case."""
@@ -85,7 +86,7 @@ def cheapest_change(instance: Instance) -> Ints:
     In some column the class's node covers a second value of the table: the lowest such node.
     """
     least = np.full(instance.distinct, np.iinfo(np.int64).max, np.int64)
-    for j, tree in enumerate(instance.trees):
+    for j, tree in enumerate(trees_of(instance.trees, "m-approximation")):
         present = np.flatnonzero(np.bincount(instance.codes[:, j], minlength=tree.node.shape[1]))
         price = np.full(tree.node.shape[1], -1, np.int64)
         for level in range(tree.levels):

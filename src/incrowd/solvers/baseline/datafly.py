@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from incrowd.hierarchy.family import no_ranges, trees_of
 from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_open_models
 from incrowd.solvers.baseline.first import first_release
@@ -28,7 +29,8 @@ class Datafly:
 
     def refuse(self, problem: Problem) -> str | None:
         """Refuse models under which the whole table need not be a lawful class."""
-        return refuse_open_models(problem)
+        whole = no_ranges(problem.instance.trees, "a method that generalizes whole columns")
+        return refuse_open_models(problem) or whole
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Climb until the rows outside lawful groups are few enough."""
@@ -45,7 +47,7 @@ class Datafly:
                 len(np.unique(tree.node[levels[j]][instance.codes[:, j]]))
                 if levels[j] + 1 < tree.levels
                 else -1
-                for j, tree in enumerate(instance.trees)
+                for j, tree in enumerate(trees_of(instance.trees, self.id))
             ]
             levels[int(np.argmax(values))] += 1
             context.tell(f"levels {'/'.join(map(str, levels))}")

@@ -1,10 +1,13 @@
 """Full-domain recoding: one level per column for the whole table, and a few suppressed rows."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.family import trees_of
+from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.problem import Problem
@@ -31,12 +34,17 @@ class FullDomain:
         """Work out once what does not change."""
         return cls(problem, suppression, problem.table)
 
+    @cached_property
+    def trees(self) -> tuple[Tree, ...]:
+        """The hierarchies, which have levels."""
+        return trees_of(self.problem.instance.trees, "a method that generalizes whole columns")
+
     def groups(self, columns: tuple[int, ...], levels: Levels) -> NDArray[np.int64]:
         """int64, shape (distinct,): dense ids of the rows' groups on some columns."""
         instance = self.problem.instance
         ids = np.zeros(instance.distinct, np.int64)
         for j, level in zip(columns, levels, strict=True):
-            node = instance.trees[j].node[level]
+            node = self.trees[j].node[level]
             key = ids * (int(node.max()) + 1) + node[instance.codes[:, j]]
             ids = np.unique(key, return_inverse=True)[1].ravel().astype(np.int64)
         return ids

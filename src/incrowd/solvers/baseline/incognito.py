@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
 
+from incrowd.hierarchy.family import no_ranges, trees_of
 from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_open_models
 from incrowd.solvers.baseline.first import first_release
@@ -47,7 +48,10 @@ class Incognito:
                 "with suppressed rows its pruning holds for k-anonymity only, not "
                 f"{problem.asked}; use suppression 0, or datafly"
             )
-        nodes = prod(tree.levels + 1 for tree in problem.instance.trees)
+        families, who = problem.instance.trees, "a method that generalizes whole columns"
+        if (ranges := no_ranges(families, who)) is not None:
+            return ranges
+        nodes = prod(tree.levels + 1 for tree in trees_of(families, who))
         if nodes > MOST_NODES:
             return f"its lattices have {nodes:,} nodes, more than {MOST_NODES:,}; use datafly"
         return None
@@ -57,7 +61,7 @@ class Incognito:
         if not problem.model.lawful(problem.table, problem.table):
             return Outcome(None)
         view = FullDomain.of(problem, self.suppression)
-        heights = tuple(tree.levels for tree in problem.instance.trees)
+        heights = tuple(tree.levels for tree in trees_of(problem.instance.trees, self.id))
         everything = tuple(range(len(heights)))
         holding: dict[tuple[int, ...], set[Levels]] = {(): {()}}
         for size in range(1, len(heights) + 1):

@@ -56,7 +56,7 @@ class KMember:
 
 
 class Growth:
-    """The classes so far: of each its first row, its join's levels, its size."""
+    """The classes so far: of each its least and greatest codes, and its size."""
 
     def __init__(self, instance: Instance, k: int, seed: int) -> None:
         self.instance = instance
@@ -64,8 +64,7 @@ class Growth:
         self.left = instance.counts.copy()
         self.remaining = instance.rows
         self.classes = np.full(instance.rows, -1, np.int64)
-        self.seeds: list[int] = []
-        self.levels: list[np.ndarray] = []
+        self.spans: list[np.ndarray] = []
         self.sizes: list[int] = []
         self.last = int(np.random.default_rng(seed).integers(instance.distinct))
 
@@ -81,18 +80,16 @@ class Growth:
         """Grow the next class to k rows."""
 
         instance, tables = self.instance, self.instance.tables
-        level = np.zeros(instance.columns, np.int64)
-        seed = kernels.cheapest_member(
-            instance.codes, self.left, tables, self.last, level.copy(), True
-        )
-        into = len(self.seeds)
-        self.seeds.append(seed)
-        self.levels.append(level)
+        codes, into = instance.codes, len(self.spans)
+        last = codes[[self.last, self.last]]
+        seed = kernels.cheapest_member(codes, self.left, tables, last, True)
+        span = codes[[seed, seed]]
+        self.spans.append(span)
         self.sizes.append(0)
         self.take(seed, min(int(self.left[seed]), self.k), into)
         while self.sizes[into] < self.k:
-            row = kernels.cheapest_member(instance.codes, self.left, tables, seed, level, False)
-            kernels.raise_levels(instance.codes, tables, seed, row, level)
+            row = kernels.cheapest_member(codes, self.left, tables, span, False)
+            widen(span, codes[row])
             self.take(row, min(int(self.left[row]), self.k - self.sizes[into]), into)
         self.last = seed
 
@@ -101,15 +98,18 @@ class Growth:
 
         instance, tables = self.instance, self.instance.tables
         if together:
-            self.classes[self.classes < 0] = len(self.seeds)
+            self.classes[self.classes < 0] = len(self.spans)
             return
-        seeds, levels = np.array(self.seeds, np.int64), np.array(self.levels, np.int64)
+        spans = np.array(self.spans, np.int32)
         for row in np.flatnonzero(self.left):
             while self.left[row]:
                 sizes = np.array(self.sizes, np.int64)
-                into = kernels.cheapest_class(
-                    instance.codes, tables, seeds, levels, sizes, int(row)
-                )
-                seed, level = int(seeds[into]), levels[into]
-                kernels.raise_levels(instance.codes, tables, seed, int(row), level)
+                into = kernels.cheapest_class(instance.codes, tables, spans, sizes, int(row))
+                widen(spans[into], instance.codes[row])
                 self.take(int(row), 1, into)
+
+
+def widen(span: np.ndarray, codes: np.ndarray) -> None:
+    """Let a span of codes, shape (2, columns), hold a row's."""
+    np.minimum(span[0], codes, out=span[0])
+    np.maximum(span[1], codes, out=span[1])

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
 from incrowd.problem.instance import NodeTables
-from incrowd.problem.join import meet
+from incrowd.problem.join import span_cost
 
 
 @kernel
@@ -13,14 +13,13 @@ def cheapest_member(
     codes: NDArray[np.int32],
     left: NDArray[np.int64],
     tables: NodeTables,
-    seed: int,
-    level: NDArray[np.int64],
+    span: NDArray[np.int32],
     farthest: bool,
 ) -> int:
     """Return the row with copies left whose join with a class costs least (or most).
 
-    The class's join is the ancestor of row ``seed`` at ``level``, shape (columns,).  Ties go to
-    the first row; −1 when no row is left.
+    ``span``, shape (2, columns): the least and greatest codes of the class.  Ties go to the first
+    row; −1 when no row is left.
     """
     distinct, columns = codes.shape
     best = np.int64(-1)
@@ -30,9 +29,9 @@ def cheapest_member(
             continue
         total = np.int64(0)
         for j in range(columns):
-            a = codes[seed, j]
-            at = tables.start[j] + level[j] * tables.width[j]
-            total += tables.cost[meet(j, a, codes[v, j], at, tables) + a]
+            low = min(span[0, j], codes[v, j])
+            high = max(span[1, j], codes[v, j])
+            total += span_cost(j, low, high, tables)
             if not farthest and chosen >= 0 and total >= best:
                 break
         if chosen < 0 or (total > best if farthest else total < best):
@@ -42,40 +41,27 @@ def cheapest_member(
 
 
 @kernel
-def raise_levels(
-    codes: NDArray[np.int32],
-    tables: NodeTables,
-    seed: int,
-    row: int,
-    level: NDArray[np.int64],
-) -> None:
-    """Raise ``level`` to the join of the class of ``seed`` with ``row``."""
-    for j in range(codes.shape[1]):
-        at = tables.start[j] + level[j] * tables.width[j]
-        at = meet(j, codes[seed, j], codes[row, j], at, tables)
-        level[j] = (at - tables.start[j]) // tables.width[j]
-
-
-@kernel
 def cheapest_class(
     codes: NDArray[np.int32],
     tables: NodeTables,
-    seeds: NDArray[np.int64],
-    levels: NDArray[np.int64],
+    spans: NDArray[np.int32],
     sizes: NDArray[np.int64],
     row: int,
 ) -> int:
-    """Return the class whose total cost grows least when a copy of ``row`` joins."""
+    """Return the class whose total cost grows least when a copy of ``row`` joins.
+
+    ``spans``, shape (classes, 2, columns): as ``span`` of ``cheapest_member``.
+    """
     best = np.int64(-1)
     chosen = -1
-    for c in range(len(seeds)):
+    for c in range(len(spans)):
         before = np.int64(0)
         after = np.int64(0)
         for j in range(codes.shape[1]):
-            a = codes[seeds[c], j]
-            at = tables.start[j] + levels[c, j] * tables.width[j]
-            before += tables.cost[at + a]
-            after += tables.cost[meet(j, a, codes[row, j], at, tables) + a]
+            low = spans[c, 0, j]
+            high = spans[c, 1, j]
+            before += span_cost(j, low, high, tables)
+            after += span_cost(j, min(low, codes[row, j]), max(high, codes[row, j]), tables)
         grows = (sizes[c] + 1) * after - sizes[c] * before
         if chosen < 0 or grows < best:
             best = grows

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from incrowd.kernels.jit import inner_kernel, kernel, lean_kernel
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance, NodeTables
-from incrowd.problem.join import meet
+from incrowd.problem.join import join_number
 
 
 class Candidates(NamedTuple):
@@ -75,8 +75,7 @@ def join_key(members: Any, n: int, codes: Any, tables: Any) -> Any:
             c = codes[members[i], j]
             low = min(low, c)
             high = max(high, c)
-        at = meet(j, low, high, tables.start[j], tables)
-        key ^= np.uint64(at * 1000003 + tables.node[at + low] + 1)
+        key ^= np.uint64(join_number(j, low, high, tables) + 1)
         key *= np.uint64(1099511628211)
         key ^= key >> np.uint64(29)
         key *= np.uint64(11400714819323198485)
@@ -124,7 +123,7 @@ def gather(offset: Any, rows: Any, order: Any, new_offset: Any, new_rows: Any) -
 
 def build_candidates(instance: Instance, emission: Emission) -> Candidates:
     """Number the emitted patterns by cost, add the root, and index them both ways."""
-    root_cost = sum(int(tree.cost[-1].max()) for tree in instance.trees)
+    root_cost = sum(tree.dearest for tree in instance.trees)
     order = np.argsort(emission.cost, kind="stable")
     order = order[emission.cost[order] < root_cost]
     length = np.diff(emission.offset)[order]

@@ -31,6 +31,7 @@ from incrowd.solvers.engine.warm import with_solution
 # pairs and branch-and-bound nodes that a proof may take: in a hurry, and patient
 MOST_PAIRS = (2_500, 60_000)
 NODES = (60, 100_000)
+LEAST_STEP = 0.02  # cells by which a refuted cost raises the bound, for more to be worth it
 # nodes of branching over patterns, and rows of a table, without a time limit
 BRANCHED, MOST_ROWS = (60, 500), 1_500
 SHARES = 0.15, 0.35, 1.0  # of the reduced cost that could matter
@@ -109,6 +110,8 @@ def prove_by_patterns(
         if aim is None:
             break
         most, classes = aim
+        if most < best.cost - 1 and most - bound < LEAST_STEP * instance.cell:
+            break  # costs in millionths would be refuted one by one
         problem = classes, lifted, instance, k, most, nodes, stop.left
         found, complete = Branching().run(*problem)
         best = best if found is None else found

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel
 from incrowd.problem.instance import Instance
-from incrowd.problem.join import meet
+from incrowd.problem.join import span_cost
 from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.near import Near
 
@@ -88,7 +88,7 @@ def paid(one: Any, other: Any, row: Any, most: Any, codes: Any, tables: Any) -> 
             low = min(low, codes[row, j])
             high = max(high, codes[row, j])
         if low != high:
-            total += tables.cost[meet(j, low, high, tables.start[j], tables) + low]
+            total += span_cost(j, low, high, tables)
             if total > most:
                 break
     return total

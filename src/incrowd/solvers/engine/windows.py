@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from incrowd.kernels.jit import kernel
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance, row_order
-from incrowd.problem.join import meet
+from incrowd.problem.join import in_span, span_cost
 from incrowd.run.stop import Stop
 
 
 @kernel
-def window_join(order: Any, begin: int, end: int, codes: Any, tables: Any, level: Any) -> int:
-    """Fill ``level`` with the join of ``order[begin:end]``; return its cost."""
+def window_join(order: Any, begin: int, end: int, codes: Any, tables: Any, span: Any) -> int:
+    """Fill ``span`` with the extreme codes of ``order[begin:end]``; return their join's cost."""
     cost = 0
     for j in range(tables.levels.size):
         low = codes[order[begin], j]
@@ -28,18 +28,17 @@ def window_join(order: Any, begin: int, end: int, codes: Any, tables: Any, level
             c = codes[order[i], j]
             low = min(low, c)
             high = max(high, c)
-        at = meet(j, low, high, tables.start[j], tables)
-        level[j] = (at - tables.start[j]) // tables.width[j]
-        cost += tables.cost[at + low]
+        span[0, j] = low
+        span[1, j] = high
+        cost += span_cost(j, low, high, tables)
     return cost
 
 
 @kernel
-def matches(row: int, model: int, codes: Any, tables: Any, level: Any) -> bool:
-    """Whether ``row`` lies below the pattern of ``model`` at these levels."""
+def matches(row: int, codes: Any, tables: Any, span: Any) -> bool:
+    """Whether ``row`` lies below the join of the span."""
     for j in range(tables.levels.size):
-        place = tables.start[j] + level[j] * tables.width[j]
-        if tables.node[place + codes[row, j]] != tables.node[place + codes[model, j]]:
+        if not in_span(j, span[0, j], span[1, j], codes[row, j], tables):
             return False
     return True
 
@@ -60,7 +59,7 @@ def scan_windows(
     pairs: int,
 ) -> Any:
     """Append one pattern per window; return the new (patterns, pairs)."""
-    level = np.empty(tables.levels.size, np.int64)
+    span = np.empty((2, tables.levels.size), np.int64)
     n = order.size
     begin = 0
     while begin < n:
@@ -71,10 +70,10 @@ def scan_windows(
             end += 1
         if copies < k or patterns + 2 >= cost.size or pairs + 2 * reach + end - begin > rows.size:
             break
-        cost[patterns] = window_join(order, begin, end, codes, tables, level)
+        cost[patterns] = window_join(order, begin, end, codes, tables, span)
         for i in range(max(0, begin - reach), min(n, end + reach)):
             inside = begin <= i < end
-            if inside or matches(order[i], order[begin], codes, tables, level):
+            if inside or matches(order[i], codes, tables, span):
                 rows[pairs] = order[i]
                 pairs += 1
         patterns += 1

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
 from incrowd.problem.instance import NodeTables
-from incrowd.problem.join import meet
+from incrowd.problem.join import span_cost
 
 
 @kernel
@@ -15,33 +15,34 @@ def price_all(
     place: NDArray[np.int64],
     tables: NodeTables,
     size: NDArray[np.int32],
-    level: NDArray[np.uint8],
+    ends: NDArray[np.uint8],
     price: NDArray[np.int64],
 ) -> None:
-    """Fill ``size``, ``level`` (of the join, per column) and ``price`` = size × cost of the join.
+    """Fill ``size``, ``ends`` and ``price`` = size × cost of the join.
 
+    ``ends``, shape (2, sets, columns): the rows of the least and of the greatest code.
     A set is its lowest row and the rest, which has a smaller number and is already known.
     """
     columns = codes.shape[1]
-    lowest = np.zeros(len(size), np.int32)
     for s in range(1, len(size)):
         r = 0
         while s // place[r] % (counts[r] + 1) == 0:
             r += 1
         digit = s // place[r] % (counts[r] + 1)
         rest = s - digit * place[r]
-        lowest[s] = r
         size[s] = size[rest] + digit
         total = 0
         for j in range(columns):
-            mine = codes[r, j]
-            at = tables.start[j]
+            low = r
+            high = r
             if rest > 0:
-                other = codes[lowest[rest], j]
-                at += level[rest, j] * tables.width[j]
-                at = meet(j, mine, other, at, tables)
-            level[s, j] = (at - tables.start[j]) // tables.width[j]
-            total += tables.cost[at + mine]
+                other = ends[0, rest, j]
+                low = other if codes[other, j] < codes[r, j] else r
+                other = ends[1, rest, j]
+                high = other if codes[other, j] > codes[r, j] else r
+            ends[0, s, j] = low
+            ends[1, s, j] = high
+            total += span_cost(j, codes[low, j], codes[high, j], tables)
         price[s] = size[s] * total
 
 

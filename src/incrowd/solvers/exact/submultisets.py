@@ -70,8 +70,8 @@ def enumerate_submultisets(problem: Problem, stop: Stop) -> SubMultisets | None:
     number, place = int(place[-1]), np.ascontiguousarray(place[:-1])
     size = np.zeros(number, np.int32)
     price = np.zeros(number, np.int64)
-    level = np.zeros((number, instance.columns), np.uint8)
-    price_all(instance.codes, instance.counts, place, instance.tables, size, level, price)
+    ends = np.zeros((2, number, instance.columns), np.uint8)
+    price_all(instance.codes, instance.counts, place, instance.tables, size, ends, price)
     model = problem.model
     if model.size_decides:
         # 2k rows or more split into lawful classes that cost no more.

@@ -5,12 +5,17 @@ The join of any class is closed, and merging two lawful classes with the same jo
 under a model that is closed under union, so one class per closed pattern is enough.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.instance import Instance
 
 
@@ -35,9 +40,46 @@ class Patterns:
         return np.repeat(np.arange(len(self.cost)), np.diff(self.start))
 
 
+class Cut(NamedTuple):
+    """A level of a tree, or an interval, and where it puts the rows at hand.
+
+    node: int64, shape (rows,): the node above each row, −1 for none.
+    level: of a tree; low, high: the codes of an interval.
+    """
+
+    node: NDArray[np.int64]
+    level: int = 0
+    low: int = 0
+    high: int = 0
+
+    def is_join(
+        self, family: Family, low: NDArray[np.int32], high: NDArray[np.int32]
+    ) -> NDArray[np.bool_]:
+        """Whether the join of these extreme codes is the chosen node."""
+        if isinstance(family, RangeFamily):
+            if self.high > family.reach[self.low]:  # the star
+                return high > family.reach[low]
+            return (low == self.low) & (high == self.high)
+        return family.join_levels(low, high) == self.level
+
+
+def cuts_of(family: Family, codes: NDArray[np.int32]) -> Iterator[Cut]:
+    """Yield the levels of a tree, or the intervals whose ends some row has."""
+    if not isinstance(family, RangeFamily):
+        for level in range(family.levels):
+            yield Cut(family.node[level][codes].astype(np.int64), level)
+        return
+    present = np.unique(codes).tolist()
+    for low, high in product(present, present):
+        whole = (low, high) == (present[0], present[-1])
+        if low <= high and (whole or high <= family.reach[low]):
+            inside = (low <= codes) & (codes <= high)
+            yield Cut(np.where(inside, 0, -1), low=low, high=high)
+
+
 def effort(instance: Instance) -> int:
-    """Return an upper bound on the incidences: level vectors × distinct rows."""
-    return prod(tree.levels for tree in instance.trees) * instance.distinct
+    """Return an upper bound on the incidences: vectors of levels (or intervals) × distinct rows."""
+    return prod(tree.nodes for tree in instance.trees) * instance.distinct
 
 
 def closed_patterns(instance: Instance, least: int) -> Patterns:
@@ -47,38 +89,36 @@ def closed_patterns(instance: Instance, least: int) -> Patterns:
     rows: list[NDArray[np.int64]] = []
 
     def descend(
-        levels: tuple[int, ...], members: NDArray[np.int64], group: NDArray[np.int64]
+        chosen: tuple[Cut, ...], members: NDArray[np.int64], group: NDArray[np.int64]
     ) -> None:
-        """Refine groups of rows by the next column, at each of its levels."""
+        """Refine groups of rows by the next column, at each of its levels or intervals."""
         if not len(members):
             return
-        j = len(levels)
+        j = len(chosen)
         if j == instance.columns:
-            emit(levels, members, group)
+            emit(chosen, members, group)
             return
-        tree = instance.trees[j]
-        codes = instance.codes[members, j]
-        for level in range(tree.levels):
-            key = group * (int(tree.node[level].max()) + 1) + tree.node[level][codes]
+        for cut in cuts_of(instance.trees[j], instance.codes[members, j]):
+            inside = cut.node >= 0
+            key = group[inside] * (int(cut.node.max()) + 1) + cut.node[inside]
             _, dense = np.unique(key, return_inverse=True)
-            dense = dense.ravel()
-            support = np.bincount(dense, weights=instance.counts[members])
+            dense, mine = dense.ravel(), members[inside]
+            support = np.bincount(dense, weights=instance.counts[mine])
             enough = support[dense] >= least
-            descend((*levels, level), members[enough], dense[enough])
+            descend((*chosen, cut), mine[enough], dense[enough])
 
-    def emit(levels: tuple[int, ...], members: NDArray[np.int64], group: NDArray[np.int64]) -> None:
-        """Keep the groups whose join is no lower than ``levels``."""
+    def emit(chosen: tuple[Cut, ...], members: NDArray[np.int64], group: NDArray[np.int64]) -> None:
+        """Keep the groups whose join costs what was chosen, and is no lower level of a tree."""
         order = np.argsort(group, kind="stable")
         members, group = members[order], group[order]
         starts = np.flatnonzero(np.diff(group, prepend=-1))
         closed = np.ones(len(starts), bool)
         cost = np.zeros(len(starts), np.int64)
-        for j, level in enumerate(levels):
+        for j, cut in enumerate(chosen):
             tree, codes = instance.trees[j], instance.codes[members, j]
-            if level:
-                below = tree.node[level - 1][codes]
-                closed &= np.minimum.reduceat(below, starts) != np.maximum.reduceat(below, starts)
-            cost += tree.cost[level][codes[starts]]
+            low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
+            closed &= cut.is_join(tree, low, high)
+            cost += tree.join_costs(low, high)
         size = np.diff(np.append(starts, len(members)))
         costs.append(cost[closed])
         sizes.append(size[closed])

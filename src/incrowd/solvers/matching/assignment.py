@@ -264,7 +264,8 @@ def first_arcs(
     """
     bounded = np.where(reach < FAR, reach, 0)
     parts = [walker.neighbors(bounded, 5), _pairs_of(lawful)]
-    if len(np.unique(walker.grid.tables.cost)) > 2:
+    tables = walker.grid.tables
+    if len(np.unique(tables.cost)) > 2 or (tables.ranged >= 0).any():
         farther = (3 * bounded + int(bounded.mean())) // 2
         parts.append(walker.neighbors(farther, 1))
     return distinct_groups(np.concatenate(parts))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
 from incrowd.problem.instance import Instance, NodeTables
-from incrowd.problem.join import join_cost, meet
+from incrowd.problem.join import join_cost, span_cost
 from incrowd.problem.solution import Solution
 
 FAR = 1 << 60
@@ -100,7 +100,8 @@ def grid_of(
     home: NDArray[np.int64] | None = None,
 ) -> Grid:
     """Return distinct rows (repeated as they come) in the form that kernels read."""
-    order = np.argsort(-instance.tables.width, kind="stable")
+    # intervals, of which there are most, last
+    order = np.lexsort((-instance.tables.width, instance.tables.ranged >= 0))
     trees = tuple(instance.trees[j] for j in order)
     tables = Instance(instance.codes[:, order], instance.counts, trees).tables
     if color is None:
@@ -136,7 +137,7 @@ def triple_cost(grid: Any, u: int, v: int, w: int) -> int:
         low = min(a, b, c)
         high = max(a, b, c)
         if low != high:
-            total += tables.cost[meet(j, low, high, tables.start[j], tables) + low]
+            total += span_cost(j, low, high, tables)
     return total
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.bounds.odd_sets.symmetric import symmetric
+from incrowd.hierarchy.family import no_widest
 from incrowd.privacy.pricing import DISTINCT
 from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context, Outcome, Scope
@@ -33,7 +34,7 @@ class SimplexMatching:
         """Refuse every model but 2-anonymity."""
         if not problem.model.size_decides or problem.smallest_class != 2:
             return "it serves 2-anonymity alone; use engine, or subset-dp for small tables"
-        return None
+        return no_widest(problem.instance.trees, "a matching")
 
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Match; bound = cost exactly when that is proven in integers."""
@@ -75,7 +76,7 @@ class TwoDiversity:
     def refuse(self, problem: Problem) -> str | None:
         """Refuse other models, several attributes, and large NP-hard cases."""
         if frequency_attribute(problem) is not None:
-            return None
+            return no_widest(problem.instance.trees, "a matching")
         if asks_for_two(problem):
             reason = SubsetDP().refuse(problem)
             if reason is None:

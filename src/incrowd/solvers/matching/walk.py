@@ -234,7 +234,9 @@ class Walker:
         stop: Stop | None = None,
     ) -> None:
         columns, nodes = grid.codes.shape
-        patterns = prod(grid.tables.levels.tolist())
+        width = grid.tables.width
+        nodes_of = np.where(grid.tables.ranged >= 0, width * (width + 1) // 2, grid.tables.levels)
+        patterns = prod(nodes_of.tolist())
         self.by_pairs = patterns > columns * nodes if by_pairs is None else by_pairs
         self.grid, self.stop = grid, stop or Stop()
         self._buffers = new_buffers(columns, nodes, int(grid.tables.width.max(initial=1)))

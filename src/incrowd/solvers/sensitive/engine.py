@@ -124,7 +124,7 @@ class Run:
         self.price = np.zeros(instance.distinct)
         self.wide = self.sized = False
         self.warmth = 1.0
-        self.unit = max(1, sum(int(t.cost[-1].max()) for t in instance.trees) // instance.columns)
+        self.unit = max(1, sum(t.dearest for t in instance.trees) // instance.columns)
         whole = np.bincount(np.repeat(self.rules.places, instance.counts, axis=0).ravel())
         hist = np.zeros(max(1, self.places), np.int64)
         hist[: len(whole)] = whole

@@ -1,0 +1,278 @@
+"""The rule that generalizes an ordered column to the smallest interval that holds a class."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from incrowd.errors import HierarchyError, UnorderedError, did_you_mean
+from incrowd.hierarchy.costs import NCP_SCALE, Cost, Explicit, Level, Ncp, Stars
+from incrowd.hierarchy.interval import plain
+from incrowd.hierarchy.ladder import Ladder, apart, distinct
+from incrowd.hierarchy.range_family import BETWEEN, BETWEEN_WHOLE, RangeFamily
+from incrowd.hierarchy.text import read_lines
+
+WIDTH, VALUES, STARS = "width", "values", "stars"
+NUMBERS, DATES, ORDER = "numbers", "dates", "order"
+LONGEST = 60
+"""Digits before or behind the point of a number; doubles that people write have fewer."""
+EXAMPLE = "write range, or range:round=5,most=20,cost=values, or range:order=FILE"
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Each class shows the interval from its least to its greatest value: ``37-42``.
+
+    Numbers, dates in ISO 8601, or the values that a file lists in their order.  An interval costs
+    its width over that of the widest one, or (values inside − 1)/(values − 1).  A missing value
+    becomes ``*`` only.
+
+    Attributes
+    ----------
+    round: ends go outward to multiples of this, so that they tell no value; single values stay.
+    most: the width beyond which an interval becomes ``*``: of numbers, or days, or steps.
+    cost: ``"width"`` or ``"values"``.
+    order: the values in their order, where a file lists them; ``origin``: that file.
+    """
+
+    round: Decimal | None = None
+    most: Decimal | None = None
+    cost: str = WIDTH
+    order: tuple[str, ...] | None = None
+    origin: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("round", "most"):
+            number = getattr(self, name)
+            if number is not None and not (number.is_finite() and number > 0):
+                raise HierarchyError(f"{self}: {name} is a number above 0; {EXAMPLE}")
+            if number is not None and too_long(number):
+                raise HierarchyError(f"{self}: {name} has more than {LONGEST} digits")
+        if self.cost not in (WIDTH, VALUES):
+            hint = did_you_mean(self.cost, (WIDTH, VALUES))
+            raise HierarchyError(f"{self}: cost is width or values{hint}")
+        if self.order is not None and self.round is not None:
+            raise HierarchyError(f"{self}: ends of listed values are not rounded; leave round out")
+
+    def __str__(self) -> str:
+        parts = [f"order={Path(self.origin).name}"] if self.order is not None else []
+        numbers = ("round", "most")
+        given = {name: getattr(self, name) for name in numbers}
+        parts += [f"{name}={plain(number)}" for name, number in given.items() if number is not None]
+        parts += [f"cost={self.cost}"] if self.cost != WIDTH else []
+        return f"range:{','.join(parts)}" if parts else "range"
+
+    @classmethod
+    def parse(cls, text: str, folder: str | Path = ".") -> "Ranges":
+        """Read ``round=5,most=20,cost=values,order=FILE``, what stands behind ``range:``.
+
+        Raises
+        ------
+        HierarchyError: it is written otherwise, or the file cannot be read.
+        """
+        found: dict[str, Any] = {}
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            name, equals, value = (each.strip() for each in part.partition("="))
+            if name not in ("round", "most", "cost", "order") or not equals or name in found:
+                hint = did_you_mean(name, ("round", "most", "cost", "order"))
+                raise HierarchyError(f"range:{text}: {part!r} is no option of it{hint}; {EXAMPLE}")
+            found[name] = value
+        for name in {"round", "most"} & found.keys():
+            try:
+                found[name] = Decimal(found[name])
+            except InvalidOperation:
+                raise HierarchyError(
+                    f"range:{text}: {found[name]!r} is not a number; {EXAMPLE}"
+                ) from None
+        if "order" in found:
+            found |= {"order": read_order(Path(folder) / found["order"]), "origin": found["order"]}
+        return cls(**found)
+
+    def build(self, column: str, values: Sequence[str | None]) -> Ladder:
+        """Refuse: intervals have no levels.
+
+        Raises
+        ------
+        HierarchyError: always.
+        """
+        raise HierarchyError(
+            f"column {column!r}: {self} has no levels, which are asked for here: each class gets "
+            "an interval of its own; give a hierarchy with levels, like interval:5,10,20"
+        )
+
+    def family(
+        self, column: str, values: Sequence[str | None], cost: Cost
+    ) -> tuple[RangeFamily, int]:
+        """Return the intervals of a column's distinct values, and the unit of what they cost.
+
+        Raises
+        ------
+        HierarchyError: some values have no place in the order, or the cost is a list of labels.
+        """
+        known, missing = distinct(values)
+        known, declared = apart(known)
+        kind, place = self._places(column, known)
+        order = sorted(range(len(known)), key=lambda i: (place[i], known[i]))
+        known, place = [known[i] for i in order], [place[i] for i in order]
+        ends = Ends.of(kind, place, self)
+        down, up = positions(place, ends, self._charged(column, cost))
+        most = None if self.most is None else Fraction(self.most)
+        reach = [
+            len(known) - 1 if most is None else bisect_right(ends.last, first + most) - 1
+            for first in ends.first
+        ]
+        reach = [max(at, c) for c, at in enumerate(reach)]
+        beyond = [*map(str, declared), *([None] if missing else [])]
+        here = range(len(known), len(known) + len(beyond))
+        void = np.zeros(len(beyond), np.int64)
+        family = RangeFamily(
+            column,
+            (*known, *beyond),
+            (*(ends.text(x) for x in ends.first), *("" for _ in beyond)),
+            (*(ends.text(x) for x in ends.last), *("" for _ in beyond)),
+            np.concatenate([np.array(down, np.int64), void]),
+            np.concatenate([np.array(up, np.int64), void]),
+            np.array([*reach, *here], np.int64),
+            NCP_SCALE,
+            self.stated(kind, self._charged(column, cost)),
+            ends.between,
+        )
+        return family, NCP_SCALE
+
+    def stated(self, kind: str, cost: str) -> dict[str, Any]:
+        """Return what a proof says of the rule: its text, and what is needed to apply it."""
+        numbers = {"round": self.round, "most": self.most}
+        texts = {n: None if number is None else plain(number) for n, number in numbers.items()}
+        order = {} if self.order is None else {"order": list(self.order)}
+        return {"rule": str(self), "kind": kind, **texts, "cost": cost, **order}
+
+    def _charged(self, column: str, cost: Cost) -> str:
+        if isinstance(cost, Stars):
+            return STARS
+        if isinstance(cost, Level | Ncp):
+            return self.cost
+        what = "a list of costs" if isinstance(cost, Explicit) else f"the cost {cost!r}"
+        raise HierarchyError(
+            f"column {column!r}: {self} has no labels that {what} could name; choose the cost "
+            "ncp, level or stars for it"
+        )
+
+    def _places(self, column: str, values: Sequence[str]) -> tuple[str, list[Fraction]]:
+        """Return what the values are, and where each stands in their order."""
+        if self.order is not None:
+            at = {value: Fraction(i) for i, value in enumerate(self.order)}
+            found = {ORDER: [at.get(value) for value in values]}
+        else:
+            found = {NUMBERS: list(map(number_of, values)), DATES: list(map(day_of, values))}
+            if self.round is not None:
+                del found[DATES]
+        kind = min(found, key=lambda kind: found[kind].count(None))
+        absent = [v for v, place in zip(values, found[kind], strict=True) if place is None]
+        if absent:
+            raise UnorderedError(column, sorted(absent), str(self))
+        return kind, [place for place in found[kind] if place is not None]
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Where the intervals that begin and end at each value do so, and how that is written."""
+
+    kind: str
+    first: list[Fraction]
+    last: list[Fraction]
+    between: str
+    order: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, kind: str, place: list[Fraction], rule: Ranges) -> "Ends":
+        """Return the ends, rounded outward where the rule says so; values are rising."""
+        first, last = place, place
+        if rule.round is not None:
+            step = Fraction(rule.round)
+            first, last = [x // step * step for x in place], [-(-x // step) * step for x in place]
+        hyphens = kind != NUMBERS or (bool(place) and first[0] < 0)
+        between = BETWEEN if hyphens else BETWEEN_WHOLE
+        return cls(kind, first, last, between, rule.order or ())
+
+    def text(self, end: Fraction) -> str:
+        """Return how an end is written."""
+        if self.kind == ORDER:
+            return self.order[int(end)]
+        if self.kind == DATES:
+            return date.fromordinal(int(end)).isoformat()
+        return decimal_text(end)
+
+
+def positions(place: list[Fraction], ends: Ends, cost: str) -> tuple[list[int], list[int]]:
+    """Return where intervals begin and end, in units of 1/``NCP_SCALE`` of the widest one.
+
+    Each position is rounded, halves up, so that what an interval costs is a difference of two.
+    """
+    if cost == STARS or not place:
+        return [0] * len(place), [NCP_SCALE] * len(place)
+    first, last = ends.first, ends.last
+    if cost == VALUES:
+        values = sorted(set(place))
+        first = [Fraction(bisect_left(values, x)) for x in first]
+        last = [Fraction(bisect_right(values, x) - 1) for x in last]
+    least, widest = first[0], last[-1] - first[0]
+    widest = widest or Fraction(1)
+
+    def position(x: Fraction) -> int:
+        return int((2 * NCP_SCALE * (x - least) + widest) // (2 * widest))
+
+    return [position(x) for x in first], [position(x) for x in last]
+
+
+def number_of(value: str) -> Fraction | None:
+    """Return the number that a text writes, exactly; None where it writes none."""
+    with suppress(InvalidOperation):
+        number = Decimal(value)
+        if number.is_finite() and "_" not in value and not too_long(number):
+            return Fraction(number)
+    return None
+
+
+def day_of(value: str) -> Fraction | None:
+    """Return the day that a text in ISO 8601 writes, as a number; None where it writes none."""
+    with suppress(ValueError):
+        return Fraction(datetime.fromisoformat(value).date().toordinal())
+    return None
+
+
+def too_long(number: Decimal) -> bool:
+    """Whether a number has too many digits to be worth them."""
+    exponent = number.as_tuple().exponent
+    behind = -exponent if isinstance(exponent, int) else 0
+    return number.adjusted() >= LONGEST or behind > LONGEST
+
+
+def decimal_text(number: Fraction) -> str:
+    """Write a number without exponent and trailing zeros, exactly."""
+    whole, places = abs(number), 0
+    while (whole * 10**places).denominator != 1:
+        places += 1
+    digits = str(int(whole * 10**places)).zfill(places + 1)
+    text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
+    return f"-{text}" if number < 0 else text
+
+
+def read_order(path: Path) -> tuple[str, ...]:
+    """Return the values that a file lists in their order, one a line.
+
+    Raises
+    ------
+    HierarchyError: the file cannot be read, lists nothing, or a value twice.
+    """
+    lines = read_lines(path, "\x1f")  # a line is one field
+    values = [fields[0] for fields in lines.rows]
+    if len(set(values)) < len(values):
+        raise HierarchyError(f"{path}: some value is listed twice; write each once, one a line")
+    return tuple(values)
