@@ -7,7 +7,7 @@ import pytest
 
 from incrowd.bounds import column_groups
 from incrowd.bounds.best import best_prices
-from incrowd.bounds.column_groups import parted, wide_prices
+from incrowd.bounds.column_groups import group_prices, parted
 from incrowd.bounds.prefix_tree import UNLIMITED, PrefixTree
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices, uniqueness_prices
@@ -27,7 +27,8 @@ VISITS = (0, 3, 10, 30, 100)
 
 @pytest.fixture
 def pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Columns are tried in pairs first, so that five make groups of many sizes."""
+    """Columns are tried in pairs first, so that five make groups of many sizes; no sets of rows."""
+    monkeypatch.setattr("incrowd.bounds.wide.LONGEST", 0)
     monkeypatch.setattr(column_groups, "FIRST", 2)
 
 
@@ -69,7 +70,7 @@ def test_prices_of_groups(kind: str, limit: float | None, pairs: None, monkeypat
         visits = int(rng.choice(VISITS))
         monkeypatch.setattr(column_groups, "VISITS", visits)
         monkeypatch.setattr(column_groups, "VISITS_A_SECOND", visits)
-        prices = wide_prices(instance, k, Stop(time_limit=limit))
+        prices = group_prices(instance, k, Stop(time_limit=limit))
         require_sound(instance, k, prices)
         best, bound = optimum(instance, KAnonymity(k)), prices.bound(instance.counts)
         weakest = Prices(uniqueness_prices(instance, k), 1).bound(instance.counts)
@@ -112,7 +113,7 @@ def test_reports_never_promise_too_much(kind: str, pairs: None, monkeypatch) -> 
         if instance.rows < k:
             continue
         report = lambda *one, told=told: told.append(one)  # noqa: E731
-        prices = wide_prices(instance, k, Stop(), report=report)
+        prices = group_prices(instance, k, Stop(), report=report)
         bounds, shares = zip(*told, strict=True)
         assert sorted(bounds) == [*bounds] and bounds[-1] <= prices.bound(instance.counts)
         assert sorted(shares) == [*shares] and shares[0] > 0 and shares[-1] == 1
@@ -168,7 +169,7 @@ def test_no_columns_can_do_without_rare_values() -> None:
     codes = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 3)
     instance, _ = from_codes(codes)
     told: list[tuple[float, float]] = []
-    prices = wide_prices(instance, 3, Stop(), report=lambda *one: told.append(one))
+    prices = group_prices(instance, 3, Stop(), report=lambda *one: told.append(one))
     assert prices.bound(instance.counts) == 0
     assert told == [(0, 1.0)]
 

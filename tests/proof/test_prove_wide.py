@@ -29,7 +29,7 @@ ASKED: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small tables count as wide, and make several groups."""
+    """Small tables count as wide, and make several groups if they are not priced by sets."""
     monkeypatch.setattr(column_groups, "FIRST", 2)
     monkeypatch.setattr(column_groups, "VISITS", 60)
     monkeypatch.setattr(column_groups, "VISITS_A_SECOND", 60)
@@ -45,15 +45,21 @@ def written(file: Path, rows: int, columns: int) -> pl.DataFrame:
     return table
 
 
+@pytest.mark.parametrize("by", ["rows", "groups"])
 @pytest.mark.parametrize("name", ASKED)
-def test_wide_tables_are_proven_by_groups(name: str, narrow: None, tmp_path: Path) -> None:
-    """Tests that the bound is that of several groups, and that the checker confirms it."""
+def test_wide_tables_are_proven(by: str, name: str, narrow: None, tmp_path: Path) -> None:
+    """Tests that the bound is that of sets of rows, or of groups, as the checker confirms."""
     paths = [tmp_path / n for n in ("release.csv", "original.csv", "out.proof")]
     written(paths[1], 30, 7)
-    release = anonymize(str(paths[1]), 3, **ASKED[name])
-    release.write(paths[0])
-    facts = prove(release, paths[1], paths[0], paths[2])
-    assert len(facts["groups"]) > 1 and not facts["pricing"]
+    with pytest.MonkeyPatch.context() as without:
+        if by == "groups":
+            without.setattr("incrowd.bounds.wide.LONGEST", 0)
+        release = anonymize(str(paths[1]), 3, **ASKED[name])
+        release.write(paths[0])
+        facts = prove(release, paths[1], paths[0], paths[2])
+    in_time = by == "rows" and "time_limit" not in ASKED[name]
+    assert facts.get("search") == ("rows" if in_time else None) and not facts["pricing"]
+    assert in_time or len(facts["groups"]) > 1
     assert facts["bound"] == release.bound_units or ASKED[name]["method"] == "mondrian"
     verdict = check(*paths)
     assert verdict.accepted, verdict.reason

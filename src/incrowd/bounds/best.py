@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from incrowd.bounds.column_groups import wide_prices
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
+from incrowd.bounds.wide import wide_prices
 from incrowd.problem.instance import Instance
 from incrowd.run.stop import Stop, watched
 

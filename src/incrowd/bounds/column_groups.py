@@ -65,14 +65,14 @@ class Group:
         return max(found, known, key=lambda price: int(price @ self.counts))
 
 
-def wide_prices(
+def group_prices(
     instance: Instance,
     k: int,
     stop: Stop,
     share: float = 1.0,
-    report: Callable[[int, float], None] = lambda bound, share: None,
+    report: Callable[[float, float], None] = lambda bound, share: None,
 ) -> Prices:
-    """Return prices of a table that is too wide to be priced whole.
+    """Return prices of groups of columns, of a table that is too wide to be priced whole.
 
     Parameters
     ----------

@@ -64,6 +64,7 @@ class Prices:
     odd_sets: tuple[WeightedSet, ...] = field(default=(), kw_only=True)
     groups: tuple[ColumnGroup, ...] = field(default=(), kw_only=True)
     charge: int = field(default=0, kw_only=True)
+    by_rows: bool = field(default=False, kw_only=True)
 
     def total(self, counts: NDArray[np.int64]) -> int:
         """Return Σ counts·price, what the sets are worth, less the charge."""

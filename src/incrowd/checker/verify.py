@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.checker import files, inequality, oddsets
+from incrowd.checker import crowds, files, inequality, oddsets
 from incrowd.checker.costs import ladders_of
 from incrowd.checker.delimited import Reading
 from incrowd.checker.dropped import spent, without_dropped
@@ -188,7 +188,7 @@ def price_total(
     mark, terms, keep, k = (law.mark, law.terms, law.kept, 1) if law else plain
     require(terms * max(highest, dearest * quantum) < 2**62, "the numbers exceed 64 bits")
     rows = inequality.merged(leaves, price + sets.lift, mark, trees, quantum)
-    for at, cost in inequality.violations(rows, k, keep):
+    for at, cost in crowds.search_of(proof, law)(rows, k, keep):
         crowd = rows.price[at], rows.copies[at], rows.mark[at]
         charge = law.charge(crowd[0] - cost, *crowd[1:]) if law else None
         total -= charge or 0

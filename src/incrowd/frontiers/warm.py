@@ -6,11 +6,11 @@ from functools import partial
 
 import numpy as np
 
-from incrowd.bounds.column_groups import wide_prices
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import priceable, support_prices
+from incrowd.bounds.wide import wide_prices
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run.stop import Stop

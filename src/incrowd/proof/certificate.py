@@ -52,7 +52,9 @@ def certificate(
 
     if solved.lawful is None:
         plain = Certificate(plain_prices(problem))
-        if plain.prices.groups:  # too wide a table to ask every pattern for its dearest class
+        if (
+            plain.prices.groups or plain.prices.by_rows
+        ):  # too wide a table to ask every pattern for its dearest class
             return plain
         found = lawful_prices(problem, rules, list(sizes), plain.prices, None)
     else:

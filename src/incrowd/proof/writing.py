@@ -122,6 +122,7 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         "groups": [
             [instance.trees[j].column for j in group.columns] for group in evidence.prices.groups
         ],
+        **({"search": "rows"} if evidence.prices.by_rows else {}),
         "pricing": [dict(rule) for rule in evidence.pricing],
         "cost": cost + evidence.aside,
         "bound": bound,

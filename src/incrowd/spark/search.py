@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd._api import configured
-from incrowd.bounds.column_groups import wide_prices
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices, uniqueness_prices
+from incrowd.bounds.wide import wide_prices
 from incrowd.driver.solve import solve as solve_problem
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution

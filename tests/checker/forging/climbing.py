@@ -21,11 +21,13 @@ Draw = random.Random
 def climbing(draw: Draw, bundle: Bundle) -> None:
     """Raise prices as long as the checker takes them, in a release that leaves room for any bound.
 
-    Now and then under other rules, in groups of columns, or beside odd sets.
+    Now and then under other rules, in groups of columns, beside odd sets, or by sets of rows.
     """
     starred(bundle, range(bundle.release.height))
     in_twelfths(bundle)
-    start: list[Callable[[Draw, Bundle], Any]] = [rules_gone, grouped, seeded, more_rules]
+    start: list[Callable[[Draw, Bundle], Any]] = [
+        rules_gone, grouped, seeded, more_rules, by_rows,
+    ]  # fmt: skip
     draw.choice(start)(draw, bundle)
     mend(bundle)
     bundle.facts["bound"] = 0
@@ -86,6 +88,12 @@ def seeded(draw: Draw, bundle: Bundle) -> None:
     price = pl.Series("price", [p - weight * n for p, n in zip(rows["price"], held, strict=True)])
     bundle.parts["rows.parquet"] = rows.with_columns(price)
     bundle.facts["pricing"], bundle.facts["groups"] = [], []
+
+
+def by_rows(_: Draw, bundle: Bundle) -> None:
+    """Ask for sets of rows."""
+    bundle.facts |= {"search": "rows", "pricing": []}
+    bundle.parts["sets.parquet"] = bundle.parts["sets.parquet"].clear()
 
 
 def sorted_lie(data: bytes) -> bytes:

@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
+import polars as pl
+
 from forging.bundle import Bundle
 
 Draw = random.Random
@@ -251,6 +253,19 @@ def groups(draw: Draw, bundle: Bundle) -> None:
         bundle.parts["rows.parquet"] = rows.with_columns(more)
 
 
+def search(draw: Draw, bundle: Bundle) -> None:
+    """State another search for prices that are too high; some of them higher."""
+    facts, rows = bundle.facts, bundle.parts["rows.parquet"]
+    facts["search"] = draw.choice(["rows", "rows", "rows", "columns", None, ["rows"], 1])
+    if draw.random() < 0.8:
+        facts["pricing"], bundle.parts["sets.parquet"] = [], bundle.parts["sets.parquet"].clear()
+    if draw.random() < 0.5:
+        more = draw.choice([1, facts["quantum"], 2 * facts["quantum"]])
+        some = pl.Series([more * draw.choice([0, 0, 1]) for _ in range(rows.height)])
+        bundle.parts["rows.parquet"] = rows.with_columns(pl.col("price") + some)
+        facts["bound"] = draw.choice([facts["bound"], facts["cost"]])
+
+
 def hierarchies(draw: Draw, bundle: Bundle) -> None:
     """Name other hierarchies, or none; another star."""
     facts = bundle.facts
@@ -308,6 +323,7 @@ CHANGES: dict[str, Change] = {
     "model": model,
     "rule": rule,
     "groups": groups,
+    "search": search,
     "hierarchies": hierarchies,
     "dialect": dialect,
     "text": text,

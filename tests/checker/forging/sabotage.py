@@ -11,6 +11,7 @@ import polars as pl
 from incrowd.checker import (
     charges,
     costs,
+    crowds,
     delimited,
     dropped,
     files,
@@ -56,6 +57,12 @@ def smaller(*_: Any, **__: Any) -> list[AbstractContextManager[Any]]:
         return real(rows, depth, row, starts, cost, k + 1, wide)
 
     return [patch.object(inequality, "kept", kept)]
+
+
+def larger() -> list[AbstractContextManager[Any]]:
+    """Look at sets of one row more than those that the prices are for."""
+    real = crowds.violations
+    return [patch.object(crowds, "violations", lambda rows, k, keep=None: real(rows, k + 1, keep))]
 
 
 def without_sets() -> list[AbstractContextManager[Any]]:
@@ -145,6 +152,7 @@ HOLES: dict[str, Hole] = {
     ),
     "any pricing rule": Hole(lambda: lax(lawful, reason="imply no such"), "distinct", CLIMB),
     "one row too many is cut": Hole(smaller, "k=3", CLIMB),
+    "sets of one row too many": Hole(larger, "k=3", CLIMB),
     "odd sets are never tried": Hole(without_sets, "pairs", CLIMB),
     "charges are free": Hole(free_charges, "t", CLIMB),
     "sizes of class are never asked": Hole(any_size, "t", CLIMB),

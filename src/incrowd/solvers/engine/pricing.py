@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from incrowd.bounds.column_groups import wide_prices
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
+from incrowd.bounds.wide import wide_prices
 from incrowd.solvers.engine.search import Search
 
 
@@ -45,8 +45,8 @@ class Pricing:
         """Price groups of columns alone."""
         self.tell("prices")
 
-        def report(bound: int, share: float) -> None:
-            self.progress.bound = max(self.progress.bound, bound)
+        def report(bound: float, share: float) -> None:
+            self.progress.bound = max(self.progress.bound, int(bound))
             self.tell("prices", share)
 
         search = self.search

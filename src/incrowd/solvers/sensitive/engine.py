@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.charges import charged_prices
-from incrowd.bounds.column_groups import wide_prices
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
@@ -27,6 +26,7 @@ from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
 from incrowd.bounds.support import HASTE, affordable
+from incrowd.bounds.wide import wide_prices
 from incrowd.errors import OutOfScopeError
 from incrowd.lattice.emission import Emission
 from incrowd.privacy.violation import violation

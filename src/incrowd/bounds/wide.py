@@ -1,0 +1,177 @@
+"""Prices of tables that are too wide to be priced by patterns.
+
+By sets of near rows (``incrowd.bounds.row_sets``) where the search for these ends in time: the same
+inequalities, so the same bound as a narrow table has.  Else by groups of columns
+(``incrowd.bounds.column_groups``).
+
+Rounds.  They begin from the prices of neighbours.  The sets are listed that prices within a margin
+of the present ones break, and the ascent among them (``incrowd.bounds.ascent``) moves within it.
+The margin grows while prices run to its border and few sets are listed, and falls where they stay.
+At the end prices are rounded down, and lowered until a search finds no set that breaks them.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.ascent import Ascent
+from incrowd.bounds.column_groups import group_prices
+from incrowd.bounds.neighbours import neighbour_prices
+from incrowd.bounds.price import quantum_for, rounded_down
+from incrowd.bounds.prices import Prices, better
+from incrowd.bounds.row_sets import WORD, RowSets
+from incrowd.lattice.emission import new_sink
+from incrowd.problem.instance import Instance
+from incrowd.run.stop import Stop
+
+LONGEST = 2_000_000_000  # steps of one search: half a minute
+MOST = 8_000_000_000  # steps of all
+ROUNDS, ITERATIONS = 40, 100
+MARGIN, LEAST = 0.1, 0.002  # of the mean price: the first margin, and the last
+WIDER, NARROWER = 1.5, 0.5
+TRIES = 4  # margins tried before sets are given up
+SETS, PAIRS = 1_000_000, 8_000_000  # listed at once
+FEW = 20_000  # sets: the margin may grow
+ROOM = 1 << 26  # entries of the search's lists
+LARGEST = 1 << 61
+SELDOM = 10  # searches that a certificate is worth
+HALF = 0.5  # of the time, after which groups of columns are asked where no set was listed yet
+
+Report = Callable[[float, float], None]
+
+
+def wide_prices(
+    instance: Instance,
+    k: int,
+    stop: Stop,
+    share: float = 1.0,
+    report: Report = lambda bound, share: None,
+) -> Prices:
+    """Return prices of a table that is too wide to be priced by patterns.
+
+    Parameters
+    ----------
+    stop: the budget, of whose time limit the prices may have used a ``share`` when they are found.
+    report: called with the bound so far, in units of 1/scale, and the share that is done.
+    """
+    found, raised = row_prices(instance, k, stop, share, report)
+    if found is not None and raised:
+        return found
+    return better(found, group_prices(instance, k, stop, share, report), instance.counts)
+
+
+def row_prices(
+    instance: Instance,
+    k: int,
+    stop: Stop,
+    share: float = 1.0,
+    report: Report = lambda bound, share: None,
+) -> tuple[Prices | None, bool]:
+    """Return the best prices that sets of near rows give, and whether rounds raised them.
+
+    None where the search for these sets would be too long.  Parameters as of ``wide_prices``.
+    """
+    rows, words = instance.distinct, -(-sum(t.levels - 1 for t in instance.trees) // WORD)
+    if k < 2 or instance.rows < k or rows * rows > LONGEST or rows * k * words > ROOM:
+        return None, False
+    rounds = RowRounds(RowSets(instance, k), instance.counts, stop, share, report)
+    start = neighbour_prices(rounds.sets.sheet, k, rounds.late)
+    if start is None or not rounds.begin(start):
+        return None, False
+    rounds.run(start.astype(np.float64))
+    return rounds.prices, rounds.raised
+
+
+class RowRounds:
+    """Rounds of listing sets and ascent.
+
+    Attributes
+    ----------
+    best: the best certified prices so far, in units of 1/quantum.
+    raised: whether they are better than those that the rounds began from.
+    """
+
+    def __init__(
+        self, sets: RowSets, counts: NDArray[np.int64], stop: Stop, share: float, report: Report
+    ) -> None:
+        self.sets, self.counts, self.stop, self.report = sets, counts, stop, report
+        self.end = np.inf if stop.time_limit is None else share * stop.time_limit
+        self.sink = new_sink(SETS, PAIRS)
+        self.steps, self.listing, self.listed, self.raised = 0, 0.0, False, False
+
+    def begin(self, start: NDArray[np.int64]) -> bool:
+        """Take prices that hold, in units of 1/scale; return whether there is something to do."""
+        mean = float(start @ self.counts) / float(self.counts.sum())
+        self.quantum = quantum_for(mean)
+        self.best, self.mean = start * self.quantum, mean
+        dearest = int(self.sets.sheet.weight.sum(1).max(initial=0))
+        if not mean or self.sets.k * dearest * self.quantum > LARGEST:
+            return False
+        self.report(self.prices.bound(self.counts), 0.0)
+        return True
+
+    @property
+    def prices(self) -> Prices:
+        """The best certified prices so far."""
+        return Prices(self.best, self.quantum, by_rows=True)
+
+    def late(self) -> bool:
+        """Whether the prices' share of the time is over; half of it, while no set was listed."""
+        end = self.end if self.listed else self.end * HALF
+        return self.stop.now() or self.stop.elapsed() > end
+
+    def run(self, u: NDArray[np.float64]) -> None:
+        """Raise prices u round by round, and certify what came of it."""
+        margin, checked = MARGIN * self.mean, self.stop.elapsed()
+        for n in range(ROUNDS):
+            begun = self.stop.elapsed()
+            margin, found = self.sets_within(u, margin)
+            if not found:
+                break
+            self.listing = self.stop.elapsed() - begun
+            rate, before = (margin / 8, margin / 40), u
+            ascent = Ascent(self.sink, found, self.counts, self.sets.k)
+            _, u = ascent.run(u, margin, ITERATIONS, rate, self.late)
+            spent = self.stop.elapsed() - begun
+            if self.stop.elapsed() - checked > SELDOM * self.listing:  # should the run be ended
+                self.certify(u, n / ROUNDS)
+                checked = self.stop.elapsed()
+            if self.stop.elapsed() + spent + 2 * self.listing > self.end:
+                break
+            margin = self.next_margin(margin, found, float(np.abs(u - before).mean()))
+            if margin < LEAST * self.mean:
+                break
+        self.certify(u, 1.0)
+
+    def sets_within(self, u: NDArray[np.float64], margin: float) -> tuple[float, int]:
+        """List the sets that prices within a margin of u break, with a smaller one if need be.
+
+        Returns the margin and their number; 0 where the search is too long.
+        """
+        for _ in range(ROUNDS if self.listed else TRIES):
+            up = np.ceil((u + margin) * self.quantum).astype(np.int64)
+            most = min(LONGEST, MOST - self.steps)
+            found = self.sets.listed(up, self.quantum, self.late, most, self.sink)
+            self.steps += self.sets.steps
+            if found:
+                self.listed = True
+                return margin, found
+            if self.late() or self.steps >= MOST:
+                break
+            margin *= NARROWER if found is None else WIDER
+        return margin, 0
+
+    def next_margin(self, margin: float, found: int, moved: float) -> float:
+        """Return the margin after a round with so many sets in which prices moved so far."""
+        if moved < margin / 4:
+            return margin * NARROWER
+        return margin * WIDER if found < FEW else margin
+
+    def certify(self, u: NDArray[np.float64], share: float) -> None:
+        """Keep prices u, lowered until they hold, if they prove more."""
+        _, price = rounded_down(u, self.counts, self.quantum)
+        certified = self.sets.certified(price, self.quantum, self.stop.now)
+        if certified is not None and certified @ self.counts > self.best @ self.counts:
+            self.best, self.raised = certified, True
+        self.report(self.prices.bound(self.counts), share)

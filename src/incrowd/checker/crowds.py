@@ -1,0 +1,177 @@
+"""The price inequality for every set of k rows, in exact integers: how wide tables are checked.
+
+Claim checked: the prices of k rows T sum to at most k·cost(join of T)·quantum, whichever they are.
+That is the claim of ``inequality`` (docs/explanation/proof.md), for the k highest prices of a
+pattern are those of such a set.
+
+Search.  Each level of a hierarchy but the root is a column of nodes; with r in T, the join of T
+costs the sum, over the columns in which T is not constant, of what the step from that level to the
+next costs r.  So a row is to r a set of columns, bits of some bytes, and T a union of these.  T is
+built from its dearest row r on, by falling price.  Two cuts, none of which can hide a set that
+breaks its inequality, because more rows are no cheaper:
+
+1. what is chosen, a row, and the dearest rows behind it sum to at most k times what the columns so
+   far cost: that row is not chosen next;
+2. likewise with a row and the dearest of all that are left: it is not in the list any more.
+
+Equal rows of one price are chosen all at once, as far as they are needed: such a one in the place
+of a cheaper row lowers no sum and raises no cost.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.checker import inequality
+from incrowd.checker.inequality import CHUNK, FEW, STEPS, Ints, Rows
+from incrowd.checker.rejection import require
+
+Bytes = NDArray[np.uint8]
+BEGINS = 1 << 22  # pairs of a first row and another that are compared at once
+
+
+class Crowds(NamedTuple):
+    """Groups of chosen rows, and the rows that may follow; entries stand group by group.
+
+    Per entry its group (0, 1, …), its row and where it differs from the group's first one, shape
+    (entries, bytes).  Per group what the columns so far cost by bits, shape (bytes, 256) for each
+    place in ``root``; those columns; the sum of the prices, and how many rows are still to come.
+    """
+
+    group: Ints
+    row: Ints
+    bits: Bytes
+    root: Ints
+    have: Bytes
+    total: Ints
+    need: Ints
+
+
+def search_of(proof: Any, law: Any) -> Any:
+    """Return what finds violations: by patterns, or by rows where the proof asks for it."""
+    if proof.facts.get("search") != "rows":
+        return inequality.violations
+    require(law is None and not proof.sets.height, "sets of rows go with no rules and no odd sets")
+    return violations
+
+
+def violations(rows: Rows, k: int, keep: None = None) -> Iterator[tuple[Ints, int]]:
+    """Yield the rows of sets that break the inequality, and their cost times quantum.
+
+    If any does, at least one; of its rows those that were chosen last may be left out.
+    """
+    count, left = len(rows.price), STEPS * (FEW + len(rows.price))
+    for row in np.flatnonzero((rows.copies >= k) & (rows.price > 0)):
+        yield np.array([row]), 0
+    node, weight = columns_of(rows)
+    piece = max(1, BEGINS // max(1, count))
+    for begin in range(0, count, piece):
+        first = np.arange(begin, min(count, begin + piece))
+        price, left = priced(weight[first]), left - len(first) * count
+        stack = [iter([begun(rows, first, node, weight, k)])]
+        while stack:
+            crowds = next(stack[-1], None)
+            if crowds is None:
+                stack.pop()
+                continue
+            at = np.arange(len(crowds.row))
+            end = np.searchsorted(crowds.group, crowds.group, "right")
+            need = crowds.need[crowds.group]
+            reach, enough = highest(rows, crowds.row, at, end, need)
+            cost = priced_at(price, crowds.root[crowds.group], joined(crowds, at))
+            alive = enough & (crowds.total[crowds.group] + reach > k * cost)
+            full = rows.copies[crowds.row] >= need
+            for entry in np.flatnonzero(alive & full):
+                yield crowds.row[entry : entry + 1], int(cost[entry])
+            at = np.flatnonzero(alive & ~full)
+            left -= int((end[at] - at).sum())
+            require(left >= 0, "the prices leave too many sets of rows to look at")
+            stack.append(chosen(rows, crowds, at, end[at], price, k))
+
+
+def columns_of(rows: Rows) -> tuple[Ints, Ints]:
+    """Return nodes, and what the step to the next level costs, both (rows, columns)."""
+    steps = [
+        (node[at][leaf], cost[at + 1][leaf] - cost[at][leaf])
+        for leaf, (node, cost) in zip(rows.leaf, rows.trees, strict=True)
+        for at in range(len(node) - 1)
+    ]
+    both = np.array(steps, np.int64).reshape(len(steps), 2, len(rows.price))
+    return both[:, 0].T, both[:, 1].T
+
+
+def priced(weight: Ints) -> Ints:
+    """Return what each byte of columns costs each row: shape (rows, bytes, 256)."""
+    count, columns = weight.shape
+    padded = np.zeros((count, -(-columns // 8) * 8), np.int64)
+    padded[:, :columns] = weight
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[None], axis=0, bitorder="little")
+    return padded.reshape(count, -1, 8) @ bits.astype(np.int64)
+
+
+def priced_at(price: Ints, root: Ints, bits: Bytes) -> Ints:
+    """Return what sets of columns cost, each to a row: its place in ``price``."""
+    cost, width = np.zeros(len(root), np.int64), price.shape[1]
+    for byte in range(width):
+        cost += price.reshape(-1)[(root * width + byte) * 256 + bits[:, byte]]
+    return cost
+
+
+def joined(crowds: Crowds, at: Ints) -> Bytes:
+    """Return the columns of some entries, each with its group's."""
+    return crowds.have[crowds.group[at]] | crowds.bits[at]
+
+
+def highest(rows: Rows, row: Ints, begin: Ints, end: Ints, wanted: Ints) -> tuple[Ints, Any]:
+    """Return the sum of the first prices of stretches of a list, and whether there are enough.
+
+    ``row``: the list.  Sums may wrap around, their differences do not: ``verify`` has the limits.
+    """
+    copies = np.append(0, np.cumsum(rows.copies[row]))
+    prices = np.append(0, np.cumsum(rows.copies[row] * rows.price[row]))
+    last = copies[begin] + wanted
+    at = np.minimum(np.searchsorted(copies, last), end)
+    beyond = copies[at] - last
+    return prices[at] - prices[begin] - rows.price[row[at - 1]] * beyond, beyond >= 0
+
+
+def begun(rows: Rows, first: Ints, node: Ints, weight: Ints, k: int) -> Crowds:
+    """Return a group for each of some rows, as the dearest of a set."""
+    everyone = np.arange(len(rows.price))
+    ends = np.full(len(first), len(everyone))
+    best, enough = highest(rows, everyone, first, ends, np.full(len(first), k))
+    cost = np.zeros((len(first), len(everyone)), np.int64)
+    packed = np.zeros((*cost.shape, -(-node.shape[1] // 8)), np.uint8)
+    for column in range(node.shape[1]):
+        other = node[first, None, column] != node[None, :, column]
+        cost += other * weight[first, None, column]
+        packed[:, :, column // 8] |= other.astype(np.uint8) << (column % 8)
+    several = enough & (rows.copies[first] < k)
+    later = (everyone > first[:, None]) & several[:, None]
+    group, row = np.nonzero(later & (best[:, None] > k * cost))
+    have, taken = np.zeros((len(first), packed.shape[2]), np.uint8), rows.copies[first]
+    place, total = np.arange(len(first)), taken * rows.price[first]
+    return Crowds(group, row, packed[group, row], place, have, total, k - taken)
+
+
+def chosen(
+    rows: Rows, crowds: Crowds, at: Ints, end: Ints, price: Ints, k: int
+) -> Iterator[Crowds]:
+    """Choose each of some entries next; yield the new groups, ``CHUNK`` entries at a time."""
+    length = end - at - 1
+    cuts = np.searchsorted(np.cumsum(length), np.arange(0, length.sum() + CHUNK, CHUNK), "right")
+    for low, top in pairwise(np.unique(np.append(cuts, [0, len(at)]))):
+        one, size = at[low:top], length[low:top]
+        before, taken = crowds.group[one], rows.copies[crowds.row[one]]
+        total = crowds.total[before] + taken * rows.price[crowds.row[one]]
+        need, root, have = crowds.need[before] - taken, crowds.root[before], joined(crowds, one)
+        rest, _ = highest(rows, crowds.row, one + 1, end[low:top], need - 1)
+        group = np.repeat(np.arange(len(one)), size)
+        entry = np.arange(len(group)) + (one + 1 - np.cumsum(size) + size)[group]
+        row, bits = crowds.row[entry], crowds.bits[entry]
+        cost = priced_at(price, root[group], have[group] | bits)
+        live = (total + rest)[group] + rows.price[row] > k * cost
+        yield Crowds(group[live], row[live], bits[live], root, have, total, need)

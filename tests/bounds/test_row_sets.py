@@ -1,0 +1,189 @@
+"""Tests of prices by sets of near rows against all sets of k copies."""
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from incrowd.bounds import wide
+from incrowd.bounds.neighbours import neighbour_prices
+from incrowd.bounds.prefix_tree import PrefixTree
+from incrowd.bounds.price import PriceBound, certify
+from incrowd.bounds.prices import Prices
+from incrowd.bounds.row_sets import RowSets, sheet_of
+from incrowd.bounds.support import support_prices
+from incrowd.lattice.emission import new_sink
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.run.stop import Stop
+from oracle import join_cost, optimum
+from solvers.engine.engine_samples import KINDS, prices_hold, random_tables
+
+UNIT = 7
+
+
+def never() -> bool:
+    """Go on."""
+    return False
+
+
+def broken_sets(
+    instance: Instance, k: int, price: NDArray[np.int64], unit: int
+) -> set[tuple[int, ...]]:
+    """The distinct rows of each set of k copies whose prices sum to more than it costs."""
+    found = set()
+    for copies in combinations(range(instance.rows), k):
+        rows = instance.copies[list(copies)]
+        if price[rows].sum() > k * unit * join_cost(instance, copies):
+            found.add(tuple(sorted({*rows.tolist()})))
+    return found
+
+
+def drawn(
+    seed: int, number: int, kind: str, columns: tuple[int, int] = (1, 6)
+) -> Iterator[tuple[Instance, int, NDArray[np.int64], np.random.Generator]]:
+    """Tables with a k, and prices in units of 1/UNIT some of which are too high."""
+    for instance, rng in random_tables(seed, number, kind, (2, 10), columns):
+        k = int(rng.integers(1, min(5, instance.rows + 1)))
+        most = max(1, instance.worst_cost // instance.rows)
+        yield instance, k, rng.integers(-1, UNIT * most + 2, instance.distinct), rng
+
+
+def listed(instance: Instance, k: int, price: NDArray[np.int64]) -> list[tuple[int, ...]]:
+    """The sets that the search lists, each at its cost."""
+    sink = new_sink(1000, 5000)
+    found = RowSets(instance, k).listed(price, UNIT, never, 1 << 40, sink)
+    assert found is not None
+    sets = []
+    for p in range(found):
+        rows = sink.rows[sink.offset[p] : sink.offset[p + 1]].tolist()
+        copies = tuple(int(instance.first_copy[r]) for r in rows)
+        assert join_cost(instance, copies) == sink.cost[p]
+        sets.append(tuple(sorted(rows)))
+    return sets
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_listed_sets(kind: str) -> None:
+    """Tests that all sets that break their inequality are listed once, of copies the dearest."""
+    whole = merged = 0
+    for instance, k, price, _ in drawn(31, 150, kind):
+        broken, sets = broken_sets(instance, k, price, UNIT), listed(instance, k, price)
+        assert len(sets) == len({*sets}) and {*sets} <= broken
+        if instance.distinct == instance.rows:
+            assert {*sets} == broken
+            whole += len(sets)
+        assert bool(sets) == bool(broken)
+        merged += len(sets) < len(broken)
+    assert whole and merged
+
+
+def test_many_columns() -> None:
+    """Tests columns in several machine words."""
+    for seed, columns in enumerate((63, 64, 65, 130, 200)):
+        rng = np.random.default_rng(seed)
+        instance, _ = from_codes((rng.random((9, columns)) < rng.random(columns) / 2) * 1)
+        price = rng.integers(0, UNIT * columns, instance.distinct)
+        assert {*listed(instance, 3, price)} == broken_sets(instance, 3, price, UNIT)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_certified_prices(kind: str) -> None:
+    """Tests that prices are lowered until they hold, not at all if they do, and not too much."""
+    lowered = kept = 0
+    for instance, k, price, _ in drawn(32, 150, kind):
+        found = RowSets(instance, k).certified(price, UNIT, never)
+        assert found is not None and (found <= price).all()
+        assert not broken_sets(instance, k, found, UNIT) and prices_hold(instance, k, found, UNIT)
+        if not broken_sets(instance, k, price, UNIT):
+            assert (found == price).all()
+            kept += 1
+        lowered += (found < price).any()
+    assert lowered and kept
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_neighbours(kind: str) -> None:
+    """Tests the cost of the join with the (k−1)-st nearest copy, and that these prices hold."""
+    for instance, rng in random_tables(33, 80, kind, (2, 10)):
+        k = int(rng.integers(1, min(5, instance.rows + 1)))
+        price = neighbour_prices(sheet_of(instance), k, never)
+        assert price is not None and prices_hold(instance, k, price, 1)
+        for r, copy in enumerate(instance.first_copy[:-1].tolist()):
+            pays = sorted(join_cost(instance, (copy, other)) for other in range(instance.rows))
+            assert price[r] == pays[k - 1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_prices_of_rows(kind: str) -> None:
+    """Tests neighbours ≤ bound ≤ optimum, and that the prices hold for all patterns."""
+    raised = 0
+    for instance, rng in random_tables(34, 60, kind, (4, 9), (2, 6)):
+        k = int(rng.integers(2, 5))
+        found, better = wide.row_prices(instance, k, Stop())
+        weakest = neighbour_prices(sheet_of(instance), k, never)
+        best = optimum(instance, KAnonymity(k))
+        if best is None or weakest is None or not weakest.any():
+            assert found is None or not found.bound(instance.counts)
+            continue
+        assert found is not None and found.by_rows
+        assert prices_hold(instance, k, found.price, found.quantum)
+        assert weakest @ instance.counts <= found.bound(instance.counts) <= best
+        raised += better
+    assert raised > 10
+
+
+def test_as_good_as_prices_of_patterns() -> None:
+    """Tests that both searches end at nearly the same bound: they obey the same inequalities."""
+    for seed in range(4):
+        instance, _ = from_codes(np.random.default_rng(seed).integers(0, 3, (60, 7)))
+        tree = PrefixTree(instance)
+        start, _ = support_prices(tree, 4)
+        patterns = certify(tree, 4, PriceBound().ascend(tree, 4, start.astype(np.float64)))
+        found, _ = wide.row_prices(instance, 4, Stop())
+        assert found is not None
+        bounds = [one.total(instance.counts) / one.quantum for one in (found, patterns)]
+        assert bounds[0] == pytest.approx(bounds[1], rel=0.01)
+
+
+def after(calls: int) -> Callable[[Stop], bool]:
+    """Stop when it was asked so many times."""
+    left = [calls]
+
+    def now(_: Stop) -> bool:
+        left[0] -= 1
+        return left[0] < 0
+
+    return now
+
+
+def test_a_run_that_is_ended_never_promises_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests prices and reports of runs that are stopped after any number of looks at the clock."""
+    monkeypatch.setattr("incrowd.bounds.row_sets.PIECE", 10)
+    instance, _ = from_codes(np.random.default_rng(1).integers(0, 3, (9, 8)))
+    best, bounds = optimum(instance, KAnonymity(3)), set()
+    assert best is not None
+    for calls in (*range(0, 60, 7), 100, 200, 400, 1000, 10**6):
+        told: list[tuple[float, float]] = []
+        report = lambda *one, told=told: told.append(one)  # noqa: E731
+        with pytest.MonkeyPatch.context() as ended:
+            ended.setattr(Stop, "now", after(calls))
+            prices = wide.wide_prices(instance, 3, Stop(), 1.0, report)
+        bound = prices.bound(instance.counts)
+        assert prices_hold(instance, 3, prices.price, prices.quantum)
+        assert bound <= best and all(one <= bound for one, _ in told)
+        bounds.add(bound)
+    assert len(bounds) > 2
+
+
+@pytest.mark.parametrize("steps", [0, 100, 3000])
+def test_a_search_that_is_too_long_is_given_up(steps: int, monkeypatch) -> None:
+    """Tests that tables whose sets are too many are priced by groups of columns, or partly."""
+    codes = np.random.default_rng(2).integers(0, 2, (40, 12))
+    instance, _ = from_codes(codes)
+    monkeypatch.setattr(wide, "LONGEST", steps)
+    prices: Prices = wide.wide_prices(instance, 4, Stop())
+    assert prices_hold(instance, 4, prices.price, prices.quantum)
+    assert prices.bound(instance.counts) > 0

@@ -1,0 +1,137 @@
+"""Tests of the price inequality checked by sets of rows, against brute force over patterns."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from proof_samples import Forger, broken_pattern, coded, problems, write_honest
+
+from incrowd.bounds.prices import Prices
+from incrowd.bounds.row_sets import MEND, RowSets
+from incrowd.checker import crowds, inequality
+from incrowd.checker.rejection import RejectedError
+from incrowd.checker.verify import check
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem.instance import from_codes
+from oracle import optimum
+
+QUANTUM = 12
+
+
+@settings(max_examples=300, deadline=None)
+@given(problems(), st.data())
+def test_any_prices(problem, data) -> None:
+    """Tests that a set is found exactly where a pattern breaks the inequality, at any chunk."""
+    instance, codes, _, k = problem
+    most = QUANTUM * (sum(int(tree.cost.max()) for tree in instance.trees) + 1)
+    price = data.draw(st.lists(st.integers(-3, most), min_size=len(codes), max_size=len(codes)))
+    leaves, trees = coded(instance.trees, codes)
+    mark = np.zeros(len(codes), np.int64)
+    rows = inequality.merged(leaves, np.array(price), mark, trees, QUANTUM)
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr(crowds, "CHUNK", data.draw(st.sampled_from([1, 3, 1 << 19])))
+        small.setattr(crowds, "BEGINS", data.draw(st.sampled_from([1, 20, 1 << 22])))
+        found = list(crowds.violations(rows, k))
+    assert bool(found) == broken_pattern(codes, price, instance.trees, k, QUANTUM)
+    assert all(len(at) and cost >= 0 for at, cost in found)
+
+
+def by_rows(instance, k: int) -> Prices:
+    """Prices that hold, none of which can be raised."""
+    sets, price = RowSets(instance, k), np.zeros(instance.distinct, np.int64)
+    most = QUANTUM * k * (1 + sum(int(tree.cost.max()) for tree in instance.trees))
+    for row in range(instance.distinct):
+        step = 1 << most.bit_length()
+        while step := step // 2:
+            price[row] += step
+            if sets.run(MEND, price.copy(), QUANTUM, lambda: False):
+                price[row] -= step
+    return Prices(price, QUANTUM, by_rows=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.data())
+def test_proofs_by_rows(problem, data) -> None:
+    """Tests honest proofs, and prices one unit higher against all patterns."""
+    instance, codes, copy, k = problem
+    n = len(codes)
+    classes = np.minimum(np.arange(n) // k, n // k - 1)
+    row = data.draw(st.integers(0, n - 1))
+    prices = by_rows(instance, k)
+    with TemporaryDirectory() as honest, TemporaryDirectory() as folder:
+        paths = write_honest(Path(honest), instance, codes, copy, classes, k, prices)
+        verdict = check(*paths)
+        forger = Forger(Path(honest), Path(folder))
+        assert forger.facts["search"] == "rows"
+        forger.cell("rows.parquet", "price", row, lambda p: p + 1)
+        raised = forger.parts["rows.parquet"]["price"].to_list()
+        forged = forger.save()
+    if any(tree.cost.any() for tree in instance.trees):  # else a bound says nothing
+        assert verdict.accepted, verdict.reason
+        least = optimum(instance, KAnonymity(k))
+        assert least is not None and verdict.facts["bound"] <= least
+        assert forged.accepted != broken_pattern(codes, raised, instance.trees, k, QUANTUM)
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a release of 60 rows in 70 columns, and its proof by sets of rows."""
+    folder = tmp_path_factory.mktemp("crowds")
+    rng = np.random.default_rng(5)
+    codes = (rng.random((60, 70)) < rng.random(70) / 2).astype(np.int32)
+    instance, copy = from_codes(codes)
+    classes = np.empty(60, np.int64)
+    classes[copy] = np.arange(60) // 4
+    write_honest(folder, instance, codes, copy, classes, 4, by_rows(instance, 4))
+    return folder
+
+
+def test_one_too_high(honest: Path, tmp_path: Path) -> None:
+    """Tests prices of a wide table one unit higher: all of them are as high as can be."""
+    assert Forger(honest, tmp_path).save().accepted
+    for row in range(0, 60, 5):
+        forger = Forger(honest, tmp_path)
+        forger.cell("rows.parquet", "price", row, lambda p: p + 1)
+        assert "too high" in str(forger.save().reason)
+
+
+def test_a_higher_bound(honest: Path, tmp_path: Path) -> None:
+    """Tests that the bound is what the prices prove."""
+    forger = Forger(honest, tmp_path)
+    forger.facts["bound"] += 1
+    assert "the prices prove" in str(forger.save().reason)
+
+
+def test_too_many_sets(honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a proof is refused when the steps run out, wherever that is."""
+    assert Forger(honest, tmp_path).save().accepted
+    for steps in (0, 1, 60, 3600, 3700):
+        monkeypatch.setattr(crowds, "FEW", steps - 60)
+        monkeypatch.setattr(crowds, "STEPS", 1)
+        assert "too many sets" in str(Forger(honest, tmp_path).save().reason)
+
+
+@pytest.mark.parametrize("stated", [None, "columns", ["rows"], 1])
+def test_searches_that_are_not_known(stated, honest: Path, tmp_path: Path, monkeypatch) -> None:
+    """Tests that only ``rows`` means sets of rows: all else is asked by patterns."""
+    monkeypatch.setattr(inequality, "STEPS", 0)
+    forger = Forger(honest, tmp_path)
+    forger.facts["search"] = stated
+    assert "too many patterns" in str(forger.save().reason)
+
+
+def test_rules_and_odd_sets_do_not_go_with_rows() -> None:
+    """Tests that sets of rows are refused where they would not show every class that breaks."""
+    from types import SimpleNamespace
+
+    for facts, law, sets in (({}, None, 0), ({}, object(), 1), ({"search": "rows"}, None, 0)):
+        proof = SimpleNamespace(facts=facts, sets=SimpleNamespace(height=sets))
+        assert (crowds.search_of(proof, law) is crowds.violations) == bool(facts)
+    for law, sets in ((object(), 0), (None, 1)):
+        facts = {"search": "rows"}
+        proof = SimpleNamespace(facts=facts, sets=SimpleNamespace(height=sets))
+        with pytest.raises(RejectedError, match="no rules and no odd sets"):
+            crowds.search_of(proof, law)
