@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.family import trees_of
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
@@ -273,7 +274,7 @@ def search(
 def sheet_of(instance: Instance) -> Sheet:
     """Return a table with a column for each level below the root of each hierarchy."""
     nodes, weights = [], []
-    for j, tree in enumerate(instance.trees):
+    for j, tree in enumerate(trees_of(instance.trees, "a search by rows")):
         code = instance.codes[:, j]
         for level in range(tree.levels - 1):
             nodes.append(tree.node[level][code])

@@ -21,6 +21,7 @@ from incrowd.bounds.neighbours import neighbour_prices
 from incrowd.bounds.price import quantum_for, rounded_down
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.row_sets import WORD, RowSets
+from incrowd.hierarchy.tree import Tree
 from incrowd.lattice.emission import new_sink
 from incrowd.problem.instance import Instance
 from incrowd.run.stop import Stop
@@ -72,7 +73,10 @@ def row_prices(
 
     None where the search for these sets would be too long.  Parameters as of ``wide_prices``.
     """
-    rows, words = instance.distinct, -(-sum(t.levels - 1 for t in instance.trees) // WORD)
+    trees = [tree for tree in instance.trees if isinstance(tree, Tree)]
+    if len(trees) < len(instance.trees):  # intervals have no levels
+        return None, False
+    rows, words = instance.distinct, -(-sum(tree.levels - 1 for tree in trees) // WORD)
     if k < 2 or instance.rows < k or rows * rows > LONGEST or rows * k * words > ROOM:
         return None, False
     rounds = RowRounds(RowSets(instance, k), instance.counts, stop, share, report)

@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 
 from incrowd.checker import inequality
 from incrowd.checker.inequality import CHUNK, FEW, STEPS, Ints, Rows
-from incrowd.checker.rejection import require
+from incrowd.checker.ranges import Windows
+from incrowd.checker.rejection import RejectedError, require
 
 Bytes = NDArray[np.uint8]
 BEGINS = 1 << 22  # pairs of a first row and another that are compared at once
@@ -94,11 +95,14 @@ def violations(rows: Rows, k: int, keep: None = None) -> Iterator[tuple[Ints, in
 
 def columns_of(rows: Rows) -> tuple[Ints, Ints]:
     """Return nodes, and what the step to the next level costs, both (rows, columns)."""
-    steps = [
-        (node[at][leaf], cost[at + 1][leaf] - cost[at][leaf])
-        for leaf, (node, cost) in zip(rows.leaf, rows.trees, strict=True)
-        for at in range(len(node) - 1)
-    ]
+    steps = []
+    for leaf, tree in zip(rows.leaf, rows.trees, strict=True):
+        if isinstance(tree, Windows):
+            raise RejectedError("sets of rows go with no ranges")
+        node, cost = tree
+        steps += [
+            (node[at][leaf], cost[at + 1][leaf] - cost[at][leaf]) for at in range(len(node) - 1)
+        ]
     both = np.array(steps, np.int64).reshape(len(steps), 2, len(rows.price))
     return both[:, 0].T, both[:, 1].T
 
