@@ -24,14 +24,20 @@ class Plain(NamedTuple):
     rows: Cells
 
 
-def table_of(data: bytes, delimiter: str, encoding: str) -> Plain:
-    """Read a table; delimited text by the dialect that it was written in."""
+ENDS = "\r\n"
+
+
+def table_of(data: bytes, delimiter: str, encoding: str, ends: str = ENDS) -> Plain:
+    """Read a table; delimited text by the dialect that it was written in.
+
+    ``ends``: what ends a line; an original's are its own, whatever other readers think.
+    """
     if data[:4] == b"PAR1" or data[:6] == b"ARROW1" or data[:4] == b"\xff" * 4:
         table = packed_of(data)
         columns = [[shown(cell) for cell in column] for column in lists_of(table)]
         return Plain(table.column_names, [list(row) for row in zip(*columns, strict=True)])
     try:
-        lines = records(data.decode(encoding).removeprefix("\ufeff"), delimiter)
+        lines = records(data.decode(encoding).removeprefix("\ufeff"), delimiter, ends=ends)
     except UnicodeError:
         raise Unreadable("not of its encoding") from None
     header, *rows = lines
@@ -60,7 +66,12 @@ def packed_of(data: bytes) -> pa.Table:
     except Unreadable:
         pass
     kinds = {b"PAR": pl.read_parquet, b"ARR": pl.read_ipc}
-    return kinds.get(data[:3], pl.read_ipc_stream)(io.BytesIO(data)).to_arrow()
+    found = kinds.get(data[:3], pl.read_ipc_stream)(io.BytesIO(data))
+    wide = [name for name, kind in found.schema.items() if str(kind) in ("Int128", "UInt128")]
+    try:
+        return found.with_columns(pl.col(wide).cast(pl.Int64)).to_arrow()  # Arrow has none so wide
+    except pl.exceptions.PolarsError as error:
+        raise Unreadable(str(error)[:80]) from None
 
 
 def lists_of(table: pa.Table) -> list[list[Any]]:
@@ -85,10 +96,11 @@ def shown(cell: Any) -> str | None:
     return cell.isoformat() if isinstance(cell, date) else str(cell)
 
 
-def records(text: str, delimiter: str, written: bool = False) -> Cells:
+def records(text: str, delimiter: str, written: bool = False, ends: str = ENDS) -> Cells:
     """Cut delimited text into fields; an empty one without quotes is None.
 
-    Lines end where most readers end them: at a line feed, a carriage return, or both.
+    Lines end where most readers end them: at a line feed, a carriage return, or both; or at one of
+    ``ends`` alone, before which a carriage return may stand.
     ``written``: return fields as they are written, quotes and all.
     """
     lines: Cells = [[]]
@@ -98,7 +110,7 @@ def records(text: str, delimiter: str, written: bool = False) -> Cells:
         if text[at : at + 1] == '"':
             field, at = quoted(text, at + 1)
         else:
-            while at < end and text[at] not in (delimiter, "\n", "\r"):
+            while at < end and text[at] not in (delimiter, *ends) and text[at : at + 2] != "\r\n":
                 at += 1
             field = text[start:at] or None
         lines[-1].append(text[start:at] if written else field)

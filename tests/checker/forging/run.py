@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from forging import climbing, facts, meaning, parts, raw
 from forging.bundle import Bundle
 from forging.judge import faults_of
-from forging.plain import Plain, Unreadable, proof_of, records, table_of
+from forging.plain import ENDS, Plain, Unreadable, proof_of, records, table_of
 from incrowd.checker.verify import check
 from incrowd.cli import cli
 
@@ -138,7 +138,8 @@ def judged(bundle: Bundle, paths: Sequence[Path], said: Mapping[str, object]) ->
     for name, path in zip(("release", "original"), paths, strict=False):
         one = bundle.table(name)
         try:
-            tables.append(table_of(path.read_bytes(), one.delimiter, one.encoding))
+            ends = one.newline[-1] if name == "original" else ENDS
+            tables.append(table_of(path.read_bytes(), one.delimiter, one.encoding, ends))
         except Unreadable as error:
             return [f"no other reader opens the {name}: {error}"]
     try:
