@@ -65,7 +65,8 @@ class Intervals:
         must(rule["cost"] in ("width", "values", "stars"), "has an unknown cost")
         self.kind, self.cost = rule["kind"], rule["cost"]
         self.places = {text: Fraction(n) for n, text in enumerate(order or [])}
-        must(len(self.places) == len(order or []), "lists a value twice")
+        fine = all(text and ".." not in text for text in self.places)
+        must(fine and len(self.places) == len(order or []), "lists a value twice, or no plain one")
         self.step, self.most = (number(rule[name]) for name in ("round", "most"))
         for name, read in (("round", self.step), ("most", self.most)):
             fine = rule[name] is None or (read is not None and read > 0)
