@@ -54,7 +54,9 @@ class Intervals:
     leaves: the values in their order, then those that only the star holds.
     """
 
-    def __init__(self, rule: Mapping[str, Any], ladder: pl.DataFrame, column: str) -> None:
+    def __init__(
+        self, rule: Mapping[str, Any], ladder: pl.DataFrame, column: str, missing: Any = ()
+    ) -> None:
         def must(truth: bool, reason: str) -> None:
             require(truth, f"its range {reason}", column=column)
 
@@ -75,7 +77,7 @@ class Intervals:
         must(ladder["level"].n_unique() <= 2, "has a ladder with groups")
         values = ladder.filter(pl.col("level") == 0)["leaf"].to_list()
         at = {value: self.place(value) for value in values if value is not None}
-        only_star = [text for text in at if DECLARED.fullmatch(text)]
+        only_star = [text for text in at if DECLARED.fullmatch(text) or text in missing]
         self.known = {text: x for text, x in at.items() if x is not None and text not in only_star}
         must(len(self.known) + len(only_star) == len(at), "has a value without a place")
         inside = sorted(self.known, key=lambda text: (self.known[text], text))
@@ -173,7 +175,7 @@ def intervals_of(
             rule = known["range"]
             require(isinstance(rule, dict), "its range is no JSON object", column=column)
             try:
-                found[column] = Intervals(rule, ladder, column)
+                found[column] = Intervals(rule, ladder, column, known.get("missing", ()))
             except (TypeError, ValueError, KeyError, InvalidOperation):
                 raise RejectedError("its range is written otherwise", column=column) from None
             fine = is_called(str(known.get("origin")), rule)

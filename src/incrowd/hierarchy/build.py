@@ -8,6 +8,7 @@ from incrowd.errors import HierarchyError, InputError, did_you_mean
 from incrowd.hierarchy.costs import PLACES, Cost, Number, exact, parse_cost
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.ladder import Ladder, Source
+from incrowd.hierarchy.missing import Sparing, bare_of, declared
 from incrowd.hierarchy.ranges import Ranges
 from incrowd.hierarchy.suppression import Suppression
 from incrowd.hierarchy.tree import Tree
@@ -53,8 +54,10 @@ def build_trees(
     charged = []
     for column, distinct in values.items():
         source, rule = sources.get(column, Suppression()), _rule(choices.get(column, "level"))
-        if isinstance(source, Ranges):
-            family, unit = source.family(column, distinct, rule)
+        ranges = bare_of(source)
+        if isinstance(ranges, Ranges):
+            marks = source.marks if isinstance(source, Sparing) else ()
+            family, unit = ranges.family(column, declared(distinct, marks), rule)
         else:
             family, unit = _tree(source.build(column, distinct), rule)
         weight = weight_of(column, weights.get(column, 1))
@@ -94,7 +97,7 @@ def weight_of(column: str, weight: Number) -> Fraction:
     if value == 0:
         raise InputError(
             f"weight of column {column!r}: 0; weights are positive (keep a column that may be "
-            f"starred for nothing out of the quasi-identifiers), with at most {PLACES} decimals"
+            f"suppressed for nothing out of the quasi-identifiers), with at most {PLACES} decimals"
         )
     return value
 

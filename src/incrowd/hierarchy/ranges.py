@@ -136,7 +136,7 @@ class Ranges:
             for first in ends.first
         ]
         reach = [max(at, c) for c, at in enumerate(reach)]
-        beyond = [*declared, *([None] if missing else [])]
+        beyond = [*map(str, declared), *([None] if missing else [])]
         here = range(len(known), len(known) + len(beyond))
         void = np.zeros(len(beyond), np.int64)
         family = RangeFamily(

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import leaves_under
+from incrowd.hierarchy.ladder import is_missing
 from incrowd.measures.figures import ColumnFigures
 from incrowd.tables.base import Column
 
@@ -30,7 +31,7 @@ def column_figures(
     return ColumnFigures(
         name=name,
         values=len(column.values),
-        missing=counts.get(None, 0),
+        missing=sum(count for value, count in counts.items() if is_missing(value)),
         stars=counts.get(star, 0),
         entropy=entropy(np.array(list(counts.values()))),
         entropy_loss=loss,
