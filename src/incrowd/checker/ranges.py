@@ -4,6 +4,7 @@ The rule stands in the proof beside the column's ladder, which lists the values 
 All else is worked out here from the texts of the values, in exact numbers.
 """
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
@@ -21,6 +22,7 @@ Ints = NDArray[np.int64]
 PARTS = 10**6  # of the widest interval: the unit of positions
 LONGEST = 60  # digits before or behind the point
 BLOCK = 1 << 19  # windows, and entries in them, expanded at once; bounds the memory
+DECLARED = re.compile(r"missing \S+( \(.*\))?", re.DOTALL)  # how statistics packages' files say so
 KEYS = {"kind", "round", "most", "cost"}
 
 
@@ -52,7 +54,9 @@ class Intervals:
     leaves: the values in their order, then those that only the star holds.
     """
 
-    def __init__(self, rule: Mapping[str, Any], ladder: pl.DataFrame, column: str) -> None:
+    def __init__(
+        self, rule: Mapping[str, Any], ladder: pl.DataFrame, column: str, missing: Any = ()
+    ) -> None:
         def must(truth: bool, reason: str) -> None:
             require(truth, f"its range {reason}", column=column)
 
@@ -63,7 +67,8 @@ class Intervals:
         must(rule["cost"] in ("width", "values", "stars"), "has an unknown cost")
         self.kind, self.cost = rule["kind"], rule["cost"]
         self.places = {text: Fraction(n) for n, text in enumerate(order or [])}
-        must(len(self.places) == len(order or []), "lists a value twice")
+        fine = all(text and ".." not in text for text in self.places)
+        must(fine and len(self.places) == len(order or []), "lists a value twice, or no plain one")
         self.step, self.most = (number(rule[name]) for name in ("round", "most"))
         for name, read in (("round", self.step), ("most", self.most)):
             fine = rule[name] is None or (read is not None and read > 0)
@@ -72,13 +77,14 @@ class Intervals:
         must(ladder["level"].n_unique() <= 2, "has a ladder with groups")
         values = ladder.filter(pl.col("level") == 0)["leaf"].to_list()
         at = {value: self.place(value) for value in values if value is not None}
-        self.known = {text: place for text, place in at.items() if place is not None}
-        only_star = [text for text in at if text not in self.known]
-        must(all(text.startswith("missing ") for text in only_star), "has a value without a place")
+        only_star = [text for text in at if DECLARED.fullmatch(text) or text in missing]
+        self.known = {text: x for text, x in at.items() if x is not None and text not in only_star}
+        must(len(self.known) + len(only_star) == len(at), "has a value without a place")
         inside = sorted(self.known, key=lambda text: (self.known[text], text))
         self.leaves: list[str | None] = [*inside, *sorted(only_star)]
         self.leaves += [None] if None in values else []
         self.numbers = [self.known[text] for text in inside]
+        self.distinct, self.names = sorted({*self.numbers}), list(self.places)
         self.star = max(ladder["cost"].to_list(), default=0)
         must(self.star % PARTS == 0, "has costs that are no millionths")
         self.ends = [
@@ -104,7 +110,7 @@ class Intervals:
     def text(self, end: Fraction) -> str:
         """Return how an end of an interval is written."""
         if self.kind == "order":
-            return list(self.places)[int(end)]
+            return self.names[int(end)]
         return date.fromordinal(int(end)).isoformat() if self.kind == "dates" else written(end)
 
     def positions(self, low: Fraction, high: Fraction) -> tuple[int, int]:
@@ -113,10 +119,9 @@ class Intervals:
             return 0, PARTS
         least, greatest = self.ends[0][0], self.ends[-1][1]
         if self.cost == "values":
-            distinct = sorted(set(self.numbers))
-            low = Fraction(bisect_left(distinct, low))
-            high = Fraction(bisect_right(distinct, high) - 1)
-            least, greatest = Fraction(0), Fraction(len(distinct) - 1)
+            low = Fraction(bisect_left(self.distinct, low))
+            high = Fraction(bisect_right(self.distinct, high) - 1)
+            least, greatest = Fraction(0), Fraction(len(self.distinct) - 1)
         width = (greatest - least) or Fraction(1)
         low, high = ((x - least) / width * PARTS + Fraction(1, 2) for x in (low, high))
         return int(low // 1), int(high // 1)
@@ -170,7 +175,7 @@ def intervals_of(
             rule = known["range"]
             require(isinstance(rule, dict), "its range is no JSON object", column=column)
             try:
-                found[column] = Intervals(rule, ladder, column)
+                found[column] = Intervals(rule, ladder, column, known.get("missing", ()))
             except (TypeError, ValueError, KeyError, InvalidOperation):
                 raise RejectedError("its range is written otherwise", column=column) from None
             fine = is_called(str(known.get("origin")), rule)

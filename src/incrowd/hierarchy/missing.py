@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from incrowd.errors import HierarchyError
 from incrowd.hierarchy.ladder import Declared, Ladder, Source
 
 
@@ -46,20 +45,11 @@ class Sparing:
         return replace(ladder, labels=labels)
 
 
-def bare(source: Source) -> Source:
-    """Return the source of the values that are not missing."""
-    return source.source if isinstance(source, Sparing) else source
-
-
-def require_unmarked(source: Source, column: str, values: Sequence[str | None]) -> None:
-    """Raise HierarchyError where a source of intervals is to spare a value of the column."""
-    if isinstance(source, Sparing) and set(source.marks) & set(values):
-        raise HierarchyError(
-            f"column {column!r}: {source} takes no texts for missing values (--na); leave such "
-            "cells empty, or give a hierarchy with levels, like interval:5,10,20"
-        )
-
-
 def sparing(source: Source, marks: Sequence[str]) -> Source:
     """Return the source, sparing marks if there are any."""
     return Sparing(source, tuple(marks)) if marks else source
+
+
+def bare_of(source: Any) -> Any:
+    """Return the source of the values other than marks."""
+    return source.source if isinstance(source, Sparing) else source

@@ -56,6 +56,12 @@ class RangeFamily:
             array.setflags(write=False)
 
     @property
+    def spared(self) -> tuple[str, ...]:
+        """The values, but for the missing one, that no interval holds."""
+        both = zip(self.leaves, self.first, strict=True)
+        return tuple(leaf for leaf, text in both if leaf is not None and not text)
+
+    @property
     def roots(self) -> NDArray[np.int64]:
         """int64, shape (leaves,): what a cell of each value costs as ``*``."""
         return np.full(len(self.leaves), self.dearest, np.int64)

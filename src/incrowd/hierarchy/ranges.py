@@ -58,6 +58,8 @@ class Ranges:
         if self.cost not in (WIDTH, VALUES):
             hint = did_you_mean(self.cost, (WIDTH, VALUES))
             raise HierarchyError(f"{self}: cost is width or values{hint}")
+        if any(not value or BETWEEN in value for value in self.order or ()):
+            raise HierarchyError(f"{self}: a listed value is empty or has {BETWEEN!r} in it")
         if self.order is not None and self.round is not None:
             raise HierarchyError(f"{self}: ends of listed values are not rounded; leave round out")
 
@@ -121,8 +123,13 @@ class Ranges:
         kind, place = self._places(column, known)
         order = sorted(range(len(known)), key=lambda i: (place[i], known[i]))
         known, place = [known[i] for i in order], [place[i] for i in order]
-        ends = Ends.of(kind, place, self)
-        down, up = positions(place, ends, self._charged(column, cost))
+        ends, charged = Ends.of(kind, place, self), self._charged(column, cost)
+        if charged == STARS and len(set(place)) < len(place):  # one of them would stay as it is
+            raise HierarchyError(
+                f"column {column!r}: one value is written in several ways, and the cost 'stars' "
+                "cannot say which of them changed; write it alike, or choose the cost level or ncp"
+            )
+        down, up = positions(place, ends, charged)
         most = None if self.most is None else Fraction(self.most)
         reach = [
             len(known) - 1 if most is None else bisect_right(ends.last, first + most) - 1
@@ -141,7 +148,7 @@ class Ranges:
             np.concatenate([np.array(up, np.int64), void]),
             np.array([*reach, *here], np.int64),
             NCP_SCALE,
-            self.stated(kind, self._charged(column, cost)),
+            self.stated(kind, charged),
             ends.between,
         )
         return family, NCP_SCALE

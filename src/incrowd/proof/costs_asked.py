@@ -13,7 +13,7 @@ from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.build import build_trees, weight_of
 from incrowd.hierarchy.file import HierarchyRows
 from incrowd.hierarchy.labels import with_star
-from incrowd.hierarchy.missing import sparing
+from incrowd.hierarchy.missing import bare_of, sparing
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import STARS, WIDTH, Ranges
 from incrowd.hierarchy.spec import parse
@@ -40,11 +40,12 @@ def range_of(stated: dict[str, Any]) -> Ranges:
 def same_range(proof: Proof, column: str, source: Any) -> bool:
     """Whether a source of hierarchies is the rule that a proof states."""
     stated = stated_of(proof, column).get("range")
-    if stated is None or not isinstance(source, Ranges):
+    bare = bare_of(source)
+    if stated is None or not isinstance(bare, Ranges):
         return False
     parts = ("round", "most", "order", *(() if stated["cost"] == STARS else ("cost",)))
     mine = range_of(stated)
-    return all(getattr(mine, name) == getattr(source, name) for name in parts)
+    return all(getattr(mine, name) == getattr(bare, name) for name in parts)
 
 
 def rungs_of(proof: Proof, column: str) -> pl.DataFrame:
@@ -145,7 +146,7 @@ def source_of(proof: Proof, policy: Policy, column: str) -> Any:
     if known is None:
         return None
     if "range" in known:
-        return range_of(known["range"])
+        return sparing(range_of(known["range"]), known.get("missing", ()))
     if known.get("sha256") is None:
         try:
             return sparing(parse(str(known.get("origin"))), known.get("missing", ()))

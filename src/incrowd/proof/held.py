@@ -21,7 +21,7 @@ from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import require_columns
 from incrowd.errors import VerificationError
-from incrowd.hierarchy.missing import bare
+from incrowd.hierarchy.missing import bare_of
 from incrowd.hierarchy.ranges import Ranges
 from incrowd.policy import Policy
 from incrowd.policy.base import Roles
@@ -164,8 +164,8 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
                 require_hierarchy(proof, column, path.read_bytes())
             except RejectedError as no:
                 yield str(no)
-        elif isinstance(bare(sources[column]), Ranges) or "range" in stated_of(proof, column):
-            if not same_range(proof, column, bare(sources[column])):
+        elif isinstance(bare_of(sources[column]), Ranges) or "range" in stated_of(proof, column):
+            if not same_range(proof, column, sources[column]):
                 yield f"column {column!r}: its hierarchy is not {sources[column]}"
         elif paths_of(proof, column) != labels_of(sources[column], proof, column):
             yield f"column {column!r}: its hierarchy is not {sources[column]}"

@@ -112,7 +112,7 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
             role: list(getattr(evidence.roles, role)) for role in ("qi", "sensitive", "id", "keep")
         },
         "hierarchies": {column: dict(known) for column, known in evidence.hierarchies.items()}
-        | ranges_stated(instance.trees),
+        | ranges_stated(instance.trees, evidence.hierarchies),
         "star": next((tree.star for tree in instance.trees), STAR),
         "models": [dict(model) for model in evidence.models],
         **({"unchecked": list(evidence.unchecked)} if evidence.unchecked else {}),
@@ -132,10 +132,17 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
     }
 
 
-def ranges_stated(families: Iterable[Family]) -> dict[str, dict[str, Any]]:
+def ranges_stated(
+    families: Iterable[Family], known: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
     """Return what a proof says of columns with intervals: the rule in public words, and apart."""
     return {
-        family.column: {"origin": family.rule["rule"], "sha256": None, "range": stated(family)}
+        family.column: {
+            **known.get(family.column, {}),
+            "origin": family.rule["rule"],
+            "sha256": None,
+            "range": stated(family),
+        }
         for family in families
         if isinstance(family, RangeFamily)
     }

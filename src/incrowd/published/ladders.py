@@ -42,7 +42,7 @@ def ladders_of(trees: tuple[Family, ...]) -> dict[str, pl.DataFrame]:
 def ranges_of(trees: tuple[Family, ...]) -> dict[str, Intervals]:
     """Return the intervals of the columns that have them, as the checker works them out."""
     return {
-        tree.column: Intervals(stated(tree), ladder_of(tree), tree.column)
+        tree.column: Intervals(stated(tree), ladder_of(tree), tree.column, tree.spared)
         for tree in trees
         if isinstance(tree, RangeFamily)
     }
