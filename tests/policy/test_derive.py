@@ -148,10 +148,8 @@ def test_commands(table: str) -> None:
     for words in (asked, by_file):
         assert incrowd("verify", "o.csv", "--original", table, *words).exit_code == 0
         assert float(incrowd("bound", table, *words).stdout) >= 0
-        assert incrowd("frontier", table, "--k", "2", *words[2:] * (words is asked)).exit_code in (
-            0,
-            2,
-        )
+        others = asked[2:] if words is asked else by_file
+        assert incrowd("frontier", table, "--k", "2", *others).exit_code == 0
         attacked = ("attack", "o.csv", "--original", table, *words, "--attack", "linkage")
         assert incrowd(*attacked).exit_code == 0
     measured = incrowd("measure", table, *by_file, "--json")
@@ -185,11 +183,10 @@ def test_a_proof_is_of_the_derived_table(table: str) -> None:
 def test_init_proposes_ages(tmp_path: Path) -> None:
     """Tests the lines for birth dates, and none for other dates."""
     days = [f"{1950 + i}-03-0{1 + i % 9}" for i in range(40)]
-    frame = pl.DataFrame(
-        {"dateOfBirth": days, "visit": days, "dob": [d[8:] + "/03/" + d[:4] for d in days]}
-    )
-    frame.write_csv(tmp_path / "t.csv")
+    frame = pl.DataFrame({"dateOfBirth": days, "visit": days})
+    turned = [f"{13 + i % 9}/03/{1950 + i}" for i in range(40)]
+    frame.with_columns(dob=pl.Series(turned)).write_csv(tmp_path / "t.csv")
     text = incrowd("init", tmp_path / "t.csv").stdout
     assert '# age = "years(dateOfBirth, YYYY-MM-DD)"' in text
     assert "years(visit" not in text and "# [derive]" in text
-    assert "years(dob, YYYY-MM-DD" not in text or "format=" in text
+    assert '# age_2 = "years(dob, YYYY-MM-DD, format=%d/%m/%Y)"' in text
