@@ -27,7 +27,7 @@ LAYERS = (
     "release",
     "existing",
     "_api",
-    "attacks frontiers spark sklearn",
+    "codebooks attacks frontiers spark sklearn",
     "desk",
     "cli",
 )

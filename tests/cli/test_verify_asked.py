@@ -132,6 +132,7 @@ SHOWN = {
     "release",
     "original",
     "proof",
+    "patterns",  # of a release that has no proof
     "as_json",
     "quiet",
 }  # what is asked about, and how it is told

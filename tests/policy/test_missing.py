@@ -13,10 +13,10 @@ import incrowd as ic
 from incrowd.checker.verify import check
 from incrowd.cli import cli
 from incrowd.errors import HierarchyError, InputError
-from incrowd.hierarchy.missing import EVERY, likely, marks_for, marks_of
 from incrowd.hierarchy.spec import parse
 from incrowd.measures.orders import ordered
 from incrowd.policy import Policy
+from incrowd.text.missing import EVERY, likely, marks_for, marks_of
 
 ROWS = {
     "name": list("abcdefgh"),

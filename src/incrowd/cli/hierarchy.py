@@ -121,7 +121,7 @@ def check(
             click.echo(f"wrong: {fault}")
         for note in found.notes:
             click.echo(f"note: {note}")
-        click.echo("sound" if found.sound else f"{len(found.faults)} to mend")
+        click.echo("sound" if found.sound else f"{len(found.faults)} to correct")
     return 0 if found.sound else 1
 
 

@@ -7,7 +7,7 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
-from incrowd.errors import InputError, no_column
+from incrowd.errors import InputError
 from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import read_keys
 
@@ -136,7 +136,7 @@ def asked_of(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]
     for role in ("qi", "sensitive", "ignore", "id", "keep"):
         if given[role]:
             roles[role] = options.split_names(given[role], columns)
-            require_columns(f"--{role}", roles[role], columns)
+            options.require_columns(f"--{role}", roles[role], columns)
     typed = [name for names in roles.values() for name in names]
     measured = {*roles.get("qi", ()), *roles.get("sensitive", ())}
     both = [n for role in ("ignore", "id", "keep") for n in roles.get(role, ()) if n in measured]
@@ -146,7 +146,7 @@ def asked_of(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]
         names = said.get(role) or []
         names = [names] if isinstance(names, str) else names
         if role not in ("id", "person"):
-            require_columns(f"--policy: {role}", names, columns)
+            options.require_columns(f"--policy: {role}", names, columns)
         left = [name for name in names if name in columns and name not in typed]
         roles.setdefault(role, left)
     unwanted = [name for role, names in roles.items() if role != "qi" for name in names]
@@ -160,13 +160,6 @@ def asked_of(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]
         "star": given["star"] if options.is_typed("star") else said.get("star", given["star"]),
         "na": options.marked(said.get("na"), given["na"], columns),
     }
-
-
-def require_columns(option: str, names: Sequence[str], columns: Sequence[str]) -> None:
-    """Raise InputError for a name that no column bears."""
-    for name in names:
-        if name not in columns:
-            raise no_column(option, name, columns)
 
 
 def whole_numbers(option: str, text: str) -> list[int]:

@@ -13,6 +13,7 @@ from incrowd.policy.base import OPTIONS
 from incrowd.policy.cap import caps_of, parse_cap
 from incrowd.policy.file import read_keys
 from incrowd.policy.options import MANY, Option
+from incrowd.text.missing import EVERY
 
 if TYPE_CHECKING:
     from incrowd.tables.base import Source
@@ -153,6 +154,13 @@ def split_names(given: Sequence[str], columns: Sequence[str]) -> list[str]:
         for fields in csv.reader(io.StringIO(text, newline=""), skipinitialspace=True):
             names += [f if f in columns else f.strip() for f in fields]
     return names
+
+
+def require_columns(option: str, names: Sequence[str], columns: Sequence[str]) -> None:
+    """Raise InputError for a name that no column bears."""
+    for name in names:
+        if name not in columns:
+            raise no_column(option, name, columns)
 
 
 def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> dict[str, str]:

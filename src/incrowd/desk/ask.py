@@ -8,7 +8,7 @@ from typing import Any
 
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.file import HierarchyRows
-from incrowd.hierarchy.missing import marks_for, marks_of, sparing
+from incrowd.hierarchy.missing import sparing
 from incrowd.hierarchy.spec import RULES, parse
 from incrowd.policy import Policy
 from incrowd.policy.base import OPTIONS
@@ -16,6 +16,7 @@ from incrowd.policy.file import Reader
 from incrowd.policy.guess import Guess, free_star
 from incrowd.policy.spell import said
 from incrowd.tables.base import Source
+from incrowd.text.missing import marks_for, marks_of
 
 ROLES = ("qi", "sensitive", "keep", "id", "person")
 OF_COLUMNS = ("fixed", "weights", "linked", "caps")

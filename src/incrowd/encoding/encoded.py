@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError, LackingError
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.labels import labels_by_level, with_star
-from incrowd.hierarchy.missing import Marks, marks_for
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of, require_used
@@ -23,6 +22,7 @@ from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run import entropy
 from incrowd.tables.base import Column, Edit, Replacement, Source, narrow, narrowed
+from incrowd.text.missing import Marks, marks_for
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from incrowd.existing.union import union
 from incrowd.hierarchy.labels import labels_by_level, places_of
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
+from incrowd.privacy.cautions import few_new
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
@@ -86,9 +87,17 @@ class ExtendedRelease(Release):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """Of the seed alone: the earlier rows come without what was left out of them."""
-
-        return tuple(repeatable(self.policy))
+        """Of new rows that stand out, and of the seed; nobody knows whom earlier rows name."""
+        classes, before = self.class_of_row, self.existing.rows
+        place = np.arange(len(classes)) if self.shuffle is None else self.shuffle
+        old, new = (
+            np.bincount(classes[rows], minlength=self.classes)
+            for rows in (place < before, place >= before)
+        )
+        grown = new[(old > 0) & (new > 0)]
+        few = int((grown < self.k).sum())
+        found = [few_new(few, len(grown), self.k)] if few else []
+        return (*found, *repeatable(self.policy))
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is the union."""

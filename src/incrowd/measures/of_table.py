@@ -10,15 +10,7 @@ import numpy as np
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.ladder import is_missing
-from incrowd.hierarchy.missing import (
-    Marks,
-    declared,
-    likely,
-    marks_for,
-    marks_of,
-    require_known,
-    sparing,
-)
+from incrowd.hierarchy.missing import declared, sparing
 from incrowd.hierarchy.spec import parse
 from incrowd.hierarchy.tree import STAR, Tree
 from incrowd.measures.figures import ColumnFigures, Measure, RiskFigures, SensitiveFigures
@@ -29,13 +21,14 @@ from incrowd.measures.risk import people_behind, risk_figures
 from incrowd.measures.sensitive import disjoint_l, sensitive_figures
 from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
-from incrowd.privacy.cautions import DIVERSITY, pairs
+from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.distance import Hierarchical, Ordered
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.numbers import whole
 from incrowd.tables import open_table
 from incrowd.tables.base import Column, Table
+from incrowd.text.missing import Marks, likely, marks_for, marks_of, require_known
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -129,6 +122,7 @@ def measure(
             *_warnings(known, columns, agreed, star, figures.get("sensitive", ())),
             *_unsaid(dict(zip(known, columns, strict=True)) | marked),
         ),
+        notes=(ANOTHER,) if len(sizes) and sizes[0] > 1 else (),
         **figures,
     )
 
@@ -141,7 +135,6 @@ def _warnings(
     sensitive: Sequence[SensitiveFigures],
 ) -> Iterator[str]:
     """Yield what the figures of a release do not say; no cell is named."""
-
     if any(one.distinct_l > 1 for one in sensitive):
         yield DIVERSITY
     paired = agreed.sizes[agreed.member] == 2

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, did_you_mean
-from incrowd.hierarchy.missing import marks_for, marks_of, require_known, sparing
 from incrowd.policy.cap import Cap, caps_of
 from incrowd.policy.derive import rules_of
 from incrowd.policy.file import read_keys
@@ -28,6 +27,7 @@ from incrowd.policy.roles import ROLES, Roles, assign_roles
 from incrowd.policy.veil import veil_of
 from incrowd.privacy.numbers import take_whole
 from incrowd.text.marks import STAR
+from incrowd.text.missing import marks_for, marks_of, require_known
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -125,7 +125,7 @@ class Policy:
         {},
         Option(
             "numbers by column",
-            "how dear a column's cells are",
+            "what a changed cell of a column costs",
             "--weight",
             "COL=X",
             above=0,
@@ -395,6 +395,7 @@ class Policy:
         ------
         HierarchyError: a text names neither a rule nor a file.
         """
+        from incrowd.hierarchy.missing import sparing
         from incrowd.hierarchy.spec import parse
 
         found = {

@@ -15,10 +15,11 @@ import numpy as np
 
 from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.date import days_of
-from incrowd.hierarchy.missing import likely, marks_for, marks_of, require_known, sparing
+from incrowd.hierarchy.missing import sparing
 from incrowd.hierarchy.spec import parse
 from incrowd.tables import open_table
 from incrowd.tables.base import Column
+from incrowd.text.missing import likely, marks_for, marks_of, require_known
 
 IDENTIFYING = (
     *("name", "names", "surname", "forename", "firstname", "lastname", "fullname", "middlename"),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError, did_you_mean
-from incrowd.hierarchy.missing import declared, marks_for
+from incrowd.hierarchy.missing import declared
 from incrowd.policy.distances import distance_of
 from incrowd.policy.model_spec import ModelSpec, model_spec
 from incrowd.policy.model_spec import diversity as _diversity
@@ -14,6 +14,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Model, all_of
 from incrowd.privacy.people import People
 from incrowd.privacy.t_closeness import TCloseness
+from incrowd.text.missing import marks_for
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy

@@ -21,7 +21,6 @@ from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import require_columns
 from incrowd.errors import VerificationError
-from incrowd.hierarchy.missing import marks_for
 from incrowd.policy import Policy
 from incrowd.policy.base import Roles
 from incrowd.policy.models import model_of
@@ -30,6 +29,7 @@ from incrowd.proof.costs_asked import costs_differ, labels_of, paths_of
 from incrowd.tables.base import Source, texts
 from incrowd.tables.fewer import FewerRows
 from incrowd.tables.spreadsheet import undone
+from incrowd.text.missing import marks_for
 
 Entry = Mapping[str, Any]
 Table = Callable[[], Source]

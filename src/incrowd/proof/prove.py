@@ -15,7 +15,6 @@ from incrowd.checker.costs import LEAST_STAR
 from incrowd.checker.delimited import Reading
 from incrowd.checker.verify import check
 from incrowd.errors import InputError
-from incrowd.hierarchy.missing import marks_for
 from incrowd.privacy.claims import claims_of
 from incrowd.privacy.model import all_of
 from incrowd.problem.instance import Instance
@@ -24,6 +23,7 @@ from incrowd.proof.certificate import Certificate, certificate
 from incrowd.proof.statement import statement
 from incrowd.proof.writing import Evidence, sha256_of, write_proof
 from incrowd.tables.fewer import FewerRows
+from incrowd.text.missing import marks_for
 
 if TYPE_CHECKING:
     from incrowd.published.base import Published

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchy.missing import marks_for
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.cautions import DIVERSITY, pairs
 from incrowd.tables.base import Replacement, Source
+from incrowd.text.missing import marks_for
 
 Ints = NDArray[np.int64]
 
