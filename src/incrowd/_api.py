@@ -13,6 +13,7 @@ from incrowd.existing.of_table import extended
 from incrowd.existing.of_table import require_servable as require_extendable
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTIONS, Policy
+from incrowd.policy.derive import derived
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.policy.options import documented, taking
 from incrowd.release import Release
@@ -98,6 +99,7 @@ def release_of(
 
 def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> Release:
     start = begun(source, policy, tell, stop)
+    source = start.table.source
     table, rows, units = start.table, 0, 0
     if policy.suppress_rows and source.rows:  # a table without rows breaks nothing
         left = without_rows(table, policy)
@@ -163,7 +165,7 @@ def begun(
     """
     stop = stop or Stop(policy.time_limit, policy.gap)
     listener(Event(ENCODING))
-    table = coded(source, policy)
+    table = coded(derived(source, policy.derive, policy.na), policy)
     told = in_user_units(listener, table.instance.scale)
     method = configured(policy.method, policy.reductions)
     return Start(table, method, Context(policy.search_seed, stop, told, policy.threads))

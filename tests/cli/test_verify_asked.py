@@ -104,6 +104,7 @@ CASES = {  # option → release, what it takes and what it refuses; asked of the
         ],
     ),
     "na": ("main", ["--na NA", "--na age=NA,-9"], ["--na 31", "--na age=31", "--na nosuch=NA"]),
+    "derive": ("main", [], ["--derive age=years(born,2024-12-31)", "--derive age"]),
     "star": ("stars", ["--star ?"], ["--star *", "--star !"]),
     "fixed": ("main", ["--fixed sex"], ["--fixed age", "--fixed note"]),
     "linked": ("stars", ["--linked sex,zip"], ["--linked sex,age"]),

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from incrowd.tables.base import Source
 
 
-WRITTEN = {"--proof": "proof", "--statement": "statement"} | {o: name for name, o in FILES.items()}
+WRITTEN = {f"--{name}": name for name in ("proof", "derived", "statement")} | {
+    o: name for name, o in FILES.items()
+}
 
 
 @click.command("anonymize")
@@ -69,6 +71,11 @@ WRITTEN = {"--proof": "proof", "--statement": "statement"} | {o: name for name, 
     metavar="FILE",
     help="With --proof: also write what may be made public of it (no cell, no seed).",
 )
+@click.option(
+    "--derived",
+    metavar="FILE",
+    help="With --derive: also write IN with what is derived (private): what a proof is of.",
+)
 @way_options
 @report_options
 @options.json_option
@@ -93,7 +100,9 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
     stop = Stop()
     with progress(quiet, lambda: stop.time_limit) as listener:
         listener(Event(READING))
-        source = options.opened(table, given)
+        read = options.as_it_is(table, given)
+        source = options.with_derived(read, given)
+        require_derived(source is not read, given)
         require_form(output, source, given)
         policy = Policy(**options.policy_arguments(source.columns, given))
         require_texts(source, policy, output, given)
@@ -109,7 +118,9 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         if given["spreadsheet_safe"]:
             release = spreadsheet_safe(release, quiet)
         listener(Event(WRITING))
-        facts = publish(release, table, output, given, listener)
+        if given["derived"] is not None:
+            write_derived(source, given["derived"])
+        facts = publish(release, given["derived"] or table, output, given, listener)
     write_reports(release, table, output, given)
     where = shown(output)
     if as_json:
@@ -127,8 +138,17 @@ def require_servable(table: str, output: str, as_json: bool, given: dict[str, An
             raise InputError(f"--{name.replace('_', '-')} goes with --engine spark")
     others = (given[name] for name in ("proof", "statement", "existing", "metadata"))
     require_outputs(table, output, as_json, *others)
+    if given["derived"] is not None:
+        require_file("--derived", given["derived"])
     require_table_place(output, given["replace"])
     require_reports(output, given)
+
+
+def require_file(option: str, path: str) -> None:
+    """Raise InputError where something is no place for a file."""
+    if is_stream(path) or is_address(path):
+        raise InputError(f"{option} needs a file, not a pipe or a database")
+    require_place(path)
 
 
 def require_table_place(output: str, replace: bool) -> None:
@@ -215,6 +235,25 @@ def require_outputs(
             require_place(name)
     if as_json and output == "-":
         raise InputError("-o - and --json both want standard output; write the release to a file")
+
+
+def require_derived(is_derived: bool, given: dict[str, Any]) -> None:
+    """Raise InputError where a derived table is to be written and there is none, or the reverse."""
+    if given["derived"] is not None and not is_derived:
+        raise InputError("--derived goes with --derive: it is the table with what is derived")
+    if is_derived and given["proof"] is not None and given["derived"] is None:
+        raise InputError(
+            "--proof with --derive: the proof is of the table with what is derived, which a "
+            "verifier needs; name a file for it with --derived"
+        )
+
+
+def write_derived(source: "Source", path: str) -> None:
+    """Write the table from which the release was made."""
+    from incrowd.tables.base import Edit
+    from incrowd.tables.files import write
+
+    write(source.edited(Edit(source.columns)), path, private=True)
 
 
 def require_form(output: str, source: "Source", given: dict[str, Any]) -> None:

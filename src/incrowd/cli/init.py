@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument("table", metavar="IN")
 @click.option("-o", "--output", default="-", metavar="FILE", help="The policy. Default: printed.")
 @click.option("--force", is_flag=True, help="Write over a policy that is there.")
-@options.policy_options("k", "na")
+@options.policy_options("k", "na", "derive")
 @options.reading_options
 @options.json_option
 @options.quiet_option

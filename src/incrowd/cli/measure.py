@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     metavar="K",
     help="Exit with 1 unless the table is K-anonymous.",
 )
-@options.policy_options("id", "keep", "na")
+@options.policy_options("id", "keep", "na", "derive")
 @options.policy_option
 @options.reading_options
 @options.json_option

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from incrowd.errors import InputError, no_column
+from incrowd.hierarchy.missing import EVERY, marks_of
 from incrowd.policy.base import OPTIONS
 from incrowd.policy.cap import caps_of, parse_cap
 from incrowd.policy.file import read_keys
@@ -81,7 +82,7 @@ def click_option(option: Option, help: str) -> Callable[[F], F]:
 
 ROLES = ("qi", "sensitive", "id", "person", "keep")
 MODELS = ("k", "l", "l_kind", "c", "t", "distance", "models")
-COSTS = ("hierarchies", "weights", "cost", "star", "na")
+COSTS = ("hierarchies", "weights", "cost", "star", "na", "derive")
 CONSTRAINTS = ("fixed", "linked", "caps")
 SEARCH = ("method", "reductions", "time_limit", "gap", "seed", "threads")
 
@@ -90,11 +91,46 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress, no
 
 
 def opened(path: str, given: Mapping[str, Any]) -> "Source":
+    """Read the table IN as the reading options say, with what is derived."""
+    return with_derived(as_it_is(path, given), given)
+
+
+def as_it_is(path: str, given: Mapping[str, Any]) -> "Source":
     """Read the table IN as the reading options say."""
     from incrowd.tables.files import read
 
     of_in = [given.get(name) for name in ("sheet", "of_table", "query")]
     return read(path, given["delimiter"], given["encoding"], *of_in)
+
+
+def with_derived(source: "Source", given: Mapping[str, Any]) -> "Source":
+    """Return the table with the columns that --derive and the policy file ask for."""
+    said: dict[str, Any] = {}
+    if given.get("policy") is not None and "derive" in given:
+        said = read_keys(given["policy"], OPTIONS)
+    rules = {**said.get("derive", {}), **new_pairs(given.get("derive", ()))}
+    if not rules:
+        return source
+    from incrowd.policy.derive import derived, rules_of
+
+    marks = marked(said.get("na"), given.get("na", ()), source.columns)
+    return derived(source, rules_of(rules), marks_of(marks))
+
+
+def new_pairs(given: Sequence[str]) -> dict[str, str]:
+    """Return column → rule of ``--derive`` options; the columns are not there yet.
+
+    Raises
+    ------
+    InputError: no ``=``, or a column twice.
+    """
+    pairs: dict[str, str] = {}
+    for text in given:
+        name, equals, rule = text.partition("=")
+        if not equals or name in pairs:
+            raise InputError("--derive: expected NEW=years(COLUMN, YYYY-MM-DD), each NEW once")
+        pairs[name] = rule
+    return pairs
 
 
 def opened_beside(path: str, given: Mapping[str, Any]) -> "Source":
@@ -186,6 +222,8 @@ def several(option: Option, given: Sequence[str], before: Any, columns: Sequence
         return [split_names([text], columns) for text in given]
     if option.kind == "models":
         return list(given)
+    if option.name == "derive":
+        return {**(before or {}), **new_pairs(given)}
     if option.kind == "marks":
         return marked(before, given, columns)
     if option.kind == "caps":

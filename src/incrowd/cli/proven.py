@@ -40,6 +40,11 @@ def with_proof(
     for name, option in (("sheet", "--sheet"), ("of_table", "--table"), ("query", "--query")):
         if given[name] is not None:
             raise InputError(f"{option} does not go with --proof, whose files hold one table each")
+    if given["derive"]:
+        raise InputError(
+            "--derive does not go with --proof, which is of the table with what is derived: give "
+            "that table (written with --derived) as --original"
+        )
     require_delimited(release, original)
     reading = Reading(given["delimiter"], given["encoding"], given["odd_header"])
     verdict = check(release, original, proof, None, statement, reading)

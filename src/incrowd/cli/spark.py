@@ -61,7 +61,7 @@ def require_servable(table: str, output: str, given: Mapping[str, Any]) -> None:
     asked = [option for name, option in UNSERVED.items() if given.get(name)]
     if asked:
         raise InputError(f"{', '.join(asked)}: not served with --engine spark")
-    for name in ("sheet", "of_table", "query", "replace"):
+    for name in ("sheet", "of_table", "query", "replace", "derive", "derived"):
         if given[name]:
             option = f"--{name.removeprefix('of_')}"
             raise InputError(f"{option}: not served with --engine spark, which reads files")

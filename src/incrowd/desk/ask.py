@@ -22,7 +22,7 @@ ROLES = ("qi", "sensitive", "keep", "id", "person")
 OF_COLUMNS = ("fixed", "weights", "linked", "caps")
 FURTHER = (
     *("k", "l", "l_kind", "c", "t", "distance", "models", *OF_COLUMNS, "cost", "star", "method"),
-    *("time_limit", "gap", "seed", "suppress_rows", "order", "na"),
+    *("time_limit", "gap", "seed", "suppress_rows", "order", "na", "derive"),
 )
 FIRST = {"k": 5, "gap": 0.01, "order": "shuffle"}
 Own = tuple[tuple[str, ...], ...]

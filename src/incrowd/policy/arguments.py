@@ -44,6 +44,7 @@ class Arguments(TypedDict, total=False):
     threads: int
     suppress_rows: int
     na: Any
+    derive: Mapping[str, str] | None
     order: str
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.cap import Cap, caps_of
+from incrowd.policy.derive import rules_of
 from incrowd.policy.file import read_keys
 from incrowd.policy.options import (
     DISTANCE,
@@ -250,6 +251,18 @@ class Policy:
             python='a list of texts, or column → such a list (`""` for all columns)',
         ),
     )
+    derive: Mapping[str, str] = row(
+        {},
+        Option(
+            "texts by column",
+            "columns made of others, which are left out: `age=years(birth, 2024-12-31)` counts the "
+            "completed years from a date to a reference date; `years(birth, 2024-12-31, "
+            "format=%d/%m/%Y)` where dates are not ISO",
+            "--derive",
+            "NEW=RULE",
+            words="none",
+        ),
+    )
     order: str = row(
         "keep",
         Option(
@@ -270,6 +283,7 @@ class Policy:
         object.__setattr__(self, "caps", caps_of(self.caps))
         object.__setattr__(self, "veil", veil_of(self.veil))
         object.__setattr__(self, "na", marks_of(self.na))
+        object.__setattr__(self, "derive", rules_of(self.derive))
         self._require_kinds()
         take_whole(self, "k")
         self._require_owners()

@@ -33,6 +33,7 @@ PERSONAL = (  # of these one that stands in several rows names one person, unlik
     *("custid", "ssn", "nin", "nino", "mrn", "nhs", "passport", "identifier", "uid", "uuid"),
 )
 QUANTITIES = ("age", "ages", "year", "years", "born", "birth", "weight", "height", "bmi", "size")
+BIRTH = ("birth", "born", "birthdate", "birthday", "dob", "birthdates")
 SENSITIVE = (
     *("diagnosis", "diagnoses", "disease", "illness", "disorder", "condition", "symptom", "icd"),
     *("hiv", "cancer", "treatment", "medication", "drug", "prescription", "procedure", "test"),
@@ -63,6 +64,8 @@ class Guess:
     role: ``"qi"``, ``"sensitive"``, ``"id"`` or ``"person"``, an identifier of several rows each.
     why: the reason, in words, without any cell.
     hierarchy: a rule that suits the column, or None.
+    derive: of a birth date the rule that makes an age of it, but for the day at which ages are
+        counted (``YYYY-MM-DD``); None elsewhere.
     na: texts of the column that seem to stand for missing values; known marks such as ``NA`` alone.
     """
 
@@ -71,6 +74,7 @@ class Guess:
     why: str
     hierarchy: str | None = None
     na: tuple[str, ...] = ()
+    derive: str | None = None
 
 
 def guess(data: Any, na: Any = None) -> list[Guess]:
@@ -131,7 +135,17 @@ def guess_column(name: str, column: Column, rows: int, marks: Sequence[str] = ()
         why += f"; {len(na)} text{'s' if len(na) > 1 else ''} for missing values, see na"
     hierarchy, said = hierarchy_of(name, values) if role == "qi" else (None, "")
     found = tuple(sorted(map(str, na)))
-    return Guess(name, role, f"{why}; {said}" if said else why, hierarchy, found)
+    age = age_of(name, values) if role == "qi" else None
+    return Guess(name, role, f"{why}; {said}" if said else why, hierarchy, found, age)
+
+
+def age_of(name: str, values: Sequence[str]) -> str | None:
+    """Return the rule that makes an age of a birth date, but for the day it is counted at."""
+    if not any(word in BIRTH for word in words_of(name)) or kind_of(values) != "dates":
+        return None
+    formats = [] if all(map(is_date, values)) else formats_of(values)
+    written = f", format={formats[0]}" if len(formats) == 1 else ""
+    return f"years({name}, YYYY-MM-DD{written})" if len(formats) < 2 else None
 
 
 def without(column: Column, marks: Collection[str | None]) -> Column:

@@ -39,6 +39,7 @@ def policy_text(guesses: Sequence[Guess], k: int = 5, star: str | None = None) -
     ]
     if any(guess.role == "sensitive" for guess in guesses):
         lines.append("# l = 2  # at least two different values of each sensitive column in a class")
+    lines += ages(guesses)
     lines += missing_texts(guesses)
     rules = [guess for guess in guesses if guess.hierarchy is not None]
     if rules:
@@ -46,6 +47,22 @@ def policy_text(guesses: Sequence[Guess], k: int = 5, star: str | None = None) -
         lines.append("[hierarchies]")
         lines += [f"{key(guess.column)} = {quoted(str(guess.hierarchy))}" for guess in rules]
     return "\n".join(lines) + "\n"
+
+
+def ages(guesses: Sequence[Guess]) -> list[str]:
+    """Return the lines that propose ages in place of birth dates, as comments: a day is wanted."""
+    found = [guess for guess in guesses if guess.derive is not None]
+    if not found:
+        return []
+    names = ["age", *(f"age_{i}" for i in range(2, len(found) + 1))]
+    rules = zip(names, found, strict=True)
+    return [
+        "",
+        "# A birth date tells more than an age. For an age in its place take the # away, say at",
+        "# which day ages are counted, and name the new column above in place of the old one.",
+        "# [derive]",
+        *(f"# {name} = {quoted(str(guess.derive))}" for name, guess in rules),
+    ]
 
 
 def missing_texts(guesses: Sequence[Guess]) -> list[str]:

@@ -123,6 +123,8 @@ def require_servable(
         )
     if policy.veil is not None:
         raise InputError("the veil is not served on Spark; make the release on one machine")
+    if policy.derive:
+        raise InputError("derive is not served on Spark: derive the column with Spark before")
     if policy.suppress_rows:
         raise InputError(
             "leaving rows out (suppress_rows) is not served on Spark; make the release on one "

@@ -2,7 +2,7 @@
 
 import codecs
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,20 @@ Places = NDArray[np.int64]
 Ids = NDArray[np.signedinteger[Any]]
 Ends = NDArray[np.unsignedinteger[Any]]  # counted from the start of the record
 PIECE = 1 << 17  # records written at a time
+
+
+def as_csv(columns: Mapping[str, Column], dialect: Dialect) -> bytes:
+    """Return columns as a file in a dialect."""
+    cells = []
+    for column in columns.values():
+        words = np.array([*map(dialect.quoted, column.values), ""], dtype=object)
+        cells.append(words[column.codes].tolist())
+    header = dialect.delimiter.join(map(dialect.quoted, columns))
+    lines = [header, *map(dialect.delimiter.join, zip(*cells, strict=True)), ""]
+    text = dialect.newline.join(lines)
+    if dialect.encoding is None:
+        return (BOM if dialect.bom else b"") + text.encode()
+    return text.encode(dialect.encoding)
 
 
 class CsvTable:

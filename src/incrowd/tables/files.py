@@ -129,6 +129,7 @@ def write(
     then: Callable[[Path], None] | None = None,
     codebook: bool = False,
     replace: bool = False,
+    private: bool = False,
 ) -> None:
     """Write a release whole or not at all; ``-`` is standard output.
 
@@ -142,6 +143,7 @@ def write(
     codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that no released
         cell has.
     replace: whether a table of the database may be written over.
+    private: whether nobody but its owner may open the file.
 
     Raises
     ------
@@ -161,7 +163,7 @@ def write(
     form = Form(delimiter_of(table), encoding, codebook=codebook)
     if known.write is None:
         raise InputError(f"{path}: {known.name} files can be read, not written")
-    with whole(path) as file:
+    with whole(path, private) as file:
         known.write(table, file, form)
         if check is not None:
             file.flush()

@@ -63,6 +63,22 @@ class NativeTable:
             )
         return cells
 
+    @property
+    def backend(self) -> nw.Implementation:
+        """The library of the frame."""
+        return self._frame.implementation
+
+    def with_column(self, old: str, new: str, cells: "nw.Series[Any]") -> "NativeTable":
+        """Return a table with a column in place of another."""
+        if self.backend.is_pandas_like():
+            native = self._frame.to_native().copy(deep=False)
+            native.insert(list(native.columns).index(old), new, cells.to_native().to_numpy())
+            frame = nw.from_native(native.drop(columns=[old]), eager_only=True)
+        else:
+            own = {n: cells if n == old else self._frame.get_column(n) for n in self.columns}
+            frame = _framed({new if n == old else n: s for n, s in own.items()}, self.backend)
+        return NativeTable(frame, self._back)
+
     def native(self) -> Any:
         """The frame, of the type that was given."""
         return self._back(self._frame.to_native())

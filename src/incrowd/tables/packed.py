@@ -117,6 +117,10 @@ class PackedTable:
         """Values of one column as text."""
         return self._parts[column].encode()
 
+    def part(self, column: str) -> Packed | Plain:
+        """Return one column as it is held."""
+        return self._parts[column]
+
     def take(self, column: str, rows: Rows) -> pl.Series:
         """Return some rows of one column, typed."""
         return self._parts[column].take(rows)
