@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from incrowd import codebooks
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
 from incrowd.policy import Policy
+from incrowd.tables.atomic import is_stream, require_place, whole
 
 if TYPE_CHECKING:
     from incrowd.codebooks.release import CodebookRelease
@@ -49,14 +51,11 @@ def make(release: str, output: str, qi: tuple[str, ...], star: str, **given: Any
     """
     import polars as pl
 
-    from incrowd.codebooks.patterns import made_of
-    from incrowd.tables.atomic import whole
-
     require_apart({"-o": output}, release, given)
     table = options.opened(release, given)
     columns = options.split_names(qi, table.columns) if qi else table.columns
     options.require_columns("--qi", columns, table.columns)
-    patterns = made_of(table, columns, star)
+    patterns = codebooks.made_of(table, columns, star)
     texts = pl.DataFrame(
         [
             pl.Series(name, [cells[j] for cells in patterns.cells], dtype=pl.String)
@@ -97,8 +96,6 @@ def apply(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> 
     rows are lost, by design, and how many must not be told in public. δ follows from k, the
     sample and ε. Make one release of a table: each further one adds its own ε and δ.
     """
-    from incrowd.codebooks.release import codebook
-    from incrowd.tables.atomic import is_stream, require_place, whole
 
     require_apart({"-o": output, "--statement": given["statement"]}, table, given)
     if given["statement"] is not None and is_stream(output):
@@ -110,7 +107,7 @@ def apply(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> 
             require_place(name)
     source = options.opened(table, given)
     roles = ("sensitive", "id", "keep")
-    release = codebook(
+    release = codebooks.codebook(
         source,
         options.opened(given["patterns"], given),
         given["k"],
@@ -192,11 +189,14 @@ def record(release: "CodebookRelease", output: str) -> dict[str, Any]:
 @epsilon_option
 def delta(k: int | None, delta: str | None, sample: str, epsilon: str) -> None:
     """Say the δ of a release by patterns, without any table."""
-    from incrowd.codebooks.delta import delta_of, least_k
 
     if (k is None) == (delta is None):
         raise InputError("give either -k or --delta")
-    click.echo(delta_of(k, sample, epsilon) if k is not None else least_k(sample, epsilon, delta))
+    click.echo(
+        codebooks.delta_of(k, sample, epsilon)
+        if k is not None
+        else codebooks.least_k(sample, epsilon, delta)
+    )
 
 
 def verified(
@@ -208,7 +208,6 @@ def verified(
     given: Mapping[str, Any],
 ) -> int:
     """Hold a release by patterns against its statement: ``incrowd verify --patterns``."""
-    from incrowd.codebooks.patterns import Patterns
     from incrowd.codebooks.verified import OPEN, read_statement, reasons
 
     if statement is None:
@@ -219,7 +218,9 @@ def verified(
     if "-" in (release, original, given["patterns"]):
         raise InputError("--patterns needs files, not pipes: the statement names their hashes")
     said = read_statement(statement)
-    known = Patterns.of(options.opened(given["patterns"], given), str(said.get("star", "*")))
+    known = codebooks.Patterns.of(
+        options.opened(given["patterns"], given), str(said.get("star", "*"))
+    )
     table = None if original is None else options.opened(original, given)
     columns = known.columns if table is None else table.columns
     labels = options.split_pairs("--hierarchy", given["hierarchies"], columns)

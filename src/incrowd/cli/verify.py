@@ -78,7 +78,7 @@ def verify(
     from incrowd.published.verification import verify_release
 
     table = options.opened(original, given)
-    published = options.opened(release, given)
+    published = options.opened_beside(release, given)
     policy = Policy(**options.policy_arguments(table.columns, given))
     verdict = verify_release(table, published, policy, given["spreadsheet_safe"])
     if as_json:

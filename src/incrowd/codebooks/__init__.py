@@ -13,26 +13,26 @@ verified.py   a release against its statement
 The theorems are in docs/explanation/codebook.md.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from incrowd.run.late import importer
 
 if TYPE_CHECKING:
     from incrowd.codebooks.delta import delta_of as delta_of
+    from incrowd.codebooks.delta import least_k as least_k
+    from incrowd.codebooks.patterns import Patterns as Patterns
+    from incrowd.codebooks.patterns import made_of as made_of
     from incrowd.codebooks.release import CodebookRelease as CodebookRelease
     from incrowd.codebooks.release import codebook as codebook
 
 _HOME = {
     "CodebookRelease": "incrowd.codebooks.release",
+    "Patterns": "incrowd.codebooks.patterns",
     "codebook": "incrowd.codebooks.release",
     "delta_of": "incrowd.codebooks.delta",
+    "least_k": "incrowd.codebooks.delta",
+    "made_of": "incrowd.codebooks.patterns",
 }
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
-
-
-def __getattr__(name: str) -> Any:
-    """Import the names when they are first used (PEP 562)."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_HOME[name]), name)
+__getattr__ = importer(__name__, _HOME)

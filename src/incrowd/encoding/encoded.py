@@ -22,6 +22,7 @@ from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run import entropy
 from incrowd.tables.base import Column, Edit, Replacement, Source, narrow, narrowed
+from incrowd.text.missing import Marks, marks_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,7 @@ def coded(source: Source, policy: Policy) -> Coded:
         leaves[:, j] = _leaf_codes(columns.pop(tree.column), tree)
     secret, codes = {}, None
     if asks_of_sensitive(policy):  # k-anonymity needs none; models take codes in text order
-        secret = attributes_of(source, roles)
+        secret = attributes_of(source, roles, policy.na)
         codes = np.column_stack([c.codes for c in secret.values()]) if secret else None
     with locating(source):
         model = model_of(policy, secret, sources)
@@ -107,7 +108,7 @@ def locating(source: Source) -> Iterator[None]:
         raise LackingError(error.column, error.absent, error.origin, row) from None
 
 
-def attributes_of(source: Source, roles: Roles) -> dict[str, Column]:
+def attributes_of(source: Source, roles: Roles, marks: Marks = ()) -> dict[str, Column]:
     """Return what the models look at: the sensitive columns, then the persons.
 
     Raises
@@ -116,11 +117,11 @@ def attributes_of(source: Source, roles: Roles) -> dict[str, Column]:
     """
     found = {name: source.encode(name) for name in roles.sensitive}
     if roles.person:
-        found[roles.attributes[-1]] = people_of(source, roles.person)
+        found[roles.attributes[-1]] = people_of(source, roles.person, marks)
     return found
 
 
-def people_of(source: Source, names: tuple[str, ...]) -> Column:
+def people_of(source: Source, names: tuple[str, ...], marks: Marks = ()) -> Column:
     """Return whose each row is, by the columns that together name a person.
 
     Several columns give numbers in place of texts: nothing reads them.
@@ -131,7 +132,8 @@ def people_of(source: Source, names: tuple[str, ...]) -> Column:
     """
     columns = [source.encode(name) for name in names]
     for name, column in zip(names, columns, strict=True):
-        missing = [code for code, value in enumerate(column.values) if value is None]
+        none = (None, *marks_for(marks, name))
+        missing = [code for code, value in enumerate(column.values) if value in none]
         rows = int(np.isin(column.codes, missing).sum())
         if rows:
             raise InputError(

@@ -43,6 +43,7 @@ class Arguments(TypedDict, total=False):
     seed: int | None
     threads: int
     suppress_rows: int
+    na: Any
     order: str
 
 

@@ -42,6 +42,7 @@ def _shape(key: Option) -> dict[str, Any]:
             "anyOf": [shares, {"type": "array", "items": _table(CAP_KEYS, ("column", "share"))}]
         }
     texts = {"type": "object", "additionalProperties": text}
+    listed = {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, names]}}
     return {
         "whole": {"type": "integer", **_limits(key)},
         "number": {"type": "number", **_limits(key)},
@@ -49,6 +50,7 @@ def _shape(key: Option) -> dict[str, Any]:
         "text": text,
         "names": {"anyOf": [{"type": "string"}, names]},
         "lists": {"type": "array", "items": names},
+        "marks": {"anyOf": [{"type": "string"}, names, listed]},
         "texts by column": texts,
         "numbers by column": {"type": "object", "additionalProperties": exact},
         "text or by column": {"anyOf": [text, texts]},
@@ -89,6 +91,7 @@ def _value(key: Option) -> str:
     words = {
         "names": "a text or a list of texts",
         "lists": "a list of lists of texts",
+        "marks": "a text, a list of texts, or column → such a list",
         "exact": 'a number, or a text such as `"1/5"`',
         "whole": "a whole number",
         "number": "a number",
