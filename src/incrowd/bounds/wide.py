@@ -27,11 +27,12 @@ from incrowd.run.stop import Stop
 
 LONGEST = 2_000_000_000  # steps of one search: half a minute
 MOST = 8_000_000_000  # steps of all
-ROUNDS, ITERATIONS = 40, 100
-MARGIN, LEAST = 0.1, 0.002  # of the mean price: the first margin, and the last
-WIDER, NARROWER = 1.5, 0.5
+ROUNDS, ITERATIONS = 40, 300
+MARGIN, LEAST = 0.15, 0.003  # of the mean price: the first margin, and the last
+WIDER, NARROWER = 1.6, 0.7
+REST = 0.35  # of the margin, where prices hardly move
 TRIES = 4  # margins tried before sets are given up
-SETS, PAIRS = 1_000_000, 8_000_000  # listed at once
+SETS, PAIRS = 400_000, 4_000_000  # listed at once
 FEW = 20_000  # sets: the margin may grow
 ROOM = 1 << 26  # entries of the search's lists
 LARGEST = 1 << 61
@@ -90,6 +91,8 @@ class RowRounds:
     ----------
     best: the best certified prices so far, in units of 1/quantum.
     raised: whether they are better than those that the rounds began from.
+    rising: whether prices have not come to rest yet.
+    tried: the prices that were certified last.
     """
 
     def __init__(
@@ -99,6 +102,7 @@ class RowRounds:
         self.end = np.inf if stop.time_limit is None else share * stop.time_limit
         self.sink = new_sink(SETS, PAIRS)
         self.steps, self.listing, self.listed, self.raised = 0, 0.0, False, False
+        self.rising, self.tried = True, np.zeros(0)
 
     def begin(self, start: NDArray[np.int64]) -> bool:
         """Take prices that hold, in units of 1/scale; return whether there is something to do."""
@@ -139,39 +143,46 @@ class RowRounds:
                 checked = self.stop.elapsed()
             if self.stop.elapsed() + spent + 2 * self.listing > self.end:
                 break
-            margin = self.next_margin(margin, found, float(np.abs(u - before).mean()))
-            if margin < LEAST * self.mean:
-                break
+            if float(np.abs(u - before).mean()) < margin / 4:
+                self.rising, margin = False, margin * REST
+                if margin < LEAST * self.mean:
+                    break
         self.certify(u, 1.0)
 
     def sets_within(self, u: NDArray[np.float64], margin: float) -> tuple[float, int]:
         """List the sets that prices within a margin of u break, with a smaller one if need be.
 
-        Returns the margin and their number; 0 where the search is too long.
+        Or a larger one, as long as few sets are listed and prices have not come to rest.  Returns
+        the margin and their number; 0 where the search is too long.
         """
-        for _ in range(ROUNDS if self.listed else TRIES):
+        tries = 0
+        while tries < (ROUNDS if self.listed else TRIES):
             up = np.ceil((u + margin) * self.quantum).astype(np.int64)
             most = min(LONGEST, MOST - self.steps)
             found = self.sets.listed(up, self.quantum, self.late, most, self.sink)
             self.steps += self.sets.steps
-            if found:
-                self.listed = True
-                return margin, found
             if self.late() or self.steps >= MOST:
                 break
-            margin *= NARROWER if found is None else WIDER
+            if found is None:
+                self.rising, tries = False, tries + 1
+                margin *= NARROWER
+            elif self.rising and found < FEW and margin < LARGEST / self.quantum:
+                margin *= WIDER
+            else:
+                self.listed = True
+                return margin, found
         return margin, 0
-
-    def next_margin(self, margin: float, found: int, moved: float) -> float:
-        """Return the margin after a round with so many sets in which prices moved so far."""
-        if moved < margin / 4:
-            return margin * NARROWER
-        return margin * WIDER if found < FEW else margin
 
     def certify(self, u: NDArray[np.float64], share: float) -> None:
         """Keep prices u, lowered until they hold, if they prove more."""
+        if u is not self.tried:
+            self.tried = u
+            self.keep(u)
+        self.report(self.prices.bound(self.counts), share)
+
+    def keep(self, u: NDArray[np.float64]) -> None:
+        """Round prices down, and lower them until a search finds no set that breaks them."""
         _, price = rounded_down(u, self.counts, self.quantum)
         certified = self.sets.certified(price, self.quantum, self.stop.now)
         if certified is not None and certified @ self.counts > self.best @ self.counts:
             self.best, self.raised = certified, True
-        self.report(self.prices.bound(self.counts), share)
