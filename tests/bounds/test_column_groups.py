@@ -28,7 +28,7 @@ VISITS = (0, 3, 10, 30, 100)
 @pytest.fixture
 def pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns are tried in pairs first, so that five make groups of many sizes; no sets of rows."""
-    monkeypatch.setattr("incrowd.bounds.wide.LONGEST", 0)
+    monkeypatch.setattr("incrowd.bounds.wide.LONG", 0)
     monkeypatch.setattr(column_groups, "FIRST", 2)
 
 

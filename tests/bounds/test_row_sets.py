@@ -183,7 +183,7 @@ def test_a_search_that_is_too_long_is_given_up(steps: int, monkeypatch) -> None:
     """Tests that tables whose sets are too many are priced by groups of columns, or partly."""
     codes = np.random.default_rng(2).integers(0, 2, (40, 12))
     instance, _ = from_codes(codes)
-    monkeypatch.setattr(wide, "LONGEST", steps)
+    monkeypatch.setattr(wide, "LONG", max(1, steps))
     prices: Prices = wide.wide_prices(instance, 4, Stop())
     assert prices_hold(instance, 4, prices.price, prices.quantum)
     assert prices.bound(instance.counts) > 0

@@ -88,7 +88,7 @@ def test_against_every_partition(rows, engine):
 def test_wide_tables_are_bounded_by_groups(limit, by_engine, monkeypatch):
     """Tests the bounds of a table too wide to look at every pattern, against brute force."""
     monkeypatch.setattr(import_module("incrowd.frontiers.sweep"), "affordable", lambda *_: 0)
-    monkeypatch.setattr("incrowd.bounds.wide.LONGEST", 0)
+    monkeypatch.setattr("incrowd.bounds.wide.LONG", 0)
     monkeypatch.setattr(column_groups, "FIRST", 2)
     monkeypatch.setattr(column_groups, "VISITS", 20)
     monkeypatch.setattr(column_groups, "VISITS_A_SECOND", 20)

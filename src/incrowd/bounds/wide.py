@@ -26,13 +26,15 @@ from incrowd.lattice.emission import new_sink
 from incrowd.problem.instance import Instance
 from incrowd.run.stop import Stop
 
-LONGEST = 2_000_000_000  # steps of one search: half a minute
+LONGEST = 2_000_000_000  # steps of one search: half a minute or so
+LONG = 1_000_000_000  # the same while no list of sets has come to its end
 MOST = 8_000_000_000  # steps of all
-ROUNDS, ITERATIONS = 40, 100
-MARGIN, LEAST = 0.1, 0.002  # of the mean price: the first margin, and the last
-WIDER, NARROWER = 1.5, 0.5
-TRIES = 4  # margins tried before sets are given up
-SETS, PAIRS = 1_000_000, 8_000_000  # listed at once
+ROUNDS, ITERATIONS = 40, 300
+MARGIN, LEAST = 0.15, 0.003  # of the mean price: the first margin, and the last
+WIDER, NARROWER = 1.6, 0.7
+REST = 0.35  # of the margin, where prices hardly move
+TRIES = 3  # margins tried before sets are given up
+SETS, PAIRS = 400_000, 4_000_000  # listed at once
 FEW = 20_000  # sets: the margin may grow
 ROOM = 1 << 26  # entries of the search's lists
 LARGEST = 1 << 61
@@ -77,7 +79,7 @@ def row_prices(
     if len(trees) < len(instance.trees):  # intervals have no levels
         return None, False
     rows, words = instance.distinct, -(-sum(tree.levels - 1 for tree in trees) // WORD)
-    if k < 2 or instance.rows < k or rows * rows > LONGEST or rows * k * words > ROOM:
+    if k < 2 or instance.rows < k or rows * rows > LONG or rows * k * words > ROOM:
         return None, False
     rounds = RowRounds(RowSets(instance, k), instance.counts, stop, share, report)
     start = neighbour_prices(rounds.sets.sheet, k, rounds.late)
@@ -94,6 +96,9 @@ class RowRounds:
     ----------
     best: the best certified prices so far, in units of 1/quantum.
     raised: whether they are better than those that the rounds began from.
+    dearest: what suppressing a whole row costs at most.
+    rising: whether prices have not come to rest yet.
+    tried: the prices that were certified last.
     """
 
     def __init__(
@@ -102,15 +107,16 @@ class RowRounds:
         self.sets, self.counts, self.stop, self.report = sets, counts, stop, report
         self.end = np.inf if stop.time_limit is None else share * stop.time_limit
         self.sink = new_sink(SETS, PAIRS)
-        self.steps, self.listing, self.listed, self.raised = 0, 0.0, False, False
+        self.steps, self.listed, self.raised = 0, False, False
+        self.rising, self.tried = True, np.zeros(0)
 
     def begin(self, start: NDArray[np.int64]) -> bool:
         """Take prices that hold, in units of 1/scale; return whether there is something to do."""
         mean = float(start @ self.counts) / float(self.counts.sum())
         self.quantum = quantum_for(mean)
         self.best, self.mean = start * self.quantum, mean
-        dearest = int(self.sets.sheet.weight.sum(1).max(initial=0))
-        if not mean or self.sets.k * dearest * self.quantum > LARGEST:
+        self.dearest = int(self.sets.sheet.weight.sum(1).max(initial=0))
+        if not mean or self.sets.k * self.dearest * self.quantum > LARGEST:
             return False
         self.report(self.prices.bound(self.counts), 0.0)
         return True
@@ -127,55 +133,62 @@ class RowRounds:
 
     def run(self, u: NDArray[np.float64]) -> None:
         """Raise prices u round by round, and certify what came of it."""
-        margin, checked = MARGIN * self.mean, self.stop.elapsed()
+        margin, checked = MARGIN * self.mean, self.steps
         for n in range(ROUNDS):
             begun = self.stop.elapsed()
             margin, found = self.sets_within(u, margin)
-            if not found:
+            if found is None:
                 break
-            self.listing = self.stop.elapsed() - begun
+            listing = self.stop.elapsed() - begun
             rate, before = (margin / 8, margin / 40), u
             ascent = Ascent(self.sink, found, self.counts, self.sets.k)
             _, u = ascent.run(u, margin, ITERATIONS, rate, self.late)
             spent = self.stop.elapsed() - begun
-            if self.stop.elapsed() - checked > SELDOM * self.listing:  # should the run be ended
+            if self.steps - checked > SELDOM * self.sets.steps:  # for whoever ends the run
+                checked = self.steps
                 self.certify(u, n / ROUNDS)
-                checked = self.stop.elapsed()
-            if self.stop.elapsed() + spent + 2 * self.listing > self.end:
+            if self.stop.elapsed() + spent + 2 * listing > self.end:
                 break
-            margin = self.next_margin(margin, found, float(np.abs(u - before).mean()))
-            if margin < LEAST * self.mean:
-                break
+            if float(np.abs(u - before).mean()) < margin / 4:
+                self.rising, margin = False, margin * REST
+                if margin < LEAST * self.mean:
+                    break
         self.certify(u, 1.0)
 
-    def sets_within(self, u: NDArray[np.float64], margin: float) -> tuple[float, int]:
+    def sets_within(self, u: NDArray[np.float64], margin: float) -> tuple[float, int | None]:
         """List the sets that prices within a margin of u break, with a smaller one if need be.
 
-        Returns the margin and their number; 0 where the search is too long.
+        Or a larger one, as long as few sets are listed and prices have not come to rest.  Returns
+        the margin and their number; None where the search is too long.
         """
-        for _ in range(ROUNDS if self.listed else TRIES):
+        tries = 0
+        while tries < (ROUNDS if self.listed else TRIES):
             up = np.ceil((u + margin) * self.quantum).astype(np.int64)
-            most = min(LONGEST, MOST - self.steps)
+            most = min(LONGEST if self.listed else LONG, MOST - self.steps)
             found = self.sets.listed(up, self.quantum, self.late, most, self.sink)
             self.steps += self.sets.steps
-            if found:
-                self.listed = True
-                return margin, found
             if self.late() or self.steps >= MOST:
                 break
-            margin *= NARROWER if found is None else WIDER
-        return margin, 0
-
-    def next_margin(self, margin: float, found: int, moved: float) -> float:
-        """Return the margin after a round with so many sets in which prices moved so far."""
-        if moved < margin / 4:
-            return margin * NARROWER
-        return margin * WIDER if found < FEW else margin
+            if found is None:
+                self.rising, tries = False, tries + 1
+                margin *= NARROWER
+            elif self.rising and found < FEW and margin < self.dearest:
+                margin *= WIDER
+            else:
+                self.listed = True
+                return margin, found
+        return margin, None
 
     def certify(self, u: NDArray[np.float64], share: float) -> None:
         """Keep prices u, lowered until they hold, if they prove more."""
+        if u is not self.tried:
+            self.tried = u
+            self.keep(u)
+        self.report(self.prices.bound(self.counts), share)
+
+    def keep(self, u: NDArray[np.float64]) -> None:
+        """Round prices down, and lower them until a search finds no set that breaks them."""
         _, price = rounded_down(u, self.counts, self.quantum)
         certified = self.sets.certified(price, self.quantum, self.stop.now)
         if certified is not None and certified @ self.counts > self.best @ self.counts:
             self.best, self.raised = certified, True
-        self.report(self.prices.bound(self.counts), share)
