@@ -63,12 +63,13 @@ def join_number(j: int, low: Any, high: Any, tables: Any) -> Any:
 def join_cost(low: Any, high: Any, tables: Any, most: Any) -> Any:
     """Return what each row of a class pays, of which ``low`` and ``high`` are the extreme codes.
 
-    int32, shape (columns,), both of them.  As soon as it exceeds ``most``, something that does.
+    int32, shape (columns,), both of them; or those of two rows, in any order.  As soon as it
+    exceeds ``most``, something that does.
     """
     total = np.int64(0)
     for j in range(low.size):
         if low[j] != high[j]:
-            total += span_cost(j, low[j], high[j], tables)
+            total += span_cost(j, min(low[j], high[j]), max(low[j], high[j]), tables)
             if total > most:
                 break
     return total
