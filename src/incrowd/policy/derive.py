@@ -12,9 +12,9 @@ from typing import Any
 
 from incrowd.errors import HierarchyError, InputError, no_column
 from incrowd.hierarchy.date import Dates, read_days
-from incrowd.hierarchy.missing import Marks, marks_for
 from incrowd.tables.base import Source
 from incrowd.tables.derived import in_place
+from incrowd.text.missing import Marks, marks_for
 
 RULE = re.compile(r"\s*years\s*\(\s*(.+?)\s*,\s*(\d{4}-\d\d-\d\d)\s*(?:,\s*format=(.+?)\s*)?\)\s*")
 
