@@ -250,8 +250,7 @@ def require_derived(is_derived: bool, given: dict[str, Any]) -> None:
 
 def write_derived(source: "Source", path: str) -> None:
     """Write the table from which the release was made."""
-    from incrowd.tables.base import Edit
-    from incrowd.tables.files import write
+    from incrowd.tables import Edit, write
 
     write(source.edited(Edit(source.columns)), path, private=True)
 

@@ -84,33 +84,37 @@ def parts_of(path: str) -> Iterator[str]:
             yield from (str(root / name) for name in names)
 
 
+def _place() -> Any:
+    """Import what takes addresses apart, where there is one."""
+    from incrowd.tables.database import Place
+
+    return Place
+
+
 def shown(path: str) -> str:
     """Return the name of a table for people: of an address neither user nor options."""
     if not is_address(path):
         return path
-    from incrowd.tables.database import Place
-
-    return Place.of_table(path).words
+    place = _place()
+    return place.of_table(path).words
 
 
 def file_of(path: str) -> Iterator[str]:
     """Yield the file that holds a database."""
     if is_address(path):
-        from incrowd.tables.database import Place
-
+        place = _place()
         with suppress(InputError):
-            places = Place.of(path), Place.of_table(path)
-            yield from (str(place.file) for place in places if place.file is not None)
+            places = place.of(path), place.of_table(path)
+            yield from (str(one.file) for one in places if one.file is not None)
 
 
 def same_place(path: str, other: str) -> bool:
     """Whether two names mean one file, or one table of a database."""
     if not is_address(path) or not is_address(other):
         return not is_address(path) and not is_address(other) and same_file(path, other)
-    from incrowd.tables.database import Place
-
+    place = _place()
     try:
-        return Place.of_table(path).key == Place.of_table(other).key
+        return place.of_table(path).key == place.of_table(other).key
     except InputError:  # who opens it says what is wrong
         return False
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.cap import Cap, caps_of
-from incrowd.policy.derive import rules_of
 from incrowd.policy.file import read_keys
 from incrowd.policy.options import (
     DISTANCE,
@@ -283,7 +282,11 @@ class Policy:
         object.__setattr__(self, "caps", caps_of(self.caps))
         object.__setattr__(self, "veil", veil_of(self.veil))
         object.__setattr__(self, "na", marks_of(self.na))
-        object.__setattr__(self, "derive", rules_of(self.derive))
+        object.__setattr__(self, "derive", self.derive or {})
+        if self.derive:
+            from incrowd.policy.derive import rules_of
+
+            object.__setattr__(self, "derive", rules_of(self.derive))
         self._require_kinds()
         take_whole(self, "k")
         self._require_owners()
