@@ -175,7 +175,7 @@ def test_a_run_that_is_ended_never_promises_too_much(monkeypatch: pytest.MonkeyP
         assert prices_hold(instance, 3, prices.price, prices.quantum)
         assert bound <= best and all(one <= bound for one, _ in told)
         bounds.add(bound)
-    assert len(bounds) > 2
+    assert len(bounds) > 1
 
 
 @pytest.mark.parametrize("steps", [0, 100, 3000])

@@ -26,12 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.checker import inequality
-from incrowd.checker.inequality import CHUNK, FEW, STEPS, Ints, Rows
+from incrowd.checker.inequality import FEW, STEPS, Ints, Rows
 from incrowd.checker.ranges import Windows
 from incrowd.checker.rejection import RejectedError, require
 
 Bytes = NDArray[np.uint8]
-BEGINS = 1 << 22  # pairs of a first row and another that are compared at once
+CHUNK = 1 << 17  # entries of new groups at once, for each row of a set; bounds the memory
+BEGINS = 1 << 26  # bytes that say what others cost first rows, and where they differ, at once
 
 
 class Crowds(NamedTuple):
@@ -68,7 +69,7 @@ def violations(rows: Rows, k: int, keep: None = None) -> Iterator[tuple[Ints, in
     for row in np.flatnonzero((rows.copies >= k) & (rows.price > 0)):
         yield np.array([row]), 0
     node, weight = columns_of(rows)
-    piece = max(1, BEGINS // max(1, count))
+    piece = max(1, BEGINS // max(1, count * (8 + node.shape[1] // 8)))
     for begin in range(0, count, piece):
         first = np.arange(begin, min(count, begin + piece))
         price, left = priced(weight[first]), left - len(first) * count
