@@ -53,7 +53,8 @@ def require_keys(models: Sequence[Plain]) -> None:
         full = f"{kind} {model.get('distance')}" if kind == "t-closeness" else kind
         require(full in KEYS, f"the checker does not know the model {full!r}")
         wanted = {"model", *KEYS[str(full)].split()}
-        fine = set(model) - ({"values"} if kind == "alpha-k" else set()) == wanted
+        more = {"alpha-k": {"values"}, "people": {"missing"}}.get(str(kind), set())
+        fine = set(model) - more == wanted and model.get("missing", "own") in ("own", "drop")
         require(fine, f"the model {kind} has other keys than it needs")
 
 

@@ -58,6 +58,8 @@ def policy_options(*names: str, **helps: str) -> Callable[[F], F]:
 
 def click_option(option: Option, help: str) -> Callable[[F], F]:
     """Return an option of ``Policy`` as the command line takes it."""
+    if option.kind == "flag":
+        return click.option(option.flag, option.name, is_flag=True, default=False, help=help)
     if option.kind in MANY:
         kind: dict[str, Any] = {"multiple": True}
     elif option.choices:
@@ -69,7 +71,7 @@ def click_option(option: Option, help: str) -> Callable[[F], F]:
     return click.option(option.flag, option.name, metavar=option.metavar, help=help, **kind)
 
 
-ROLES = ("qi", "sensitive", "id", "person", "keep")
+ROLES = ("qi", "sensitive", "id", "person", "missing_person", "keep")
 MODELS = ("k", "l", "l_kind", "c", "t", "distance", "models")
 COSTS = ("hierarchies", "weights", "cost", "star")
 CONSTRAINTS = ("fixed", "linked", "caps")

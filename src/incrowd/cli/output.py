@@ -54,6 +54,8 @@ def release_record(release: "Release", output: str | None, proof: str | None) ->
     extra |= {"unchecked": list(release.unchecked)} if release.unchecked else {}
     if release.people is not None:
         extra |= {"people": release.people, "fewest_people": release.fewest_people}
+    if release.rows_without_person:
+        extra |= {"rows_without_person": release.rows_without_person}
     return extra | {
         "rows": release.rows,
         "columns": release.columns,

@@ -42,7 +42,10 @@ def _people(release: "Release") -> list[tuple[str, str]]:
     """How many people the rows are, where the release counts people."""
     if release.people is None:
         return []
-    return [("people", f"{release.people:,}, at least {release.fewest_people:,} in each class")]
+    left = release.rows_without_person
+    told = [("left out", f"{left:,} rows that do not say whose they are")] if left else []
+    counted = f"{release.people:,}, at least {release.fewest_people:,} in each class"
+    return [("people", counted), *told]
 
 
 def _veil(release: "Release") -> list[tuple[str, str]]:

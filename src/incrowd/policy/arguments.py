@@ -21,6 +21,7 @@ class Arguments(TypedDict, total=False):
     sensitive: str | Sequence[str]
     id: str | Sequence[str]
     person: str | Sequence[str]
+    missing_person: str
     keep: str | Sequence[str]
     l: Any  # noqa: E741 (the field's own letter)
     l_kind: str
@@ -43,6 +44,7 @@ class Arguments(TypedDict, total=False):
     seed: int | None
     threads: int
     suppress_rows: int
+    strict: bool
     order: str
 
 

@@ -3,7 +3,7 @@
 The names are the same on the command line, in policy files and in Python.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.cap import Cap, caps_of
 from incrowd.policy.file import read_keys
+from incrowd.policy.kinds import lists_of, names_of, require_number, require_persons
 from incrowd.policy.options import (
     DISTANCE,
     DIVERSITIES,
+    MISSING_PERSON,
     ORDERS,
     REDUCTIONS,
     Option,
@@ -67,6 +69,16 @@ class Policy:
             "columns that together name a person: left out, and k counts people, not rows",
             "--person",
             "P,…",
+        ),
+    )
+    missing_person: str = row(
+        "error",
+        Option(
+            "text",
+            "what becomes of rows that do not say whose they are: `error` ends the run and counts "
+            "them, `own` takes each for a person of its own, `drop` leaves them out",
+            "--missing-person",
+            choices=MISSING_PERSON,
         ),
     )
     keep: Sequence[str] = row(
@@ -238,6 +250,15 @@ class Policy:
             least=0,
         ),
     )
+    strict: bool = row(
+        False,
+        Option(
+            "flag",
+            "refuse a table in which a column left out with `id` has one value in several rows: it "
+            "may name people, whom `person` counts",
+            "--strict",
+        ),
+    )
     order: str = row(
         "keep",
         Option(
@@ -251,10 +272,9 @@ class Policy:
     )
 
     def __post_init__(self) -> None:
-
         for role in (*ROLES, "person", "fixed"):
-            object.__setattr__(self, role, _names(role, getattr(self, role)))
-        object.__setattr__(self, "linked", _lists("linked", self.linked))
+            object.__setattr__(self, role, names_of(role, getattr(self, role)))
+        object.__setattr__(self, "linked", lists_of("linked", self.linked))
         object.__setattr__(self, "caps", caps_of(self.caps))
         object.__setattr__(self, "veil", veil_of(self.veil))
         self._require_kinds()
@@ -265,10 +285,9 @@ class Policy:
             take_whole(self, "seed", 0)
         take_whole(self, "threads")
         take_whole(self, "suppress_rows", 0)
-        if self.person and self.suppress_rows:
-            raise InputError("suppress_rows is not served with person yet")
-        _number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
-        _number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
+        require_persons(self)
+        require_number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
+        require_number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
         if self.order not in ORDERS:
             raise InputError(f"order is {self.order!r}{did_you_mean(str(self.order), ORDERS)}")
         if not isinstance(self.star, str) or not self.star:
@@ -378,31 +397,3 @@ class Policy:
 OPTIONS = table_of(Policy)
 OPTION = named(OPTIONS)
 documented(OPTIONS)(Policy)
-
-
-def _names(role: str, given: Any) -> tuple[str, ...] | None:
-    if given is None:
-        return None if role == "qi" else ()
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, Iterable):
-        raise InputError(f"{role} takes a column name or a list of them, not {given!r}")
-    return tuple(given)
-
-
-def _lists(name: str, given: Any) -> tuple[tuple[str, ...], ...]:
-    if given is None:
-        return ()
-    wrong = isinstance(given, str) or not isinstance(given, Iterable)
-    lists = () if wrong else tuple(given)
-    if wrong or any(isinstance(each, str) or not isinstance(each, Iterable) for each in lists):
-        raise InputError(f"{name} takes a list of lists of column names, not {given!r}")
-    return tuple(tuple(each) for each in lists)
-
-
-def _number(name: str, value: Any, allowed: str, fits: Any) -> None:
-    if value is None:
-        return
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not fits(value):
-        raise InputError(f"{name} must be {allowed}, not {value!r}")

@@ -73,6 +73,10 @@ class Reader:
             return self.by_column(given, key, path)
         if key.kind == "text":
             return self.text(given, key, path)
+        if key.kind == "flag":
+            if not isinstance(given, bool):
+                raise self.wrong(path, "true or false", given)
+            return given
         if key.kind in ("names", "lists"):
             return self.lists(given, key, path)
         return self.number(given, key, path)

@@ -75,7 +75,8 @@ def of_people(policy: "Policy", found: Sequence[Model], sensitive: int) -> list[
     InputError: a model that counts rows, of which a person may have many.
     """
 
-    kept: list[Model] = [People(policy.k, sensitive, tuple(policy.person))]
+    people = People(policy.k, sensitive, tuple(policy.person), policy.missing_person)
+    kept: list[Model] = [people]
     for model in found:
         asked = model.of_people(sensitive)
         if asked is None:

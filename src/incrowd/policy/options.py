@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 DIVERSITIES = ("distinct", "frequency", "entropy", "recursive", "disjoint")
 LIKENESSES = ("basic", "enhanced")
 ORDERS = ("keep", "shuffle")
+MISSING_PERSON = ("error", "own", "drop")
 REDUCTIONS = ("paper", "all", "none")
 DISTANCE = "`equal`, `ordered` (numbers by size, dates by time), `hierarchy`, or a file"
 MANY = ("names", "lists", "models", "caps", "texts by column", "numbers by column")
@@ -30,7 +31,8 @@ class Option:
     ----------
     kind: ``whole``, ``number``, ``exact`` (a number, or a text such as ``"1/5"``), ``text``,
         ``names`` (a text or a list of texts), ``lists`` (of lists of texts), ``texts by column``,
-        ``numbers by column``, ``text or by column``, ``number or by column``, ``models``, ``caps``.
+        ``numbers by column``, ``text or by column``, ``number or by column``, ``models``, ``caps``,
+        ``flag`` (true or false).
     meaning: for readers, in Markdown; without a full stop.
     flag: on the command line; ``metavar`` stands for its value there.
     choices: the texts that are allowed; none: any.
@@ -70,7 +72,8 @@ class Option:
         """The default, for readers; empty where there is none."""
         if self.command is not None:
             return f"{self.command} on the command line, {self.default} in Python"
-        return self.words or ("" if self.default in (None, ()) else str(self.default))
+        plain = str(self.default).lower() if self.kind == "flag" else str(self.default)
+        return self.words or ("" if self.default in (None, ()) else plain)
 
     @property
     def help(self) -> str:

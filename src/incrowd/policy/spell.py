@@ -75,6 +75,9 @@ def words_of(policy: Any, table: str, output: str, *more: str) -> tuple[str, ...
     keys = {option.name: option for option in table_of(type(policy))}
     typed = {name: key.command for name, key in keys.items() if key.command is not None}
     for name, value in said(policy, typed):
+        if keys[name].kind == "flag":
+            found.append(keys[name].flag)
+            continue
         for text in _texts(keys[name], value):
             found += [keys[name].flag, text]
     return (*found, *more)

@@ -19,9 +19,12 @@ class People(DistinctDiversity):
     Attributes
     ----------
     columns: the columns that together name a person.
+    missing: of a row without a value in one of them: ``"own"`` takes it for a person of its own,
+        ``"drop"`` leaves it out; ``"error"`` where there may be none.
     """
 
     columns: tuple[str, ...] = ()
+    missing: str = "error"
 
     @property
     def title(self) -> str:
@@ -34,4 +37,5 @@ class People(DistinctDiversity):
 
     def claim(self, values: Values) -> list[dict[str, Any]]:
         """How many people, and the columns that name them."""
-        return [{"model": "people", "k": self.l, "columns": list(self.columns)}]
+        rule = {} if self.missing == "error" else {"missing": self.missing}
+        return [{"model": "people", "k": self.l, "columns": list(self.columns), **rule}]

@@ -93,6 +93,9 @@ def roles_differ(proof: Proof, policy: Policy, said: Set[str]) -> Iterator[str]:
             yield f"{words} are {listed(roles[role])}, not {listed(asked)}"
     if "person" in said and set(people) != set(policy.person):
         yield f"people are told apart by {listed(people)}, not by {listed(policy.person)}"
+    stated = {e.get("missing", "error") for e in proof.facts["models"] if e["model"] == "people"}
+    if "missing_person" in said and stated != {policy.missing_person}:
+        yield f"the proof does not take rows without a person as {policy.missing_person!r} says"
     counted = [e["k"] for e in proof.facts["models"] if e["model"] == "people"]
     if "person" in said and policy.k > max(counted, default=0):
         yield f"the proof is of {max(counted, default=0)} people in every class, not {policy.k}"
@@ -190,7 +193,8 @@ def in_words(entry: Entry, named: bool = True) -> str:
         "delta-disclosure": "{delta}-disclosure",
     }.get(kind, kind + " {l}-diversity")
     if kind == "people":
-        return f"{words.format(**told)} {listed(columns)}"
+        rules = {"own": "; a row without a person is one of its own", "drop": "; others left out"}
+        return f"{words.format(**told)} {listed(columns)}{rules.get(entry.get('missing', ''), '')}"
     return words.format(**told) + distance + guarded + of
 
 

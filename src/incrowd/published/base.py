@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.checker.people import named
 from incrowd.checker.recheck import recheck
 from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
@@ -28,6 +29,7 @@ from incrowd.published.ladders import ladders_of
 from incrowd.published.window import Windows
 from incrowd.tables import files
 from incrowd.tables.base import Edit, Source, Table, agree, labelled, texts
+from incrowd.tables.fewer import FewerRows
 from incrowd.text.units import Number, Priced, in_units, shown
 
 if TYPE_CHECKING:
@@ -235,6 +237,12 @@ class Published(Priced):
         return len(self.coded.attributes[self.roles.attributes[-1]].values)
 
     @property
+    def rows_without_person(self) -> int:
+        """Rows left out because they do not say whose they are."""
+        dropped = self.policy.missing_person == "drop" and isinstance(self.source, FewerRows)
+        return self.source.source.rows - self.rows if dropped else 0
+
+    @property
     def fewest_people(self) -> int | None:
         """People in the class that has the fewest; None where nobody said who is who."""
         found = self.people_of_class
@@ -405,6 +413,7 @@ class Published(Priced):
         if not self.roles.person:
             return found
         whose = texts(self.source, self.roles.person)
+        whose = whose.with_columns(named(whose.get_columns(), self._claims.models))
         moved = whose if self.edit.order is None else whose[self.edit.order]
         return moved if not found.width else found.hstack(moved)
 
