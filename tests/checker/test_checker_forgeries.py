@@ -21,8 +21,9 @@ from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
 from incrowd.checker.delimited import Reading
-from incrowd.checker.files import PARTS, read_table, unclaimed
+from incrowd.checker.files import PARTS, read_table
 from incrowd.checker.ladder import validated
+from incrowd.checker.packed import unclaimed
 from incrowd.checker.published import require_like_file, require_named
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.verify import check

@@ -1,23 +1,44 @@
 """Forged proofs by the hundred: none is believed that is false, and none breaks the checker."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("networkx")
+
 from forging.bases import RECIPES, made
 from forging.run import forged
+from forging.sabotage import CLIMB, HOLES
 
 EACH = 12
 """Forgeries of each honest proof; ``benchmarks/forgeries.py`` makes thousands."""
+TRIES = 60
+QUICK = ["only patterns of values", "charges are free", "shares smaller than they may be"]
 
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_no_forgery_is_believed(name: str, tmp_path: Path) -> None:
     """Tests changes of JSON, tables, meaning and bytes, with all hashes mended, by brute force."""
     base = made(name, 1, tmp_path)
-    honest = tmp_path / "honest"
-    honest.mkdir()
     for seed in range(EACH):
         folder = tmp_path / str(seed)
         folder.mkdir()
         found = forged(base, seed, folder)
         assert not found.faults, (name, seed, found)
+
+
+@pytest.mark.parametrize("hole", [name for name in HOLES if HOLES[name].change != CLIMB] + QUICK)
+def test_the_forger_finds_a_hole(hole: str, tmp_path: Path) -> None:
+    """Tests that forgeries are worth something: a checker with a hole in it believes one soon."""
+    opened, base, change = HOLES[hole]
+    bundle, tries = made(base, 0, tmp_path), []
+    with ExitStack() as stack:
+        for one in opened():
+            stack.enter_context(one)
+        while len(tries) < TRIES and not (tries and tries[-1].faults):
+            tries.append(forged(bundle, len(tries), tmp_path, change))
+    assert tries[-1].faults
+    whole = forged(bundle, len(tries) - 1, tmp_path, change)
+    assert not whole.faults, whole

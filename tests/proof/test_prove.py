@@ -190,7 +190,11 @@ def test_carriage_returns_within_a_line_are_part_of_the_cell(quoted: str, tmp_pa
     release = anonymize(str(source), 2, keep="b", method=Halves())
     release.write(out)
     prove(release, source, out, proof)
-    told = check(out, source, proof)  # others may read another number of rows
+    assert out.read_bytes().count(b'"x\r"') == 2  # quoted: others read 4 rows, too
+    assert check(out, source, proof).accepted
+    out.write_bytes(out.read_bytes().replace(b'"x\r"', b"x\r"))
+    prove(release, source, out, proof)
+    told = check(out, source, proof)
     assert not told.accepted and "line ends within a cell" in str(told.reason)
 
 

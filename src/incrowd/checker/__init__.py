@@ -11,8 +11,9 @@ kernel, no bound, no reader of files is shared with the code whose work it check
 
 These five are enough for k-anonymity.  Around them:
 
-    files.py      reading tables and proof files; delimited.py for delimited text; archive.py,
-                  parquet.py and arrow.py to look at sizes before anything is inflated
+    files.py      reading tables and proof files; delimited.py for delimited text, packed.py for
+                  Parquet and Arrow; archive.py, parquet.py and arrow.py to look at sizes before
+                  anything is inflated
     costs.py      the hierarchies of a proof, and what its costs mean
     models.py     the privacy models beyond k, from their definitions; shares.py and transport.py
                   for some of them

@@ -20,8 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from incrowd.checker.inequality import Ints
+from incrowd.checker.rejection import require
 
 STEEP, SLOPES, CHOICES = 16, 16, 4000
+STEPS, FEW, ROWS = 1 << 9, 1 << 9, 1 << 10  # steps in all for each row, and for so many rows more
 NONE = -(2**62)
 
 
@@ -52,6 +54,12 @@ class Charges:
         self.d, self.a = t.denominator, t.numerator
         self.unit = self.d * self.total
         self.terms = 2 * (STEEP + 1) * self.unit * self.total
+        self.left = STEPS * (FEW + self.total)
+
+    def spend(self, rows: int) -> None:
+        """Count a step, or more where many rows are looked at: a proof may take only so many."""
+        self.left -= 1 + rows // ROWS
+        require(self.left >= 0, "the charges leave too much to try")
 
     def worth(self, e: Ints, copies: Ints, value: Ints) -> int:
         """Return at least the sum of e over any lawful class of these entries, rounded up."""
@@ -86,6 +94,7 @@ class Charges:
         high: tuple[int, int, int] | None = None
         steep = STEEP * int(np.ptp(crowd.e))
         for _ in range(SLOPES):
+            self.spend(len(crowd.e))
             key = crowd.e * self.unit - slope * far
             top = np.argpartition(-key, n - 1)[:n]
             best = int(key[top].sum()) + slope * spare
@@ -179,6 +188,7 @@ class Choice:
 
     def choose(self, depth: int, lost: int) -> None:
         """Try both sides of the next value, what loses nothing first."""
+        self.charges.spend(len(self.crowd.e))
         if depth == len(self.order):
             self.best = max(self.best, self.filled(lost))
             return

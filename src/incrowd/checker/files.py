@@ -2,41 +2,37 @@
 
 import csv
 import hashlib
-import io
 import json
 import math
 import re
-import struct
-from collections.abc import Iterator
 from datetime import time, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
 import polars as pl
 
-from incrowd.checker import arrow
 from incrowd.checker.archive import DAMAGED, LACKING, parts_of
 from incrowd.checker.delimited import MARK, TWO_WAYS, Reading, read_csv
 from incrowd.checker.models import require_keys
-from incrowd.checker.parquet import require_moderate, rows_of
+from incrowd.checker.packed import (
+    READERS,
+    TEXT,
+    UNREADABLE,
+    flat,
+    form_of,
+    has_two_forms,
+    length_of,
+    read_packed,
+    require_sizes,
+)
+from incrowd.checker.parquet import SMALL, require_moderate, rows_of
 from incrowd.checker.rejection import RejectedError, require, require_none
 
 VERSION = 2
 PLAIN = r"^'*[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
 NUMBERS = ("scale", "quantum", "price_k", "cost", "bound")
 TEXTS = (".csv", ".tsv", ".tab", ".txt", ".psv")
-READERS = {"Parquet": pl.read_parquet, "Arrow": pl.read_ipc, "Arrow stream": pl.read_ipc_stream}
-FORMS = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
-FORMS |= {b"\x1f\x8b": "gzip", b"PK\3\4": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
-FORMS |= {
-    b"$FL2": "SPSS",
-    b"$FL3": "SPSS",
-    b"<stata_dta>": "Stata",
-    b"HEADER RECORD*******LI": "SAS",
-}
-UNREADABLE = "a table cannot be read in the form that the proof states"
-MANY, FEW = 1 << 22, 64  # rungs or members of odd sets, beside so many for each row
+MANY, FEW = 1 << 20, 64  # rungs or members of odd sets, beside so many for each row
 # what a proof that makes no sense ends in, or tables that do not go with it
 NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 NONSENSE += (MemoryError, csv.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException)
@@ -94,32 +90,6 @@ def read_proof(path: str | Path, rows: int) -> Proof:
     return Proof(facts, *tables)
 
 
-class _Cells:
-    """A table that gives its cells through Arrow's interface, and nothing else that it knows."""
-
-    def __init__(self, table: pl.DataFrame) -> None:
-        self._table = table
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._table.__arrow_c_stream__(requested_schema)
-
-
-def unclaimed(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the same cells, without what a file claims of them.
-
-    A Parquet or Arrow file may say that a column is sorted; polars believes it, and counts,
-    groups and joins wrongly where it is not.
-
-    Raises
-    ------
-    ValueError: a name holds a NUL, at which Arrow's interface would end the whole process.
-    """
-    nested = repr([kind for kind in table.dtypes if kind.is_nested()])
-    if "\\x00" in nested or any("\0" in name for name in table.columns):
-        raise ValueError("a name with a NUL")
-    return pl.DataFrame(_Cells(table))
-
-
 def prices_of(facts: dict[str, Any]) -> list[str]:
     """Return the columns of prices: one for each group of columns that the proof names."""
     groups = facts.get("groups") or [[]]
@@ -146,9 +116,11 @@ def read_json(text: bytes, **how: Any) -> Any:
 
     Raises
     ------
-    ValueError: it is none.
+    ValueError: it is none, or a text in it is none: halves of characters cannot be shown.
     """
-    return json.loads(text, parse_constant=_no_number, object_pairs_hook=_once, **how)
+    found = json.loads(text, parse_constant=_no_number, object_pairs_hook=_once, **how)
+    json.dumps(found, ensure_ascii=False).encode()
+    return found
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -226,28 +198,6 @@ def read_bytes(original: Path, release: Path) -> dict[str, bytes]:
     return data
 
 
-def require_sizes(data: bytes, rows: int | None, name: str) -> None:
-    """Reject a table that says it has more rows than the original, before it is inflated.
-
-    Or that inflates to much more than so many rows need.  Other forms are as large as they are.
-    """
-    try:
-        if data.startswith(b"PAR1") and rows is not None:
-            require_moderate(data, rows, name, flat=False)
-        elif form_of(data) in READERS and not data.startswith(b"PAR1"):
-            arrow.require_moderate(data, rows, name)
-    except (LookupError, TypeError, ValueError, struct.error):
-        raise RejectedError(UNREADABLE) from None
-
-
-def read_packed(data: bytes) -> pl.DataFrame:
-    """Read Parquet or Arrow: the cells alone."""
-    try:
-        return unclaimed(READERS[str(form_of(data))](io.BytesIO(data)))
-    except (pl.exceptions.PanicException, OSError):  # polars trusts what it reads, and says so
-        raise ValueError("damaged") from None
-
-
 def most_rows(original: str | Path, release: str | Path | None = None) -> int:
     """Return a number of rows that a table does not exceed, mostly without reading it.
 
@@ -267,13 +217,6 @@ def _most(data: bytes) -> int:
     except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
         raise RejectedError(UNREADABLE) from None
     return data.count(b"\n") + data.count(b"\r") + 1
-
-
-def form_of(data: bytes) -> str | None:
-    """Return what a file begins like; None for delimited text."""
-    form = next((form for magic, form in FORMS.items() if data.startswith(magic)), None)
-    spss = b"SPSSPORT" in data[:600].translate(None, b"\r\n")
-    return form or ("SPSS" if spss else None)
 
 
 def read_table(
@@ -301,26 +244,6 @@ def read_table(
         raise RejectedError(UNREADABLE) from None
 
 
-def flat(column: pl.Series) -> Iterator[pl.Series]:
-    """Yield the cells of a column, of nested ones what they hold."""
-    if isinstance(column.dtype, pl.Struct):
-        for field in column.struct.unnest().get_columns():
-            yield from flat(field)
-    elif isinstance(column.dtype, pl.List | pl.Array):
-        yield from flat(column.explode())
-    else:
-        yield column
-
-
-def has_two_forms(column: pl.Series) -> bool:
-    """Whether equal numbers differ in their bits: -0.0 and 0.0, or two forms of NaN."""
-    if not column.dtype.is_float():
-        return False
-    held = column.drop_nulls()
-    cells = held.to_numpy()
-    return len(np.unique(cells.view(f"u{cells.itemsize}"))) > held.n_unique()
-
-
 def as_text(column: pl.Series) -> pl.Series:
     """Return a column's values as the text of a release; missing stays missing.
 
@@ -330,6 +253,7 @@ def as_text(column: pl.Series) -> pl.Series:
     """
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         raise ValueError("lists, structs and bytes are no text")
+    require(length_of(column) <= SMALL + TEXT * len(column), "a column holds too long texts")
     if column.dtype in (pl.String, pl.Null, pl.Categorical, pl.Enum):
         return column.cast(pl.String)
     kinds = column.drop_nulls().unique()
@@ -374,9 +298,10 @@ def undone(column: pl.Series) -> pl.Series:
 
     With and without would be one text here, but two in the release.
     """
-    runs = ~column.str.contains(PLAIN)
-    bare = (runs & column.str.contains(r"^[=+\-@\t\r]")).fill_null(False).arg_true()
+    kinds = column.drop_nulls().unique()
+    runs = ~kinds.str.contains(PLAIN)
+    bare = kinds.filter(runs & kinds.str.contains(r"^[=+\-@\t\r]"))
     reason = "the cell lacks the apostrophe that the proof speaks of"
-    require_none(bare, reason, column.name)
-    marked = runs & column.str.contains(r"^'+[=+\-@\t\r]")
-    return column.str.slice(1).zip_with(marked.fill_null(False), column).rename(column.name)
+    require_none(column.is_in(bare.implode()).arg_true(), reason, column.name)
+    marked = kinds.filter(runs & kinds.str.contains(r"^'+[=+\-@\t\r]"))
+    return column.replace(marked, marked.str.slice(1))

@@ -43,6 +43,7 @@ from incrowd.checker.sizes import MOST_SIZES, BySize
 
 SIZES, PARTS, STEPS = 6, 1000, 4
 UNIT = 4096  # parts of a row in which shares are counted for all large classes at once
+ENTRIES, FEW = 1 << 14, 1 << 8  # looked at in all for each row, and for so many rows more
 NO_RULE = "the models imply no such pricing rule"
 Plain = Sequence[dict[str, Any]]
 
@@ -174,6 +175,7 @@ class Lawful:
         keys = sensitive.select(pl.struct(sensitive.columns).rank("dense"))
         self.k, self.rules, self.charging = k, [], None
         self.mark = numbered(keys.to_series())
+        self.left = ENTRIES * (FEW + len(self.mark))
         sizes, units = [len(self.mark), 1], [1]
         for rule in [rule for rule in valid if rule in stated] + by_size:
             value = numbered(sensitive[rule["column"]])
@@ -202,6 +204,8 @@ class Lawful:
         self, rows: Rows, depth: int, row: Ints, starts: Ints, cost: Ints, _: int, wide: Any = True
     ) -> State | None:
         """Drop groups and entries that cannot violate, here or below; as ``inequality.kept``."""
+        self.left -= len(row)
+        require(self.left >= 0, "the prices leave too many patterns to ask for lawful classes")
         group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(row)))
         e, copies = rows.price[row] - cost[group], rows.copies[row]
         alive = wide & (summed(copies, group) >= self.k)

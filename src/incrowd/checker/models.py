@@ -41,7 +41,7 @@ KEYS = {
 }
 KEYS |= {f"t-closeness {d}": f"t distance column {more}" for d, more in DISTANCES.items()}
 # more than any table needs; without an end a proof of some kilobytes takes hours
-MOST_MODELS, MOST_LEVELS, MOST_DIGITS, MOST_MATES = 100, 100, 100, 1_000_000
+MOST_MODELS, MOST_LEVELS, MOST_DIGITS, MOST_MATES = 100, 100, 100, 50_000
 
 
 def require_keys(models: Sequence[Plain]) -> None:
@@ -154,7 +154,7 @@ def lawful(model: Plain, group: Histogram, table: Histogram) -> bool:
             power *= x**x
         return power <= n**n * l.denominator**n
     if kind == "disjoint":
-        left = [MOST_MATES]
+        left = [MOST_MATES + 100 * len(group)]
         return all(mates(row, list(group), int(l), left) for row in group)
     raise RejectedError(f"the checker does not know the model {kind!r}")
 
@@ -291,28 +291,32 @@ def least_class(models: Sequence[Plain], sensitive: pl.DataFrame) -> int:
 
 
 def least_close(model: Plain, table: Histogram) -> int:
-    """Return the least n for which the quotas n·C(v)/N, rounded, can be within t of the table."""
+    """Return the least n for which the quotas n·C(v)/N, rounded, can be within t of the table.
+
+    Or a smaller number, where it takes long to find.
+    """
+    most = shares.MOST_STEPS // max(1, len(table))
     rows, t = sum(table.values()), number(model, "t")
     distance, order = model.get("distance"), model.get("order", list(table))
     counts = [table[v] for v in order]
     if distance == "ordered":
         cumulated = np.cumsum(counts).tolist()
-        for n in range(1, rows):
+        for n in range(1, min(rows, most)):
             rests = [n * c % rows for c in cumulated]
             if sum(min(r, rows - r) for r in rests) <= t * n * rows * max(len(order) - 1, 1):
                 return n
-        return max(rows, 1)
+        return max(min(rows, most), 1)
     levels, factor = [list(range(len(counts)))], Fraction(1)
     if distance == "hierarchical":
         levels = split(model, len(counts)) or levels
     if distance == "metric":
         factor = nearest(model, len(counts))
     tables = [sums(node, counts) for node in levels]
-    for n in range(1, rows):
+    for n in range(1, min(rows, most)):
         moved = sum(rounding(n, at, rows) for at in tables)
         if factor * moved <= t * n * rows * len(tables):
             return n
-    return max(rows, 1)
+    return max(min(rows, most), 1)
 
 
 def rounding(n: int, counts: Iterable[int], rows: int) -> int:

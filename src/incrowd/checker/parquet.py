@@ -13,6 +13,7 @@ from incrowd.checker.rejection import require
 INFLATED = "is larger than it can be, once it is inflated"
 SMALL, FOLD, CELL = 1 << 26, 64, 1 << 10  # bytes; times the file's size; bytes of a mean cell
 HEADER = 1 << 16  # bytes of a page's header that are looked at first
+FOOTER, FLAT = 1 << 24, 1 << 20  # most bytes of a footer, and of that of a table in a proof
 DATA, INDEX, DICTIONARY, DATA_2 = range(4)
 
 
@@ -30,12 +31,12 @@ def require_moderate(data: bytes, rows: int, name: str, flat: bool = True) -> No
     ------
     IndexError, KeyError, TypeError, ValueError: it is no Parquet file.
     """
-    facts = footer(data)
+    facts = footer(data, FLAT if flat else FOOTER)
     groups = facts.get(4, [])
     require(0 <= facts[3] <= rows, f"{name} has more rows than the table calls for")
     fine = all(group[3] >= 0 for group in groups)
     require(fine and sum(group[3] for group in groups) == facts[3], f"{name} says two row counts")
-    size, cells = 0, 0
+    size = cells = seen = 0
     for group in groups:
         for column in group[1]:
             chunk = column[3]
@@ -43,6 +44,7 @@ def require_moderate(data: bytes, rows: int, name: str, flat: bool = True) -> No
             require(not flat or chunk[5] == group[3], f"{name} says two row counts")
             values = 0
             for kind, page, inner in pages(data, chunk):
+                seen += 1
                 whole = chunk.get(4, 0) != 0 or page[2] == page[3]
                 require(page[2] >= 0 and whole, f"{name} {INFLATED}")
                 size += page[2]
@@ -52,13 +54,15 @@ def require_moderate(data: bytes, rows: int, name: str, flat: bool = True) -> No
                     require(0 <= inner.get(1, 0) <= 8 * page[2], f"{name} {INFLATED}")
             require(values == chunk[5] >= 0, f"{name} says two numbers of values")
             cells += values
+            require(seen <= cells + 2 * len(groups) * len(group[1]), f"{name} {INFLATED}")
     most = max(SMALL + CELL * facts[3] * max(1, len(facts[2]) - 1), FOLD * len(data))
     require(size <= most and cells <= most, f"{name} {INFLATED}")
 
 
-def footer(data: bytes) -> Any:
-    """Return the file's metadata: field number → value."""
+def footer(data: bytes, most: int = FOOTER) -> Any:
+    """Return the file's metadata, of so many bytes at most: field number → value."""
     length = int.from_bytes(data[-8:-4], "little")
+    require(length <= most or length > len(data), f"a table {INFLATED}")
     if data[:4] != b"PAR1" or data[-4:] != b"PAR1" or length > len(data) - 12:
         raise ValueError("no footer")
     return Compact(data[-8 - length : -8]).struct()

@@ -47,18 +47,17 @@ def require_named(ladders: Mapping[str, pl.DataFrame], named: Mapping[str, Any],
     """Reject a ladder beyond suppression of a column for which no hierarchy is named.
 
     And one whose root is not the star: hierarchies' files are compared below the root only.  And
-    one that releases values as an empty cell: that reads as a missing value, which they are not.
+    one that releases some values as an empty cell, which reads as a missing value, or as ``*``,
+    which reads as a suppressed one: they are neither.
     """
     for column, ladder in ladders.items():
         roots = ladder.filter((pl.col("level") == pl.col("level").max()) & (pl.col("level") > 0))
         fine = isinstance(star, str) and set(roots["label"].to_list()) <= {star}
         require(fine, "the root of its hierarchy is not the star", column=column)
-        blank = pl.col("label").fill_null("").eq("") & pl.col("label").ne_missing(pl.col("leaf"))
-        require(
-            ladder.filter(blank).is_empty(),
-            "its hierarchy has a group without a name",
-            column=column,
-        )
+        nameless = pl.col("label").fill_null("").is_in([*{"", "*"} - {star}])
+        nameless &= pl.col("label").ne_missing(pl.col("leaf"))
+        fine = ladder.filter(nameless).is_empty()
+        require(fine, "its hierarchy has a group without a name", column=column)
         flat = int(ladder["level"].n_unique()) <= 2
         require(flat or column in named, "the proof names no hierarchy for it", column=column)
 

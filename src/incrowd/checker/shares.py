@@ -21,7 +21,7 @@ from incrowd.checker.rejection import require
 
 NAMES = {"alpha-k": "alpha", "basic-beta": "beta", "enhanced-beta": "beta"}
 NAMES |= {"delta-disclosure": "delta"}
-MOST_VALUES = 10_000  # that a model guards by name
+MOST_VALUES, MOST_STEPS = 10_000, 10**7  # guarded by name; sizes of class times values
 FINE = Fraction(1, 2**40)  # relative error of shares that no fraction can hold
 Share = tuple[Fraction, Fraction]
 
@@ -121,8 +121,11 @@ def ln_above(y: Fraction) -> Fraction:
 
 
 def least(shares: Mapping[Any, Share], table: Mapping[Any, int]) -> int:
-    """Return the least number of rows for which whole counts can lie between the shares."""
-    rows = sum(table.values())
+    """Return the least number of rows for which whole counts can lie between the shares.
+
+    Or a smaller number, where it takes long to find.
+    """
+    rows = min(sum(table.values()), MOST_STEPS // max(1, len(table)))
     for n in range(1, rows):
         low = [ceil(shares[v][0] * n) for v in table]
         high = [min(count, floor(shares[v][1] * n)) for v, count in table.items()]

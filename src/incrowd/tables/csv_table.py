@@ -79,7 +79,7 @@ class CsvTable:
 
     def _spelling(self, column: str, edit: Edit) -> Spelling:
         """Return how the values of a column are written beside the labels that replace some."""
-        if not self._quotes:
+        if not self._quotes and not self._breaks:
             return AS_IT_IS
         if column not in self._ways:
             j = self.columns.index(column)
@@ -90,7 +90,8 @@ class CsvTable:
         odd = ways & (kernels.ODD | kernels.NEEDLESS)
         new = edit.replacements.get(column)
         labels = set(new.labels if new else ())
-        if not both and not (odd and labels & set(self.encode(column).values)):
+        mixed = both or (odd and labels & set(self.encode(column).values))
+        if not mixed and not self._breaks:
             return AS_IT_IS
         if column not in self._spelled:
             fields, codes = self._fields(column)
@@ -106,6 +107,14 @@ class CsvTable:
     def _quotes(self) -> int:
         """How many quotes the file holds."""
         return kernels.count_bytes(self._data, ord('"'), ord('"'))[0]
+
+    @cached_property
+    def _breaks(self) -> bool:
+        """Whether what ends a line for others may stand in a field as it is."""
+        returns, feeds = kernels.count_bytes(self._data, ord("\r"), ord("\n"))
+        if self.dialect.newline == "\r":
+            return feeds > 0
+        return returns > (feeds if self.dialect.newline == "\r\n" else 0)
 
     def edited(self, edit: Edit) -> "EditedCsv":
         """Return the release, to be written or looked at."""

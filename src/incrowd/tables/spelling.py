@@ -2,7 +2,8 @@
 
 ``1`` and ``"1"`` are one value.  Where a value is written in several ways in its column, the most
 frequent one is published for all; of equally frequent ones the first in the order of bytes.  Only
-cells that are released as they are count: the choice would tell of hidden ones.
+cells that are released as they are count: the choice would tell of hidden ones.  A value in which
+a line end stands without quotes gets some.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,7 +53,7 @@ def spelling(
     chosen: dict[str | None, bytes] = {}
     for i in sorted(range(len(fields)), key=lambda i: (-rows[i], fields[i])):
         if rows[i]:
-            chosen.setdefault(values[i], fields[i])
+            chosen.setdefault(values[i], closed(fields[i], values[i]))
     better = [chosen.get(value, field) for value, field in zip(values, fields, strict=True)]
     words = sorted({new for old, new in zip(fields, better, strict=True) if old != new})
     if not words:
@@ -61,3 +62,9 @@ def spelling(
     pairs = zip(fields, better, strict=True)
     ids = [-1 if old == new else place[new] for old, new in pairs]
     return Spelling(chosen, words, np.array(ids, narrow(len(words)))[codes])
+
+
+def closed(field: bytes, value: str | None) -> bytes:
+    """Return a field in quotes where a line end stands in it: most readers would end a line."""
+    bare = field[:1] != b'"' and (b"\r" in field or b"\n" in field)
+    return b'"' + (value or "").replace('"', '""').encode() + b'"' if bare else field

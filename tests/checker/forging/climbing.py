@@ -25,7 +25,7 @@ def climbing(draw: Draw, bundle: Bundle) -> None:
     """
     starred(bundle, range(bundle.release.height))
     in_twelfths(bundle)
-    start: list[Callable[[Draw, Bundle], Any]] = [rules_gone, grouped, seeded, lambda *_: None]
+    start: list[Callable[[Draw, Bundle], Any]] = [rules_gone, grouped, seeded, more_rules]
     draw.choice(start)(draw, bundle)
     mend(bundle)
     bundle.facts["bound"] = 0
@@ -48,6 +48,17 @@ def climbing(draw: Draw, bundle: Bundle) -> None:
             if found is not None and best is not None and found >= best:
                 best, bundle.parts["rows.parquet"] = found, part
     bundle.facts["bound"] = max(0, min(best or 0, bundle.facts["cost"]))
+
+
+def more_rules(draw: Draw, bundle: Bundle) -> None:
+    """Have t-closeness priced by size of class, and patterns charged; others stay as they are."""
+    one = next((m for m in bundle.facts["models"] if m.get("distance") == "equal"), None)
+    if one is not None:
+        known: dict[str, Any] = {"t": one["t"], "column": one["column"]}
+        rules = [{"rule": "closeness", **known}]
+        rules += [{"rule": "sizes", "sizes": draw.choice([1, 3, 64]), **known}]
+        rules += [{"rule": "once", **known}]
+        bundle.facts["pricing"] = draw.sample(rules, draw.randrange(1, 4))
 
 
 def in_twelfths(bundle: Bundle) -> None:

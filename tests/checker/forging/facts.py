@@ -212,7 +212,7 @@ def new_rule(draw: Draw, bundle: Bundle) -> dict[str, Any]:
     likely = near.get(str(one.get("model")), RULES[:5])
     kind, column = draw.choice([*RULES, *3 * likely]), one["column"]
     level = draw.choice([one.get("l", 2), 2, 3])
-    t = draw.choice([str(one.get("t", "1/2")), "0", "1/5"])
+    t = str(one.get("t", "1/2")) if draw.random() < 0.7 else draw.choice(["0", "1/5"])
     return {
         "rule": kind,
         **{
@@ -256,6 +256,9 @@ def hierarchies(draw: Draw, bundle: Bundle) -> None:
     facts = bundle.facts
     choices: list[Callable[[], Any]] = [
         lambda: facts["hierarchies"].clear(),
+        lambda: facts.__setitem__(
+            "unchecked", draw.choice([[], ["x"], ["\ud800"], "x", [1], None])
+        ),
         lambda: facts["hierarchies"].update({draw.choice("abc"): {"origin": "x", "sha256": None}}),
         lambda: facts.__setitem__("star", draw.choice(["?", "", "x", None, " ", "**", "1", "low"])),
         lambda: facts.pop("star"),

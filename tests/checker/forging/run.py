@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 import polars as pl
 import pyarrow as pa
+from click.testing import CliRunner
 
 from forging import climbing, facts, meaning, parts, raw
 from forging.bundle import Bundle
 from forging.judge import faults_of
 from forging.plain import Plain, Unreadable, proof_of, records, table_of
 from incrowd.checker.verify import check
+from incrowd.cli import cli
 
 LEVELS = {
     "JSON": facts.CHANGES,
@@ -77,10 +79,29 @@ def forged(base: Bundle, seed: int, folder: Path, only: str | None = None) -> Ou
     except BaseException as error:
         return Outcome(*how, False, None, (f"{type(error).__name__}: {str(error)[:200]}",))
     seconds = time.process_time() - started
+    if draw.random() < 0.1 and (fault := shown_otherwise(paths, files, verdict.accepted)):
+        return Outcome(*how, verdict.accepted, None, (fault,), seconds)
     if not verdict.accepted:
         return Outcome(*how, False, verdict.reason, (), seconds)
     faults = tuple(judged(bundle, paths, verdict.facts))
     return Outcome(*how, True, None, faults, seconds)
+
+
+def shown_otherwise(paths: Sequence[Path], files: Mapping[str, Path], accepted: bool) -> str | None:
+    """Return how ``incrowd verify`` ends where that is not as the checker says."""
+    words = [
+        "verify",
+        str(paths[0]),
+        "--original",
+        str(paths[1]),
+        "--proof",
+        str(paths[2]),
+        "--json",
+    ]
+    words += [x for column, path in files.items() for x in ("--hierarchy", f"{column}={path}")]
+    run = CliRunner().invoke(cli, words)
+    code = 0 if accepted else 1
+    return None if run.exit_code == code else f"incrowd verify ends with {run.exit_code}"
 
 
 def changed(draw: random.Random, bundle: Bundle, level: str, only: str | None) -> list[str]:

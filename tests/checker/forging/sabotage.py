@@ -5,9 +5,11 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+import numpy as np
 import polars as pl
 
 from incrowd.checker import (
+    charges,
     costs,
     delimited,
     dropped,
@@ -16,9 +18,11 @@ from incrowd.checker import (
     ladder,
     lawful,
     oddsets,
+    packed,
     people,
     published,
     recheck,
+    sizes,
     verify,
 )
 
@@ -39,7 +43,7 @@ def lax(*modules: Any, reason: str) -> list[AbstractContextManager[Any]]:
 
 def believing() -> list[AbstractContextManager[Any]]:
     """Believe what a file claims of its cells."""
-    return [patch.object(files, "unclaimed", lambda table: table)]
+    return [patch.object(packed, "unclaimed", lambda table: table)]
 
 
 def smaller(*_: Any, **__: Any) -> list[AbstractContextManager[Any]]:
@@ -83,6 +87,41 @@ def untrue() -> list[AbstractContextManager[Any]]:
     return [patch.object(recheck, "rungs", rungs)]
 
 
+def free_charges() -> list[AbstractContextManager[Any]]:
+    """Charge nothing for patterns that break the rules."""
+    return [patch.object(charges.Charges, "worth", lambda *_: 0)]
+
+
+def any_size() -> list[AbstractContextManager[Any]]:
+    """Never find a dear class of one of the sizes."""
+
+    def exceeds(_: Any, e: Any, rank: Any, copies: Any, value: Any, group: Any) -> Any:
+        return np.zeros(int(group[-1]) + 1, bool)
+
+    return [patch.object(sizes.BySize, "exceeds", exceeds)]
+
+
+def one_more_value() -> list[AbstractContextManager[Any]]:
+    """Ask only for classes of one value more than they need."""
+    real = lawful.distinct_exceeds
+
+    def exceeds(l: int, k: int, *rest: Any) -> Any:  # noqa: E741
+        return real(l + 1, k, *rest)
+
+    return [patch.object(lawful, "distinct_exceeds", exceeds)]
+
+
+def tight_shares() -> list[AbstractContextManager[Any]]:
+    """Let no value fill as much of a class as it may."""
+    real = lawful.share_case
+
+    def share_case(size: int, unit: int, shares: Any) -> Any:
+        one = real(size, unit, shares)
+        return one._replace(cap=np.maximum(one.cap - unit, 0))
+
+    return [patch.object(lawful, "share_case", share_case)]
+
+
 class Hole(NamedTuple):
     """A hole, and the kind of forgery that finds it: a base and a change."""
 
@@ -107,6 +146,10 @@ HOLES: dict[str, Hole] = {
     "any pricing rule": Hole(lambda: lax(lawful, reason="imply no such"), "distinct", CLIMB),
     "one row too many is cut": Hole(smaller, "k=3", CLIMB),
     "odd sets are never tried": Hole(without_sets, "pairs", CLIMB),
+    "charges are free": Hole(free_charges, "t", CLIMB),
+    "sizes of class are never asked": Hole(any_size, "t", CLIMB),
+    "classes of one value more": Hole(one_more_value, "distinct", CLIMB),
+    "shares smaller than they may be": Hole(tight_shares, "alpha", CLIMB),
     "only patterns of values": Hole(shorter, "hierarchies", CLIMB),
     "a label for two nodes": Hole(
         lambda: lax(ladder, reason="one label for two"), "hierarchies", "two nodes alike"

@@ -1,0 +1,116 @@
+"""Reading Parquet and Arrow: their cells alone, none of what they claim, in moderate memory."""
+
+import io
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.checker import arrow
+from incrowd.checker.parquet import SMALL, require_moderate
+from incrowd.checker.rejection import RejectedError, require
+
+READERS = {"Parquet": pl.read_parquet, "Arrow": pl.read_ipc, "Arrow stream": pl.read_ipc_stream}
+FORMS = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
+FORMS |= {b"\x1f\x8b": "gzip", b"PK\3\4": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
+FORMS |= {
+    b"$FL2": "SPSS",
+    b"$FL3": "SPSS",
+    b"<stata_dta>": "Stata",
+    b"HEADER RECORD*******LI": "SAS",
+}
+UNREADABLE = "a table cannot be read in the form that the proof states"
+TEXT = 1 << 12  # bytes of a mean text
+
+
+def form_of(data: bytes) -> str | None:
+    """Return what a file begins like; None for delimited text."""
+    form = next((form for magic, form in FORMS.items() if data.startswith(magic)), None)
+    spss = b"SPSSPORT" in data[:600].translate(None, b"\r\n")
+    return form or ("SPSS" if spss else None)
+
+
+def require_sizes(data: bytes, rows: int | None, name: str) -> None:
+    """Reject a table that says it has more rows than the original, before it is inflated.
+
+    Or that inflates to much more than so many rows need.  Other forms are as large as they are.
+    """
+    try:
+        if data.startswith(b"PAR1") and rows is not None:
+            require_moderate(data, rows, name, flat=False)
+        elif form_of(data) in READERS and not data.startswith(b"PAR1"):
+            arrow.require_moderate(data, rows, name)
+    except (LookupError, TypeError, ValueError, struct.error):
+        raise RejectedError(UNREADABLE) from None
+
+
+def read_packed(data: bytes) -> pl.DataFrame:
+    """Read Parquet or Arrow: the cells alone."""
+    try:
+        table = READERS[str(form_of(data))](io.BytesIO(data))
+    except (pl.exceptions.PanicException, OSError):  # polars trusts what it reads, and says so
+        raise ValueError("damaged") from None
+    for column in table.get_columns():
+        fine = sum(map(length_of, flat(column))) <= SMALL + 4 * TEXT * len(column)
+        require(fine, "a column holds too long texts", column=column.name)
+    return unclaimed(table)
+
+
+class _Cells:
+    """A table that gives its cells through Arrow's interface, and nothing else that it knows."""
+
+    def __init__(self, table: pl.DataFrame) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def unclaimed(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the same cells, without what a file claims of them.
+
+    A Parquet or Arrow file may say that a column is sorted; polars believes it, and counts,
+    groups and joins wrongly where it is not.
+
+    Raises
+    ------
+    ValueError: a name holds a NUL, at which Arrow's interface would end the whole process.
+    """
+    nested = repr([kind for kind in table.dtypes if kind.is_nested()])
+    if "\\x00" in nested or any("\0" in name for name in table.columns):
+        raise ValueError("a name with a NUL")
+    return pl.DataFrame(_Cells(table))
+
+
+def flat(column: pl.Series) -> Iterator[pl.Series]:
+    """Yield the cells of a column, of nested ones what they hold."""
+    if isinstance(column.dtype, pl.Struct):
+        for field in column.struct.unnest().get_columns():
+            yield from flat(field)
+    elif isinstance(column.dtype, pl.List | pl.Array):
+        yield from flat(column.explode())
+    else:
+        yield column
+
+
+def length_of(column: pl.Series) -> int:
+    """Return how many bytes a column's cells are, one by one; 0 where they are no text or bytes.
+
+    A file holds equal cells once, and may be a thousandth of that.
+    """
+    if column.dtype == pl.Binary:
+        return int(column.bin.size().cast(pl.Int64).sum())
+    some: Any = {pl.String: column.str, pl.Categorical: column.cat, pl.Enum: column.cat}
+    texts = some.get(column.dtype.base_type())
+    return 0 if texts is None else int(texts.len_bytes().cast(pl.Int64).sum())
+
+
+def has_two_forms(column: pl.Series) -> bool:
+    """Whether equal numbers differ in their bits: -0.0 and 0.0, or two forms of NaN."""
+    if not column.dtype.is_float():
+        return False
+    held = column.drop_nulls()
+    cells = held.to_numpy()
+    return len(np.unique(cells.view(f"u{cells.itemsize}"))) > held.n_unique()

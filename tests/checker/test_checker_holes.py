@@ -1,0 +1,185 @@
+"""Tests that what an adversary found in the checker stays closed: false claims, exceptions.
+
+Each case once was accepted, or ended in something else than a verdict.
+"""
+
+import io
+import struct
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("networkx")
+
+from forging.bundle import Bundle  # noqa: E402
+from forging.mending import mend  # noqa: E402
+from forging.trying import all_stars, arrow_file, base, verdict_of  # noqa: E402
+
+from incrowd.checker.arrow import require_moderate  # noqa: E402
+from incrowd.checker.files import read_table  # noqa: E402
+from incrowd.checker.rejection import RejectedError  # noqa: E402
+
+# --- false claims ---
+
+
+def test_other_readers_would_see_other_rows(tmp_path: Path) -> None:
+    """Tests a carriage return in a cell without quotes: most readers end the line there."""
+    bundle = base("k=3")
+    for table in (bundle.original, bundle.release):
+        table.columns["note"] = ["a\rb"] * table.height
+    assert verdict_of(bundle, tmp_path).accepted
+    bundle.edits.append(("release", lambda data: data.replace(b'"a\rb"', b"a\rb")))
+    assert "other rows" in str(verdict_of(bundle, tmp_path).reason)
+
+
+def nested(bundle: Bundle) -> None:
+    """Release structs that differ in nanoseconds, of which Python's own form tells nothing."""
+    kind = pa.struct([("t", pa.timestamp("ns"))])
+    for table in (bundle.original, bundle.release):
+        table.columns["c"] = [{"t": n} for n in range(table.height)]
+        table.types["c"] = kind
+        table.form = "parquet"
+    label = "{'t': datetime.datetime(1970, 1, 1, 0, 0)}"
+    ladders = bundle.parts["ladders.parquet"].filter(pl.col("column") != "c")
+    rungs = {"column": "c", "leaf": label, "level": [0, 1], "label": [label, "*"], "cost": [0, 1]}
+    bundle.parts["ladders.parquet"] = pl.concat([ladders, pl.DataFrame(rungs)])
+
+
+def test_cells_that_differ_are_not_one_text(tmp_path: Path) -> None:
+    """Tests quasi-identifiers that hold structs: all classes looked like one, and were none."""
+    bundle = base("k=3")
+    all_stars(bundle)
+    nested(bundle)
+    bundle.facts["cost"] -= bundle.release.height
+    assert "makes no sense" in str(verdict_of(bundle, tmp_path).reason)
+
+
+@pytest.mark.parametrize("other", [-0.0, struct.unpack("<d", b"\1" + bytes(5) + b"\xf8\x7f")[0]])
+def test_equal_numbers_in_two_forms_within_lists(other: float) -> None:
+    """Tests kept cells that hold numbers: their bits could tell rows of a class apart."""
+    same = float("nan") if other != other else 0.0
+    for kind, wrap in (
+        (pl.List(pl.Float64), lambda x: [x]),
+        (pl.Array(pl.Float64, 1), lambda x: [x]),
+        (pl.Struct({"a": pl.List(pl.Float64)}), lambda x: {"a": [x]}),
+    ):
+        for second, fine in ((same, True), (other, False)):
+            file = io.BytesIO()
+            cells = pl.Series("a", [wrap(same), wrap(second), None], dtype=kind)
+            pl.DataFrame([cells]).write_parquet(file)
+            if fine:
+                assert read_table(file.getvalue(), {}, released=True).height == 3
+            else:
+                with pytest.raises(RejectedError, match="written in two ways"):
+                    read_table(file.getvalue(), {}, released=True)
+
+
+def test_levels_that_repeat_are_no_levels(tmp_path: Path) -> None:
+    """Tests a hierarchy with a level twice: its groups cost a third, not half, of a star."""
+    bundle = base("hierarchies")
+    honest = verdict_of(bundle, tmp_path).facts["costs"]["a"]
+    assert honest["rule"] == "levels"
+    all_stars(bundle)
+    ladders = bundle.parts["ladders.parquet"]
+    mine, level = pl.col("column") == "a", pl.col("level")
+    twice = ladders.filter(mine & (level == 1)).with_columns(level + 1)
+    above = pl.when(mine & (level > 1)).then(level + 1).otherwise(level).alias("level")
+    ladders = pl.concat([ladders.with_columns(above), twice])
+    cost = pl.when(level == 3).then(6).when(level > 0).then(2).otherwise(0)
+    cost = pl.when(mine).then(cost).otherwise(pl.col("cost")).cast(pl.Int64).alias("cost")
+    bundle.parts["ladders.parquet"] = ladders.with_columns(cost)
+    mend(bundle)
+    verdict = verdict_of(bundle, tmp_path)
+    assert verdict.accepted, verdict.reason
+    assert verdict.facts["costs"]["a"]["rule"] == "listed"
+
+
+def test_a_group_that_is_called_like_a_star(tmp_path: Path) -> None:
+    """Tests a group ``*`` below another star: it costs less, and the file has no such group."""
+    bundle = base("star")
+    ladders = bundle.parts["ladders.parquet"]
+    group = pl.when(pl.col("label") == "xy").then(pl.lit("*")).otherwise(pl.col("label"))
+    bundle.parts["ladders.parquet"] = ladders.with_columns(group.alias("label"))
+    cells = bundle.release.columns["b"]
+    bundle.release.columns["b"] = ["*" if cell == "xy" else cell for cell in cells]
+    assert "without a name" in str(verdict_of(bundle, tmp_path).reason)
+
+
+def test_a_hierarchy_of_a_column_that_is_published(tmp_path: Path) -> None:
+    """Tests that a hierarchy's file is no hierarchy of a column which nothing hides."""
+    bundle = base("hierarchies")
+    bundle.facts["hierarchies"]["note"] = bundle.facts["hierarchies"]["a"]
+    file = tmp_path / "a.csv"
+    file.write_bytes(bundle.hierarchies["a"])
+    assert verdict_of(bundle, tmp_path, hierarchies={"a": file}).accepted
+    verdict = verdict_of(bundle, tmp_path, hierarchies={"note": file})
+    assert (verdict.accepted, verdict.column) == (False, "note")
+
+
+def test_distances_of_nothing(tmp_path: Path) -> None:
+    """Tests a metric by which all values are one: any class would be close to any table."""
+    bundle = base("t, metric")
+    all_stars(bundle)
+    assert verdict_of(bundle, tmp_path).accepted
+    bundle.facts["pricing"] = []
+    model = next(m for m in bundle.facts["models"] if m["model"] == "t-closeness")
+    model["matrix"] = [["0"] * len(row) for row in model["matrix"]]
+    assert "no fractions of the largest" in str(verdict_of(bundle, tmp_path).reason)
+
+
+def test_missing_cells_of_which_there_are_less_than_none(tmp_path: Path) -> None:
+    """Tests a count of −1: polars sees cells where others see gaps."""
+    data = arrow_file(pa.table({"a": ["x", None, "y"]}))
+    require_moderate(data, 3, "it")
+    lie = data.replace(struct.pack("<qq", 3, 1), struct.pack("<qq", 3, -1))
+    assert lie != data
+    with pytest.raises(RejectedError, match="missing cells that is none"):
+        require_moderate(lie, 3, "it")
+
+
+# --- other ends than a verdict ---
+
+
+@pytest.mark.parametrize(
+    "table",
+    [{"a\0": ["x"] * 7}, {"a": [{"b\0": 1}] * 7}, {"a": [[{"b\0": None}]] * 7}],
+    ids=["a column's name", "within a struct", "within a list"],
+)
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_names_with_a_nul(table: Any, form: str, tmp_path: Path) -> None:
+    """Tests names that Arrow's interface cannot say: they ended the whole process."""
+    file = io.BytesIO()
+    frame = pl.DataFrame(table)
+    (frame.write_parquet if form == "parquet" else frame.write_ipc)(file)
+    bundle = base("k=3")
+    bundle.release.form = form
+    bundle.edits.append(("release", lambda _: file.getvalue()))
+    assert "cannot be read" in str(verdict_of(bundle, tmp_path).reason)
+
+
+def test_days_that_no_calendar_has(tmp_path: Path) -> None:
+    """Tests dates far off, at which polars panics, which is no Exception."""
+    bundle = base("k=3")
+    bundle.release.form = "parquet"
+    bundle.release.columns["a"] = [10**9] * 7
+    bundle.release.types["a"] = pa.date32()
+    assert "makes no sense (PanicException)" in str(verdict_of(bundle, tmp_path).reason)
+
+
+def test_arrow_files_that_end_in_an_error_of_the_system() -> None:
+    """Tests every whole number of an Arrow file, set to what it cannot be."""
+    data = base("arrow").bytes_of("release")
+    ends = set()
+    for at in range(8, len(data) - 8, 8):
+        lie = data[:at] + struct.pack("<q", 2**40) + data[at + 8 :]
+        try:
+            pl.read_ipc(io.BytesIO(lie))
+        except BaseException as error:
+            ends.add(type(error))
+        with suppress(RejectedError):
+            read_table(lie, {}, released=True)
+    assert len(ends) > 1  # of several kinds, which the checker makes verdicts of

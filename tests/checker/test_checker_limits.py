@@ -1,0 +1,248 @@
+"""Tests that no proof takes memory or time without an end: what is too much, and who counts it.
+
+Each case once took a multiple of what any honest table needs.  They are small here, and told by
+the words that stop them.
+"""
+
+import io
+import struct
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("networkx")
+
+from forging.bundle import Bundle  # noqa: E402
+from forging.trying import all_stars, arrow_file, base, verdict_of  # noqa: E402
+from parquet_forger import I64, chunks, with_footer  # noqa: E402
+
+from incrowd.checker import charges, inequality, lawful, oddsets, shares, sizes  # noqa: E402
+from incrowd.checker import parquet as plain  # noqa: E402
+from incrowd.checker.arrow import require_moderate  # noqa: E402
+from incrowd.checker.files import read_table  # noqa: E402
+from incrowd.checker.models import lawful as obeys  # noqa: E402
+from incrowd.checker.models import least_class  # noqa: E402
+from incrowd.checker.rejection import RejectedError  # noqa: E402
+
+
+def test_text_of_quotes() -> None:
+    """Tests quotes that close nowhere: each was the start of a search to the end of the file."""
+    for text in (b'"' * 100_001 + b'x""' * 100_000, b'"' * 300_001, b'"x' * 100_000):
+        with pytest.raises(RejectedError, match="cannot be read"):
+            read_table(b"a;b\n" + text, {"delimiter": ";"})
+
+
+@pytest.mark.parametrize("name", ["idna", "punycode", "unicode_escape", "hz", "rot13"])
+def test_encodings_are_looked_at_before_they_decode(name: str) -> None:
+    """Tests encodings that no table has; some of them take the square of a text's length."""
+    with pytest.raises(RejectedError, match="encoding"):
+        read_table(b"a,b\nxn--" + b"a" * 1_000_000 + b"-9z,1\n", {"encoding": name})
+
+
+def model(entry: dict[str, Any], times: int = 1, **rule: Any) -> Callable[[Bundle], None]:
+    def change(bundle: Bundle) -> None:
+        all_stars(bundle)
+        bundle.facts["models"] += [dict(entry) for _ in range(times)]
+        bundle.facts["pricing"] = [rule] if rule else []
+
+    return change
+
+
+def deep(levels: int) -> Callable[[Bundle], None]:
+    """A hierarchy that says the same again and again."""
+
+    def change(bundle: Bundle) -> None:
+        ladders = bundle.parts["ladders.parquet"]
+        rest = ladders.filter(pl.col("column") != "a")
+        leaves = ladders.filter(pl.col("column") == "a", level=0)["leaf"].to_list()
+        low = pl.DataFrame({"leaf": leaves, "label": leaves, "cost": 0})
+        steps = [low.with_columns(pl.lit(n).alias("level")) for n in range(levels - 1)]
+        top = pl.DataFrame({"leaf": leaves, "label": "*", "cost": 1, "level": levels - 1})
+        known = pl.concat([*steps, top], how="diagonal_relaxed")
+        known = known.select(pl.lit("a").alias("column"), "leaf", "level", "label", "cost")
+        bundle.parts["ladders.parquet"] = pl.concat([rest, known], how="vertical_relaxed")
+        bundle.facts["hierarchies"]["a"] = {}
+
+    return change
+
+
+CLOSE = {"t": "7/20", "column": "s"}
+ENTROPY = {"model": "entropy", "l": "1." + "0" * 120 + "1", "column": "s"}
+LONG: dict[str, tuple[str, Callable[[Bundle], Any], str]] = {
+    "models": ("k=3", model({"model": "distinct", "l": 1, "column": "s"}, 101), "more than 100"),
+    "digits": ("k=3", model(ENTROPY, rule="distinct", l=2, column="s"), "over 100 digits"),
+    "guarded values": (
+        "k=3",
+        model({"model": "alpha-k", "alpha": "1", "k": 1, "column": "s"}
+              | {"values": [str(n) for n in range(20_000)]}),
+        "guards no set",
+    ),
+    "levels": ("k=3", deep(1001), "more than 1000 levels"),
+    "rules": (
+        "t",
+        lambda b: b.facts.update(
+            pricing=[{"rule": "sizes", "sizes": 1 + n, **CLOSE} for n in range(64)]
+        ),
+        "by size of class than there are",
+    ),
+    "levels of a hierarchy of values": (
+        "t, tree",
+        lambda b: b.facts["models"][-1].update(levels=b.facts["models"][-1]["levels"] * 99),
+        "no hierarchy",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_lists_without_an_end(name: str, tmp_path: Path) -> None:
+    """Tests what no honest proof needs so much of."""
+    recipe, change, reason = LONG[name]
+    bundle = base(recipe)
+    change(bundle)
+    assert reason in str(verdict_of(bundle, tmp_path).reason)
+
+
+def test_repeated_levels_are_looked_at_once(tmp_path: Path) -> None:
+    """Tests a hierarchy that is deep and says little: it is searched like a low one."""
+    bundle = base("k=3")
+    deep(900)(bundle)
+    looked = []
+    real = inequality.refine
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inequality, "refine", lambda *a: looked.append(1) or real(*a))
+        assert verdict_of(bundle, tmp_path).accepted
+    assert len(looked) < 900
+
+
+LIMITS = [
+    (inequality, "STEPS", 0, "k=3", "too many patterns to look at"),
+    (lawful, "ENTRIES", 0, "distinct", "too many patterns to ask"),
+    (charges, "STEPS", 0, "t", "too much to try"),
+    (oddsets, "TRIES", 5, "k=3", "too many classes to try"),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "most", "recipe", "reason"), LIMITS)
+def test_what_is_counted_ends(
+    module: Any, name: str, most: int, recipe: str, reason: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Tests that each search counts its steps and stops: proofs in need of more are rejected."""
+    bundle = base(recipe)
+    all_stars(bundle)
+    if recipe == "t":
+        close = {"t": "7/20", "column": "s"}
+        bundle.facts["pricing"] = [{"rule": "closeness", **close}, {"rule": "once", **close}]
+        price = pl.col("price") + 100 * bundle.facts["quantum"]
+        bundle.parts["rows.parquet"] = bundle.parts["rows.parquet"].with_columns(price)
+    if module is oddsets:
+        facts = {"set": 0, "row": [0, 1, 2], "weight": 9 * bundle.facts["quantum"], "modulus": 2}
+        schema = bundle.parts["sets.parquet"].schema
+        bundle.parts["sets.parquet"] = pl.DataFrame(facts, schema=schema)
+    monkeypatch.setattr(module, name, most)
+    assert reason in str(verdict_of(bundle, tmp_path).reason)
+
+
+def test_rows_in_many_odd_sets_cost_steps() -> None:
+    """Tests that a step counts the sets of its row as well."""
+    facts = {"set": np.repeat(np.arange(50_000), 3), "row": np.arange(150_000) % 7}
+    odd = oddsets.OddSets(pl.DataFrame(facts | {"weight": 1, "modulus": 2}), 7)
+    before = odd.tries
+    odd.broken(np.array([9, 8, 7]), np.ones(3, np.int64), odd.mark[:3], 1, 2)
+    assert before - odd.tries > 20_000
+
+
+def test_histograms_that_are_hard_to_find() -> None:
+    """Tests many values of one row each: nearly all beginnings lead nowhere."""
+    t = Fraction(1) - Fraction(10, 200) - Fraction(1, 1000)
+    assert sizes.histograms(t, 10, [1] * 200) is None
+    assert sizes.histograms(Fraction(1, 2), 2, [2, 2]) == [[1, 1], [2, 0], [0, 2]]
+
+
+def test_classmates_that_are_hard_to_find() -> None:
+    """Tests a class in which no set of classmates is disjoint, though nearly all are."""
+    rows: Any = Counter((str(i), str(j)) for i in range(11) for j in range(40))
+    with pytest.raises(RejectedError, match="too many choices"):
+        obeys({"model": "disjoint", "l": 12, "columns": ["a", "b"]}, rows, rows)
+
+
+def test_memory_by_size_of_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that as many groups are looked at at once as there is room for."""
+    monkeypatch.setattr(sizes, "STARTS", 9)
+    by_size = sizes.BySize(Fraction(1, 2), 2, 64, np.full(1000, 100))
+    assert by_size.step * len(by_size.of_slot) <= sizes.CELLS
+
+
+@pytest.mark.parametrize("kind", ["text", "bytes", "within structs", "dictionary"])
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_long_cells_that_a_file_holds_once(kind: str, form: str) -> None:
+    """Tests a million bytes in each of 300 cells: a file of some hundred became all memory."""
+    import pyarrow.parquet as pq
+
+    long = "1" * 1_000_000
+    cells = pa.DictionaryArray.from_arrays(
+        pa.array([0] * 300, pa.int32()), pa.array([long.encode() if kind == "bytes" else long])
+    )
+    if kind == "within structs":
+        cells = pa.StructArray.from_arrays([cells], ["x"])
+    out, table = io.BytesIO(), pa.table({"a": cells})
+    if form == "arrow":
+        out = io.BytesIO(arrow_file(table, compression="zstd"))
+    else:
+        pq.write_table(table, out, compression="zstd", store_schema=kind == "dictionary")
+    assert len(out.getvalue()) < 5_000
+    with pytest.raises(RejectedError, match="too long texts"):
+        read_table(out.getvalue(), {}, released=True)
+
+
+def test_pages_of_nothing() -> None:
+    """Tests a column chunk of pages that hold no value: each takes its time."""
+    out = io.BytesIO()
+    pl.DataFrame({"a": [1]}).write_parquet(out, compression="uncompressed", statistics=False)
+    data = out.getvalue()
+    plain.require_moderate(data, 1, "it")
+    chunk = plain.footer(data)[4][0][1][0][3]
+    start = chunk.get(11, chunk[9])
+    empty = bytes.fromhex("1500150015002c15001500150615060000")
+
+    def longer(facts: Any) -> None:
+        for one in chunks(facts):
+            one[9], one[7] = (I64, start), (I64, one[7][1] + 1000 * len(empty))
+            one.pop(11, None)
+
+    moved = with_footer(data, longer)
+    more = moved[:start] + empty * 1000 + moved[start:]
+    with pytest.raises(RejectedError, match="than it can be"):
+        plain.require_moderate(more, 1, "it")
+
+
+def test_sizes_of_class_are_not_sought_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a smaller least size is taken where the least takes long to find."""
+    close = {"model": "t-closeness", "t": "0", "distance": "equal", "column": "a"}
+    table = pl.DataFrame({"a": ["x", "y", "z", "x"] * 5})
+    assert least_class([close], table) == 4
+    monkeypatch.setattr(shares, "MOST_STEPS", 9)
+    assert least_class([close], table) == 3
+    assert least_class([close | {"distance": "ordered", "order": ["x", "y", "z"]}], table) == 3
+
+
+def test_arrow_files_that_inflate(tmp_path: Path) -> None:
+    """Tests compressed nothing, and columns that take no byte: refused before they are read."""
+    rows = 10_000_000
+    data = arrow_file(pa.table({"a": np.zeros(rows, np.int64)}), compression="zstd")
+    assert len(data) < 10_000
+    with pytest.raises(RejectedError, match="more rows than the original"):
+        require_moderate(data, 7, "it")
+    few = data.replace(struct.pack("<q", rows), struct.pack("<q", 7))  # but not their bytes
+    with pytest.raises(RejectedError, match="than it can be"):
+        require_moderate(few, 7, "it")
+    bundle = base("stream")
+    bundle.edits.append(("release", lambda _: data))
+    assert "more rows than the original" in str(verdict_of(bundle, tmp_path).reason)
