@@ -20,7 +20,7 @@ LAYERS = (
     "bounds encoding",
     "solvers",
     "driver",
-    "constraints",
+    "constraints persons",
     "veil",
     "published",
     "proof report",

@@ -23,6 +23,7 @@ MADE = {  # what each release was asked for, with --proof NAME.proof
     "ncp": f"t.csv -o ncp.csv -k 3 {ROLES} {RULES} --cost ncp",
     "stars": f"t.csv -o stars.csv -k 3 {ROLES} --star ? --cost stars --linked sex,zip",
     "people": "t.csv -o people.csv -k 3 --person name --keep note --sensitive pay",
+    "hidden": "t.csv -o hidden.csv -k 3 --pseudonym name --keep note --sensitive pay",
     "own": "gone.csv -o own.csv -k 2 --person who --missing-person own",
     "drop": "gone.csv -o drop.csv -k 2 --person who --missing-person drop",
     "fewer": "few.csv -o fewer.csv -k 2 --sensitive s --l 2 --l-kind frequency --suppress-rows 9",
@@ -50,6 +51,7 @@ CASES = {  # option → release, what it takes and what it refuses; asked of the
         ["--person who --missing-person own", "--person who"],
         ["--person who --missing-person drop", "--person who --missing-person error"],
     ),
+    "pseudonym": ("hidden", ["--pseudonym name"], ["--pseudonym zip", "--id name"]),
     "keep": ("main", ["--keep note"], ["--keep sex"]),
     "l": ("main", ["--l 2 --l-kind recursive --c 4"], ["--l 3 --l-kind recursive --c 4", "--l 2"]),
     "l_kind": (

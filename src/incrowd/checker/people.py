@@ -8,7 +8,7 @@ import polars as pl
 
 from incrowd.checker.files import MARK, as_text
 from incrowd.checker.inequality import Ints
-from incrowd.checker.rejection import require
+from incrowd.checker.rejection import require, require_none
 
 Plain = Mapping[str, Any]
 
@@ -25,20 +25,45 @@ def together(model: Plain, mark: str = "") -> str:
 
 
 def secrets_of(
-    before: pl.DataFrame, origin: Ints, roles: dict[str, list[str]], models: Sequence[Plain]
+    before: pl.DataFrame,
+    after: pl.DataFrame,
+    origin: Ints,
+    roles: dict[str, list[str]],
+    models: Sequence[Plain],
 ) -> pl.DataFrame:
     """Return what the models look at, as text and in the order of the release.
 
     That is the sensitive columns, and those that name people.
     The latter must not be in the release: who sees which rows are one person's knows several.
+    But under pseudonyms they may, if a model asks that all rows of a person are shared.
     """
-    whose = persons(models)
+    whose, hidden = persons(models), roles.get("pseudonym", [])
+    linked = persons([model for model in models if model.get("linked")])
+    for column in hidden:
+        require_pseudonyms(as_text(before[column]).gather(origin), after[column], column in linked)
     for column in whose:
-        fine = column in roles["id"]
+        fine = column in roles["id"] or (column in linked and column in hidden)
         require(fine, "a column that names people is not left out of the release", column=column)
     found = [as_text(before[column]) for column in roles["sensitive"]]
     found += named([as_text(before[column]) for column in whose], models)
     return pl.DataFrame([column.gather(origin) for column in found])
+
+
+def require_pseudonyms(old: pl.Series, new: pl.Series, linked: bool) -> None:
+    """Reject a column that is not under pseudonyms, one for each value; or that links rows.
+
+    ``linked``: whether a model asks something of linked rows.  Whether a pseudonym follows from its
+    value by anything but a secret key cannot be seen here.
+    """
+    there, column = is_named(old), old.name
+    form = new.cast(pl.String).str.contains(r"^p[0-9a-f]{32}$")
+    wrong = pl.Series(form.fill_null(False) != there) | (~there & new.is_not_null())
+    require_none(wrong.arg_true(), "the cell is no pseudonym", column)
+    pairs = pl.DataFrame([old.alias("old"), new.alias("new")]).filter(there).unique()
+    once = pairs.height == pairs["old"].n_unique() == pairs["new"].n_unique()
+    require(once, "its pseudonyms are not one for each value", column=column)
+    alone = linked or pairs.height == int(there.sum())
+    require(alone, "its pseudonyms link rows, of which no model asks anything", column=column)
 
 
 def named(whose: Sequence[pl.Series], models: Sequence[Plain]) -> list[pl.Series]:

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from incrowd.tables.base import Source
 
 
-WRITTEN = {"--proof": "proof", "--statement": "statement"} | {o: name for name, o in FILES.items()}
+WRITTEN = {"--proof": "proof", "--statement": "statement", "--pseudonym-table": "pseudonym_table"}
+WRITTEN |= {option: name for name, option in FILES.items()}
 
 
 @click.command("anonymize")
@@ -59,6 +60,11 @@ WRITTEN = {"--proof": "proof", "--statement": "statement"} | {o: name for name, 
     "--statement",
     metavar="FILE",
     help="With --proof: also write what may be made public of it (no cell, no seed).",
+)
+@click.option(
+    "--pseudonym-table",
+    metavar="FILE",
+    help="With --pseudonym: also write which value has which pseudonym (private: it undoes them).",
 )
 @way_options
 @report_options
@@ -89,6 +95,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         policy = Policy(**options.policy_arguments(source.columns, given))
         require_texts(source, policy, output, given)
         require_untold(policy, given)
+        require_table_of(policy, given)
         stop.time_limit, stop.gap = policy.time_limit, policy.gap
         try:
             with standard_output_kept():
@@ -100,6 +107,8 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         if given["spreadsheet_safe"]:
             release = spreadsheet_safe(release, quiet)
         listener(Event(WRITING))
+        if given["pseudonym_table"] is not None:  # first: without it nobody could make it any more
+            release.write_pseudonyms(given["pseudonym_table"])
         facts = publish(release, table, output, given, listener)
     write_reports(release, table, output, given)
     if as_json:
@@ -128,6 +137,19 @@ def require_untold(policy: "Policy", given: dict[str, Any]) -> None:
             f"{', '.join(asked)}: not with a veil: the bound in there depends on hidden cells, "
             "which the veil keeps; --statement says what may be said"
         )
+
+
+def require_table_of(policy: "Policy", given: dict[str, Any]) -> None:
+    """Raise InputError for a table of pseudonyms that are not asked for, or what shows none."""
+    table = given["pseudonym_table"]
+    if table is not None and not policy.pseudonym:
+        raise InputError("--pseudonym-table goes with --pseudonym")
+    if table is not None:
+        require_place(table)
+    asked = [f"--{n.replace('_', '-')}" for n in ("report", "report_internal", "metadata")]
+    asked = [option for option in asked if given[option[2:].replace("-", "_")]]
+    if policy.pseudonym and asked:
+        raise InputError(f"{', '.join(asked)}: not served with --pseudonym yet")
 
 
 def made(

@@ -104,8 +104,12 @@ def split_names(given: Sequence[str], columns: Sequence[str]) -> list[str]:
     return names
 
 
-def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+def split_pairs(
+    option: str, given: Sequence[str], columns: Sequence[str], alone: bool = False
+) -> dict[str, str]:
     """Return column → text of ``COL=TEXT`` options; names may hold ``=``.
+
+    ``alone``: a column may stand without a text, which is empty then.
 
     Raises
     ------
@@ -113,6 +117,11 @@ def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> di
     """
     pairs: dict[str, str] = {}
     for text in given:
+        if alone and text in columns:
+            pairs[text] = ""
+            continue
+        if alone and "=" not in text:
+            raise no_column(option, text, columns)
         if "=" not in text:
             raise InputError(f"{option} {text!r}: expected COLUMN=…")
         cuts = [i for i, c in enumerate(text) if c == "="]
@@ -165,7 +174,7 @@ def several(option: Option, given: Sequence[str], before: Any, columns: Sequence
         return list(given)
     if option.kind == "caps":
         return capped(before, given, columns)
-    return {**(before or {}), **split_pairs(option.flag, given, columns)}
+    return {**(before or {}), **split_pairs(option.flag, given, columns, option.alone)}
 
 
 def is_typed(name: str) -> bool:

@@ -18,6 +18,7 @@ READ = {
     "cost": "--cost",
     "hierarchy": "HIERARCHY",
     "given": "--from",
+    "pseudonym": "--pseudonym",
 }
 
 

@@ -16,7 +16,14 @@ from incrowd.policy import Policy
 @click.option("--proof", metavar="FILE", help="Its proof; then the bound is checked too.")
 @click.option("--statement", metavar="FILE", help="Its public statement, held against the proof.")
 @options.policy_options(
-    *(*options.ROLES, *options.MODELS, *options.COSTS, *options.CONSTRAINTS, "suppress_rows")
+    *(
+        *options.ROLES,
+        *options.MODELS,
+        *options.COSTS,
+        *options.CONSTRAINTS,
+        "suppress_rows",
+        "pseudonym",
+    )
 )
 @options.policy_option
 @options.reading_options

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.encoding.people import people_of, require_once, with_persons
+from incrowd.encoding.pseudonyms import require_unlinked
 from incrowd.errors import InputError, LackingError
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.labels import labels_by_level, with_star
@@ -70,6 +71,7 @@ def coded(source: Source, policy: Policy) -> Coded:
     require_used(policy, roles.sensitive)
     if policy.strict:
         require_once(source, policy.id)
+    require_unlinked(source, tuple(c for c in roles.pseudonym if c not in roles.person))
     source = with_persons(source, roles.person, policy.missing_person)
     sources = policy.sources()
     columns = {}

@@ -184,6 +184,8 @@ def require_servable(policy: Policy) -> None:
         raise OutOfScopeError("fixed, linked and capped columns are not served with existing yet")
     if policy.veil is not None:
         raise OutOfScopeError("the veil is not served with existing: earlier rows had none")
+    if policy.pseudonym:
+        raise OutOfScopeError("pseudonym is not served with existing yet")
     if policy.person:
         raise OutOfScopeError("person is not served with existing: who is in it is not known")
     if policy.method != "auto" or policy.reductions is not None:

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.cap import Cap, caps_of
 from incrowd.policy.file import read_keys
-from incrowd.policy.kinds import lists_of, names_of, require_number, require_persons
+from incrowd.policy.kinds import (
+    keys_by_column,
+    lists_of,
+    names_of,
+    require_number,
+    require_persons,
+)
 from incrowd.policy.options import (
     DISTANCE,
     DIVERSITIES,
@@ -79,6 +85,21 @@ class Policy:
             "them, `own` takes each for a person of its own, `drop` leaves them out",
             "--missing-person",
             choices=MISSING_PERSON,
+        ),
+    )
+    pseudonym: Any = row(
+        {},
+        Option(
+            "texts by column",
+            "publish a column under pseudonyms: keyed hashes (HMAC-SHA-256) of its values, by a "
+            "key of the operating system's randomness, which is kept in KEYFILE or thrown away. "
+            "A column of pseudonyms that repeat has to be that of `person`: all rows of a person "
+            "together are then shared by k people",
+            "--pseudonym",
+            "COL[=KEYFILE]",
+            alone=True,
+            file=True,
+            python="a name, names, or column → key file",
         ),
     )
     keep: Sequence[str] = row(
@@ -277,6 +298,7 @@ class Policy:
         object.__setattr__(self, "linked", lists_of("linked", self.linked))
         object.__setattr__(self, "caps", caps_of(self.caps))
         object.__setattr__(self, "veil", veil_of(self.veil))
+        object.__setattr__(self, "pseudonym", keys_by_column(self.pseudonym))
         self._require_kinds()
         take_whole(self, "k")
         self._require_owners()
@@ -342,6 +364,11 @@ class Policy:
         object.__setattr__(self, "models", tuple(kept))
 
     @property
+    def links_rows(self) -> bool:
+        """Whether the rows of a person stay linked in the release, by a pseudonym."""
+        return any(name in self.pseudonym for name in self.person)
+
+    @property
     def search_seed(self) -> int:
         """The seed of the search: of a larger one its last 32 bits, which kernels count up from."""
         return (self.seed or 0) % 2**32
@@ -376,7 +403,7 @@ class Policy:
 
     def roles(self, columns: Sequence[str]) -> Roles:
         """Give every column of a table its role; see ``assign_roles``."""
-        named = self.qi, self.sensitive, self.id, self.keep, self.person
+        named = self.qi, self.sensitive, self.id, self.keep, self.person, tuple(self.pseudonym)
         return assign_roles(columns, *named)
 
     def sources(self) -> dict[str, "Hierarchy"]:

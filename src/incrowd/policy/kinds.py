@@ -1,6 +1,6 @@
 """Values of a policy, as they are given in Python, held against the kinds they are of."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from incrowd.errors import InputError, did_you_mean
@@ -38,6 +38,17 @@ def require_number(name: str, value: Any, allowed: str, fits: Any) -> None:
         raise InputError(f"{name} must be {allowed}, not {value!r}")
 
 
+def keys_by_column(given: Any) -> dict[str, str]:
+    """Return column → key file, empty for a key that is thrown away."""
+    if given is None or isinstance(given, str):
+        return {given: ""} if given else {}
+    if isinstance(given, Mapping):
+        return {str(column): str(file or "") for column, file in given.items()}
+    if not isinstance(given, Iterable):
+        raise InputError(f"pseudonym takes column names, or column → key file, not {given!r}")
+    return {str(column): "" for column in given}
+
+
 def require_persons(policy: Any) -> None:
     """Raise InputError for what is asked of persons whom no column names, or not served of them."""
     if policy.person and policy.suppress_rows:
@@ -47,5 +58,13 @@ def require_persons(policy: Any) -> None:
         raise InputError(f"missing_person is {policy.missing_person!r}{hint}")
     if policy.missing_person != "error" and not policy.person:
         raise InputError("missing_person goes with person (--person), which names no column")
+    if len(policy.person) > 1 and policy.links_rows:
+        raise InputError(
+            "a pseudonym of one of several columns that together name a person is not served; make "
+            "one column of them"
+        )
+    unserved = [n for n in ("fixed", "linked", "caps", "veil") if getattr(policy, n)]
+    if policy.links_rows and unserved:
+        raise InputError(f"{', '.join(unserved)}: not served with a pseudonym of the person yet")
     if not isinstance(policy.strict, bool):
         raise InputError(f"strict must be true or false, not {policy.strict!r}")

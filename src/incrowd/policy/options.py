@@ -38,6 +38,7 @@ class Option:
     choices: the texts that are allowed; none: any.
     least, most: the numbers that are allowed; ``above``: the number that is too little.
     file: whether the text may name a file, then relative to the policy file.
+    alone: of texts by column: whether a column may stand without a text.
     words: the default in words, where the value alone says little.
     command: the default of the command line where it is another than Python's; ``why`` it is.
     typed, python: what is to say of the command line alone, and of Python alone.
@@ -53,6 +54,7 @@ class Option:
     most: float | None = None
     above: float | None = None
     file: bool = False
+    alone: bool = False
     words: str = ""
     command: Any = None
     why: str = ""

@@ -126,6 +126,8 @@ def _texts(key: Option, value: Any) -> list[str]:
     if isinstance(value, Mapping):
         if key.kind == "text or by column":
             raise InputError(f"{key.name} by column goes into a policy file, not an option")
+        if key.alone:
+            return [f"{column}={held}" if held else column for column, held in value.items()]
         return [f"{column}={_plain_text(held, key.name)}" for column, held in value.items()]
     return [_plain_text(each, key.name) for each in (value if isinstance(value, list) else [value])]
 

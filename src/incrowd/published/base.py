@@ -15,6 +15,7 @@ from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import is_constrained
 from incrowd.encoding.encoded import Coded
+from incrowd.encoding.pseudonyms import write_table
 from incrowd.errors import VerificationError
 from incrowd.hierarchy.tree import Tree
 from incrowd.policy.base import Policy
@@ -181,7 +182,8 @@ class Published(Priced):
     def changed(self) -> Mapping[str, int]:
         """Number of changed cells by quasi-identifier."""
         empty = dict.fromkeys(self.roles.qi, 0)
-        return empty | {name: new.changed for name, new in self.edit.replacements.items()}
+        found = self.edit.replacements
+        return empty | {name: found[name].changed for name in empty if name in found}
 
     @property
     def changed_cells(self) -> int:
@@ -239,8 +241,10 @@ class Published(Priced):
     @property
     def rows_without_person(self) -> int:
         """Rows left out because they do not say whose they are."""
-        dropped = self.policy.missing_person == "drop" and isinstance(self.source, FewerRows)
-        return self.source.source.rows - self.rows if dropped else 0
+        source = self.source
+        if self.policy.missing_person != "drop" or not isinstance(source, FewerRows):
+            return 0
+        return source.source.rows - self.rows
 
     @property
     def fewest_people(self) -> int | None:
@@ -299,6 +303,7 @@ class Published(Priced):
         if self.veil is None:  # coins split pairs that are alike, and order rows
             found += cautions.told_by_pairs(self.source, self.roles.qi, replaced, classes)
             found += cautions.repeatable(self.policy)
+        found += cautions.of_keys(self.policy)
         return tuple(found)
 
     def verify(self) -> bool:
@@ -317,9 +322,9 @@ class Published(Priced):
         self._checked(labelled(found, self.roles.qi))
         # made afresh, for what was handed out may share its memory with ``table``
         promised = self.source.edited(self.written or self.edit)
-        for name in (*self.roles.sensitive, *self.roles.keep):
+        for name in (*self.roles.sensitive, *self.roles.keep, *self.roles.pseudonym):
             if not agree(promised, released, name):
-                raise VerificationError(f"column {name!r} of the release is not the original one")
+                raise VerificationError(f"column {name!r} of the release is not as promised")
         return True
 
     def write(
@@ -346,6 +351,15 @@ class Published(Priced):
         VerificationError: what was written is not the release.
         """
         files.write(self.table, path, self.require_same, then, codebook)
+
+    def write_pseudonyms(self, path: str | Path) -> None:
+        """Write which value has which pseudonym, as CSV that only its owner may open.
+
+        Raises
+        ------
+        InputError: no column has pseudonyms, or the folder cannot be written.
+        """
+        write_table(path, self.source, {n: self.edit.replacements[n] for n in self.roles.pseudonym})
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is this release."""

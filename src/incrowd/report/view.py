@@ -169,6 +169,8 @@ class View:
 def view_of(release: Published, name: str, inside: Inside | None) -> View:
     """Return what a report about a release may see; ``inside`` None: what everybody may see."""
     require_whole(release)
+    if release.roles.pseudonym:
+        raise OutOfScopeError("reports, figures and metadata do not serve pseudonym yet")
     if inside is None and release.veil is not None:
         raise OutOfScopeError(
             "a report or metadata for the public tells the bound, which depends on hidden cells "
