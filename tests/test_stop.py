@@ -9,7 +9,8 @@ import pytest
 
 import incrowd as ic
 from incrowd.run import clock
-from incrowd.run.events import COMPILING, RECHECK, Event, silent, telling_of_compiling
+from incrowd.run.events import COMPILING, RECHECK, Event, silent
+from incrowd.run.telling import telling
 
 
 def people(rows: int = 400, seed: int = 0) -> pl.DataFrame:
@@ -78,7 +79,7 @@ def test_a_sweep_obeys_constraints():
 def test_compiling_is_told():
     """Tests that a run's listener learns of compiling in its own thread, and of what follows."""
     told = []
-    with telling_of_compiling(told.append) as tell:
+    with telling(told.append) as tell:
         tell(Event("search", share=0.5))
         clock.compiling(True)
         clock.compiling(False)
@@ -87,5 +88,42 @@ def test_compiling_is_told():
         other.join()
     clock.compiling(True)
     assert [event.stage for event in told] == ["search", COMPILING, "search"]
-    with telling_of_compiling(silent) as tell:
+    with telling(silent) as tell:
         assert tell is silent
+
+
+def test_a_long_stage_is_told_again(monkeypatch):
+    """Tests that a stage without events is heard of all the same, and only until the end."""
+    monkeypatch.setattr("incrowd.run.telling.LONGEST", 0.02)
+    told, heard = [], threading.Event()
+
+    def listen(event):
+        told.append(event)
+        if len(told) == 4:
+            heard.set()
+
+    with telling(listen) as tell:
+        tell(Event("search", cost=3, share=0.5))
+        assert heard.wait(60)
+    count = len(told)
+    assert told[0].cost == 3
+    assert {(event.stage, event.share, event.cost) for event in told[1:]} == {("search", 0.5, None)}
+    assert not any(thread.name == "progress" for thread in threading.enumerate())
+    assert len(told) == count
+
+
+def test_a_listener_that_fails_between_events_ends_the_run(monkeypatch):
+    """Tests that an error raised in the other thread reaches the run at its next event."""
+    monkeypatch.setattr("incrowd.run.telling.LONGEST", 0.02)
+    failed = threading.Event()
+
+    def listen(event):
+        if threading.current_thread() is not threading.main_thread():
+            failed.set()
+            raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"), telling(listen) as tell:
+        tell(Event("search"))
+        assert failed.wait(60)
+        for _ in range(2):
+            tell(Event("search"))

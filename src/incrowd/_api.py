@@ -27,9 +27,9 @@ from incrowd.run.events import (
     listening,
     noting,
     silent,
-    telling_of_compiling,
 )
 from incrowd.run.stop import Stop, interruptible
+from incrowd.run.telling import telling
 from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.catalog import with_reductions
 from incrowd.tables.base import Source
@@ -61,6 +61,7 @@ def anonymize(
     existing: an earlier release (frame or path) that ``data`` adds rows to; its rows stay as they
         are, and ``release.data`` has them first.  See ``incrowd.existing.of_table``.
     progress: called with each ``incrowd.run.events.Event``; its costs are in the user's units.
+        After 1.5 s without one it is told the stage again, from another thread, never two at once.
     stop: a fresh ``incrowd.Stop``, by which another thread ends the run; the release is then the
         best so far.
 
@@ -90,12 +91,12 @@ def release_of(
 ) -> Release:
     """Anonymize a table under a policy; see ``anonymize``."""
     stop = stop or Stop(policy.time_limit, policy.gap)
-    if existing is not None:
+    with telling(listener) as tell:
+        if existing is None:
+            return _release_of(source, policy, tell, stop)
         require_extendable(policy)
-        start = begun(source, policy, listener, stop)
+        start = begun(source, policy, tell, stop)
         return extended(start.table, existing, policy, start.context)
-    with telling_of_compiling(listener) as tell:
-        return _release_of(source, policy, tell, stop)
 
 
 def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> Release:

@@ -15,6 +15,7 @@ import incrowd as ic
 from desk.asking import Page, asked
 from incrowd.cli import cli
 from incrowd.desk import session as session_module
+from incrowd.desk.analysis import function_of
 from incrowd.desk.session import Session
 from incrowd.desk.work import Making
 from incrowd.errors import InputError
@@ -310,6 +311,28 @@ def test_only_files_named_at_the_start_are_run(page: Page, tmp_path: Path):
     page.post("study", number=0)
     page.session.studying.join()
     assert "mine.py: AttributeError" in page.get("state")["study"]["error"]
+
+
+def notebook(*cells: str) -> str:
+    """Return a notebook with text first, then code."""
+    code = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
+    return json.dumps({"cells": [{"cell_type": "markdown", "source": ["# %"]}, *code]})
+
+
+def test_an_analysis_may_be_a_notebook(tmp_path: Path):
+    """Tests that cells run up to the function, without the lines that only notebooks know."""
+    file = tmp_path / "mine.ipynb"
+    counting = "%matplotlib inline\ndef analyse(frame):\n    return twice(len(frame))"
+    file.write_text(notebook("def twice(x):\n    return 2 * x", counting, "no_such_name"))
+    assert function_of(str(file))([1, 2, 3]) == 6
+    for text, words in (
+        (notebook("x = 1"), "no function analyse"),
+        ("[]", "is no notebook"),
+        ("{", "is no notebook"),
+    ):
+        file.write_text(text)
+        with pytest.raises(InputError, match=words):
+            function_of(str(file))
 
 
 def published(page: Page, folder: Path, names: list[str]) -> list[Path]:

@@ -85,7 +85,11 @@ def unclaimed(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def flat(column: pl.Series) -> Iterator[pl.Series]:
-    """Yield the cells of a column, of nested ones what they hold."""
+    """Yield the cells of a column, of nested ones what they hold; without its name.
+
+    Polars takes some names for patterns, and finds no column.
+    """
+    column = column.alias("cells")
     if isinstance(column.dtype, pl.Struct):
         for field in column.struct.unnest().get_columns():
             yield from flat(field)

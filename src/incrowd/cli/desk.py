@@ -27,7 +27,7 @@ IDLE = 60.0  # minutes
     "analyses",
     multiple=True,
     metavar="FILE",
-    help="A Python file with a function analyse(frame); the page may run it, before and after.",
+    help="A Python file or notebook with a function analyse(frame), for both tables.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Default: a free one.")
 @click.option(

@@ -1,8 +1,9 @@
-"""One's own analysis, before and after: a Python file that was named when the desk was started.
+"""One's own analysis, before and after: a file that was named when the desk was started.
 
 It is never taken from the page: who may speak to the page could else run anything.
 """
 
+import json
 import runpy
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,18 +17,37 @@ MOST = 200  # figures that are shown
 
 
 def function_of(path: str) -> Callable[[Any], Any]:
-    """Return the function ``analyse`` of a file.
+    """Return the function ``analyse`` of a Python file, or of the cells of a notebook.
 
     Raises
     ------
-    InputError: there is no such file, or no such function in it.
+    InputError: there is no such file, it is no notebook, or it has no such function.
     """
     if not Path(path).is_file():
         raise InputError(f"{path}: no such file")
-    found = runpy.run_path(path).get(NAME)
+    found = (of_notebook if path.endswith(".ipynb") else runpy.run_path)(path).get(NAME)
     if not callable(found):
         raise InputError(f"{path}: has no function {NAME}(frame)")
     return found
+
+
+def of_notebook(path: str) -> dict[str, Any]:
+    """Return the names that a notebook's cells give, up to the cell that defines ``analyse``.
+
+    Lines for the notebook's own machinery (``%`` and ``!``) are left out.
+    """
+    try:
+        book = json.loads(Path(path).read_text("utf-8"))
+        cells = ["".join(c["source"]) for c in book["cells"] if c["cell_type"] == "code"]
+    except (ValueError, LookupError, TypeError):
+        raise InputError(f"{path}: is no notebook") from None
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for number, cell in enumerate(cells, 1):
+        lines = (line for line in cell.split("\n") if not line.lstrip().startswith(("%", "!")))
+        exec(compile("\n".join(lines), f"{Path(path).name}, cell {number}", "exec"), names)
+        if NAME in names:
+            break
+    return names
 
 
 def compared(path: str, release: Release) -> list[list[Any]]:

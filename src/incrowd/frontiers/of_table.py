@@ -17,8 +17,9 @@ from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTIONS, Policy
 from incrowd.policy.options import taking
 from incrowd.privacy.numbers import whole
-from incrowd.run.events import Event, Listener, listening, silent, telling_of_compiling
+from incrowd.run.events import Event, Listener, listening, silent
 from incrowd.run.stop import Stop, interruptible
+from incrowd.run.telling import telling
 from incrowd.tables.base import Source
 from incrowd.tables.files import alike, open_table
 
@@ -80,7 +81,7 @@ def frontier_of(
         raise OutOfScopeError("a frontier knows no veil; make single releases (incrowd anonymize)")
     if policy.person:
         raise OutOfScopeError("a frontier counts rows; with person, make single releases")
-    with telling_of_compiling(listener) as tell, interruptible(stop):
+    with telling(listener) as tell, interruptible(stop):
         start = begun(source, replace(policy, k=wanted[0]), tell, stop)
         found = swept(wanted, start, policy)
     table, problem = start.table, start.table.problem

@@ -1,12 +1,10 @@
 """What a run tells while it works."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from incrowd.errors import InputError
-from incrowd.run import clock
 from incrowd.text.units import in_units
 
 
@@ -89,23 +87,3 @@ def in_user_units(listener: Listener, scale: int) -> Listener:
         listener(replace(event, cost=cost, bound=bound))
 
     return listen
-
-
-@contextmanager
-def telling_of_compiling(listener: Listener) -> Iterator[Listener]:
-    """Yield a listener that is also told when kernels are compiled, and what goes on after it."""
-    if listener is silent:
-        yield silent
-        return
-    last = Event("starting")
-
-    def listen(event: Event) -> None:
-        nonlocal last
-        last = event
-        listener(event)
-
-    def tell(begins: bool) -> None:
-        listener(Event(COMPILING if begins else last.stage))
-
-    with clock.watched(tell):
-        yield listen
