@@ -10,6 +10,7 @@ from incrowd.driver.solve import Solved, require_lawful_table, solve
 from incrowd.encoding.encoded import Coded, coded, edit_for, shuffled
 from incrowd.encoding.pseudonyms import with_pseudonyms
 from incrowd.encoding.suppressed_rows import without_rows
+from incrowd.errors import InputError
 from incrowd.existing.of_table import extended
 from incrowd.existing.of_table import require_servable as require_extendable
 from incrowd.persons.records import solve_records
@@ -92,6 +93,10 @@ def release_of(
     """Anonymize a table under a policy; see ``anonymize``."""
     stop = stop or Stop(policy.time_limit, policy.gap)
     with telling(listener) as tell:
+        if existing is None and policy.hold_back:
+            raise InputError(
+                "hold_back goes with an earlier release (existing), which is not given"
+            )
         if existing is None:
             return _release_of(source, policy, tell, stop)
         require_extendable(policy)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 WRITTEN = {"--proof": "proof", "--statement": "statement", "--pseudonym-table": "pseudonym_table"}
+WRITTEN |= {"--held-back": "held_back"}
 WRITTEN |= {option: name for name, option in FILES.items()}
 
 
@@ -109,6 +110,8 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         listener(Event(WRITING))
         if given["pseudonym_table"] is not None:  # first: without it nobody could make it any more
             release.write_pseudonyms(given["pseudonym_table"])
+        if given["held_back"] is not None:
+            write_held(source, release, given["held_back"])
         facts = publish(release, table, output, given, listener)
     write_reports(release, table, output, given)
     if as_json:
@@ -139,9 +142,23 @@ def require_untold(policy: "Policy", given: dict[str, Any]) -> None:
         )
 
 
+def write_held(source: "Source", release: "Release", path: str) -> None:
+    """Write the new rows that were held back, as they were, for their owner alone."""
+    from incrowd.tables.base import Edit
+    from incrowd.tables.fewer import FewerRows
+    from incrowd.tables.files import write
+
+    held = FewerRows(source, getattr(release, "held"))  # noqa: B009 (of one kind of release)
+    write(held.edited(Edit(source.columns)), path, private=True)
+
+
 def require_table_of(policy: "Policy", given: dict[str, Any]) -> None:
     """Raise InputError for a table of pseudonyms that are not asked for, or what shows none."""
     table = given["pseudonym_table"]
+    if given["held_back"] is not None:
+        if not policy.hold_back:
+            raise InputError("--held-back goes with --hold-back")
+        require_place(given["held_back"])
     if table is not None and not policy.pseudonym:
         raise InputError("--pseudonym-table goes with --pseudonym")
     if table is not None:

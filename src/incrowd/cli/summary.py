@@ -29,6 +29,9 @@ def summary(release: "Release") -> str:
         lines.append(("cost", f"{shown(release.cost)} ({release.cost_fraction:.2%} of the most)"))
     if release.k == 1 and len(release.models) == 1:
         lines.append(("note", "with k = 1 nobody hides: the table is published as it is"))
+    held = len(getattr(release, "held", ()))
+    if held:
+        lines.append(("held", f"{held:,} new rows, until the next delivery"))
     lines.append(("bound", _bound_in_words(release)))
     for name, bound in release.further_bounds.items():
         lines.append(("", f"{shown(bound)}: the {name}, also a lower bound"))

@@ -45,6 +45,7 @@ class Arguments(TypedDict, total=False):
     seed: int | None
     threads: int
     suppress_rows: int
+    hold_back: bool
     strict: bool
     order: str
 

@@ -271,6 +271,15 @@ class Policy:
             least=0,
         ),
     )
+    hold_back: bool = row(
+        False,
+        Option(
+            "flag",
+            "with an earlier release: leave out for now the new rows of which its difference to "
+            "this one tells a sensitive value, for all that their class gained has that value",
+            "--hold-back",
+        ),
+    )
     strict: bool = row(
         False,
         Option(

@@ -114,6 +114,7 @@ def write(
     check: Callable[[Source], None] | None = None,
     then: Callable[[Path], None] | None = None,
     codebook: bool = False,
+    private: bool = False,
 ) -> None:
     """Write a release whole or not at all; ``-`` is standard output.
 
@@ -124,6 +125,7 @@ def write(
     then: called with the path of the finished temporary file, likewise; not for ``-``.
     codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that no released
         cell has.
+    private: whether nobody but its owner may open the file.
 
     Raises
     ------
@@ -140,7 +142,7 @@ def write(
     form = Form(delimiter_of(table), encoding, codebook=codebook)
     if known.write is None:
         raise InputError(f"{path}: {known.name} files can be read, not written")
-    with whole(path) as file:
+    with whole(path, private) as file:
         known.write(table, file, form)
         if check is not None:
             file.flush()
