@@ -277,20 +277,8 @@ def test_rows_held_back_wait_in_a_file(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     Path("first.csv").write_text("age;job\n34;x\n34;y\n51;x\n51;y\n")
     Path("new.csv").write_text("age;job\n34;x\n51;y\n51;x\n")
-    asked = [
-        "-k",
-        "2",
-        "--qi",
-        "age",
-        "--sensitive",
-        "job",
-        "--existing",
-        "first.csv",
-        "-o",
-        "both.csv",
-        "--order",
-        "keep",
-    ]
+    words = "-k 2 --qi age --sensitive job --existing first.csv -o both.csv --order keep"
+    asked = words.split()
     run = CliRunner().invoke
     done = run(cli, ["anonymize", "new.csv", *asked, "--json"])
     assert "'job' of 1 of 3 new rows" in json.loads(done.stdout)["warnings"][0]

@@ -25,7 +25,7 @@ LAYERS = (
     "published",
     "proof report",
     "release",
-    "existing",
+    "existing series",
     "_api",
     "attacks frontiers spark sklearn",
     "desk",
