@@ -18,6 +18,10 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a script's backgr
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from databases import database, postgres  # noqa: E402
+
+__all__ = ["database", "postgres"]
+
 Columns = dict[str, list[Any]]
 
 

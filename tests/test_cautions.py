@@ -150,3 +150,44 @@ def test_attacks_in_the_internal_report_from_the_command_line(tmp_path):
     page = tmp_path / "i.html"
     assert CliRunner().invoke(cli, [*asked, "--report-internal", str(page)]).exit_code == 0
     assert "singling-out" in page.read_text(encoding="utf-8")
+
+
+EARLIER = pl.DataFrame({"age": list("112233"), "ill": list("xyxyxy")})
+
+
+@pytest.mark.parametrize("order", ["keep", "shuffle"])
+def test_few_new_rows_of_a_published_class_are_warned_of(order):
+    """Tests one new row in one class, three in another, and a class of new rows alone."""
+    new = pl.DataFrame({"age": list("122244"), "ill": list("xxyxxy")})
+    asked = {"k": 2, "sensitive": "ill", "existing": EARLIER, "order": order}
+    (warning,) = ic.anonymize(new, **asked).warnings
+    assert warning.startswith("1 of 2 published classes that got new rows got fewer than 2")
+    assert ic.anonymize(new[1:], **asked).warnings == ()
+    (warning,) = ic.anonymize(new[:1], **asked).warnings
+    assert warning.startswith("1 of 1 published class that got new rows got fewer than 2")
+
+
+def test_who_is_told_of_few_new_rows(tmp_path):
+    """Tests standard error and JSON."""
+    EARLIER.write_csv(tmp_path / "old.csv")
+    EARLIER[:1].write_csv(tmp_path / "new.csv")
+    asked = ["anonymize", str(tmp_path / "new.csv"), "-o", str(tmp_path / "o.csv"), "-k", "2"]
+    asked += ["--sensitive", "ill", "--existing", str(tmp_path / "old.csv"), "--json"]
+    done = CliRunner().invoke(cli, asked)
+    assert "sees which rows are new" in done.stderr
+    assert "sees which rows are new" in json.loads(done.stdout)["warnings"][0]
+
+
+def test_figures_of_one_table_say_so():
+    """Tests the note of another release: not where somebody is alone in a class anyway."""
+    found = ic.measure(EARLIER, qi="age")
+    assert "another release of the same people" in " ".join(str(found).split())
+    assert found.record()["notes"] == list(found.notes)
+    assert ic.measure(EARLIER[:3], qi="age").notes == ()
+    assert ic.measure(EARLIER.clear(), qi="age").notes == ()
+
+
+def test_both_reports_speak_of_a_second_release():
+    release = ic.anonymize(EARLIER, k=2, sensitive="ill")
+    for page in (internal_report(release), external_report(release)):
+        assert "a second release of the same people" in page

@@ -281,7 +281,7 @@ def test_rows_held_back_wait_in_a_file(tmp_path: Path, monkeypatch: pytest.Monke
     asked = words.split()
     run = CliRunner().invoke
     done = run(cli, ["anonymize", "new.csv", *asked, "--json"])
-    assert "'job' of 1 of 3 new rows" in json.loads(done.stdout)["warnings"][0]
+    assert "'job' of 1 of 3 new rows" in json.loads(done.stdout)["warnings"][-1]
     held = ["--hold-back", "--held-back", "rest.csv"]
     done = run(cli, ["anonymize", "new.csv", *asked, *held, "--json"])
     record = json.loads(done.stdout)

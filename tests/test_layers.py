@@ -27,7 +27,7 @@ LAYERS = (
     "release",
     "existing series",
     "_api",
-    "attacks frontiers spark sklearn",
+    "codebooks attacks frontiers spark sklearn",
     "desk",
     "cli",
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from incrowd._api import anonymize as anonymize
     from incrowd.attacks import attack as attack
+    from incrowd.codebooks import codebook as codebook
     from incrowd.errors import HierarchyError as HierarchyError
     from incrowd.errors import IncrowdError as IncrowdError
     from incrowd.errors import InputError as InputError
@@ -46,6 +47,7 @@ _HOME = {
     "VerificationError": "incrowd.errors",
     "anonymize": "incrowd._api",
     "attack": "incrowd.attacks",
+    "codebook": "incrowd.codebooks",
     "frontier": "incrowd.frontiers",
     "guess": "incrowd.policy.guess",
     "measure": "incrowd.measures",

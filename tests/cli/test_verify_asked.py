@@ -112,6 +112,7 @@ CASES = {  # option → release, what it takes and what it refuses; asked of the
             "--cost nosuch",
         ],
     ),
+    "na": ("main", ["--na NA", "--na age=NA,-9"], ["--na 31", "--na age=31", "--na nosuch=NA"]),
     "star": ("stars", ["--star ?"], ["--star *", "--star !"]),
     "fixed": ("main", ["--fixed sex"], ["--fixed age", "--fixed note"]),
     "linked": ("stars", ["--linked sex,zip"], ["--linked sex,age"]),
@@ -124,6 +125,9 @@ CASES = {  # option → release, what it takes and what it refuses; asked of the
     "suppress_rows": ("fewer", ["--suppress-rows 9", "--suppress-rows 2"], ["--suppress-rows 1"]),
     "delimiter": ("main", ["--delimiter ,"], ["--delimiter ;"]),
     "encoding": ("main", ["--encoding utf-8"], ["--encoding utf-16"]),
+    "sheet": ("main", [], ["--sheet a"]),
+    "of_table": ("main", [], ["--table a"]),
+    "query": ("main", [], ["--query a"]),
     "spreadsheet_safe": ("safe", ["--spreadsheet-safe"], []),
     "odd_header": ("main", ["--odd-header"], []),
     "statement": ("main", ["--statement s.json"], ["--statement wrong.json"]),
@@ -136,6 +140,7 @@ SHOWN = {
     "release",
     "original",
     "proof",
+    "patterns",  # of a release that has no proof
     "as_json",
     "quiet",
 }  # what is asked about, and how it is told

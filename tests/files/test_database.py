@@ -1,10 +1,5 @@
 """Tests of tables in databases: SQLite, DuckDB, and a PostgreSQL that the tests start."""
 
-import os
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -13,17 +8,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-import sqlalchemy as sql
 
 import incrowd as ic
+from databases import output
+from incrowd.cli.places import shown
 from incrowd.errors import InputError, VerificationError
-from incrowd.tables import from_native
+from incrowd.tables import from_native, read
+from incrowd.tables.addresses import is_address
 from incrowd.tables.base import texts
 from incrowd.tables.database import (
     BATCH,
     PASSWORD,
     Place,
-    is_address,
     read_database,
     write_database,
 )
@@ -43,59 +39,6 @@ VISITS = {
     "smokes": [True, False, True, True, False, None],
     'a "strange" name': ["x", "y'", "%s", ":p", "ü", ""],
 }
-
-
-def binaries() -> Path | None:
-    """The folder of PostgreSQL's programs, where it is installed."""
-    found = shutil.which("initdb")
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    return Path(found).parent if found else (folders or [None])[-1]
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """The address of a PostgreSQL that runs in a temporary folder, reached by a socket there."""
-    bin_folder = binaries()
-    if bin_folder is None:
-        pytest.skip("PostgreSQL's server (initdb) is not installed")
-    as_user: list[str] = []
-    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # pytest's own folder is closed to others
-        folder = Path(name)
-        if os.geteuid() == 0:  # it refuses to run as root
-            if subprocess.run(["id", "postgres"], capture_output=True).returncode:
-                pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
-            as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-            shutil.chown(folder, "postgres")
-        data = folder / "data"
-
-        def run(*command: str | Path) -> None:
-            subprocess.run([*as_user, *map(str, command)], check=True, cwd=folder, stdout=nowhere)
-
-        with (folder / "out").open("w") as nowhere:
-            run(bin_folder / "initdb", "-D", data, "-A", "trust", "-U", "tester", "--no-sync")
-            options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
-            start = ("-w", "-l", folder / "log", "-o", options, "start")
-            run(bin_folder / "pg_ctl", "-D", data, *start)
-            yield f"postgresql://tester@/postgres?host={folder}"
-            run(bin_folder / "pg_ctl", "-D", data, "-m", "immediate", "stop")
-
-
-@pytest.fixture(params=["sqlite", "duckdb", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of an empty database of each kind."""
-    if request.param == "postgresql":
-        address = request.getfixturevalue("postgres")
-        with Place.of(address).connected() as connection:
-            connection.execute(sql.text("DROP SCHEMA public CASCADE"))
-            connection.execute(sql.text("CREATE SCHEMA public"))
-        return address
-    return f"{request.param}:///{tmp_path}/t.db"
-
-
-def output(address: str, table: str) -> str:
-    """The address of a table: its name behind the database's."""
-    base, mark, rest = address.partition("?")
-    return f"{base}/{table}{mark}{rest}"
 
 
 def visits() -> Any:
@@ -135,7 +78,7 @@ def test_nothing_is_left_of_what_fails(database: str) -> None:
         read_database(database, table="visits")
     old = from_native(pl.DataFrame({"a": ["old"]}))
     write_database(old, output(database, "visits"))
-    with pytest.raises(InputError, match="is there already; replace=True"):
+    with pytest.raises(InputError, match="is there already; --replace"):
         write_database(visits(), output(database, "visits"))
     with pytest.raises(VerificationError):
         write_database(visits(), output(database, "visits"), replace=True, check=refuse)
@@ -165,19 +108,37 @@ def test_no_message_tells_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert place.shown == "postgresql://host/db" and "hunter2" not in repr(place)
     monkeypatch.delenv(PASSWORD)
     address = f"sqlite:///{tmp_path}/t.db"
+    with pytest.raises(InputError, match="no such file"):
+        read_database(address, query="SELECT 1")
+    assert not (tmp_path / "t.db").exists()
+    write_database(visits(), output(address, "visits"))
     with pytest.raises(InputError, match=r"refused \(OperationalError") as told:
         read_database(address, query="SELECT 'hunter2' FROM nowhere")
     assert "hunter2" not in str(told.value) and "nowhere" not in str(told.value)
     with pytest.raises(InputError, match="returns no rows"):
         read_database(address, query="CREATE TABLE t (a TEXT)")
-    for given in ({}, {"table": "t", "query": "SELECT 1"}):
-        with pytest.raises(InputError, match="give table"):
-            read_database(address, **given)
+    with pytest.raises(InputError, match="holds many tables; name one"):
+        read_database(address)
+    with pytest.raises(InputError, match="not both"):
+        read_database(address, table="t", query="SELECT 1")
+    for hidden in (
+        "postgresql://me@host/db?password=hunter2",
+        "mssql+pyodbc:///?odbc_connect=DRIVER%3DX%3BPWD%3Dhunter2",
+        "PostgreSQL://me:hunter2@host/db",
+        "postgres:/me:hunter2@host/db",
+        "postgresql://me:hunter2@host:a/db",
+    ):
+        for call in (read, shown, Place.of_table):
+            with pytest.raises(InputError) as told:
+                call(hidden)
+            assert "hunter2" not in str(told.value)
 
 
 def test_addresses() -> None:
     """Tests what is the address of a database, and what a file."""
     assert is_address("postgresql://h/d") and is_address("postgresql+psycopg://h/d")
+    assert shown("postgresql://me@h/d/s.t?sslmode=require") == "postgresql://h/d/s.t"
+    assert shown("a/b.csv") == "a/b.csv"
     assert not any(map(is_address, ("t.csv", "-", "C:\\\\t.csv", Path("a"), "a/b.csv", "")))
     with pytest.raises(InputError, match="stands behind the database"):
         write_database(visits(), "sqlite:///t.db")

@@ -106,7 +106,7 @@ def test_several_sheets(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.create_sheet("visits").append(["a"])
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(InputError, match="several sheets \\('Sheet', 'visits'\\); keep one"):
+    with pytest.raises(InputError, match="several sheets \\('Sheet', 'visits'\\); name one"):
         read(tmp_path / "t.xlsx")
     assert read(tmp_path / "t.xlsx", sheet="visits").columns == ("a",)
     with pytest.raises(InputError, match="no sheet is called 'visit'; did you mean 'visits'"):

@@ -107,6 +107,8 @@ REFUSED = [
     ({"l": 2, "l_kind": "entropy", "sensitive": "illness"}, "unlawful by rows that join it"),
     ({"fixed": "sex"}, "fixed, linked and capped"),
     ({"method": "engine"}, "local search is none"),
+    ({"method": "simplex-matching"}, "the first that it finds"),
+    ({"method": "subset-dp"}, "13 rows at most"),
     ({"hierarchies": {"age": "interval:10"}}, "hierarchies"),
     ({"cost": "ncp"}, "this cost"),
     ({"suppress_rows": 3}, "which rows are left out"),
@@ -118,6 +120,18 @@ def test_where_the_theorem_does_not_hold(given, words):
     """Tests that it is refused, and the reason said."""
     with pytest.raises(OutOfScopeError, match=words):
         ic.anonymize(people(60), k=3, veil=0.1, **given)
+
+
+def test_an_optimum_under_a_veil():
+    """Tests a small table: the cheapest release of what the coins left, and what is said of it."""
+    frame = people(12).drop("illness")
+    for _ in range(5):
+        release = ic.anonymize(frame, k=2, veil=0.1, method="subset-dp")
+        assert release.verify()
+        assert release.method == "subset-dp"
+        assert release.veiled_bound == release.cost >= release.lower_bound
+    with pytest.raises(NoLawfulReleaseError):
+        ic.anonymize(frame, k=13, veil=0.1, method="subset-dp")
 
 
 def test_too_few_rows():

@@ -158,9 +158,15 @@ def shaped(facts: dict[str, Any]) -> tuple[dict[str, list[str]], list[dict[str, 
     require(fine, "the proof does not name what it leaves unchecked")
     require_keys(models)
     known = facts.get("hierarchies")
-    fine = isinstance(known, dict) and all(isinstance(h, dict) for h in known.values())
+    fine = isinstance(known, dict) and all(map(_says_origin, known.values()))
     require(fine, "the proof does not say where its hierarchies come from")
     return roles, models
+
+
+def _says_origin(known: Any) -> bool:
+    """Whether it may be what a proof says of a hierarchy: its texts of missing values are texts."""
+    texts = known.get("missing", []) if isinstance(known, dict) else None
+    return isinstance(texts, list) and all(isinstance(text, str) for text in texts)
 
 
 def marked(

@@ -20,11 +20,11 @@ def require_hierarchy(proof: Proof, column: str, data: bytes) -> None:
     """Reject a proof whose hierarchy of a column is not that of a file, hash and content."""
     hidden = column in proof.facts["roles"]["qi"]
     require(hidden, "the proof does not call it a quasi-identifier", column=column)
-    stated = proof.facts["hierarchies"].get(column, {}).get("sha256")
-    same = stated == sha256(data)
+    stated = proof.facts["hierarchies"].get(column, {})
+    same = stated.get("sha256") == sha256(data)
     require(same, "the hierarchy is not the file whose hash the proof states", column=column)
     ladder = proof.ladders.filter(pl.col("column") == column).drop("column")
-    require_like_file(validated(ladder, column), data, column)
+    require_like_file(validated(ladder, column), data, column, stated.get("missing", ()))
 
 
 def said_by(proof: Proof) -> dict[str, Any]:
@@ -108,11 +108,14 @@ def gap_of(cost: int, bound: int) -> float:
     return math.nextafter(near, 2.0) if Fraction(repr(near)) * cost < cost - bound else near
 
 
-def require_like_file(ladder: pl.DataFrame, data: bytes, column: str) -> None:
+def require_like_file(
+    ladder: pl.DataFrame, data: bytes, column: str, missing: Iterable[str] = ()
+) -> None:
     """Reject a validated ladder that differs from its file, one line ``leaf;level1;…;*`` a leaf.
 
     Compared are the labels between leaf and root, repetitions left out; the root is called ``*`` in
-    the file.  A missing value without a line (an empty leaf) may become the root only.
+    the file.  A missing value without a line (an empty leaf, or a text that the proof states to be
+    ``missing``) may become the root only.
     """
     roots = ladder.filter(pl.col("level") == pl.col("level").max())["label"].to_list()
     paths = ladder.group_by("leaf").agg(pl.col("label").sort_by("level")).rows()
@@ -122,7 +125,8 @@ def require_like_file(ladder: pl.DataFrame, data: bytes, column: str) -> None:
         for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
             leaf, *labels = line or [""]
             lines.setdefault(leaf, _between(filter(None, labels), leaf, "*"))
-        lines.setdefault("", [])
+        for leaf in ("", *missing):
+            lines.setdefault(leaf, [])
         if all(_between(path, leaf, roots[0]) == lines.get(leaf or "") for leaf, path in paths):
             return
     require(False, "the hierarchy differs from its file", column=column)

@@ -8,7 +8,7 @@ import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record, say, warn
-from incrowd.cli.places import require_apart
+from incrowd.cli.places import require_apart, shown
 from incrowd.cli.progress import progress
 from incrowd.cli.reporting import (
     FILES,
@@ -24,8 +24,10 @@ from incrowd.policy import Policy
 from incrowd.run.events import PROOF, READING, WRITING, Event, Listener, silent
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop
+from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import is_stream, require_place, whole
-from incrowd.text.units import in_units, shown
+from incrowd.text.units import in_units
+from incrowd.text.units import shown as figure
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -41,7 +43,14 @@ WRITTEN |= {option: name for name, option in FILES.items()}
 
 @click.command("anonymize")
 @click.argument("table", metavar="IN")
-@click.option("-o", "--output", required=True, metavar="OUT", help="The release; - for a pipe.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT",
+    help="The release: a file, - for a pipe, or a new table, such as postgresql://host/db/NAME.",
+)
+@click.option("--replace", is_flag=True, help="Write over the table where OUT is a database's.")
 @options.policy_options()
 @options.policy_option
 @options.reading_options
@@ -72,7 +81,9 @@ WRITTEN |= {option: name for name, option in FILES.items()}
 @options.json_option
 @options.quiet_option
 def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> int:
-    """Write a release of IN (CSV, Parquet, Arrow, SPSS, Stata, SAS; - for a pipe) to OUT.
+    """Write a release of IN (CSV, Parquet, Arrow, Excel, SPSS, Stata, SAS; - for a pipe) to OUT.
+
+    IN and OUT may also be tables of databases, see --table.
 
     Every row of OUT agrees with at least k − 1 others on all quasi-identifiers. As few cells as
     can be are changed, and a bound says how far from the fewest possible the release may be.
@@ -86,13 +97,11 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
 
         return run(table, output, as_json, quiet, given)
     require_servable(table, output, as_json, given)
-    from incrowd.tables.stat import require_place_of
-
     stop = Stop()
     with progress(quiet, lambda: stop.time_limit) as listener:
         listener(Event(READING))
         source = options.opened(table, given)
-        require_place_of(output, source, given["proof"] is not None, given["codebook"])
+        require_form(output, source, given)
         policy = Policy(**options.policy_arguments(source.columns, given))
         require_texts(source, policy, output, given)
         require_untold(policy, given)
@@ -114,9 +123,10 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
             write_held(source, release, given["held_back"])
         facts = publish(release, table, output, given, listener)
     write_reports(release, table, output, given)
+    where = shown(output)
     if as_json:
-        print_json(release_record(release, output, given["proof"]) | proof_bound(release, facts))
-    say(f"{summary(release)}\nwritten  {output}{also_written(given)}", quiet)
+        print_json(release_record(release, where, given["proof"]) | proof_bound(release, facts))
+    say(f"{summary(release)}\nwritten  {where}{also_written(given)}", quiet)
     say_proof_bound(release, facts, quiet)
     warn(release)
     return 130 if release.ended == "interrupted" else 0
@@ -129,7 +139,18 @@ def require_servable(table: str, output: str, as_json: bool, given: dict[str, An
             raise InputError(f"--{name.replace('_', '-')} goes with --engine spark")
     others = (given[name] for name in ("proof", "statement", "existing", "metadata"))
     require_outputs(table, output, as_json, *others)
+    require_table_place(output, given["replace"])
     require_reports(output, given)
+
+
+def require_table_place(output: str, replace: bool) -> None:
+    """Raise InputError when a release cannot be a new table of a database, if it is to be one."""
+    if is_address(output):
+        from incrowd.tables.database import require_free
+
+        require_free(output, replace)
+    elif replace:
+        raise InputError("--replace goes with a table of a database; files are written over as is")
 
 
 def require_untold(policy: "Policy", given: dict[str, Any]) -> None:
@@ -178,7 +199,7 @@ def made(
     existing = None
     if given["existing"] is not None:
         require_plain(given)
-        existing = options.opened(given["existing"], given)
+        existing = options.opened_beside(given["existing"], given)
     return release_of(source, policy, listener, stop, existing)
 
 
@@ -213,7 +234,8 @@ def require_outputs(
     if statement is not None and proof is None:
         raise InputError("--statement goes with --proof: it states the proof's hash")
     outputs = [name for name in (output, proof, statement) if name is not None]
-    if proof is not None and any(map(is_stream, (table, *outputs))):
+    named = (table, *outputs)
+    if proof is not None and any(is_stream(name) or is_address(name) for name in named):
         raise InputError("--proof needs files for IN, OUT and itself: it states their hashes")
     from incrowd.tables.parts import are_parts
     from incrowd.tables.parts_write import is_folder, require_folder_place
@@ -228,9 +250,20 @@ def require_outputs(
     if proof is not None and are_parts(table):
         raise InputError("--proof needs one file for IN and one for OUT: it states their hashes")
     for name in outputs[folder:]:
-        require_place(name)
+        if not is_address(name):
+            require_place(name)
     if as_json and output == "-":
         raise InputError("-o - and --json both want standard output; write the release to a file")
+
+
+def require_form(output: str, source: "Source", given: dict[str, Any]) -> None:
+    """Raise InputError where the table cannot be written in the form of the output."""
+    from incrowd.tables.stat import require_place_of
+
+    if is_address(output) and given["codebook"]:
+        raise InputError("--codebook goes with SPSS, Stata and SAS files, not with databases")
+    if not is_address(output):
+        require_place_of(output, source, given["proof"] is not None, given["codebook"])
 
 
 def require_texts(source: "Source", policy: "Policy", output: str, given: dict[str, Any]) -> None:
@@ -265,7 +298,7 @@ def publish(
     """
     proof, statement = given["proof"], given["statement"]
     if proof is None:
-        release.write(output, codebook=given["codebook"])
+        release.write(output, codebook=given["codebook"], replace=given["replace"])
         return {}
     from incrowd.proof.prove import prove, write_statement
 
@@ -295,4 +328,4 @@ def say_proof_bound(release: "Release", facts: dict[str, Any], quiet: bool) -> N
     for bound in proof_bound(release, facts).values():
         higher = bound > release.lower_bound
         own = "more than the method's own" if higher else "that above is the method's own"
-        say(f"proof    certifies the bound {shown(bound)}; {own}", quiet)
+        say(f"proof    certifies the bound {figure(bound)}; {own}", quiet)

@@ -70,12 +70,12 @@ def attack(
     before = options.opened(original, given)
     policy = Policy(**options.policy_arguments(before.columns, given))
     tables = tables_of(
-        options.opened(release, given),
+        options.opened_beside(release, given),
         before,
-        None if people is None else options.opened(people, given),
+        None if people is None else options.opened_beside(people, given),
         policy,
         proof,
-        None if other is None else options.opened(other, given),
+        None if other is None else options.opened_beside(other, given),
     )
     found = attacked(tables, wanted, limits, policy.search_seed, bool(attacks))
     if as_json:

@@ -23,6 +23,7 @@ COMMANDS = {
     "measure": "Say how private any table is.",
     "verify": "Check a release against its original.",
     "attack": "Attack a release as its readers could, and count what succeeds.",
+    "codebook": "Release by fixed patterns and coins: differential privacy.",
     "bound": "Say what every lawful release costs at least.",
     "frontier": "Say what each k costs.",
     "init": "Write a first policy file: each column's role, guessed and explained.",

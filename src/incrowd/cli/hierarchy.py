@@ -7,7 +7,7 @@ import click
 
 from incrowd.cli.options import opened, together
 from incrowd.cli.output import say
-from incrowd.cli.places import require_apart
+from incrowd.cli.places import require_apart, shown
 from incrowd.errors import InputError, did_you_mean
 from incrowd.tables.atomic import whole
 
@@ -24,6 +24,7 @@ reading_options = together(
     click.option(
         "--encoding", metavar="NAME", help="Of a CSV table, e.g. latin-1. Default: UTF-8."
     ),
+    click.option("--sheet", metavar="NAME", help="Of a workbook with several, the one of IN."),
 )
 table_option = click.option("--table", metavar="IN", help="Table, of any format; - = stdin.")
 
@@ -120,7 +121,7 @@ def check(
             click.echo(f"wrong: {fault}")
         for note in found.notes:
             click.echo(f"note: {note}")
-        click.echo("sound" if found.sound else f"{len(found.faults)} to mend")
+        click.echo("sound" if found.sound else f"{len(found.faults)} to correct")
     return 0 if found.sound else 1
 
 
@@ -170,7 +171,8 @@ def _values(
 
     frame = opened(table, reading)
     if column not in frame.columns:
-        raise InputError(f"{table} has no column {column!r}{did_you_mean(column, frame.columns)}")
+        near = did_you_mean(column, frame.columns)
+        raise InputError(f"{shown(table)} has no column {column!r}{near}")
     encoded = frame.encode(column)
     return encoded.values, np.bincount(encoded.codes, minlength=len(encoded.values)).tolist()
 

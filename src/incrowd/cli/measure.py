@@ -1,12 +1,15 @@
 """``incrowd measure``: how private any table is."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
-from incrowd.errors import InputError, no_column
+from incrowd.errors import InputError
+from incrowd.policy.base import OPTIONS
+from incrowd.policy.file import read_keys
 
 if TYPE_CHECKING:
     from incrowd.tables.base import Source
@@ -72,6 +75,8 @@ if TYPE_CHECKING:
     metavar="K",
     help="Exit with 1 unless the table is K-anonymous.",
 )
+@options.policy_options("id", "keep", "na")
+@options.policy_option
 @options.reading_options
 @options.json_option
 def measure(table: str, as_json: bool, require_k: int | None, **given: Any) -> int:
@@ -98,44 +103,63 @@ def arguments(table: str, given: dict[str, Any]) -> dict[str, Any]:
     from incrowd.measures.metric_file import read_metric, read_order
 
     def other(role: str) -> "Source | None":
-        return None if given[role] is None else options.opened(given[role], given)
+        return None if given[role] is None else options.opened_beside(given[role], given)
 
     if [table, given["original"], given["population"]].count("-") > 1:
         raise InputError("only one table can come from standard input")
     source = options.opened(table, given)
     columns = source.columns
-    names = {role: options.split_names(given[role], columns) for role in ("sensitive", "ignore")}
-    unwanted = [*names["sensitive"], *names["ignore"]]
+    said = asked_of(columns, given)
     orders = options.split_pairs("--order", given["orders"], columns)
     metrics = options.split_pairs("--metric", given["metrics"], columns)
-    require_columns("--ignore", names["ignore"], columns)
-    qi = options.split_names(given["qi"], columns)
-    for name in names["ignore"]:
-        if name in (*qi, *names["sensitive"]):
-            raise InputError(f"column {name!r} is to be measured and ignored; give it one role")
     recursive = whole_numbers("--l", given["recursive"])
-    if options.is_typed("recursive") and not names["sensitive"]:
+    if options.is_typed("recursive") and not said["sensitive"]:
         raise InputError("--l looks at sensitive columns; name them with --sensitive")
-    return {
+    return said | {
         "frame": source,
-        "qi": qi if given["qi"] else [name for name in columns if name not in unwanted],
-        "sensitive": names["sensitive"],
         "original": other("original"),
         "population": other("population"),
         "subsets": given["subsets"],
         "recursive": recursive,
         "orders": {column: read_order(path) for column, path in orders.items()},
         "metrics": {column: read_metric(path) for column, path in metrics.items()},
-        "hierarchies": options.split_pairs("--hierarchy", given["hierarchies"], columns),
-        "star": given["star"],
     }
 
 
-def require_columns(option: str, names: list[str], columns: tuple[str, ...]) -> None:
-    """Raise InputError for a name that no column bears."""
-    for name in names:
-        if name not in columns:
-            raise no_column(option, name, columns)
+def asked_of(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return roles, hierarchies, star and marks of missing values: as typed, or by the policy.
+
+    Columns that the policy leaves out need not be there: a release lacks them.
+    """
+    said = {} if given["policy"] is None else read_keys(given["policy"], OPTIONS)
+    roles: dict[str, list[str]] = {}
+    for role in ("qi", "sensitive", "ignore", "id", "keep"):
+        if given[role]:
+            roles[role] = options.split_names(given[role], columns)
+            options.require_columns(f"--{role}", roles[role], columns)
+    typed = [name for names in roles.values() for name in names]
+    measured = {*roles.get("qi", ()), *roles.get("sensitive", ())}
+    both = [n for role in ("ignore", "id", "keep") for n in roles.get(role, ()) if n in measured]
+    if both:
+        raise InputError(f"column {both[0]!r} is to be measured and ignored; give it one role")
+    for role in ("sensitive", "keep", "id", "person", "qi"):
+        names = said.get(role) or []
+        names = [names] if isinstance(names, str) else names
+        if role not in ("id", "person"):
+            options.require_columns(f"--policy: {role}", names, columns)
+        left = [name for name in names if name in columns and name not in typed]
+        roles.setdefault(role, left)
+    unwanted = [name for role, names in roles.items() if role != "qi" for name in names]
+    qi = roles["qi"] or [name for name in columns if name not in unwanted]
+    measured = {*qi, *roles["sensitive"]}
+    rules = {c: spec for c, spec in said.get("hierarchies", {}).items() if c in measured}
+    return {
+        "qi": qi,
+        "sensitive": roles["sensitive"],
+        "hierarchies": rules | options.split_pairs("--hierarchy", given["hierarchies"], columns),
+        "star": given["star"] if options.is_typed("star") else said.get("star", given["star"]),
+        "na": options.marked(said.get("na"), given["na"], columns),
+    }
 
 
 def whole_numbers(option: str, text: str) -> list[int]:

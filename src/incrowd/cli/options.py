@@ -12,6 +12,7 @@ from incrowd.policy.base import OPTIONS
 from incrowd.policy.cap import caps_of, parse_cap
 from incrowd.policy.file import read_keys
 from incrowd.policy.options import MANY, Option
+from incrowd.text.missing import EVERY
 
 if TYPE_CHECKING:
     from incrowd.tables.base import Source
@@ -39,6 +40,15 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
 reading_options = together(
     click.option("--delimiter", metavar="C", help="Of CSV input; guessed when not given."),
     click.option("--encoding", metavar="NAME", help="Of CSV input, e.g. latin-1. Default: UTF-8."),
+    click.option("--sheet", metavar="NAME", help="Of a workbook with several, the one of IN."),
+    click.option(
+        "--table",
+        "of_table",
+        metavar="NAME",
+        help="The table where IN is a database, such as postgresql://host/db. Without: the name "
+        "behind the last /.",
+    ),
+    click.option("--query", metavar="SQL", help="Take what this selects from the database IN."),
 )
 
 
@@ -73,7 +83,7 @@ def click_option(option: Option, help: str) -> Callable[[F], F]:
 
 ROLES = ("qi", "sensitive", "id", "person", "missing_person", "keep")
 MODELS = ("k", "l", "l_kind", "c", "t", "distance", "models")
-COSTS = ("hierarchies", "weights", "cost", "star")
+COSTS = ("hierarchies", "weights", "cost", "star", "na")
 CONSTRAINTS = ("fixed", "linked", "caps")
 SEARCH = ("method", "reductions", "time_limit", "gap", "seed", "threads")
 
@@ -82,7 +92,15 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress, no
 
 
 def opened(path: str, given: Mapping[str, Any]) -> "Source":
-    """Read a table as the reading options say."""
+    """Read the table IN as the reading options say."""
+    from incrowd.tables.files import read
+
+    of_in = [given.get(name) for name in ("sheet", "of_table", "query")]
+    return read(path, given["delimiter"], given["encoding"], *of_in)
+
+
+def opened_beside(path: str, given: Mapping[str, Any]) -> "Source":
+    """Read a table beside IN: the sheet, the table and the query are those of IN alone."""
     from incrowd.tables.files import read
 
     return read(path, given["delimiter"], given["encoding"])
@@ -102,6 +120,13 @@ def split_names(given: Sequence[str], columns: Sequence[str]) -> list[str]:
         for fields in csv.reader(io.StringIO(text, newline=""), skipinitialspace=True):
             names += [f if f in columns else f.strip() for f in fields]
     return names
+
+
+def require_columns(option: str, names: Sequence[str], columns: Sequence[str]) -> None:
+    """Raise InputError for a name that no column bears."""
+    for name in names:
+        if name not in columns:
+            raise no_column(option, name, columns)
 
 
 def split_pairs(
@@ -172,9 +197,29 @@ def several(option: Option, given: Sequence[str], before: Any, columns: Sequence
         return [split_names([text], columns) for text in given]
     if option.kind == "models":
         return list(given)
+    if option.kind == "marks":
+        return marked(before, given, columns)
     if option.kind == "caps":
         return capped(before, given, columns)
     return {**(before or {}), **split_pairs(option.flag, given, columns, option.alone)}
+
+
+def marked(before: Any, given: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
+    """Return the texts of missing values by column, those typed in place of the file's.
+
+    ``NA,-99`` is of all columns, ``COL=NA,-99`` of one.
+
+    Raises
+    ------
+    InputError: a text with ``=`` that begins with no column's name.
+    """
+    found = dict(before) if isinstance(before, Mapping) else {EVERY: before} if before else {}
+    typed: dict[str, list[str]] = {}
+    for text in given:
+        pair = split_pairs("--na", [text], columns) if "=" in text else {EVERY: text}
+        for column, texts in pair.items():
+            typed.setdefault(column, []).extend(split_names([texts], ()))
+    return found | typed
 
 
 def is_typed(name: str) -> bool:

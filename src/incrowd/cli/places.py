@@ -7,6 +7,7 @@ from typing import Any
 from incrowd.errors import InputError
 from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import read_keys
+from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import is_stream, same_file
 
 READ = {
@@ -19,6 +20,7 @@ READ = {
     "hierarchy": "HIERARCHY",
     "given": "--from",
     "pseudonym": "--pseudonym",
+    "patterns": "--patterns",
 }
 
 
@@ -33,15 +35,23 @@ def require_apart(
     given: the options, among them those of ``READ``.
     """
 
+    if table is not None and given.get("of_table") and is_address(table):
+        table = with_table(table, given["of_table"])
     read = list(files_read(table, given))
     wanted = [(option, path) for option, path in outputs.items() if path is not None]
     for i, (option, path) in enumerate(wanted):
         for what, other in read:
-            if not is_stream(path) and same_file(path, other):
-                raise InputError(f"{path}: is {what}; choose another name for {option}")
+            if not is_stream(path) and same_place(path, other):
+                raise InputError(f"{shown(path)}: is {what}; choose another name for {option}")
         for before, other in wanted[:i]:
-            if same_file(path, other):
+            if same_place(path, other):
                 raise InputError(f"{before} and {option} name the same file; give each its own")
+
+
+def with_table(address: str, name: str) -> str:
+    """Return the address of a table of a database."""
+    base, mark, options = address.partition("?")
+    return f"{base.rstrip('/')}/{name}{mark}{options}"
 
 
 def files_read(table: str | None, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -61,14 +71,49 @@ def files_read(table: str | None, given: Mapping[str, Any]) -> Iterator[tuple[st
 
 
 def parts_of(path: str) -> Iterator[str]:
-    """Yield a file's name; and those of the files that a folder or a pattern stands for."""
+    """Yield a file's name; and those of the files that a folder or a pattern stands for.
+
+    Of an address of a database also the file that holds it, if one does.
+    """
     from incrowd.tables.parts import are_parts, find
 
     yield path
+    yield from file_of(path)
     if are_parts(path):
         with suppress(InputError):  # who reads it says what is wrong
             root, names = find(path)
             yield from (str(root / name) for name in names)
+
+
+def shown(path: str) -> str:
+    """Return the name of a table for people: of an address neither user nor options."""
+    if not is_address(path):
+        return path
+    from incrowd.tables.database import Place
+
+    return Place.of_table(path).words
+
+
+def file_of(path: str) -> Iterator[str]:
+    """Yield the file that holds a database."""
+    if is_address(path):
+        from incrowd.tables.database import Place
+
+        with suppress(InputError):
+            places = Place.of(path), Place.of_table(path)
+            yield from (str(place.file) for place in places if place.file is not None)
+
+
+def same_place(path: str, other: str) -> bool:
+    """Whether two names mean one file, or one table of a database."""
+    if not is_address(path) or not is_address(other):
+        return not is_address(path) and not is_address(other) and same_file(path, other)
+    from incrowd.tables.database import Place
+
+    try:
+        return Place.of_table(path).key == Place.of_table(other).key
+    except InputError:  # who opens it says what is wrong
+        return False
 
 
 def texts_in(given: Any) -> Iterator[str]:

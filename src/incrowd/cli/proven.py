@@ -15,6 +15,7 @@ from incrowd.policy import Policy
 from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import read_keys
 from incrowd.proof.held import ROLES, in_words, left_open, not_held
+from incrowd.tables.addresses import is_address
 from incrowd.text.units import at_most, shown_gap, shown_share
 
 if TYPE_CHECKING:
@@ -34,8 +35,11 @@ def with_proof(
     given: Mapping[str, Any],
 ) -> int:
     """Hand over to the independent checker, and hold what is said against the proof."""
-    if "-" in (release, original, proof):
-        raise InputError("--proof needs files, not pipes: it states their hashes")
+    if "-" in (release, original, proof) or any(map(is_address, (release, original))):
+        raise InputError("--proof needs files, not pipes or databases: it states their hashes")
+    for name, option in (("sheet", "--sheet"), ("of_table", "--table"), ("query", "--query")):
+        if given[name] is not None:
+            raise InputError(f"{option} does not go with --proof, whose files hold one table each")
     require_delimited(release, original)
     reading = Reading(given["delimiter"], given["encoding"], given["odd_header"])
     verdict = check(release, original, proof, None, statement, reading)

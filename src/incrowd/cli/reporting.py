@@ -12,6 +12,7 @@ from incrowd.cli.frontier import numbers
 from incrowd.cli.options import together
 from incrowd.cli.output import say
 from incrowd.errors import InputError
+from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import require_place
 
 if TYPE_CHECKING:
@@ -65,10 +66,10 @@ def require_reports(output: str | None, given: Mapping[str, Any]) -> None:
 
         require_matplotlib()
     for option, path in wanted.items():
-        if path == "-":
-            raise InputError(f"{option} needs a file, not standard output")
+        if path == "-" or is_address(path):
+            raise InputError(f"{option} needs a file, not standard output or a database")
         require_place(path)
-    if "--metadata" in wanted and output in (None, "-"):
+    if "--metadata" in wanted and (output in (None, "-") or is_address(output)):
         raise InputError("--metadata describes the file of the release: it needs -o FILE")
 
 
@@ -88,7 +89,7 @@ def write_reports(
         inside = Inside(
             release=release,
             command=("incrowd", *sys.argv[1:]),
-            input=None if table is None or table == "-" else (table, sha256_of(table)),
+            input=input_of(table),
             policy_file=read_text(given.get("policy")),
             frontier=frontier_for(release, given.get("report_frontier")),
             attacks=attacks_on(release) if given.get("report_attacks") else None,
@@ -98,6 +99,13 @@ def write_reports(
         from incrowd.report.metadata import write_metadata
 
         write_metadata(release, output, given["metadata"])
+
+
+def input_of(table: str | None) -> tuple[str, str] | None:
+    """Return the name of the original's file and its SHA-256; None where it is no file."""
+    if table is None or table == "-" or is_address(table):
+        return None
+    return table, sha256_of(table)
 
 
 def frontier_for(release: "Release", ks: str | None) -> "Frontier | None":

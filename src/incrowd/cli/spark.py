@@ -61,6 +61,10 @@ def require_servable(table: str, output: str, given: Mapping[str, Any]) -> None:
     asked = [option for name, option in UNSERVED.items() if given.get(name)]
     if asked:
         raise InputError(f"{', '.join(asked)}: not served with --engine spark")
+    for name in ("sheet", "of_table", "query", "replace"):
+        if given[name]:
+            option = f"--{name.removeprefix('of_')}"
+            raise InputError(f"{option}: not served with --engine spark, which reads files")
     if "-" in (table, output):
         raise InputError("--engine spark reads and writes files and folders, not pipes")
     if given["order"] == "keep":

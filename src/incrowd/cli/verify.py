@@ -12,9 +12,14 @@ from incrowd.policy import Policy
 
 @click.command("verify")
 @click.argument("release")
-@click.option("--original", required=True, metavar="IN", help="The table it was made from.")
+@click.option("--original", metavar="IN", help="The table it was made from.")
 @click.option("--proof", metavar="FILE", help="Its proof; then the bound is checked too.")
 @click.option("--statement", metavar="FILE", help="Its public statement, held against the proof.")
+@click.option(
+    "--patterns",
+    metavar="FILE",
+    help="Of a release by incrowd codebook: its patterns; held against --statement.",
+)
 @options.policy_options(
     *(
         *options.ROLES,
@@ -37,7 +42,7 @@ from incrowd.policy import Policy
 @options.quiet_option
 def verify(
     release: str,
-    original: str,
+    original: str | None,
     proof: str | None,
     statement: str | None,
     as_json: bool,
@@ -55,7 +60,18 @@ def verify(
     what is proved and what is left open. How delimited files are read is told by --delimiter and
     --encoding or, without them, by the files. With --json as well, "cost" and "bound" are whole
     numbers in units of 1/"scale".
+
+    With --patterns, a release by incrowd codebook is held against its --statement, with or without
+    the original: its δ is computed again from k, sample and ε.
     """
+    if given["patterns"] is not None:
+        from incrowd.cli.codebook import verified
+
+        if proof is not None:
+            raise InputError("a release by patterns has no proof; leave --proof out")
+        return verified(release, original, statement, as_json, quiet, given)
+    if original is None:
+        raise InputError("--original is needed: the table that the release was made from")
     if release == "-" and original == "-":
         raise InputError("only one of RELEASE and --original can be standard input")
     if proof is not None:
@@ -69,7 +85,7 @@ def verify(
     from incrowd.published.verification import verify_release
 
     table = options.opened(original, given)
-    published = options.opened(release, given)
+    published = options.opened_beside(release, given)
     policy = Policy(**options.policy_arguments(table.columns, given))
     verdict = verify_release(table, published, policy, given["spreadsheet_safe"])
     if as_json:

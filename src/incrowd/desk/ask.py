@@ -8,19 +8,21 @@ from typing import Any
 
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.file import HierarchyRows
-from incrowd.hierarchy.spec import RULES
+from incrowd.hierarchy.missing import sparing
+from incrowd.hierarchy.spec import RULES, parse
 from incrowd.policy import Policy
 from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import Reader
 from incrowd.policy.guess import Guess, free_star
 from incrowd.policy.spell import said
 from incrowd.tables.base import Source
+from incrowd.text.missing import marks_for, marks_of
 
 ROLES = ("qi", "sensitive", "keep", "id", "person")
 OF_COLUMNS = ("fixed", "weights", "linked", "caps")
 FURTHER = (
     *("k", "l", "l_kind", "c", "t", "distance", "models", *OF_COLUMNS, "cost", "star", "method"),
-    *("time_limit", "gap", "seed", "suppress_rows", "order"),
+    *("time_limit", "gap", "seed", "suppress_rows", "order", "na"),
 )
 FIRST = {"k": 5, "gap": 0.01, "order": "shuffle"}
 Own = tuple[tuple[str, ...], ...]
@@ -48,6 +50,8 @@ class Ask:
         """Return what the guesses propose."""
         star = free_star(source, guesses)
         further = FIRST | ({} if star == "*" else {"star": star})
+        marks = {guess.column: list(guess.na) for guess in guesses if guess.na}
+        further |= {"na": marks} if marks else {}
         return cls(
             roles={guess.column: guess.role for guess in guesses},
             rules={guess.column: guess.hierarchy for guess in guesses if guess.hierarchy},
@@ -163,6 +167,12 @@ class Ask:
         if column in self.own:
             return HierarchyRows(self.own[column], f"the hierarchy of {column!r}")
         return self.rules.get(column)
+
+    def source(self, column: str) -> Any:
+        """Return where a column's hierarchy comes from, marks of missing values kept from it."""
+        found = self.hierarchy(column) or "none"
+        marks = marks_for(marks_of(self.further.get("na")), column)
+        return sparing(parse(found) if isinstance(found, str) else found, marks)
 
     def policy(self, place: Callable[[str], str] | None = None) -> Policy:
         """Return the policy.

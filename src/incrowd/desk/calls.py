@@ -72,7 +72,7 @@ def show_levels(session: Session, given: Given) -> dict[str, Any]:
     """The hierarchy of a column, level by level."""
     name = text(given, "column")
     column = session.table.column(name)
-    return levels.preview(name, column, session.ask.hierarchy(name))
+    return levels.preview(name, column, session.ask.source(name))
 
 
 def rows(session: Session, given: Given) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def change(session: Session, given: Given) -> dict[str, Any]:
 def group(session: Session, given: Given) -> dict[str, Any]:
     """Make some nodes of a level one group."""
     name = text(given, "column")
-    found = levels.rows_of(name, session.table.column(name), session.ask.hierarchy(name))
+    found = levels.rows_of(name, session.table.column(name), session.ask.source(name))
     members = texts(given, "members")
     session.regroup(
         name, levels.grouped(found, number(given, "level"), members, text(given, "name"))
@@ -153,7 +153,7 @@ def group(session: Session, given: Given) -> dict[str, Any]:
 def ungroup(session: Session, given: Given) -> dict[str, Any]:
     """Undo a group."""
     name = text(given, "column")
-    found = levels.rows_of(name, session.table.column(name), session.ask.hierarchy(name))
+    found = levels.rows_of(name, session.table.column(name), session.ask.source(name))
     session.regroup(name, levels.ungrouped(found, number(given, "level"), text(given, "group")))
     return told(session)
 

@@ -21,6 +21,7 @@ from incrowd.errors import InputError, no_column
 from incrowd.policy import Policy
 from incrowd.policy.guess import Guess, guess
 from incrowd.release import Release
+from incrowd.tables.addresses import is_address
 from incrowd.tables.base import Column, Source
 from incrowd.tables.files import open_table
 
@@ -111,6 +112,8 @@ class Session:
         """
         with self.lock:
             self.require_rest()
+            if is_address(path):
+                raise InputError("the desk opens files; write the table of the database into one")
             opened = Opened.at(str(Path(path).expanduser().resolve()))
             if policy is not None:
                 ask = Ask.of_policy(Policy.read(policy), opened.source.columns)
@@ -171,7 +174,7 @@ class Session:
         with self.lock:
             ask = self.ask.changed(changes, self.table.source.columns)
             for name in changes.get("rules", {}):  # a rule must fit before it counts
-                ladder_of(name, self.table.column(name), ask.rules.get(name))
+                ladder_of(name, self.table.column(name), ask.source(name))
             self.become(replace(self.now, ask=ask))
 
     def regroup(self, column: str, rows: Sequence[Sequence[str]]) -> None:

@@ -9,7 +9,7 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.encoding.people import people_of, require_once, with_persons
+from incrowd.encoding.people import people_of, require_once, require_unmarked, with_persons
 from incrowd.encoding.pseudonyms import require_unlinked
 from incrowd.errors import InputError, LackingError
 from incrowd.hierarchy.build import build_trees
@@ -72,6 +72,7 @@ def coded(source: Source, policy: Policy) -> Coded:
     if policy.strict:
         require_once(source, policy.id)
     require_unlinked(source, tuple(c for c in roles.pseudonym if c not in roles.person))
+    require_unmarked(source, roles.person, policy.na)
     source = with_persons(source, roles.person, policy.missing_person)
     sources = policy.sources()
     columns = {}

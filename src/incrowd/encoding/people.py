@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError
 from incrowd.tables.base import Column, Source
 from incrowd.tables.fewer import FewerRows
+from incrowd.text.missing import Marks, marks_for
 
 
 def with_persons(source: Source, names: Sequence[str], missing: str) -> Source:
@@ -72,4 +73,21 @@ def require_once(source: Source, names: Sequence[str]) -> None:
                 f"column {name!r}, which is left out, has {several:,} of its {int(there.sum()):,} "
                 "values in several rows: if it names people, name it with --person, so that people "
                 "are counted; if it does not, leave --strict out"
+            )
+
+
+def require_unmarked(source: Source, names: Sequence[str], marks: Marks) -> None:
+    """Raise InputError for persons who are called like a missing value: whose they are is not said.
+
+    The checker reads such a cell as a name, so no rule for missing ones is applied to it.
+    """
+    for name in names:
+        column = source.encode(name)
+        none = [c for c, value in enumerate(column.values) if value in marks_for(marks, name)]
+        rows = int(np.isin(column.codes, none).sum())
+        if rows:
+            raise InputError(
+                f"column {name!r} names people, but {rows:,} of {source.rows:,} rows have no value "
+                "in it (--na): empty these cells, and say what becomes of the rows "
+                "(--missing-person)"
             )

@@ -23,6 +23,7 @@ from incrowd.existing.union import union
 from incrowd.hierarchy.labels import labels_by_level, places_of
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
+from incrowd.privacy.cautions import few_new
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
@@ -94,8 +95,18 @@ class ExtendedRelease(Release):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """Of the difference and the seed: what was left out of the earlier rows is not known."""
-        return (*([self.caution] if self.caution else []), *repeatable(self.policy))
+        """Of new rows that stand out, and of the seed; nobody knows whom earlier rows name."""
+        classes, before = self.class_of_row, self.existing.rows
+        place = np.arange(len(classes)) if self.shuffle is None else self.shuffle
+        old, new = (
+            np.bincount(classes[rows], minlength=self.classes)
+            for rows in (place < before, place >= before)
+        )
+        grown = new[(old > 0) & (new > 0)]
+        few = int((grown < self.k).sum())
+        found = [few_new(few, len(grown), self.k)] if few else []
+        found += [self.caution] if self.caution else []
+        return (*found, *repeatable(self.policy))
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is the union."""

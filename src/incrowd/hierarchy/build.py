@@ -93,7 +93,7 @@ def weight_of(column: str, weight: Number) -> Fraction:
     if value == 0:
         raise InputError(
             f"weight of column {column!r}: 0; weights are positive (keep a column that may be "
-            f"starred for nothing out of the quasi-identifiers), with at most {PLACES} decimals"
+            f"suppressed for nothing out of the quasi-identifiers), with at most {PLACES} decimals"
         )
     return value
 

@@ -106,7 +106,8 @@ def read_days(
         like = " or ".join(formats) or "2021-03-15 or 2021-03-15T10:30"
         raise HierarchyError(
             f"column {column!r}, {rule}: {count}, the first of the form {form(min(wrong))}; "
-            f"write dates like {like}, leave missing ones empty, say how they are written "
+            f"write dates like {like}, leave missing ones empty or name what stands for them "
+            "(--na), say how dates are written "
             "(date:format=%d/%m/%Y), or use a hierarchy file"
         )
     twice = sum(len(days) > 1 for days in found)

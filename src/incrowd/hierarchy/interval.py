@@ -115,11 +115,21 @@ def read_numbers(column: str, values: Sequence[str], rule: str) -> Sequence[Deci
             "1 value is not a number" if len(wrong) == 1 else f"{len(wrong)} values are not numbers"
         )
         raise HierarchyError(
-            f"column {column!r}, {rule}: {count}, the first of the form {form(min(wrong))}; "
-            "write numbers like 35, "
-            "-4 or 12.50, leave missing ones empty, or use a hierarchy file"
+            f"column {column!r}, {rule}: {count}, {_kind(wrong)}; write numbers like 35, -4 or "
+            "12.50, leave missing ones empty or name what stands for them (--na), or use a "
+            "hierarchy file"
         )
     return numbers
+
+
+def _kind(wrong: Sequence[str]) -> str:
+    """Say what values are that are no numbers: NaN and infinity by name, others by their form."""
+    named = {"nan": "NaN", "inf": "inf", "infinity": "inf"}
+    bare = {value.strip().lower().lstrip("+-") for value in wrong}
+    if bare <= set(named):
+        words = sorted({named[value] for value in bare})
+        return f"but {' or '.join(words)}, for which --na {','.join(sorted(set(wrong)))} is a way"
+    return f"the first of the form {form(min(wrong))}"
 
 
 def _floor(

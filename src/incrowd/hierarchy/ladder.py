@@ -94,15 +94,30 @@ def distinct(values: Sequence[str | None]) -> tuple[list[str], bool]:
     return known, len(known) < len(values)
 
 
+class Declared(str):
+    """A text that stands for a missing value, as somebody has said."""
+
+    __slots__ = ()
+
+
+def is_missing(value: str | None) -> bool:
+    """Whether a cell is missing, or is said to stand for a missing one."""
+    return value is None or isinstance(value, Declared)
+
+
+def _is_declared(value: str) -> bool:
+    return isinstance(value, Declared) or DECLARED.fullmatch(value) is not None
+
+
 def apart(known: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the values that a rule applies to, and those that are declared missing.
 
     The latter are no numbers, dates or codes: under a rule they stay, or become ``*``.
     """
-    declared = [value for value in known if DECLARED.fullmatch(value)]
+    declared = [value for value in known if _is_declared(value)]
     if not declared:
         return list(known), []
-    return [value for value in known if not DECLARED.fullmatch(value)], sorted(declared)
+    return [value for value in known if not _is_declared(value)], sorted(declared)
 
 
 def flat(column: str, values: Sequence[str | None], origin: str = "none") -> Ladder:

@@ -138,6 +138,7 @@ class Measure:
     subsets: one entry for each subset of the quasi-identifiers up to the size asked for, the
         most revealing first within each size.
     warnings: what these figures do not say.
+    notes: what no figures of one table say; nothing where somebody is alone in a class.
     """
 
     rows: int
@@ -156,6 +157,7 @@ class Measure:
     disjoint_l: int | None = None
     subsets: tuple[SubsetFigures, ...] = ()
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
         """Return plain data for JSON: fractions as decimals, infinite figures as null."""
@@ -193,7 +195,9 @@ def as_tables(found: Measure) -> Group:
         parts.append(sensitive_grid(found.sensitive, found.disjoint_l))
     if found.subsets:
         parts.append(subsets_grid(found))
-    return Group(*parts, *(Text(f"Warning: {warning}.") for warning in found.warnings))
+    told = [f"Warning: {warning}." for warning in found.warnings]
+    told += [f"{note[0].upper()}{note[1:]}." for note in found.notes]
+    return Group(*parts, *map(Text, told))
 
 
 def classes_grid(found: Measure) -> Grid:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.ladder import is_missing
 from incrowd.hierarchy.tree import Tree
 from incrowd.measures.figures import ColumnFigures
 from incrowd.tables.base import Column
@@ -29,7 +30,7 @@ def column_figures(
     return ColumnFigures(
         name=name,
         values=len(column.values),
-        missing=counts.get(None, 0),
+        missing=sum(count for value, count in counts.items() if is_missing(value)),
         stars=counts.get(star, 0),
         entropy=entropy(np.array(list(counts.values()))),
         entropy_loss=loss,

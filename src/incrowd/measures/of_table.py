@@ -1,6 +1,7 @@
 """``measure``: from any table to its figures; wiring only."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,23 +9,26 @@ import numpy as np
 
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.ladder import is_missing
+from incrowd.hierarchy.missing import declared, sparing
 from incrowd.hierarchy.spec import parse
 from incrowd.hierarchy.tree import STAR, Tree
 from incrowd.measures.figures import ColumnFigures, Measure, RiskFigures, SensitiveFigures
 from incrowd.measures.keys import Agreement, agreement
 from incrowd.measures.loss import column_figures
-from incrowd.measures.orders import given_metric, given_order, natural_order
+from incrowd.measures.orders import given_metric, given_order, natural_order, ordered
 from incrowd.measures.risk import people_behind, risk_figures
 from incrowd.measures.sensitive import disjoint_l, sensitive_figures
 from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
-from incrowd.privacy.cautions import DIVERSITY, pairs
+from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.distance import Hierarchical, Ordered
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.numbers import whole
 from incrowd.tables import open_table
 from incrowd.tables.base import Column, Table
+from incrowd.text.missing import Marks, likely, marks_for, marks_of, require_known
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -45,6 +49,7 @@ def measure(
     metrics: Mapping[str, Metric | Mapping[tuple[str, str], Any]] | None = None,
     hierarchies: "Mapping[str, str | Path | Hierarchy] | None" = None,
     star: str = STAR,
+    na: Any = None,
 ) -> Measure:
     """Say how private a table is.
 
@@ -69,6 +74,8 @@ def measure(
     hierarchies: column → hierarchy (as for ``anonymize``): of a sensitive attribute for the
         hierarchical distance, of a quasi-identifier for the entropy that its general values lose.
     star: how a suppressed cell is written.
+    na: texts that stand for a missing value, or column → texts, as for ``anonymize``; each stays a
+        value of its own, and is counted as missing.
 
     Raises
     ------
@@ -81,19 +88,22 @@ def measure(
     _require_apart(known, secret)
     _require_named(secret, orders=orders, metrics=metrics)
     _require_named([*known, *secret], hierarchies=hierarchies)
+    marks = marks_of(na)
+    require_known(marks, table.columns)
     subsets = whole(subsets, "subsets", 0)
     recursive = [whole(least, "l") for least in recursive]
 
-    columns = [table.encode(name) for name in known]
+    columns = [_marked(table, name, marks) for name in known]
     codes = [(column.codes, len(column.values)) for column in columns]
     agreed = agreement(codes, table.rows)
-    trees = hierarchies or {}
+    trees = {c: _source(spec, marks_for(marks, c)) for c, spec in (hierarchies or {}).items()}
     lost = _columns(known, columns, star, original, {c: trees[c] for c in known if c in trees})
     stars = sum(column.stars for column in lost)
     sizes, number = np.unique(agreed.sizes, return_counts=True)
-    figures = {}
+    figures, marked = {}, {}
     if secret and table.rows:
-        figures = _sensitive(table, secret, agreed, recursive, orders or {}, metrics or {}, trees)
+        marked = {name: _marked(table, name, marks) for name in secret}
+        figures = _sensitive(marked, agreed, recursive, orders or {}, metrics or {}, trees)
     return Measure(
         rows=table.rows,
         qi=tuple(known),
@@ -108,7 +118,11 @@ def measure(
         columns=tuple(lost),
         risk=_risk(known, columns, agreed, population, star) if table.rows else None,
         subsets=subset_figures(known, codes, agreed, subsets) if subsets else (),
-        warnings=tuple(_warnings(known, columns, agreed, star, figures.get("sensitive", ()))),
+        warnings=(
+            *_warnings(known, columns, agreed, star, figures.get("sensitive", ())),
+            *_unsaid(dict(zip(known, columns, strict=True)) | marked),
+        ),
+        notes=(ANOTHER,) if len(sizes) and sizes[0] > 1 else (),
         **figures,
     )
 
@@ -121,7 +135,6 @@ def _warnings(
     sensitive: Sequence[SensitiveFigures],
 ) -> Iterator[str]:
     """Yield what the figures of a release do not say; no cell is named."""
-
     if any(one.distinct_l > 1 for one in sensitive):
         yield DIVERSITY
     paired = agreed.sizes[agreed.member] == 2
@@ -132,6 +145,20 @@ def _warnings(
     hit = [name for name, cells in found.items() if cells]
     if hit:
         yield pairs(sum(found.values()), hit)
+
+
+def _unsaid(columns: Mapping[str, Column]) -> Iterator[str]:
+    """Yield which columns hold texts that seem to stand for missing values, if nobody said so."""
+    names = [
+        repr(name)
+        for name, column in columns.items()
+        if any(not is_missing(text) for text in likely(column.values, ordered))
+    ]
+    if names:
+        yield (
+            f"texts of {', '.join(names)} look like marks of missing values, such as NA and -99; "
+            "they count as values like others unless --na names them (incrowd init lists them)"
+        )
 
 
 def _names(given: Names | None) -> list[str]:
@@ -178,7 +205,7 @@ def _columns(
     columns: Sequence[Column],
     star: str,
     original: Any,
-    hierarchies: "Mapping[str, str | Path | Hierarchy]",
+    hierarchies: "Mapping[str, Hierarchy]",
 ) -> list[ColumnFigures]:
     """Describe each quasi-identifier, against the original where there is one."""
     if original is None:
@@ -193,23 +220,31 @@ def _columns(
     return found
 
 
-def _tree(name: str, column: Column, hierarchy: "str | Path | Hierarchy") -> Tree:
+def _marked(table: Table, name: str, marks: Marks) -> Column:
+    """Return a column whose marks of missing values are declared."""
+    column = table.encode(name)
+    return replace(column, values=declared(column.values, marks_for(marks, name)))
 
+
+def _source(hierarchy: "str | Path | Hierarchy", marks: Sequence[str]) -> "Hierarchy":
     source = parse(str(hierarchy)) if isinstance(hierarchy, str | Path) else hierarchy
+    return sparing(source, marks)
+
+
+def _tree(name: str, column: Column, source: "Hierarchy") -> Tree:
     return build_trees({name: column.values}, {name: source})[0][0]
 
 
 def _sensitive(
-    table: Table,
-    secret: Sequence[str],
+    marked: Mapping[str, Column],
     agreed: Agreement,
     recursive: Sequence[int],
     orders: Mapping[str, Sequence[str | None]],
     metrics: Mapping[str, Metric | Mapping[tuple[str, str], Any]],
-    hierarchies: "Mapping[str, str | Path | Hierarchy]",
+    hierarchies: "Mapping[str, Hierarchy]",
 ) -> dict[str, Any]:
     """Measure every sensitive attribute, and all together."""
-    columns = [table.encode(name) for name in secret]
+    secret, columns = list(marked), list(marked.values())
     values = np.column_stack([column.codes for column in columns])
     sizes = tuple(len(column.values) for column in columns)
     classes = Classes(agreed.member, Group(values, sizes))
@@ -221,7 +256,11 @@ def _sensitive(
         found.append(
             sensitive_figures(
                 name,
-                int(histograms.table[0]) if column.values[:1] == (None,) else 0,
+                sum(
+                    int(histograms.table[code])
+                    for code, value in enumerate(column.values)
+                    if is_missing(value)
+                ),
                 histograms,
                 recursive,
                 None if order is None else Ordered(order),

@@ -6,6 +6,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.hierarchy.ladder import is_missing
 from incrowd.privacy.metric import DetourError, Metric
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?([ T].*)?")
@@ -14,9 +15,10 @@ DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?([ T].*)?")
 def natural_order(values: Sequence[str | None]) -> tuple[int, ...] | None:
     """Return the codes from least to greatest: numbers by size, ISO dates by time.
 
-    None where a value is missing or is neither: words have no order that the table knows.
+    None where a value is missing, or said to stand for a missing one, or is neither: words have no
+    order that the table knows.
     """
-    present = [value for value in values if value is not None]
+    present = [value for value in values if value is not None and not is_missing(value)]
     if len(present) < len(values) or not present:
         return None
     if all(DATE.fullmatch(value) for value in present):
@@ -26,6 +28,11 @@ def natural_order(values: Sequence[str | None]) -> tuple[int, ...] | None:
     if len(found) < len(present) or len(set(found)) < len(found):
         return None
     return tuple(sorted(range(len(found)), key=lambda code: found[code]))
+
+
+def ordered(values: Sequence[str]) -> bool:
+    """Whether all are numbers, or all are dates."""
+    return all(map(DATE.fullmatch, values)) or all(_number(v) is not None for v in values)
 
 
 def _number(text: str) -> Decimal | None:

@@ -47,6 +47,7 @@ class Arguments(TypedDict, total=False):
     suppress_rows: int
     hold_back: bool
     strict: bool
+    na: Any
     order: str
 
 

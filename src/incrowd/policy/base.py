@@ -34,6 +34,7 @@ from incrowd.policy.roles import ROLES, Roles, assign_roles
 from incrowd.policy.veil import veil_of
 from incrowd.privacy.numbers import take_whole
 from incrowd.text.marks import STAR
+from incrowd.text.missing import marks_for, marks_of, require_known
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -156,7 +157,7 @@ class Policy:
         {},
         Option(
             "numbers by column",
-            "how dear a column's cells are",
+            "what a changed cell of a column costs",
             "--weight",
             "COL=X",
             above=0,
@@ -289,6 +290,17 @@ class Policy:
             "--strict",
         ),
     )
+    na: Any = row(
+        (),
+        Option(
+            "marks",
+            "texts that stand for a missing value, such as `NA` and `-99`: no hierarchy takes them "
+            "for a number, a date or a code; they stay, or become `*`",
+            "--na",
+            "TEXT,…|COL=TEXT,…",
+            python='a list of texts, or column → such a list (`""` for all columns)',
+        ),
+    )
     order: str = row(
         "keep",
         Option(
@@ -308,6 +320,7 @@ class Policy:
         object.__setattr__(self, "caps", caps_of(self.caps))
         object.__setattr__(self, "veil", veil_of(self.veil))
         object.__setattr__(self, "pseudonym", keys_by_column(self.pseudonym))
+        object.__setattr__(self, "na", marks_of(self.na))
         self._require_kinds()
         take_whole(self, "k")
         self._require_owners()
@@ -412,22 +425,25 @@ class Policy:
 
     def roles(self, columns: Sequence[str]) -> Roles:
         """Give every column of a table its role; see ``assign_roles``."""
+        require_known(self.na, columns)
         named = self.qi, self.sensitive, self.id, self.keep, self.person, tuple(self.pseudonym)
         return assign_roles(columns, *named)
 
     def sources(self) -> dict[str, "Hierarchy"]:
-        """Return the source behind each hierarchy.
+        """Return the source behind each hierarchy; marks of missing values are kept from it.
 
         Raises
         ------
         HierarchyError: a text names neither a rule nor a file.
         """
+        from incrowd.hierarchy.missing import sparing
         from incrowd.hierarchy.spec import parse
 
-        return {
+        found = {
             column: parse(str(spec)) if isinstance(spec, str | Path) else spec
             for column, spec in self.hierarchies.items()
         }
+        return {c: sparing(source, marks_for(self.na, c)) for c, source in found.items()}
 
 
 OPTIONS = table_of(Policy)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.ladder import is_missing
 from incrowd.measures.metric_file import read_metric, read_order
 from incrowd.measures.orders import given_metric, given_order, natural_order
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
@@ -54,10 +55,11 @@ def _unordered(name: str, column: "Column") -> str:
     """Return why a column has no order of its own, and what to do."""
 
     file = "give a file with one value a line, from least to greatest, as --distance"
-    if None in column.values and natural_order([v for v in column.values if v is not None]):
+    missing = any(map(is_missing, column.values))
+    if missing and natural_order([v for v in column.values if not is_missing(v)]):
         return (
             f"{name!r} has missing values, and the table does not know their place in the order "
-            f"of the others; {file}, an empty line standing for the missing ones"
+            f"of the others; {file}, an empty line standing for empty cells"
         )
     return (
         f"the values of {name!r} have no order that the table knows (numbers and ISO dates have); "

@@ -79,6 +79,8 @@ class Reader:
             if not isinstance(given, bool):
                 raise self.wrong(path, "true or false", given)
             return given
+        if key.kind == "marks":
+            return self.marks(given, path)
         if key.kind in ("names", "lists"):
             return self.lists(given, key, path)
         return self.number(given, key, path)
@@ -154,6 +156,17 @@ class Reader:
         if not nested or any(not isinstance(name, str) for names in given for name in names):
             raise self.wrong(path, 'a list of lists of texts, such as [["city", "zip"]]', given)
         return given
+
+    def marks(self, given: Any, path: str) -> Any:
+        """Return texts of missing values: a list, or column → list."""
+        if isinstance(given, Mapping):
+            return {
+                column: self.marks(texts, f"{path}.{column}") for column, texts in given.items()
+            }
+        texts = [given] if isinstance(given, str) else given
+        if not isinstance(texts, list) or any(not isinstance(text, str) for text in texts):
+            raise self.wrong(path, "a text or a list of texts", given)
+        return texts
 
     def number(self, given: Any, key: Option, path: str) -> Any:
         """Return a number, within its limits."""

@@ -5,7 +5,7 @@ column is a quasi-identifier: that protects most.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -15,9 +15,11 @@ import numpy as np
 
 from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.date import days_of
+from incrowd.hierarchy.missing import sparing
 from incrowd.hierarchy.spec import parse
 from incrowd.tables import open_table
 from incrowd.tables.base import Column
+from incrowd.text.missing import likely, marks_for, marks_of, require_known
 
 IDENTIFYING = (
     *("name", "names", "surname", "forename", "firstname", "lastname", "fullname", "middlename"),
@@ -61,25 +63,29 @@ class Guess:
     role: ``"qi"``, ``"sensitive"``, ``"id"`` or ``"person"``, an identifier of several rows each.
     why: the reason, in words, without any cell.
     hierarchy: a rule that suits the column, or None.
+    na: texts of the column that seem to stand for missing values; known marks such as ``NA`` alone.
     """
 
     column: str
     role: str
     why: str
     hierarchy: str | None = None
+    na: tuple[str, ...] = ()
 
 
-def guess(data: Any) -> list[Guess]:
+def guess(data: Any, na: Any = None) -> list[Guess]:
     """Return a guess for each column, in the table's order, with its reason.
 
     Parameters
     ----------
     data: as for ``anonymize``.
+    na: texts that stand for missing values, beside those that look so; as for ``anonymize``.
 
     A column that cannot be read as text is guessed to be left out.  Each rule that is proposed as a
     hierarchy fits the column.  A guess is a proposal to a person: check each.
     """
-    source = open_table(data)
+    source, marks = open_table(data), marks_of(na)
+    require_known(marks, source.columns)
     guesses = []
     for name in source.columns:
         try:
@@ -87,7 +93,8 @@ def guess(data: Any) -> list[Guess]:
         except InputError:
             guesses.append(Guess(name, "id", "its values have no text form, or one of several"))
         else:
-            guesses.append(fitting(guess_column(name, column, source.rows), column))
+            told = guess_column(name, column, source.rows, marks_for(marks, name))
+            guesses.append(fitting(told, column))
     return guesses
 
 
@@ -96,7 +103,7 @@ def fitting(guess: Guess, column: Column) -> Guess:
     if guess.hierarchy is None:
         return guess
     try:
-        parse(guess.hierarchy).build(guess.column, column.values)
+        sparing(parse(guess.hierarchy), guess.na).build(guess.column, column.values)
     except HierarchyError:
         return replace(guess, hierarchy=None, why=guess.why.partition("; numbers become")[0])
     return guess
@@ -114,12 +121,29 @@ def free_star(data: Any, guesses: Sequence[Guess]) -> str:
     return next(mark for mark in ("*", "**", "⁎", "<suppressed>", "<*>") if mark not in taken)
 
 
-def guess_column(name: str, column: Column, rows: int) -> Guess:
-    """Return the guess for one column."""
+def guess_column(name: str, column: Column, rows: int, marks: Sequence[str] = ()) -> Guess:
+    """Return the guess for one column; ``marks`` stand for missing values."""
+    na = {*marks, *likely(column.values, _is_numeric)} & {*column.values}
+    column = without(column, na)
     values = [value for value in column.values if value is not None]
     role, why = role_of(name, column, values, rows)
+    if na:
+        why += f"; {len(na)} text{'s' if len(na) > 1 else ''} for missing values, see na"
     hierarchy, said = hierarchy_of(name, values) if role == "qi" else (None, "")
-    return Guess(name, role, f"{why}; {said}" if said else why, hierarchy)
+    found = tuple(sorted(map(str, na)))
+    return Guess(name, role, f"{why}; {said}" if said else why, hierarchy, found)
+
+
+def without(column: Column, marks: Collection[str | None]) -> Column:
+    """Return a column in which marks of missing values are missing."""
+    if not marks:
+        return column
+    return Column.of([None if v in marks else v for v in column.values], column.codes)
+
+
+def _is_numeric(values: Sequence[str]) -> bool:
+    """Whether texts are numbers or dates, or codes with digits."""
+    return kind_of(values) != "text"
 
 
 def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tuple[str, str]:

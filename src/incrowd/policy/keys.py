@@ -45,6 +45,7 @@ def _shape(key: Option) -> dict[str, Any]:
     texts: dict[str, Any] = {"type": "object", "additionalProperties": text}
     if key.alone:
         return {"anyOf": [*names_alone, texts]}
+    listed = {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, names]}}
     return {
         "whole": {"type": "integer", **_limits(key)},
         "number": {"type": "number", **_limits(key)},
@@ -53,6 +54,7 @@ def _shape(key: Option) -> dict[str, Any]:
         "flag": {"type": "boolean"},
         "names": {"anyOf": names_alone},
         "lists": {"type": "array", "items": names},
+        "marks": {"anyOf": [{"type": "string"}, names, listed]},
         "texts by column": texts,
         "numbers by column": {"type": "object", "additionalProperties": exact},
         "text or by column": {"anyOf": [text, texts]},
@@ -93,6 +95,7 @@ def _value(key: Option) -> str:
     words = {
         "names": "a text or a list of texts",
         "lists": "a list of lists of texts",
+        "marks": "a text, a list of texts, or column → such a list",
         "exact": 'a number, or a text such as `"1/5"`',
         "whole": "a whole number",
         "number": "a number",

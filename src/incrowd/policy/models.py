@@ -1,9 +1,11 @@
 """From a policy's l, t and distance to the privacy models that every class has to obey."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from incrowd.errors import InputError, did_you_mean
+from incrowd.hierarchy.missing import declared
 from incrowd.policy.distances import distance_of
 from incrowd.policy.model_spec import ModelSpec, model_spec
 from incrowd.policy.model_spec import diversity as _diversity
@@ -12,6 +14,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Model, all_of
 from incrowd.privacy.people import People
 from incrowd.privacy.t_closeness import TCloseness
+from incrowd.text.missing import marks_for
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -45,7 +48,10 @@ def model_of(
     InputError: a parameter is missing or wrong; no column is sensitive.
     """
     parts: list[Model] = [KAnonymity(policy.k)]
-    sensitive = dict(attributes)
+    sensitive = {
+        name: replace(column, values=declared(column.values, marks_for(policy.na, name)))
+        for name, column in attributes.items()
+    }
     if policy.person:
         sensitive.popitem()
     asked = policy.l is not None or policy.t is not None or further_asks(policy)

@@ -17,7 +17,7 @@ ORDERS = ("keep", "shuffle")
 MISSING_PERSON = ("error", "own", "drop")
 REDUCTIONS = ("paper", "all", "none")
 DISTANCE = "`equal`, `ordered` (numbers by size, dates by time), `hierarchy`, or a file"
-MANY = ("names", "lists", "models", "caps", "texts by column", "numbers by column")
+MANY = ("names", "lists", "models", "caps", "marks", "texts by column", "numbers by column")
 """Kinds of which the command line takes several."""
 
 F = TypeVar("F", bound=Callable[..., Any] | type)
@@ -33,6 +33,7 @@ class Option:
         ``names`` (a text or a list of texts), ``lists`` (of lists of texts), ``texts by column``,
         ``numbers by column``, ``text or by column``, ``number or by column``, ``models``, ``caps``,
         ``flag`` (true or false).
+        ``marks`` (a list of texts, or such lists by column).
     meaning: for readers, in Markdown; without a full stop.
     flag: on the command line; ``metavar`` stands for its value there.
     choices: the texts that are allowed; none: any.

@@ -121,6 +121,8 @@ def _texts(key: Option, value: Any) -> list[str]:
         return [_cap(**each) for each in value]
     if key.name == "models":
         return [_model(each) for each in value]
+    if key.kind == "marks":
+        return _marks(value)
     if key.kind == "lists":
         return [_joined(names) for names in value]
     if isinstance(value, Mapping):
@@ -130,6 +132,13 @@ def _texts(key: Option, value: Any) -> list[str]:
             return [f"{column}={held}" if held else column for column, held in value.items()]
         return [f"{column}={_plain_text(held, key.name)}" for column, held in value.items()]
     return [_plain_text(each, key.name) for each in (value if isinstance(value, list) else [value])]
+
+
+def _marks(value: Any) -> list[str]:
+    """Return texts of missing values as ``--na`` reads them."""
+    if not isinstance(value, Mapping):
+        return [_joined(value)]
+    return [f"{column}={_joined(t)}" if column else _joined(t) for column, t in value.items()]
 
 
 def _cap(column: str, share: Any, value: str | None = None) -> str:

@@ -39,12 +39,27 @@ def policy_text(guesses: Sequence[Guess], k: int = 5, star: str | None = None) -
     ]
     if any(guess.role == "sensitive" for guess in guesses):
         lines.append("# l = 2  # at least two different values of each sensitive column in a class")
+    lines += missing_texts(guesses)
     rules = [guess for guess in guesses if guess.hierarchy is not None]
     if rules:
         lines += ["", "# How values become more general; others are suppressed whole."]
         lines.append("[hierarchies]")
         lines += [f"{key(guess.column)} = {quoted(str(guess.hierarchy))}" for guess in rules]
     return "\n".join(lines) + "\n"
+
+
+def missing_texts(guesses: Sequence[Guess]) -> list[str]:
+    """Return the lines that say which texts stand for missing values, by column."""
+    found = [guess for guess in guesses if guess.na and guess.role not in ("id", "person")]
+    if not found:
+        return []
+    rows = [f"{key(g.column)} = [{', '.join(map(quoted, g.na))}]" for g in found]
+    return [
+        "",
+        "# Texts that seem to stand for a missing value: no number, date or code.",
+        "[na]",
+        *rows,
+    ]
 
 
 def listed(role: str, guesses: Sequence[Guess]) -> list[str]:

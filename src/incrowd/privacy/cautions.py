@@ -7,6 +7,24 @@ DIVERSITY = (
     "learns across classes, or knows some people, does better than 1/l (incrowd attack measures it)"
 )
 
+ANOTHER = (
+    "these figures are of this table alone: who has another release of the same people can "
+    "intersect the classes of both, which no model here limits (incrowd attack --other measures it)"
+)
+
+
+def few_new(classes: int, joined: int, k: int) -> str:
+    """Return the caution that the difference of two releases tells which rows are new.
+
+    classes: how many of the ``joined`` published classes got fewer than k new rows.
+    """
+    of = "class" if joined == 1 else "classes"
+    return (
+        f"{classes:,} of {joined:,} published {of} that got new rows got fewer than {k:,}: who has "
+        "the earlier release as well sees which rows are new, and people known to be new "
+        "hide among those of their class alone. Larger deliveries make that rarer"
+    )
+
 
 def pairs(cells: int, columns: Sequence[str]) -> str:
     """Return the caution that hidden cells of two values in classes of two rows are no secret.

@@ -11,6 +11,7 @@ from incrowd.checker.files import Proof
 from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.build import build_trees, weight_of
 from incrowd.hierarchy.file import HierarchyRows
+from incrowd.hierarchy.missing import sparing
 from incrowd.hierarchy.spec import parse
 from incrowd.policy import Policy
 
@@ -115,7 +116,7 @@ def source_of(proof: Proof, policy: Policy, column: str) -> Any:
         return None
     if known.get("sha256") is None:
         try:
-            return parse(str(known.get("origin")))
+            return sparing(parse(str(known.get("origin"))), known.get("missing", ()))
         except HierarchyError:
             pass  # it was given in memory
     cost = policy.cost.get(column, "level") if isinstance(policy.cost, dict) else policy.cost
@@ -125,5 +126,7 @@ def source_of(proof: Proof, policy: Policy, column: str) -> Any:
             f"--hierarchy {column}=FILE"
         )
     paths = paths_of(proof, column).items()
-    own = [path for leaf, path in paths if leaf is not None or len(path) > 2]
-    return HierarchyRows(tuple(tuple(label or "" for label in path) for path in own))
+    spared = (None, *known.get("missing", ()))
+    own = [path for leaf, path in paths if leaf not in spared or len(path) > 2]
+    rows = HierarchyRows(tuple(tuple(label or "" for label in path) for path in own))
+    return sparing(rows, known.get("missing", ()))

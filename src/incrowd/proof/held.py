@@ -29,6 +29,7 @@ from incrowd.proof.costs_asked import costs_differ, labels_of, paths_of
 from incrowd.tables.base import Source, texts
 from incrowd.tables.fewer import FewerRows
 from incrowd.tables.spreadsheet import undone
+from incrowd.text.missing import marks_for
 
 Entry = Mapping[str, Any]
 Table = Callable[[], Source]
@@ -70,6 +71,8 @@ def not_held(
         yield from (f"the proof is not of {in_words(entry)}, nor stricter" for entry in missing)
     if "hierarchies" in said:
         yield from hierarchies_differ(proof, policy)
+    if "na" in said:
+        yield from marks_differ(proof, policy)
     if said & {"cost", "weights"}:
         yield from costs_differ(proof, policy, "cost" in said)
     star = proof.facts.get("star", "*")
@@ -135,6 +138,17 @@ def as_strict(stated: Entry, asked: Entry) -> bool:
     )
 
 
+def marks_differ(proof: Proof, policy: Policy) -> Iterator[str]:
+    """Yield the columns whose texts of missing values are others than those asked for."""
+    for column in proof.facts["roles"]["qi"]:
+        stated = {*proof.facts["hierarchies"].get(column, {}).get("missing", ())}
+        asked, paths = {*marks_for(policy.na, column)}, paths_of(proof, column)
+        if not stated <= asked:
+            yield f"column {column!r}: values that stand for missing ones are not said (--na)"
+        if any(len(paths.get(mark, ())) > 2 for mark in asked - stated):
+            yield f"column {column!r}: its hierarchy takes a text of --na for a value like others"
+
+
 def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
     """Yield the hierarchies that are others than those asked for: files, or what rules make."""
     sources = policy.sources()
@@ -144,7 +158,10 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
             if column not in proof.facts["roles"]["sensitive"]:  # those are for distances
                 yield f"column {column!r} is no quasi-identifier, so it has no hierarchy"
             continue
-        if path.is_file():
+        stated = {*proof.facts["hierarchies"].get(column, {}).get("missing", ())}
+        if not stated <= {*marks_for(policy.na, column)}:
+            yield f"column {column!r}: values that stand for missing ones are not said (--na)"
+        elif path.is_file():
             try:
                 require_hierarchy(proof, column, path.read_bytes())
             except RejectedError as no:

@@ -23,6 +23,7 @@ from incrowd.proof.certificate import Certificate, certificate
 from incrowd.proof.statement import statement
 from incrowd.proof.writing import Evidence, sha256_of, write_proof
 from incrowd.tables.fewer import FewerRows
+from incrowd.text.missing import marks_for
 
 if TYPE_CHECKING:
     from incrowd.published.base import Published
@@ -103,7 +104,7 @@ def evidence_of(
         prices=Prices(np.zeros(problem.instance.distinct, np.int64), 1),
         price_k=problem.smallest_class,
         csv=dialect(release),
-        hierarchies=origins(release.policy.hierarchies),
+        hierarchies=origins(release.policy.hierarchies) | spared(release),
         spreadsheet_safe=spreadsheet_safe,
         kept=release.source.kept if isinstance(release.source, FewerRows) else None,
         dropped=release.suppressed_rows,
@@ -149,6 +150,16 @@ def dialect(release: "Published") -> dict[str, str]:
         return {}
     form = {"delimiter": known.delimiter, "newline": known.newline}
     return form | ({"encoding": known.encoding} if known.encoding else {})
+
+
+def spared(release: "Published") -> dict[str, dict[str, Any]]:
+    """Return the same of columns with marks of missing values, which hierarchies do not know."""
+    found, told = {}, origins(release.policy.hierarchies)
+    for tree in release.trees:
+        marks = {*marks_for(release.policy.na, tree.column)} & {*tree.leaves}
+        if marks and tree.column in told:
+            found[tree.column] = told[tree.column] | {"missing": sorted(map(str, marks))}
+    return found
 
 
 def origins(hierarchies: Mapping[str, Any]) -> dict[str, dict[str, str | None]]:

@@ -300,6 +300,7 @@ class Published(Priced):
         classes, replaced = self._class_of_original, self.edit.replacements
         found = [*cautions.repeated(self.source, names, classes, self.k)]
         found += cautions.of_models(self.policy)
+        found += cautions.missing_in_words(self.source, self.roles.sensitive, self.policy)
         if self.veil is None:  # coins split pairs that are alike, and order rows
             found += cautions.told_by_pairs(self.source, self.roles.qi, replaced, classes)
             found += cautions.repeatable(self.policy)
@@ -333,8 +334,11 @@ class Published(Priced):
         then: Callable[[Path], None] | None = None,
         *,
         codebook: bool = False,
+        replace: bool = False,
     ) -> None:
         """Write the release: CSV, or Parquet or Arrow by the name; ``-`` is standard output.
+
+        To the address of a database, such as ``sqlite:///hospital.db/release``, it is a new table.
 
         The finished file is read back and compared before it gets its name; it appears whole or
         not at all.
@@ -344,13 +348,14 @@ class Published(Priced):
         then: called with the path of the finished file before it gets its name.
         codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that occur in
             hidden cells alone.
+        replace: whether a table of the database may be written over; files always are.
 
         Raises
         ------
-        InputError: the folder cannot be written.
+        InputError: the folder cannot be written; the table is there already.
         VerificationError: what was written is not the release.
         """
-        files.write(self.table, path, self.require_same, then, codebook)
+        files.write(self.table, path, self.require_same, then, codebook, replace)
 
     def write_pseudonyms(self, path: str | Path) -> None:
         """Write which value has which pseudonym, as CSV that only its owner may open.

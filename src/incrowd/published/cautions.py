@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.policy.base import Policy
+from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.cautions import DIVERSITY, pairs
 from incrowd.tables.base import Replacement, Source
+from incrowd.text.missing import marks_for
 
 Ints = NDArray[np.int64]
 
@@ -54,6 +56,20 @@ def told_by_pairs(
     hit = [name for name, cells in found.items() if cells]
     if hit:
         yield pairs(sum(found.values()), hit)
+
+
+def missing_in_words(source: Source, names: Sequence[str], policy: Policy) -> Iterator[str]:
+    """Yield a caution for each sensitive column in which missing is written in several ways.
+
+    Each way is a value of its own: a class with two of them counts as diverse.
+    """
+    for name in names if asks_of_sensitive(policy) else ():
+        ways = {None, *marks_for(policy.na, name)} & {*source.encode(name).values}
+        if len(ways) > 1:
+            yield (
+                f"missing values of {name!r} are written in {len(ways)} ways, which the models "
+                "count as that many values: write them in one way first"
+            )
 
 
 def of_models(policy: Policy) -> Iterator[str]:

@@ -7,6 +7,8 @@
     csv_table.py    delimited text over its own bytes    dialect.py  its form
     csv_kernels.py  finding fields in the bytes, numbering values, writing
     packed.py       Parquet and Arrow files, as codes of each column's values
+    database.py     databases, by SQLAlchemy           addresses.py  what is the name of one
+    sheets.py       workbooks
     native.py       data frames, through narwhals        scalars.py  typed values as text
     stat*.py        SPSS, Stata and SAS files: tables, variables, writing
     fewer.py        a table without some of its rows, in its own form

@@ -10,24 +10,20 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from incrowd.errors import InputError, MissingExtraError
+from incrowd.errors import InputError, MissingExtraError, did_you_mean
 from incrowd.tables.base import Source, Table, texts
 from incrowd.tables.native import as_polars
 from incrowd.tables.packed import EditedPacked, PackedTable, packed_table
 
-ADDRESS = re.compile(r"[a-z][a-z0-9+_]+://.*", re.DOTALL)
+SECRET = re.compile(r"(pass(word|wd|phrase)?|pwd|secret|token|key)\s*=", re.IGNORECASE)
 PASSWORD = "INCROWD_DATABASE_PASSWORD"
 BATCH = 50_000
 """Rows that are fetched or sent at once."""
-
-
-def is_address(path: object) -> bool:
-    """Whether a text is the address of a database, such as ``postgresql://host/db``."""
-    return isinstance(path, str) and ADDRESS.fullmatch(path) is not None
 
 
 @dataclass(frozen=True)
@@ -56,17 +52,19 @@ class Place:
         """
         try:
             url = _sql().make_url(address)
-        except _sql().exc.ArgumentError:
+        except (_sql().exc.ArgumentError, ValueError):
             raise InputError(
                 "the address of the database cannot be read; write driver://…"
             ) from None
-        if url.password is not None:
+        options = "&".join(f"{name}={value}" for name, value in url.query.items())
+        if url.password is not None or SECRET.search(options):
             raise InputError(
                 "the address of a database holds a password, which others can see; leave it out, "
                 f"and give it in the variable {PASSWORD}, in PGPASSWORD or in the driver's own file"
             )
+        url = url.set(drivername=url.drivername.lower())
         host = url.host or ""
-        shown = f"{url.drivername.partition('+')[0]}://{host}/{url.database or ''}"
+        shown = f"{url.get_backend_name()}://{host}/{url.database or ''}"
         secret = os.environ.get(PASSWORD)
         if secret is not None and host:
             url = url.set(password=secret)
@@ -76,15 +74,32 @@ class Place:
         return cls(url, shown, name or None, schema if dot else None)
 
     @classmethod
-    def of_output(cls, address: str) -> "Place":
+    def of_table(cls, address: str) -> "Place":
         """Take the address of a table apart: its name stands behind the last ``/``."""
         whole, mark, options = address.partition("?")
         base, _, table = whole.rpartition("/")
         if not table or base.count("/") < 3:
-            raise InputError(
-                "the output's table stands behind the database: postgresql://host/db/release"
-            )
+            raise InputError("the table stands behind the database: postgresql://host/db/release")
         return cls.of(f"{base}{mark}{options}", table)
+
+    @property
+    def file(self) -> Path | None:
+        """The file that holds the database, where it is one."""
+        name = self.url.database
+        local = self.url.get_backend_name() in ("sqlite", "duckdb")
+        return Path(name) if local and name and name != ":memory:" else None
+
+    @property
+    def words(self) -> str:
+        """The address of the table without user and password."""
+        return f"{self.shown}/{self.name}"
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What two names of one table share."""
+        server = self.url.host, self.url.port, str(self.url.query.get("host"))
+        base = self.url.database if self.file is None else str(self.file.resolve())
+        return self.url.get_backend_name(), server, base, self.schema, self.table
 
     @property
     def name(self) -> str:
@@ -147,26 +162,68 @@ def read_database(address: str, table: str | None = None, query: str | None = No
     Parameters
     ----------
     address: ``postgresql://user@host/db``, ``sqlite:///file``, ``duckdb:///file``, …
-    table: its name, or ``schema.name``; query: SQL that selects.  One of the two.
+    table: its name, or ``schema.name``; query: SQL that selects.  Without either the table's name
+        stands behind the last ``/`` of the address.
 
     Raises
     ------
-    InputError: neither or both are given, no such table is there, or the database refuses.
+    InputError: both are given, no such table is there, or the database refuses.
     MissingExtraError: SQLAlchemy or the driver is not installed.
     """
-    if (table is None) == (query is None):
-        raise InputError(
-            "a database holds many tables: give table, its name, or query, a text that selects"
-        )
-    place, sql = Place.of(address, table), _sql()
+    if table is not None and query is not None:
+        raise InputError("a table or a query is read, not both of them")
+    sql = _sql()
+    place = Place.of(address, table) if table or query else _one_table(address)
+    if place.file is not None and not place.file.exists():  # drivers would make an empty one
+        raise InputError(f"{place.shown}: no such file")
     with place.connected() as connection:
         if query is not None:
             return _fetched(connection, sql.text(query))
         inspector = sql.inspect(connection)
         known = [*inspector.get_table_names(place.schema), *inspector.get_view_names(place.schema)]
         if place.table not in known:
-            raise InputError(f"{place.shown}: no table is called {place.name!r}")
+            near = did_you_mean(str(place.table), known)
+            raise InputError(f"{place.shown}: no table is called {place.name!r}{near}")
         return _fetched(connection, _whole(place, connection))
+
+
+def _one_table(address: str) -> Place:
+    """Return the table that an address names."""
+    whole = Place.of(address)
+    bare = whole.url.get_backend_name() not in ("sqlite", "duckdb") and whole.url.database
+    if (whole.file is not None and whole.file.is_file()) or "/" not in (bare or "/"):
+        raise InputError(
+            f"{whole.shown}: a database holds many tables; name one by --table (table= in Python) "
+            "or behind the address, or give a query that selects"
+        )
+    return Place.of_table(address)
+
+
+def require_free(address: str, replace: bool = False) -> None:
+    """Raise at once what ``write_database`` would raise after a long search.
+
+    Raises
+    ------
+    InputError: the database cannot be reached, or the table is there and is not to be replaced.
+    """
+    place = Place.of_table(address)
+    if place.file is not None and not place.file.exists():
+        if not place.file.parent.is_dir():
+            raise InputError(f"{place.shown}: the folder {str(place.file.parent)!r} does not exist")
+        return
+    with place.connected() as connection:
+        _ = _is_there(place, connection, replace)
+
+
+def _is_there(place: Place, connection: Any, replace: bool) -> bool:
+    """Whether a table is there already."""
+    there = _sql().inspect(connection).has_table(str(place.table), schema=place.schema)
+    if there and not replace:
+        raise InputError(
+            f"{place.shown}: a table {place.name!r} is there already; --replace (replace=True in "
+            "Python) writes over it"
+        )
+    return there
 
 
 def _whole(place: Place, connection: Any) -> Any:
@@ -239,15 +296,10 @@ def write_database(
     InputError: the table is there already, or the database refuses.
     VerificationError: what came back is not what was written; nothing is left of it then.
     """
-    place, sql = Place.of_output(address), _sql()
+    place, sql = Place.of_table(address), _sql()
     pieces = table.pieces() if isinstance(table, EditedPacked) else iter([as_polars(table)])
     with place.connected() as connection:
-        there = sql.inspect(connection).has_table(str(place.table), schema=place.schema)
-        if there and not replace:
-            raise InputError(
-                f"{place.shown}: a table {place.name!r} is there already; replace=True writes over "
-                "it"
-            )
+        there = _is_there(place, connection, replace)
         made: Any = None
         for piece in pieces:
             if made is None:

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import whole
 from incrowd.tables.base import Source, Table
 from incrowd.tables.csv_table import CsvTable, EditedCsv
+from incrowd.tables.database import read_database, write_database
 from incrowd.tables.formats import Form, format_called, format_named
 from incrowd.tables.native import NativeTable, encode_polars, from_native
 from incrowd.tables.one_file import read_file
@@ -22,18 +24,30 @@ def read(
     delimiter: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
 ) -> Source:
     """Read CSV, Parquet, Arrow, Excel, SPSS, Stata or SAS; ``-`` is standard input.
 
     The format is told by the first bytes; that of a workbook, of which ``sheet`` is read, by the
-    name.
+    name.  An address such as ``postgresql://host/db`` is a database's, of which ``table`` or the
+    answer of ``query`` is read; without either the table's name stands behind the last ``/``.
 
     Raises
     ------
     InputError: the file cannot be read; says why and, for CSV, at which line or byte.
+    MissingExtraError: a database or a workbook, without what reads it.
 
     A folder or a pattern is read as one table in several files, see ``incrowd.tables.parts``.
     """
+    if isinstance(path, str) and is_address(path):
+        if sheet is not None:
+            raise InputError("a database has no sheets; name a table of it")
+        return read_database(path, table, query)
+    if table is not None or query is not None:
+        raise InputError(
+            f"{path}: is no address of a database, of which alone a table or a query is read"
+        )
     if are_parts(path):
         return read_parts(path, delimiter, encoding)
     return read_file(path, delimiter, encoding, sheet)
@@ -86,7 +100,7 @@ def require_texts(table: Source, columns: Sequence[str], path: str, readers: Seq
     if not isinstance(whole, PackedTable):
         return
     several = isinstance(table, PartsTable) and is_folder(path)
-    text = several or output_format(path, whole) == "csv"
+    text = several or is_address(path) or output_format(path, whole) == "csv"
     for name in columns if text or readers else ():
         if name in whole.columns:
             try:
@@ -115,8 +129,11 @@ def write(
     then: Callable[[Path], None] | None = None,
     codebook: bool = False,
     private: bool = False,
+    replace: bool = False,
 ) -> None:
     """Write a release whole or not at all; ``-`` is standard output.
+
+    To an address of a database it is a new table, whose name stands behind the last ``/``.
 
     Parameters
     ----------
@@ -126,16 +143,20 @@ def write(
     codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that no released
         cell has.
     private: whether nobody but its owner may open the file.
+    replace: whether a table of the database may be written over.
 
     Raises
     ------
-    InputError: the folder does not exist or cannot be written.
+    InputError: the folder does not exist or cannot be written; the table is there already.
     """
     if isinstance(table, EditedParts):
         if is_folder(path):
             write_parts(table, path, check)
             return
         table = table.in_one
+    if isinstance(path, str) and is_address(path):
+        write_database(table, path, replace, check)
+        return
     require_place_of(path, table)
     known = format_called(output_format(path, table))
     encoding = table.dialect.encoding if isinstance(table, EditedCsv) else None

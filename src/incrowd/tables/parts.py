@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
+from incrowd.tables.addresses import is_address
 from incrowd.tables.base import Column, Edit, Source, Table, replaced
 from incrowd.tables.csv_table import CsvTable
 from incrowd.tables.one_file import read_file
@@ -47,7 +48,7 @@ class Part:
 
 def are_parts(path: Any) -> bool:
     """Whether a name stands for several files: a folder, or a pattern that is no file itself."""
-    if str(path) in ("-", ""):  # an empty name would be the working folder
+    if str(path) in ("-", "") or is_address(path):  # an empty name would be the working folder
         return False
     place = Path(path)
     return place.is_dir() or (not place.exists() and glob.has_magic(str(path)))

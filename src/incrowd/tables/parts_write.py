@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
+from incrowd.tables.addresses import is_address
 from incrowd.tables.base import Column, Edit, Source, texts
 from incrowd.tables.csv_table import CsvTable, recoded
 from incrowd.tables.folders import files_in, whole_folder
@@ -22,7 +23,7 @@ MOVED = "moved"  # the name of a file of rows whose folders are not the original
 
 def is_folder(path: str | Path) -> bool:
     """Whether a release of several files goes into a folder of that name, not into one file."""
-    if str(path) in ("-", ""):
+    if str(path) in ("-", "") or is_address(path):
         return False
     suffix = Path(path).suffix.lower()
     return str(path).endswith("/") or Path(path).is_dir() or not suffix or suffix not in TABLES

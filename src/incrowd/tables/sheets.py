@@ -119,8 +119,8 @@ def _chosen(names: Sequence[str], wanted: str | None, name: str) -> str:
     listed = ", ".join(map(repr, names))
     if wanted is None:
         raise InputError(
-            f"{name}: holds several sheets ({listed}); keep one of them in a file of its own, or "
-            "name one in Python: incrowd.tables.read(path, sheet=…)"
+            f"{name}: holds several sheets ({listed}); name one by --sheet, in Python by "
+            "incrowd.tables.read(path, sheet=…)"
         )
     raise InputError(
         f"{name}: no sheet is called {wanted!r}{did_you_mean(wanted, names)} ({listed})"

@@ -2,6 +2,7 @@
 
 coins.py    coins of the operating system
 lists.py    the consistent method: a fixed list of patterns, each taking all who match it
+optimum.py  another: the optimum of a small table, ties broken by a fixed order
 release.py  from a table to a veiled solution; what the theorem does not hold for is refused
 
 The theorems are in docs/explanation/veil.md.

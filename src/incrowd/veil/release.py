@@ -20,9 +20,16 @@ from incrowd.run.entropy import shuffled
 from incrowd.solvers.base import Context
 from incrowd.veil.coins import tossed
 from incrowd.veil.lists import MOST_COLUMNS, Lawful, least_costs, made
+from incrowd.veil.optimum import best, require_few
 
 Ints = NDArray[np.int64]
 ID = "consistent"
+EXACT = "subset-dp"
+METHODS = ("auto", ID, EXACT)
+TIES = (
+    "simplex-matching: of several optima it returns the first that it finds, which is not the "
+    "first in any order of releases; subset-dp serves small tables"
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,8 +60,9 @@ def require_servable(table: Coded, policy: Policy) -> None:
          "at other cells of the table"),
         (bool(policy.person), "person: rows of one person hang together"),
         (bool(policy.suppress_rows), "suppress_rows: which rows are left out looks at all cells"),
-        (policy.method not in ("auto", ID), f"the method {policy.method!r}: the theorem is about "
-         "consistent methods, and local search is none"),
+        (policy.method == "simplex-matching", TIES),
+        (policy.method not in (*METHODS, "simplex-matching"), f"the method {policy.method!r}: the "
+         "theorem is about consistent methods, and local search is none"),
         (policy.cost not in ("level", "stars"), "this cost, which may look at the table's values"),
         (not table.instance.plain, "hierarchies: a cell released as a group is not hidden, and of "
          "its values within the group the theorem says nothing; recode the column beforehand"),
@@ -81,6 +89,9 @@ def veiled(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Veil
     require_servable(table, policy)
     require_lawful_table(table.problem)
     assert policy.veil is not None
+    exact = policy.method == EXACT
+    if exact:
+        require_few(table.instance.rows)
     instance = table.instance
     chances = by_column(policy.veil, table.roles.qi)
     lawful = judge(table)
@@ -89,11 +100,12 @@ def veiled(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Veil
     hidden = tossed(len(codes), list(chances.values()))
     hidden[set_aside(len(codes), lawful)] = True
     context.tell("consistent method")
-    classes = made(codes, hidden, weights, lawful)
-    bound = int(least_costs(codes, hidden, weights, lawful).sum())
+    classes = (best if exact else made)(codes, hidden, weights, lawful)
     solution = solution_of(table, classes.of_row, classes.hidden)
+    bound = solution.cost if exact else int(least_costs(codes, hidden, weights, lawful).sum())
     require_as_promised(table, solution, bound)
-    return unveiled(table, solution, context), Veil(chances=chances, veiled_bound_units=bound)
+    solved = unveiled(table, solution, context, EXACT if exact else ID)
+    return solved, Veil(chances=chances, veiled_bound_units=bound)
 
 
 def judge(table: Coded) -> Lawful:
@@ -147,7 +159,7 @@ def require_as_promised(table: Coded, solution: Solution, bound: int) -> None:
         raise VerificationError("the consistent method made a class that breaks what was asked")
 
 
-def unveiled(table: Coded, solution: Solution, context: Context) -> Solved:
+def unveiled(table: Coded, solution: Solution, context: Context, method: str) -> Solved:
     """Return the solution with the best price bound of the table without its veil."""
 
     problem = table.problem
@@ -157,4 +169,4 @@ def unveiled(table: Coded, solution: Solution, context: Context) -> Solved:
         bound = max(0, prices.bound(table.instance.counts))
     status: Status = "optimal" if bound == solution.cost else "feasible"
     ended = context.stop.why() if context.stop.now() else "finished"
-    return Solved(solution, solution.cost, bound, status, ID, ended, prices)
+    return Solved(solution, solution.cost, bound, status, method, ended, prices)

@@ -107,7 +107,7 @@ function options(c) {
   const weights = { ...f.weights };
   return h('div', { class: 'fields' },
     h('label', { class: 'tick' }, h('input', { type: 'checkbox', id: 'fixed', checked: (f.fixed ?? []).includes(c.name), onchange: e => set('fixed', e.target.checked ? [...(f.fixed ?? []), c.name] : f.fixed.filter(x => x !== c.name)) }), 'never changed'),
-    h('div', { class: 'field' }, h('label', { for: 'weight' }, 'Weight ', h('small', {}, 'how dear its cells are, against 1')), h('input', { id: 'weight', type: 'number', min: 0, step: 'any', value: weights[c.name] ?? 1, onchange: e => { delete weights[c.name]; if (+e.target.value !== 1) weights[c.name] = e.target.value; set('weights', weights); } })),
+    h('div', { class: 'field' }, h('label', { for: 'weight' }, 'Weight ', h('small', {}, 'cost of a cell, against 1')), h('input', { id: 'weight', type: 'number', min: 0, step: 'any', value: weights[c.name] ?? 1, onchange: e => { delete weights[c.name]; if (+e.target.value !== 1) weights[c.name] = e.target.value; set('weights', weights); } })),
     h('div', { class: 'field' }, h('label', { for: 'cap' }, 'Cap ', h('small', {}, 'largest share of changed cells, in %')), h('input', { id: 'cap', type: 'number', min: 0, max: 100, step: 'any', value: cap ? 100 * cap.share : '', placeholder: 'none', onchange: e => set('caps', e.target.value === '' ? caps : [...caps, { column: c.name, share: String(+e.target.value / 100) }]) })));
 }
 

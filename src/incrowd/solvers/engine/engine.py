@@ -67,8 +67,8 @@ class Engine:
 
     id = "engine"
     guarantee = (
-        "none; the gap it reports is proven; with a sensitive model never dearer than mondrian, "
-        "given time"
+        "none; the gap it reports is proven; with a sensitive model it never costs more than "
+        "mondrian, given time"
     )
     scope = Scope(models=("any closed under union (k, l, t, …)",), hierarchies=True)
     source = "this project; prices: duals of the set-partitioning LP over lawful classes"

@@ -1,0 +1,244 @@
+"""``incrowd codebook make|apply|delta``, and ``incrowd verify --patterns``."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from incrowd import codebooks
+from incrowd.cli import options
+from incrowd.cli.output import print_json, say
+from incrowd.cli.places import require_apart
+from incrowd.errors import InputError
+from incrowd.policy import Policy
+from incrowd.tables.atomic import is_stream, require_place, whole
+
+if TYPE_CHECKING:
+    from incrowd.codebooks.release import CodebookRelease
+
+group = click.Group(
+    "codebook",
+    help="Release by a list of patterns that was fixed without the table: differential privacy.",
+)
+
+HELD = ("patterns", "hierarchies", "delimiter", "encoding")
+"""What ``incrowd verify --patterns`` looks at, beside its files."""
+
+star_option = click.option(
+    "--star", default="*", show_default=True, metavar="SYMBOL", help="A suppressed cell."
+)
+sample_option = click.option(
+    "--sample", default="0.5", show_default=True, help="Probability with which a row is taken."
+)
+epsilon_option = click.option(
+    "--epsilon", default="1", show_default=True, help="The ε of differential privacy."
+)
+
+
+@group.command("make", short_help="Make a list of patterns from a release of other people.")
+@click.argument("release")
+@click.option("-o", "--output", required=True, metavar="FILE", help="The patterns; - for a pipe.")
+@click.option("--qi", multiple=True, metavar="A,B,…", help="Its quasi-identifiers. Default: all.")
+@star_option
+@options.reading_options
+def make(release: str, output: str, qi: tuple[str, ...], star: str, **given: Any) -> None:
+    """Make a list of patterns from RELEASE: fewest stars first, then most rows.
+
+    RELEASE must be of other people than the table that the patterns are for, such as last year's:
+    patterns that depend on the table protect nobody.
+    """
+    import polars as pl
+
+    require_apart({"-o": output}, release, given)
+    table = options.opened(release, given)
+    columns = options.split_names(qi, table.columns) if qi else table.columns
+    options.require_columns("--qi", columns, table.columns)
+    patterns = codebooks.made_of(table, columns, star)
+    texts = pl.DataFrame(
+        [
+            pl.Series(name, [cells[j] for cells in patterns.cells], dtype=pl.String)
+            for j, name in enumerate(columns)
+        ]
+    )
+    with whole(output) as file:
+        texts.write_csv(file)
+    say(f"{output}: {len(patterns.cells):,} patterns of {len(columns):,} columns")
+
+
+@group.command("apply", short_help="Release a table by patterns; rows are lost by design.")
+@click.argument("table", metavar="IN")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The release; - for a pipe.")
+@click.option(
+    "--patterns",
+    required=True,
+    metavar="FILE",
+    help="A table whose columns are the quasi-identifiers, one line a pattern; the first that a "
+    "row matches counts.",
+)
+@click.option("-k", "k", type=int, default=20, show_default=True, help="Least rows alike.")
+@sample_option
+@epsilon_option
+@options.policy_options(
+    *("sensitive", "id", "keep", "hierarchies", "star"),
+    hierarchies="What the labels of a column's patterns stand for, as for anonymize.",
+)
+@click.option("--statement", metavar="FILE", help="Also write what may be said in public.")
+@options.reading_options
+@options.json_option
+@options.quiet_option
+def apply(table: str, output: str, as_json: bool, quiet: bool, **given: Any) -> int:
+    """Write a release of IN to OUT that is (ε, δ)-differentially private.
+
+    Each row is taken by a coin and becomes the first pattern that it matches. Rows that match none,
+    and those that fewer than k taken rows agree with in all published columns, are left out. So
+    rows are lost, by design, and how many must not be told in public. δ follows from k, the
+    sample and ε. Make one release of a table: each further one adds its own ε and δ.
+    """
+
+    require_apart({"-o": output, "--statement": given["statement"]}, table, given)
+    if given["statement"] is not None and is_stream(output):
+        raise InputError("--statement needs a file for OUT: it states its hash")
+    if as_json and output == "-":
+        raise InputError("-o - and --json both want standard output; write the release to a file")
+    for name in (output, given["statement"]):
+        if name is not None:
+            require_place(name)
+    source = options.opened(table, given)
+    roles = ("sensitive", "id", "keep")
+    release = codebooks.codebook(
+        source,
+        options.opened(given["patterns"], given),
+        given["k"],
+        given["sample"],
+        epsilon=given["epsilon"],
+        hierarchies=options.split_pairs("--hierarchy", given["hierarchies"], source.columns),
+        star=given["star"],
+        **{role: options.split_names(given[role], source.columns) for role in roles},
+    )
+    release.write(output)
+    if given["statement"] is not None:
+        told = release.statement(output, given["patterns"])
+        with whole(given["statement"]) as file:
+            file.write((json.dumps(told, ensure_ascii=False, indent=1) + "\n").encode())
+    if as_json:
+        print_json(record(release, output))
+    say(f"{summary(release)}\nwritten  {output}", quiet)
+    for warning in (lost(release), *release.warnings):
+        say(f"incrowd: warning: {warning}")
+    return 0
+
+
+def summary(release: "CodebookRelease") -> str:
+    """Return the closing summary."""
+    cells = release.rows * len(release.patterns.columns)
+    changed = sum(release.changed.values())
+    return "\n".join(
+        (
+            f"rows     {release.rows:,} in {release.classes:,} classes, the smallest of "
+            f"{release.smallest_class:,}",
+            f"left out {release.source.rows - release.rows:,} of {release.source.rows:,} rows: "
+            f"{release.source.rows - release.taken:,} by coins, {release.unmatched:,} match no "
+            f"pattern, {release.few:,} are fewer than {release.k:,} alike",
+            f"changed  {changed:,} of the {cells:,} cells of published rows"
+            + (f" ({changed / cells:.2%})" if cells else ""),
+            f"privacy  ({float(release.epsilon):g}, {release.delta:g})-differentially private: one "
+            "row more or less in the table",
+        )
+    )
+
+
+def lost(release: "CodebookRelease") -> str:
+    """What the publisher must know of lost rows."""
+    return (
+        "rows are left out by design: each was taken with probability "
+        f"{float(release.sample):g}, and counts in the release are that much smaller. Do not "
+        "publish how many were left out, nor make the release again to choose one; the patterns "
+        "must come from elsewhere than this table"
+    )
+
+
+def record(release: "CodebookRelease", output: str) -> dict[str, Any]:
+    """Return what ``--json`` prints: for the publisher alone."""
+    return {
+        "warnings": [lost(release), *release.warnings],
+        "rows": release.rows,
+        "rows_of_the_table": release.source.rows,
+        "left_out": {
+            "by_coins": release.source.rows - release.taken,
+            "no_pattern": release.unmatched,
+            "fewer_than_k": release.few,
+        },
+        "k": release.k,
+        "sample": float(release.sample),
+        "epsilon": float(release.epsilon),
+        "delta": release.delta,
+        "classes": release.classes,
+        "smallest_class": release.smallest_class,
+        "changed": dict(release.changed),
+        "stars": release.stars,
+        "output": output,
+    }
+
+
+@group.command("delta", short_help="Say which δ follows from k, or which k gives a δ.")
+@click.option("-k", "k", type=int, help="Least rows alike.")
+@click.option("--delta", metavar="X", help="Say the least k with which δ is at most this.")
+@sample_option
+@epsilon_option
+def delta(k: int | None, delta: str | None, sample: str, epsilon: str) -> None:
+    """Say the δ of a release by patterns, without any table."""
+
+    if (k is None) == (delta is None):
+        raise InputError("give either -k or --delta")
+    click.echo(
+        codebooks.delta_of(k, sample, epsilon)
+        if k is not None
+        else codebooks.least_k(sample, epsilon, delta)
+    )
+
+
+def verified(
+    release: str,
+    original: str | None,
+    statement: str | None,
+    as_json: bool,
+    quiet: bool,
+    given: Mapping[str, Any],
+) -> int:
+    """Hold a release by patterns against its statement: ``incrowd verify --patterns``."""
+    from incrowd.codebooks.verified import OPEN, read_statement, reasons
+
+    if statement is None:
+        raise InputError("--patterns goes with --statement, which says k, sample, ε and δ")
+    typed = [name for name in given if name not in HELD and options.is_typed(name)]
+    if typed:
+        raise InputError(f"--{typed[0].replace('_', '-')} does not go with --patterns")
+    if "-" in (release, original, given["patterns"]):
+        raise InputError("--patterns needs files, not pipes: the statement names their hashes")
+    said = read_statement(statement)
+    known = codebooks.Patterns.of(
+        options.opened(given["patterns"], given), str(said.get("star", "*"))
+    )
+    table = None if original is None else options.opened(original, given)
+    columns = known.columns if table is None else table.columns
+    labels = options.split_pairs("--hierarchy", given["hierarchies"], columns)
+    paths = (Path(release), Path(given["patterns"]))
+    opened = options.opened(release, given)
+    sources = Policy(hierarchies=labels).sources()
+    found = list(reasons(said, paths, opened, known, table, sources))
+    if as_json:
+        names = ("k", "sample", "epsilon", "delta")
+        facts = {} if found else {name: said[name] for name in names}
+        print_json({"lawful": not found, "reasons": found, **facts, "not_checked": [OPEN]})
+    for reason in found:
+        say(f"incrowd: no: {reason}")
+    if not found:
+        say(
+            f"yes: {opened.rows:,} rows, each a pattern that at least {said['k']:,} rows have; "
+            f"with sample {said['sample']} and ε {said['epsilon']} δ is at most {said['delta']:g}\n"
+            f"open     {OPEN}",
+            quiet,
+        )
+    return 1 if found else 0

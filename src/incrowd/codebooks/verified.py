@@ -1,0 +1,111 @@
+"""A release by fixed patterns against its statement."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.checker.hockey import require_delta
+from incrowd.checker.rejection import RejectedError
+from incrowd.codebooks.patterns import NONE, Patterns, rows_of
+from incrowd.codebooks.statement import FORMAT, VERSION
+from incrowd.errors import InputError
+from incrowd.proof.writing import sha256_of
+
+if TYPE_CHECKING:
+    from incrowd.hierarchy.ladder import Source as Hierarchy
+    from incrowd.tables.base import Source
+
+OPEN = (
+    "whether the patterns were fixed without the table; whether the coins were tossed as stated, "
+    "and once; whether each person has one row"
+)
+
+
+def read_statement(path: str | Path) -> dict[str, Any]:
+    """Return a statement.
+
+    Raises
+    ------
+    InputError: the file is none.
+    """
+    try:
+        said = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from None
+    except ValueError:
+        said = None
+    if not isinstance(said, dict) or (said.get("format"), said.get("version")) != (FORMAT, VERSION):
+        raise InputError(f"{path}: not the statement of a release by patterns")
+    return said
+
+
+def reasons(
+    said: Mapping[str, Any],
+    paths: tuple[str | Path, str | Path],
+    release: "Source",
+    patterns: Patterns,
+    original: "Source | None",
+    hierarchies: "Mapping[str, Hierarchy]",
+) -> Iterator[str]:
+    """Yield why a release is not what its statement says.
+
+    Parameters
+    ----------
+    paths: files of release and patterns.
+    original: where it is at hand; hierarchies: then what labels stand for.
+    """
+    for path, name in zip(paths, ("release", "patterns"), strict=True):
+        if sha256_of(path) != said.get(f"{name}_sha256"):
+            yield f"the file of the {name} is not the one of the statement"
+            return
+    try:
+        numbers = [Fraction(str(said[name])) for name in ("sample", "epsilon", "delta")]
+        k, others = int(said["k"]), tuple(map(str, said["published_as_they_are"]))
+        require_delta(k, *numbers)
+    except (KeyError, ValueError, TypeError, ZeroDivisionError):
+        yield "the statement lacks a number, or has one of another form"
+        return
+    except RejectedError as error:
+        yield error.reason
+        return
+    wanted = (*patterns.columns, *others)
+    if sorted(wanted) != sorted(release.columns):
+        yield "the release has other columns than its statement says"
+        return
+    yield from _rows_broken(release, patterns, others, k)
+    if original is not None:
+        yield from _more_than_there_are(release, patterns, others, original, hierarchies)
+
+
+def _rows_broken(
+    release: "Source", patterns: Patterns, others: tuple[str, ...], k: int
+) -> Iterator[str]:
+    width, known = len(patterns.columns), set(patterns.cells)
+    counts = Counter(rows_of(release, (*patterns.columns, *others)))
+    strange = sum(row[:width] not in known for row in counts)
+    if strange:
+        yield f"{strange:,} different rows of the release are no pattern of the file"
+    small = sum(count < k for count in counts.values())
+    if small:
+        yield f"{small:,} different rows of the release stand there fewer than {k:,} times"
+
+
+def _more_than_there_are(
+    release: "Source",
+    patterns: Patterns,
+    others: tuple[str, ...],
+    original: "Source",
+    hierarchies: "Mapping[str, Hierarchy]",
+) -> Iterator[str]:
+    number = patterns.of_rows(original, hierarchies).tolist()
+    beside = rows_of(original, others) if others else [()] * original.rows
+    there = Counter(
+        (*patterns.cells[i], *row) for i, row in zip(number, beside, strict=True) if i != NONE
+    )
+    found = Counter(rows_of(release, (*patterns.columns, *others)))
+    more = sum((found - there).values())
+    if more:
+        yield f"{more:,} rows of the release are of no row of the original"
