@@ -120,7 +120,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         if given["pseudonym_table"] is not None:  # first: without it nobody could make it any more
             release.write_pseudonyms(given["pseudonym_table"])
         if given["held_back"] is not None:
-            write_held(source, release, given["held_back"])
+            getattr(release, "write_held")(given["held_back"])  # noqa: B009 (of one kind alone)
         facts = publish(release, table, output, given, listener)
     write_reports(release, table, output, given)
     where = shown(output)
@@ -161,16 +161,6 @@ def require_untold(policy: "Policy", given: dict[str, Any]) -> None:
             f"{', '.join(asked)}: not with a veil: the bound in there depends on hidden cells, "
             "which the veil keeps; --statement says what may be said"
         )
-
-
-def write_held(source: "Source", release: "Release", path: str) -> None:
-    """Write the new rows that were held back, as they were, for their owner alone."""
-    from incrowd.tables.base import Edit
-    from incrowd.tables.fewer import FewerRows
-    from incrowd.tables.files import write
-
-    held = FewerRows(source, getattr(release, "held"))  # noqa: B009 (of one kind of release)
-    write(held.edited(Edit(source.columns)), path, private=True)
 
 
 def require_table_of(policy: "Policy", given: dict[str, Any]) -> None:

@@ -70,8 +70,7 @@ def republish(
     person's values is the same in all releases, so that who intersects them is left with m. Rows of
     nobody stand in for those who left; OUT says how many in each class.
     """
-    from incrowd.series.asked import Asked
-    from incrowd.series.of_table import republished
+    from incrowd.series import of_table
 
     if is_stream(history) or is_stream(output):
         raise InputError("OUT and --history are files: both are written, or neither")
@@ -81,7 +80,8 @@ def republish(
     source = options.opened(table, given)
     policy = Policy(**options.policy_arguments(source.columns, given))
     with standard_output_kept():
-        release = republished(source, policy, Asked(m, k, weight, all_new), history)
+        asked = of_table.Asked(m, k, weight, all_new)
+        release = of_table.republished(source, policy, asked, history)
     release.write(output, history)
     if as_json:
         print_json(record(release, output, history))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from incrowd.run.stop import interruptible
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Column, Edit, Replacement, Source, Table, texts
 from incrowd.tables.fewer import FewerRows
+from incrowd.tables.files import write
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,6 +109,17 @@ class ExtendedRelease(Release):
         found = [few_new(few, len(grown), self.k)] if few else []
         found += [self.caution] if self.caution else []
         return (*found, *repeatable(self.policy))
+
+    def write_held(self, path: str | Path) -> None:
+        """Write the rows that were held back, as they were, for their owner alone.
+
+        Raises
+        ------
+        InputError: the folder cannot be written.
+        """
+        whole = self.source.source if isinstance(self.source, FewerRows) else self.source
+        held = FewerRows(whole, self.held).edited(Edit(whole.columns))
+        write(held, path, private=True)
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is the union."""
