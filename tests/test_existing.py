@@ -1,6 +1,7 @@
 """Tests of adding rows to an earlier release: it stays, classes grow, nobody could pay less."""
 
 import itertools
+import json
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -236,3 +237,58 @@ def test_guarded_values_are_those_of_the_union() -> None:
     for c in range(release.classes):
         member = release.class_of_row == c
         assert 2 * int(guarded.filter(pl.Series(member)).sum()) <= int(member.sum())
+
+
+@given(rows_of, st.lists(st.sampled_from("st"), min_size=5, max_size=5), st.sampled_from([2, 3]))
+def test_what_the_difference_tells(new: list[Row], values: list[str], k: int) -> None:
+    """Tests counts and rows held back against the gains of each class, counted on the text."""
+    earlier = pl.DataFrame({"a": ["x", "*"] * 3, "b": ["*"] * 6, "s": ["s", "t"] * 3})
+    frame = pl.DataFrame(new, QI, orient="row").with_columns(s=pl.Series(values[: len(new)]))
+    asked: dict[str, Any] = {"k": k, "sensitive": "s"}
+    release = extend(frame, earlier, **asked)
+    classes: dict[Row, set[str]] = {}
+    released = release.data[6:].rows()
+    for *cells, value in released:
+        classes.setdefault(tuple(cells), set()).add(value)
+    told = [i for i, (*cells, _) in enumerate(released) if len(classes[tuple(cells)]) == 1]
+    said = [warning for warning in release.warnings if "subtracts the earlier release" in warning]
+    assert len(said) == bool(told)
+    assert all(f"'s' of {len(told):,} of {len(new):,} new rows" in warning for warning in said)
+    if len(told) == len(new):
+        with pytest.raises(ic.NoLawfulReleaseError, match="nothing is left"):
+            extend(frame, earlier, **asked, hold_back=True)
+        return
+    later = extend(frame, earlier, **asked, hold_back=True)
+    assert later.held.tolist() == told
+    kept = [row for i, row in enumerate(released) if i not in told]
+    assert later.data.rows() == [*earlier.rows(), *kept]
+    assert later.verify() and later.lower_bound <= later.cost
+    assert later.cost == sum(
+        label != cell
+        for i, row in enumerate(released)
+        if i not in told
+        for label, cell in zip(row[:2], new[i], strict=True)
+    )
+    assert not [warning for warning in later.warnings if "subtracts" in warning]
+
+
+def test_rows_held_back_wait_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests the command line: rows held back as they were, private, and delivered later."""
+    monkeypatch.chdir(tmp_path)
+    Path("first.csv").write_text("age;job\n34;x\n34;y\n51;x\n51;y\n")
+    Path("new.csv").write_text("age;job\n34;x\n51;y\n51;x\n")
+    words = "-k 2 --qi age --sensitive job --existing first.csv -o both.csv --order keep"
+    asked = words.split()
+    run = CliRunner().invoke
+    done = run(cli, ["anonymize", "new.csv", *asked, "--json"])
+    assert "'job' of 1 of 3 new rows" in json.loads(done.stdout)["warnings"][-1]
+    held = ["--hold-back", "--held-back", "rest.csv"]
+    done = run(cli, ["anonymize", "new.csv", *asked, *held, "--json"])
+    record = json.loads(done.stdout)
+    assert (record["held_back"], record["rows"], record.get("warnings")) == ([1], 2, None)
+    assert Path("rest.csv").read_text() == "age;job\n34;x\n"
+    assert Path("rest.csv").stat().st_mode & 0o777 == 0o600
+    assert Path("both.csv").read_text() == "age;job\n34;x\n34;y\n51;x\n51;y\n51;y\n51;x\n"
+    alone = ["anonymize", "new.csv", "-o", "o.csv", "-k", "2"]
+    for wrong in (held[:1], held[1:]):
+        assert run(cli, [*alone, *wrong]).exit_code == 2

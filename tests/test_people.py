@@ -112,6 +112,36 @@ def test_the_checker_counts_the_people_itself(given_, several, shuffled, tmp_pat
     assert counts.min() >= k
 
 
+@settings(max_examples=15, deadline=None)
+@given(given_=visits(), gone=st.sets(st.integers(0, 6)), rule=st.sampled_from(["own", "drop"]))
+def test_rows_that_do_not_say_whose_they_are(given_, gone, rule, tmp_path_factory) -> None:
+    """Tests both rules against brute force over a table in which they are carried out by hand."""
+    frame, k = given_
+    lost = pl.Series([i in gone for i in range(frame.height)], dtype=pl.Boolean)
+    names = ["" if i in gone else name for i, name in enumerate(frame["pid"])]
+    alone = [f"?{i}" if i in gone else name for i, name in enumerate(frame["pid"])]
+    by_hand = frame.with_columns(pid=pl.Series(alone, dtype=pl.String))
+    by_hand = by_hand.filter(~lost) if rule == "drop" else by_hand
+    folder: Path = tmp_path_factory.mktemp("gone")
+    frame.with_columns(pid=pl.Series(names, dtype=pl.String)).write_csv(folder / "in.csv")
+    asked = {"k": k, "person": "pid", "id": "s", "missing_person": rule, "method": "subset-dp"}
+    best = least(by_hand, k)
+    if best is None:
+        with pytest.raises(NoLawfulReleaseError):
+            ic.anonymize(folder / "in.csv", **asked)
+        return
+    release = ic.anonymize(folder / "in.csv", **asked)
+    assert release.cost_units == best == release.bound_units
+    assert release.rows == by_hand.height
+    assert release.people == by_hand["pid"].n_unique()
+    assert release.rows_without_person == (int(lost.sum()) if rule == "drop" else 0)
+    files = [folder / name for name in ("out.csv", "in.csv", "p.proof")]
+    release.write(files[0], lambda at: prove(release, files[1], at, files[2]) and None)
+    verdict = check(*files)
+    assert verdict.accepted, verdict.reason
+    assert verdict.facts["rows"] == by_hand.height
+
+
 def forged(folder: Path, **facts: Any) -> Any:
     """The verdict on a proof whose JSON part says something else."""
     import zipfile
@@ -156,6 +186,8 @@ def test_forged_proofs_of_people_are_rejected(folder):
         people | {"columns": ["nobody"]},
         people | {"columns": []},
         people | {"column": "pid"},
+        people | {"missing": "error"},
+        people | {"missing": ["own"]},
     ):
         assert not forged(folder, models=[rows, wrong]).accepted, wrong
     stated = [{"rule": "distinct", "l": 3, "column": "pid"}]
@@ -195,6 +227,45 @@ def test_rows_without_a_person_are_counted_and_not_shown():
     )
     with pytest.raises(InputError, match="2 of 6 rows have no value"):
         ic.anonymize(frame, k=2, person="pid", sensitive="s")
+
+
+def test_what_becomes_of_them_is_said_of_persons_alone():
+    frame = pl.read_csv(ROWS.encode())
+    for given_ in ({"missing_person": "own"}, {"person": "pid", "missing_person": "some"}):
+        with pytest.raises(InputError, match="missing_person"):
+            ic.anonymize(frame, k=2, sensitive="s", **given_)
+
+
+GONE = "pid,x,s\nP1,a,f\n,a,f\nP2,b,f\n,b,m\nP3,c,m\nP3,c,m\n"
+
+
+@pytest.mark.parametrize("stated", ["own", "drop"])
+def test_the_checker_holds_who_counts(tmp_path, monkeypatch, stated):
+    """Tests proofs that take rows without a person for other than the release does."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.csv").write_text(GONE)
+    asked = (
+        f"anonymize in.csv -o out.csv -k 2 --person pid --missing-person {stated} --proof p.proof"
+    )
+    done = CliRunner().invoke(cli, [*asked.split(), "--json", "--id", "s"])
+    record = json.loads(done.stdout)
+    assert (record["rows"], record["people"]) == ((4, 3) if stated == "drop" else (6, 5))
+    assert record.get("rows_without_person", 0) == (2 if stated == "drop" else 0)
+    rows, other = {"model": "k-anonymity", "k": 2}, {"own": "drop", "drop": "own"}[stated]
+    people = {"model": "people", "k": 2, "columns": ["pid"]}
+    assert forged(tmp_path, models=[rows, people | {"missing": stated}]).accepted
+    assert not forged(tmp_path, models=[rows, people | {"missing": other}]).accepted
+    two = [rows, people | {"missing": "own"}, people | {"missing": "drop"}]
+    assert not forged(tmp_path, models=two).accepted
+
+
+def test_an_identifier_that_repeats_is_an_error_where_that_is_asked():
+    frame = pl.read_csv(ROWS.encode())
+    with pytest.raises(InputError, match="3 of its 3 values in several rows"):
+        ic.anonymize(frame, k=2, id="pid", sensitive="s", strict=True)
+    once = frame.with_columns(pid=pl.Series(["A", "B", None, None, "C", "D"]))
+    assert ic.anonymize(once, k=2, id="pid", sensitive="s", strict=True).rows == 6
+    assert ic.anonymize(frame, k=2, person="pid", sensitive="s", strict=True).people == 3
 
 
 def test_one_person_alone_hides_in_no_crowd():

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from incrowd.release import Release as Release
     from incrowd.run.events import Event as Event
     from incrowd.run.stop import Stop as Stop
+    from incrowd.series.front import republish as republish
     from incrowd.tables.files import open_table as open_table
 
 __version__ = "0.1.0"
@@ -51,6 +52,7 @@ _HOME = {
     "guess": "incrowd.policy.guess",
     "measure": "incrowd.measures",
     "open_table": "incrowd.tables.files",
+    "republish": "incrowd.series.front",
 }
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -8,9 +8,12 @@ from incrowd.constraints.capped import solve_capped
 from incrowd.constraints.plan import is_constrained, plan_of
 from incrowd.driver.solve import Solved, require_lawful_table, solve
 from incrowd.encoding.encoded import Coded, coded, edit_for, shuffled
+from incrowd.encoding.pseudonyms import with_pseudonyms
 from incrowd.encoding.suppressed_rows import without_rows
+from incrowd.errors import InputError
 from incrowd.existing.of_table import extended
 from incrowd.existing.of_table import require_servable as require_extendable
+from incrowd.persons.records import solve_records
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTIONS, Policy
 from incrowd.policy.derive import derived
@@ -33,6 +36,7 @@ from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.catalog import with_reductions
 from incrowd.tables.base import Source
 from incrowd.tables.files import open_table
+from incrowd.tables.key_file import key_in
 from incrowd.veil.release import veiled
 
 
@@ -90,6 +94,10 @@ def release_of(
     """Anonymize a table under a policy; see ``anonymize``."""
     stop = stop or Stop(policy.time_limit, policy.gap)
     with telling(listener) as tell:
+        if existing is None and policy.hold_back:
+            raise InputError(
+                "hold_back goes with an earlier release (existing), which is not given"
+            )
         if existing is None:
             return _release_of(source, policy, tell, stop)
         require_extendable(policy)
@@ -106,6 +114,7 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
         table, rows, units = left.table, left.rows, left.units
     if table.source.rows and asks_of_sensitive(policy):  # before it is taken apart
         require_lawful_table(table.problem)
+    keys = {name: key_in(file) for name, file in policy.pseudonym.items()}
     further: dict[str, int] = {}
     context = replace(start.context, listener=noting(further, start.context.listener))
     veil = None
@@ -121,7 +130,9 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
     order = shuffled(table, policy.order, policy.seed if veil is None else None)
     release = Release(
         coded=table,
-        edit=edit_for(table, solved.solution, published, order),
+        edit=with_pseudonyms(
+            edit_for(table, solved.solution, published, order), table.source, keys
+        ),
         policy=policy,
         cost_units=cost,
         bound_units=bound,
@@ -173,6 +184,8 @@ def begun(
 
 def searched(table: Coded, policy: Policy, method: str | Solver, context: Context) -> Solved:
     """Search for a release, under the policy's constraints if it has any."""
+    if policy.links_rows:
+        return solve_records(table, policy.k, method, context)
     if not is_constrained(policy):
         return solve(table.problem, method, context)
     return solve_capped(table, plan_of(table, policy), method, context)

@@ -23,6 +23,9 @@ MADE = {  # what each release was asked for, with --proof NAME.proof
     "ncp": f"t.csv -o ncp.csv -k 3 {ROLES} {RULES} --cost ncp",
     "stars": f"t.csv -o stars.csv -k 3 {ROLES} --star ? --cost stars --linked sex,zip",
     "people": "t.csv -o people.csv -k 3 --person name --keep note --sensitive pay",
+    "hidden": "t.csv -o hidden.csv -k 3 --pseudonym name --keep note --sensitive pay",
+    "own": "gone.csv -o own.csv -k 2 --person who --missing-person own",
+    "drop": "gone.csv -o drop.csv -k 2 --person who --missing-person drop",
     "fewer": "few.csv -o fewer.csv -k 2 --sensitive s --l 2 --l-kind frequency --suppress-rows 9",
     "safe": f"t.csv -o safe.csv -k 3 {ROLES} --spreadsheet-safe",
     "packed": f"t.parquet -o packed.parquet -k 3 {ROLES} --model alpha=3/4,k=3,values=0,on=pay",
@@ -43,6 +46,12 @@ CASES = {  # option → release, what it takes and what it refuses; asked of the
         ["--person name", "--person name -k 3"],
         ["--person zip", "--person name -k 4"],
     ),
+    "missing_person": (
+        "own",
+        ["--person who --missing-person own", "--person who"],
+        ["--person who --missing-person drop", "--person who --missing-person error"],
+    ),
+    "pseudonym": ("hidden", ["--pseudonym name"], ["--pseudonym zip", "--id name"]),
     "keep": ("main", ["--keep note"], ["--keep sex"]),
     "l": ("main", ["--l 2 --l-kind recursive --c 4"], ["--l 3 --l-kind recursive --c 4", "--l 2"]),
     "l_kind": (
@@ -159,6 +168,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         frame.write_csv("t.csv")
         frame.write_parquet("t.parquet")
         few.write_csv("few.csv")
+        Path("gone.csv").write_text("who,x\nA,1\n,1\nB,2\n,2\nC,2\nA,1\n")
         Path("age.csv").write_text("".join(f"{a};{a // 2 * 2}+;*\n" for a in range(30, 34)))
         Path("other.csv").write_text("".join(f"{a};{a // 2 * 2}f;*\n" for a in range(30, 34)))
         Path("costs.csv").write_text("30+;0.125\n32+;0.25\n*;1\n")

@@ -96,7 +96,7 @@ def test_a_policy_defaults_like_the_table():
     """Tests that a policy of nothing has the defaults of the rows; None stands for a mapping."""
     empty = ic.Policy()
     for option in OPTIONS:
-        is_mapping = option.name in ("hierarchies", "weights", "derive")
+        is_mapping = option.name in ("hierarchies", "weights", "derive", "pseudonym")
         assert getattr(empty, option.name) == ({} if is_mapping else option.default)
     assert ic.Policy(hierarchies=None, weights=None) == empty
 

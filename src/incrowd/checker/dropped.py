@@ -15,6 +15,7 @@ import polars as pl
 from incrowd.checker import files
 from incrowd.checker.inequality import Ints
 from incrowd.checker.models import columns_of, lawful, least_size
+from incrowd.checker.people import with_owners
 from incrowd.checker.recheck import require_permutation
 from incrowd.checker.rejection import require
 
@@ -31,8 +32,9 @@ def without_dropped(
 
     Rejected are more rows than the proof says may be left out, another number than it states, a
     row used twice, any row left out of a table that is lawful as it stands, and more rows than the
-    fewest where that number is known.
+    fewest where that number is known.  Of rows without a person see ``with_owners``.
     """
+    before, origin = with_owners(before, origin, models)
     most, stated = (facts.get(name, 0) for name in ("suppress_rows", "suppressed_rows"))
     dropped = before.height - len(origin)
     require(type(most) is int and type(stated) is int, "the number of rows left out is no number")

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.checker import shares
-from incrowd.checker.rejection import RejectedError, require
+from incrowd.checker.rejection import RejectedError, require, require_none
 from incrowd.checker.transport import least_work
 
 Plain = Mapping[str, Any]
@@ -53,7 +53,9 @@ def require_keys(models: Sequence[Plain]) -> None:
         full = f"{kind} {model.get('distance')}" if kind == "t-closeness" else kind
         require(full in KEYS, f"the checker does not know the model {full!r}")
         wanted = {"model", *KEYS[str(full)].split()}
-        fine = set(model) - ({"values"} if kind == "alpha-k" else set()) == wanted
+        more = {"alpha-k": {"values"}, "people": {"missing", "linked"}}.get(str(kind), set())
+        fine = set(model) - more == wanted and model.get("missing", "own") in ("own", "drop")
+        fine = fine and model.get("linked", True) is True
         require(fine, f"the model {kind} has other keys than it needs")
 
 
@@ -81,6 +83,16 @@ def require_lawful(
             if key not in seen:
                 seen[key] = lawful(model, histogram, table)
             require(seen[key], f"its class breaks the model {described(model)}", first[name] + 1)
+        if model.get("linked"):
+            require_shared(frame, keys.columns, int(number(model, "k", whole=True)))
+
+
+def require_shared(rows: pl.DataFrame, whose: Sequence[str], k: int) -> None:
+    """Reject a person whose rows together are not those of at least k people, class by class."""
+    classes = pl.col("class").sort().cast(pl.String).str.join(",").alias("record")
+    people = rows.group_by(whose).agg(classes, pl.col("row").min())
+    alone = people.filter(pl.len().over("record") < k)["row"].sort()
+    require_none(alone, f"fewer than {k} people share all rows of this one's person", None)
 
 
 def least_size(models: Sequence[Plain]) -> int:

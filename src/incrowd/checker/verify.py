@@ -115,7 +115,7 @@ def compared(
     text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
     ladders, ranges, costs = ladders_of(proof, qi)
     aside = spent(dropped, ladders)
-    sensitive = secrets_of(before, origin, roles, models)
+    sensitive = secrets_of(before, after, origin, roles, models)
     rest: dict[str, Any] = {"origin": origin, "sensitive": sensitive, "models": models}
     rest["ranges"] = ranges
     classes = recheck(text[0], text[1], ladders, least_size(models), cost - aside, **rest)

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from incrowd.tables.base import Source
 
 
-WRITTEN = {f"--{name}": name for name in ("proof", "derived", "statement")} | {
-    o: name for name, o in FILES.items()
-}
+WRITTEN = {f"--{name}": name for name in ("proof", "derived", "statement")}
+WRITTEN |= {"--pseudonym-table": "pseudonym_table", "--held-back": "held_back"}
+WRITTEN |= {option: name for name, option in FILES.items()}
 
 
 @click.command("anonymize")
@@ -76,6 +76,11 @@ WRITTEN = {f"--{name}": name for name in ("proof", "derived", "statement")} | {
     metavar="FILE",
     help="With --derive: also write IN with what is derived (private): what a proof is of.",
 )
+@click.option(
+    "--pseudonym-table",
+    metavar="FILE",
+    help="With --pseudonym: also write which value has which pseudonym (private: it undoes them).",
+)
 @way_options
 @report_options
 @options.json_option
@@ -107,6 +112,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         policy = Policy(**options.policy_arguments(source.columns, given))
         require_texts(source, policy, output, given)
         require_untold(policy, given)
+        require_table_of(policy, given)
         stop.time_limit, stop.gap = policy.time_limit, policy.gap
         try:
             with standard_output_kept():
@@ -120,6 +126,10 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         listener(Event(WRITING))
         if given["derived"] is not None:
             write_derived(source, given["derived"])
+        if given["pseudonym_table"] is not None:  # first: without it nobody could make it any more
+            release.write_pseudonyms(given["pseudonym_table"])
+        if given["held_back"] is not None:
+            getattr(release, "write_held")(given["held_back"])  # noqa: B009 (of one kind alone)
         facts = publish(release, given["derived"] or table, output, given, listener)
     write_reports(release, table, output, given)
     where = shown(output)
@@ -169,6 +179,23 @@ def require_untold(policy: "Policy", given: dict[str, Any]) -> None:
             f"{', '.join(asked)}: not with a veil: the bound in there depends on hidden cells, "
             "which the veil keeps; --statement says what may be said"
         )
+
+
+def require_table_of(policy: "Policy", given: dict[str, Any]) -> None:
+    """Raise InputError for a table of pseudonyms that are not asked for, or what shows none."""
+    table = given["pseudonym_table"]
+    if given["held_back"] is not None:
+        if not policy.hold_back:
+            raise InputError("--held-back goes with --hold-back")
+        require_place(given["held_back"])
+    if table is not None and not policy.pseudonym:
+        raise InputError("--pseudonym-table goes with --pseudonym")
+    if table is not None:
+        require_place(table)
+    asked = [f"--{n.replace('_', '-')}" for n in ("report", "report_internal", "metadata")]
+    asked = [option for option in asked if given[option[2:].replace("-", "_")]]
+    if policy.pseudonym and asked:
+        raise InputError(f"{', '.join(asked)}: not served with --pseudonym yet")
 
 
 def made(

@@ -19,6 +19,7 @@ from incrowd.errors import IncrowdError, did_you_mean
 
 COMMANDS = {
     "anonymize": "Write a release in which everyone hides among at least k.",
+    "republish": "Write the next release of a table whose people come, go and change.",
     "measure": "Say how private any table is.",
     "verify": "Check a release against its original.",
     "attack": "Attack a release as its readers could, and count what succeeds.",

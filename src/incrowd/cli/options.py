@@ -68,6 +68,8 @@ def policy_options(*names: str, **helps: str) -> Callable[[F], F]:
 
 def click_option(option: Option, help: str) -> Callable[[F], F]:
     """Return an option of ``Policy`` as the command line takes it."""
+    if option.kind == "flag":
+        return click.option(option.flag, option.name, is_flag=True, default=False, help=help)
     if option.kind in MANY:
         kind: dict[str, Any] = {"multiple": True}
     elif option.choices:
@@ -79,7 +81,7 @@ def click_option(option: Option, help: str) -> Callable[[F], F]:
     return click.option(option.flag, option.name, metavar=option.metavar, help=help, **kind)
 
 
-ROLES = ("qi", "sensitive", "id", "person", "keep")
+ROLES = ("qi", "sensitive", "id", "person", "missing_person", "keep")
 MODELS = ("k", "l", "l_kind", "c", "t", "distance", "models")
 COSTS = ("hierarchies", "weights", "cost", "star", "na", "derive")
 CONSTRAINTS = ("fixed", "linked", "caps")
@@ -162,8 +164,12 @@ def require_columns(option: str, names: Sequence[str], columns: Sequence[str]) -
             raise no_column(option, name, columns)
 
 
-def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+def split_pairs(
+    option: str, given: Sequence[str], columns: Sequence[str], alone: bool = False
+) -> dict[str, str]:
     """Return column → text of ``COL=TEXT`` options; names may hold ``=``.
+
+    ``alone``: a column may stand without a text, which is empty then.
 
     Raises
     ------
@@ -171,6 +177,11 @@ def split_pairs(option: str, given: Sequence[str], columns: Sequence[str]) -> di
     """
     pairs: dict[str, str] = {}
     for text in given:
+        if alone and text in columns:
+            pairs[text] = ""
+            continue
+        if alone and "=" not in text:
+            raise no_column(option, text, columns)
         if "=" not in text:
             raise InputError(f"{option} {text!r}: expected COLUMN=…")
         cuts = [i for i, c in enumerate(text) if c == "="]
@@ -227,7 +238,7 @@ def several(option: Option, given: Sequence[str], before: Any, columns: Sequence
         return marked(before, given, columns)
     if option.kind == "caps":
         return capped(before, given, columns)
-    return {**(before or {}), **split_pairs(option.flag, given, columns)}
+    return {**(before or {}), **split_pairs(option.flag, given, columns, option.alone)}
 
 
 def marked(before: Any, given: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:

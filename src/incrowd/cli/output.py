@@ -54,6 +54,11 @@ def release_record(release: "Release", output: str | None, proof: str | None) ->
     extra |= {"unchecked": list(release.unchecked)} if release.unchecked else {}
     if release.people is not None:
         extra |= {"people": release.people, "fewest_people": release.fewest_people}
+    held = getattr(release, "held", ())
+    if len(held):  # numbers of the rows below the header of IN, from 1
+        extra |= {"held_back": [int(row) + 1 for row in held]}
+    if release.rows_without_person:
+        extra |= {"rows_without_person": release.rows_without_person}
     return extra | {
         "rows": release.rows,
         "columns": release.columns,

@@ -19,6 +19,7 @@ READ = {
     "cost": "--cost",
     "hierarchy": "HIERARCHY",
     "given": "--from",
+    "pseudonym": "--pseudonym",
     "patterns": "--patterns",
 }
 

@@ -137,7 +137,7 @@ def answer(facts: Mapping[str, Any]) -> str:
 
 def roles_in_words(roles: Mapping[str, Sequence[str]]) -> str:
     """Say which columns have which role."""
-    named = {role: ", ".join(map(printable, roles[role])) for role in ROLES if roles[role]}
+    named = {role: ", ".join(map(printable, roles[role])) for role in ROLES if roles.get(role)}
     return "; ".join(f"{ROLES[role]}: {names}" for role, names in named.items())
 
 

@@ -29,6 +29,9 @@ def summary(release: "Release") -> str:
         lines.append(("cost", f"{shown(release.cost)} ({release.cost_fraction:.2%} of the most)"))
     if release.k == 1 and len(release.models) == 1:
         lines.append(("note", "with k = 1 nobody hides: the table is published as it is"))
+    held = len(getattr(release, "held", ()))
+    if held:
+        lines.append(("held", f"{held:,} new rows, until the next delivery"))
     lines.append(("bound", _bound_in_words(release)))
     for name, bound in release.further_bounds.items():
         lines.append(("", f"{shown(bound)}: the {name}, also a lower bound"))
@@ -42,7 +45,10 @@ def _people(release: "Release") -> list[tuple[str, str]]:
     """How many people the rows are, where the release counts people."""
     if release.people is None:
         return []
-    return [("people", f"{release.people:,}, at least {release.fewest_people:,} in each class")]
+    left = release.rows_without_person
+    told = [("left out", f"{left:,} rows that do not say whose they are")] if left else []
+    counted = f"{release.people:,}, at least {release.fewest_people:,} in each class"
+    return [("people", counted), *told]
 
 
 def _veil(release: "Release") -> list[tuple[str, str]]:

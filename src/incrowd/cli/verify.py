@@ -21,7 +21,14 @@ from incrowd.policy import Policy
     help="Of a release by incrowd codebook: its patterns; held against --statement.",
 )
 @options.policy_options(
-    *(*options.ROLES, *options.MODELS, *options.COSTS, *options.CONSTRAINTS, "suppress_rows")
+    *(
+        *options.ROLES,
+        *options.MODELS,
+        *options.COSTS,
+        *options.CONSTRAINTS,
+        "suppress_rows",
+        "pseudonym",
+    )
 )
 @options.policy_option
 @options.reading_options

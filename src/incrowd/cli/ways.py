@@ -11,6 +11,11 @@ way_options = together(
         help="Add IN's rows to an earlier release, whose rows stay as they are; OUT has both.",
     ),
     click.option(
+        "--held-back",
+        metavar="FILE",
+        help="With --hold-back: write the rows left out, as they were (private), to deliver later.",
+    ),
+    click.option(
         "--engine",
         type=click.Choice(["local", "spark"]),
         default="local",

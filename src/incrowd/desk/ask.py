@@ -66,6 +66,8 @@ class Ask:
         ------
         InputError: a column has no role, or there is no such column.
         """
+        if policy.pseudonym:
+            raise InputError("the page does not serve pseudonym (a policy file's) yet")
         roles = policy.roles(columns)
         of = {name: role for role in ROLES[:4] for name in getattr(roles, role)}
         of |= dict.fromkeys(roles.person, "person")

@@ -9,6 +9,8 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.encoding.people import people_of, require_once, require_unmarked, with_persons
+from incrowd.encoding.pseudonyms import require_unlinked
 from incrowd.errors import InputError, LackingError
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import Family
@@ -23,7 +25,6 @@ from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run import entropy
 from incrowd.tables.base import Column, Edit, Replacement, Source, narrow, narrowed
-from incrowd.text.missing import Marks, marks_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class Coded:
 
     Attributes
     ----------
-    source: the table.
+    source: the table; without the rows that do not say whose they are, where those are dropped.
     roles: of its columns.
     instance: distinct rows of the quasi-identifiers.
     copy_of_row: int64, shape (rows,): the instance's copy that each row became.
@@ -69,6 +70,11 @@ def coded(source: Source, policy: Policy) -> Coded:
     """
     roles = policy.roles(source.columns)
     require_used(policy, roles.sensitive)
+    if policy.strict:
+        require_once(source, policy.id)
+    require_unlinked(source, tuple(c for c in roles.pseudonym if c not in roles.person))
+    require_unmarked(source, roles.person, policy.na)
+    source = with_persons(source, roles.person, policy.missing_person)
     sources = policy.sources()
     columns = {}
     for name in roles.qi:
@@ -88,7 +94,7 @@ def coded(source: Source, policy: Policy) -> Coded:
         leaves[:, j] = _leaf_codes(columns.pop(tree.column), tree)
     secret, codes = {}, None
     if asks_of_sensitive(policy):  # k-anonymity needs none; models take codes in text order
-        secret = attributes_of(source, roles, policy.na)
+        secret = attributes_of(source, roles, policy.missing_person)
         codes = np.column_stack([c.codes for c in secret.values()]) if secret else None
     with locating(source):
         model = model_of(policy, secret, sources)
@@ -109,43 +115,12 @@ def locating(source: Source) -> Iterator[None]:
         raise type(error)(error.column, error.absent, error.origin, row) from None
 
 
-def attributes_of(source: Source, roles: Roles, marks: Marks = ()) -> dict[str, Column]:
-    """Return what the models look at: the sensitive columns, then the persons.
-
-    Raises
-    ------
-    InputError: a row does not say whose it is.
-    """
+def attributes_of(source: Source, roles: Roles, missing: str) -> dict[str, Column]:
+    """Return what the models look at: the sensitive columns, then the persons."""
     found = {name: source.encode(name) for name in roles.sensitive}
     if roles.person:
-        found[roles.attributes[-1]] = people_of(source, roles.person, marks)
+        found[roles.attributes[-1]] = people_of(source, roles.person, missing)
     return found
-
-
-def people_of(source: Source, names: tuple[str, ...], marks: Marks = ()) -> Column:
-    """Return whose each row is, by the columns that together name a person.
-
-    Several columns give numbers in place of texts: nothing reads them.
-
-    Raises
-    ------
-    InputError: a row does not say whose it is.
-    """
-    columns = [source.encode(name) for name in names]
-    for name, column in zip(names, columns, strict=True):
-        none = (None, *marks_for(marks, name))
-        missing = [code for code, value in enumerate(column.values) if value in none]
-        rows = int(np.isin(column.codes, missing).sum())
-        if rows:
-            raise InputError(
-                f"column {name!r} names people, but {rows:,} of {source.rows:,} rows have no value "
-                "in it: fill it in, or give each such row a value of its own"
-            )
-    if len(columns) == 1:
-        return columns[0]
-    both = np.column_stack([column.codes for column in columns])
-    different, codes = np.unique(both, axis=0, return_inverse=True)
-    return Column.of([f"{i:012}" for i in range(len(different))], codes.ravel())
 
 
 def _leaf_codes(column: Column, tree: Family) -> NDArray[np.integer]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from incrowd.encoding.encoded import Coded, shuffled
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
 from incrowd.existing.covers import SERVED, Published
 from incrowd.existing.join import Ints, Joining, count_broken
+from incrowd.existing.told import in_words, told
 from incrowd.existing.union import union
 from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.labels import labels_by_level, places_of
@@ -34,6 +36,8 @@ from incrowd.release import Release
 from incrowd.run.stop import interruptible
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Column, Edit, Replacement, Source, Table, texts
+from incrowd.tables.fewer import FewerRows
+from incrowd.tables.files import write
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,16 +55,22 @@ class ExtendedRelease(Release):
     ----------
     existing: the earlier release.
     joined: new rows that joined published classes; the others form classes of their own.
+    held: int64, shape (rows held back,), rising: new rows left out, see ``existing.told``.
+    caution: what the difference to the earlier release tells; None for nothing.
     """
 
     existing: Any = None
     joined: int = 0
+    held: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    caution: str | None = None
     shuffle: NDArray[np.int64] | None = field(default=None)
 
     @cached_property
     def _union(self) -> Source:
         """Earlier and new rows, in this order."""
-        return union(self.existing, self.source.edited(self.edit), self.source, self.edit.columns)
+        new = self.source
+        like = new.source if isinstance(new, FewerRows) else new
+        return union(self.existing, new.edited(self.edit), like, self.edit.columns)
 
     @cached_property
     def table(self) -> Table:
@@ -98,7 +108,19 @@ class ExtendedRelease(Release):
         grown = new[(old > 0) & (new > 0)]
         few = int((grown < self.k).sum())
         found = [few_new(few, len(grown), self.k)] if few else []
+        found += [self.caution] if self.caution else []
         return (*found, *repeatable(self.policy))
+
+    def write_held(self, path: str | Path) -> None:
+        """Write the rows that were held back, as they were, for their owner alone.
+
+        Raises
+        ------
+        InputError: the folder cannot be written.
+        """
+        whole = self.source.source if isinstance(self.source, FewerRows) else self.source
+        held = FewerRows(whole, self.held).edited(Edit(whole.columns))
+        write(held, path, private=True)
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is the union."""
@@ -168,9 +190,25 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     stop = context.stop
     with interruptible(stop):
         of_copy = joining.best()
+    place = of_copy[copy_of_row]
+    known = told(table, levels_of(table, published, place))
+    held = np.zeros(len(place), bool)
+    if policy.hold_back:
+        held = np.logical_or.reduce([held, *known.values()])
+    if held.any():
+        require_left(held)
+        known = {}
+        kept = np.flatnonzero(~held)
+        price = joining.price[instance.copies[copy_of_row]][kept]
+        table, place = without(table, held), place[kept]
+        secret = None if secret is None else secret[kept]
+        instance, copy_of_row = from_codes(table.leaves, trees, secret, scale)
+        joining = Joining(instance, both.model, published, make, table.roles.sensitive)
+        joining.price[instance.copies[copy_of_row]] = price
+        of_copy = np.empty_like(place)
+        of_copy[copy_of_row] = place
     cost = joining.cost(of_copy)
     bound = min(joining.bound(), cost)
-    place = of_copy[copy_of_row]
     release = ExtendedRelease(
         coded=replace(table, model=both.model, attributes=both.attributes),
         edit=edit_of(table, published, place, columns),
@@ -183,10 +221,33 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         seconds=stop.elapsed(),
         existing=existing,
         joined=int((place < len(published.levels)).sum()),
+        held=np.flatnonzero(held),
+        caution=in_words(known, len(place)),
         shuffle=shuffled(table, policy.order, policy.seed, existing.rows),
     )
     _ = release.class_of_row  # the independent re-check
     return release
+
+
+def require_left(held: NDArray[np.bool_]) -> None:
+    """Raise where every new row is held back."""
+    if held.all():
+        raise NoLawfulReleaseError(
+            f"each of the {len(held):,} new rows would be told by what its class gains: all are "
+            "held back, and nothing is left to publish; deliver them with others"
+        )
+
+
+def without(table: Coded, held: NDArray[np.bool_]) -> Coded:
+    """Return the table without the rows that are held back."""
+    kept = np.flatnonzero(~held)
+    instance, trees = table.instance, table.instance.trees
+    rest, copy_of_row = from_codes(table.leaves[kept], trees, None, instance.scale)
+    attributes = {n: Column(c.values, c.codes[kept]) for n, c in table.attributes.items()}
+    source = FewerRows(table.source, kept)
+    return replace(
+        table, source=source, instance=rest, copy_of_row=copy_of_row, attributes=attributes
+    )
 
 
 def require_servable(policy: Policy) -> None:
@@ -195,6 +256,8 @@ def require_servable(policy: Policy) -> None:
         raise OutOfScopeError("fixed, linked and capped columns are not served with existing yet")
     if policy.veil is not None:
         raise OutOfScopeError("the veil is not served with existing: earlier rows had none")
+    if policy.pseudonym:
+        raise OutOfScopeError("pseudonym is not served with existing yet")
     if policy.person:
         raise OutOfScopeError("person is not served with existing: who is in it is not known")
     if policy.method != "auto" or policy.reductions is not None:
@@ -306,9 +369,8 @@ def solver(model: Model, context: Context) -> Any:
     return run
 
 
-def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str, ...]) -> Edit:
-    """Return what changes in the new rows."""
-
+def levels_of(table: Coded, published: Published, place: Ints) -> Ints:
+    """int64, shape (rows, quasi-identifiers): level of each released cell of the new rows."""
     rows = len(place)
     levels = np.zeros((rows, len(table.instance.trees)), np.int64)
     joined = place < len(published.levels)
@@ -318,6 +380,12 @@ def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str,
         part = Instance(table.leaves[fresh], np.ones(len(fresh), np.int64), table.instance.trees)
         solution = Solution.of(part, place[fresh])
         levels[fresh] = solution.levels[solution.classes]
+    return levels
+
+
+def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str, ...]) -> Edit:
+    """Return what changes in the new rows."""
+    levels = levels_of(table, published, place)
     replacements = {}
     for j, tree in enumerate(trees_of(table.instance.trees, SERVED)):
         labels, ids = labels_by_level(tree)

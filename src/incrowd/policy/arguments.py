@@ -21,6 +21,8 @@ class Arguments(TypedDict, total=False):
     sensitive: str | Sequence[str]
     id: str | Sequence[str]
     person: str | Sequence[str]
+    missing_person: str
+    pseudonym: str | Sequence[str] | Mapping[str, str | Path | None]
     keep: str | Sequence[str]
     l: Any  # noqa: E741 (the field's own letter)
     l_kind: str
@@ -43,6 +45,8 @@ class Arguments(TypedDict, total=False):
     seed: int | None
     threads: int
     suppress_rows: int
+    hold_back: bool
+    strict: bool
     na: Any
     derive: Mapping[str, str] | None
     order: str

@@ -3,7 +3,7 @@
 The names are the same on the command line, in policy files and in Python.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.cap import Cap, caps_of
 from incrowd.policy.file import read_keys
+from incrowd.policy.kinds import (
+    keys_by_column,
+    lists_of,
+    names_of,
+    require_number,
+    require_persons,
+)
 from incrowd.policy.options import (
     DISTANCE,
     DIVERSITIES,
+    MISSING_PERSON,
     ORDERS,
     REDUCTIONS,
     Option,
@@ -68,6 +76,31 @@ class Policy:
             "columns that together name a person: left out, and k counts people, not rows",
             "--person",
             "P,…",
+        ),
+    )
+    missing_person: str = row(
+        "error",
+        Option(
+            "text",
+            "what becomes of rows that do not say whose they are: `error` ends the run and counts "
+            "them, `own` takes each for a person of its own, `drop` leaves them out",
+            "--missing-person",
+            choices=MISSING_PERSON,
+        ),
+    )
+    pseudonym: Any = row(
+        {},
+        Option(
+            "texts by column",
+            "publish a column under pseudonyms: keyed hashes (HMAC-SHA-256) of its values, by a "
+            "key of the operating system's randomness, which is kept in KEYFILE or thrown away. "
+            "A column of pseudonyms that repeat has to be that of `person`: all rows of a person "
+            "together are then shared by k people",
+            "--pseudonym",
+            "COL[=KEYFILE]",
+            alone=True,
+            file=True,
+            python="a name, names, or column → key file",
         ),
     )
     keep: Sequence[str] = row(
@@ -239,6 +272,24 @@ class Policy:
             least=0,
         ),
     )
+    hold_back: bool = row(
+        False,
+        Option(
+            "flag",
+            "with an earlier release: leave out for now the new rows of which its difference to "
+            "this one tells a sensitive value, for all that their class gained has that value",
+            "--hold-back",
+        ),
+    )
+    strict: bool = row(
+        False,
+        Option(
+            "flag",
+            "refuse a table in which a column left out with `id` has one value in several rows: it "
+            "may name people, whom `person` counts",
+            "--strict",
+        ),
+    )
     na: Any = row(
         (),
         Option(
@@ -275,12 +326,12 @@ class Policy:
     )
 
     def __post_init__(self) -> None:
-
         for role in (*ROLES, "person", "fixed"):
-            object.__setattr__(self, role, _names(role, getattr(self, role)))
-        object.__setattr__(self, "linked", _lists("linked", self.linked))
+            object.__setattr__(self, role, names_of(role, getattr(self, role)))
+        object.__setattr__(self, "linked", lists_of("linked", self.linked))
         object.__setattr__(self, "caps", caps_of(self.caps))
         object.__setattr__(self, "veil", veil_of(self.veil))
+        object.__setattr__(self, "pseudonym", keys_by_column(self.pseudonym))
         object.__setattr__(self, "na", marks_of(self.na))
         object.__setattr__(self, "derive", self.derive or {})
         if self.derive:
@@ -295,10 +346,9 @@ class Policy:
             take_whole(self, "seed", 0)
         take_whole(self, "threads")
         take_whole(self, "suppress_rows", 0)
-        if self.person and self.suppress_rows:
-            raise InputError("suppress_rows is not served with person yet")
-        _number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
-        _number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
+        require_persons(self)
+        require_number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
+        require_number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
         if self.order not in ORDERS:
             raise InputError(f"order is {self.order!r}{did_you_mean(str(self.order), ORDERS)}")
         if not isinstance(self.star, str) or not self.star:
@@ -353,6 +403,11 @@ class Policy:
         object.__setattr__(self, "models", tuple(kept))
 
     @property
+    def links_rows(self) -> bool:
+        """Whether the rows of a person stay linked in the release, by a pseudonym."""
+        return any(name in self.pseudonym for name in self.person)
+
+    @property
     def search_seed(self) -> int:
         """The seed of the search: of a larger one its last 32 bits, which kernels count up from."""
         return (self.seed or 0) % 2**32
@@ -388,7 +443,7 @@ class Policy:
     def roles(self, columns: Sequence[str]) -> Roles:
         """Give every column of a table its role; see ``assign_roles``."""
         require_known(self.na, columns)
-        named = self.qi, self.sensitive, self.id, self.keep, self.person
+        named = self.qi, self.sensitive, self.id, self.keep, self.person, tuple(self.pseudonym)
         return assign_roles(columns, *named)
 
     def sources(self) -> dict[str, "Hierarchy"]:
@@ -411,31 +466,3 @@ class Policy:
 OPTIONS = table_of(Policy)
 OPTION = named(OPTIONS)
 documented(OPTIONS)(Policy)
-
-
-def _names(role: str, given: Any) -> tuple[str, ...] | None:
-    if given is None:
-        return None if role == "qi" else ()
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, Iterable):
-        raise InputError(f"{role} takes a column name or a list of them, not {given!r}")
-    return tuple(given)
-
-
-def _lists(name: str, given: Any) -> tuple[tuple[str, ...], ...]:
-    if given is None:
-        return ()
-    wrong = isinstance(given, str) or not isinstance(given, Iterable)
-    lists = () if wrong else tuple(given)
-    if wrong or any(isinstance(each, str) or not isinstance(each, Iterable) for each in lists):
-        raise InputError(f"{name} takes a list of lists of column names, not {given!r}")
-    return tuple(tuple(each) for each in lists)
-
-
-def _number(name: str, value: Any, allowed: str, fits: Any) -> None:
-    if value is None:
-        return
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not fits(value):
-        raise InputError(f"{name} must be {allowed}, not {value!r}")

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,8 @@ class Reader:
             return self.models(given, path)
         if key.kind == "caps":
             return self.caps(given, path)
+        if key.alone and not isinstance(given, Mapping):
+            return dict.fromkeys(self.lists(given, replace(key, kind="names"), path), "")
         if key.kind in ("texts by column", "numbers by column"):
             return self.by_column(given, key, path)
         if key.kind == "text or by column":
@@ -73,6 +75,10 @@ class Reader:
             return self.by_column(given, key, path)
         if key.kind == "text":
             return self.text(given, key, path)
+        if key.kind == "flag":
+            if not isinstance(given, bool):
+                raise self.wrong(path, "true or false", given)
+            return given
         if key.kind == "marks":
             return self.marks(given, path)
         if key.kind in ("names", "lists"):

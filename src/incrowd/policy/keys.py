@@ -33,6 +33,7 @@ def _described(key: Option) -> dict[str, Any]:
 def _shape(key: Option) -> dict[str, Any]:
     text: dict[str, Any] = {"type": "string"} | ({"enum": list(key.choices)} if key.choices else {})
     names: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+    names_alone = [{"type": "string"}, names]
     exact = {"anyOf": [{"type": "number", **_limits(key)}, {"type": "string"}]}
     if key.kind == "models":
         return {"type": "array", "items": _table(MODEL_KEYS)}
@@ -41,14 +42,17 @@ def _shape(key: Option) -> dict[str, Any]:
         return {
             "anyOf": [shares, {"type": "array", "items": _table(CAP_KEYS, ("column", "share"))}]
         }
-    texts = {"type": "object", "additionalProperties": text}
+    texts: dict[str, Any] = {"type": "object", "additionalProperties": text}
+    if key.alone:
+        return {"anyOf": [*names_alone, texts]}
     listed = {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, names]}}
     return {
         "whole": {"type": "integer", **_limits(key)},
         "number": {"type": "number", **_limits(key)},
         "exact": exact,
         "text": text,
-        "names": {"anyOf": [{"type": "string"}, names]},
+        "flag": {"type": "boolean"},
+        "names": {"anyOf": names_alone},
         "lists": {"type": "array", "items": names},
         "marks": {"anyOf": [{"type": "string"}, names, listed]},
         "texts by column": texts,
@@ -96,6 +100,7 @@ def _value(key: Option) -> str:
         "whole": "a whole number",
         "number": "a number",
         "text": "a text",
+        "flag": "`true` or `false`",
         "texts by column": "column → text",
         "numbers by column": "column → number",
         "number or by column": "a number, or column → number",
@@ -103,6 +108,8 @@ def _value(key: Option) -> str:
         "models": "a list, see below",
         "caps": "column → number, or a list, see below",
     }[key.kind]
+    if key.alone:
+        return f"a text, a list of texts, or {words}"
     if key.choices:
         return " ".join(f"`{choice}`" for choice in key.choices)
     bounds = [

@@ -81,7 +81,14 @@ def of_people(policy: "Policy", found: Sequence[Model], sensitive: int) -> list[
     InputError: a model that counts rows, of which a person may have many.
     """
 
-    kept: list[Model] = [People(policy.k, sensitive, tuple(policy.person))]
+    linked = policy.links_rows
+    people = People(policy.k, sensitive, tuple(policy.person), policy.missing_person, linked)
+    if linked and any(not model.size_decides for model in found):
+        raise InputError(
+            "with a pseudonym of the person only k is served: other models do not know yet which "
+            "rows stay linked"
+        )
+    kept: list[Model] = [people]
     for model in found:
         asked = model.of_people(sensitive)
         if asked is None:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 DIVERSITIES = ("distinct", "frequency", "entropy", "recursive", "disjoint")
 LIKENESSES = ("basic", "enhanced")
 ORDERS = ("keep", "shuffle")
+MISSING_PERSON = ("error", "own", "drop")
 REDUCTIONS = ("paper", "all", "none")
 DISTANCE = "`equal`, `ordered` (numbers by size, dates by time), `hierarchy`, or a file"
 MANY = ("names", "lists", "models", "caps", "marks", "texts by column", "numbers by column")
@@ -31,12 +32,14 @@ class Option:
     kind: ``whole``, ``number``, ``exact`` (a number, or a text such as ``"1/5"``), ``text``,
         ``names`` (a text or a list of texts), ``lists`` (of lists of texts), ``texts by column``,
         ``numbers by column``, ``text or by column``, ``number or by column``, ``models``, ``caps``,
+        ``flag`` (true or false).
         ``marks`` (a list of texts, or such lists by column).
     meaning: for readers, in Markdown; without a full stop.
     flag: on the command line; ``metavar`` stands for its value there.
     choices: the texts that are allowed; none: any.
     least, most: the numbers that are allowed; ``above``: the number that is too little.
     file: whether the text may name a file, then relative to the policy file.
+    alone: of texts by column: whether a column may stand without a text.
     words: the default in words, where the value alone says little.
     command: the default of the command line where it is another than Python's; ``why`` it is.
     typed, python: what is to say of the command line alone, and of Python alone.
@@ -52,6 +55,7 @@ class Option:
     most: float | None = None
     above: float | None = None
     file: bool = False
+    alone: bool = False
     words: str = ""
     command: Any = None
     why: str = ""
@@ -71,7 +75,8 @@ class Option:
         """The default, for readers; empty where there is none."""
         if self.command is not None:
             return f"{self.command} on the command line, {self.default} in Python"
-        return self.words or ("" if self.default in (None, ()) else str(self.default))
+        plain = str(self.default).lower() if self.kind == "flag" else str(self.default)
+        return self.words or ("" if self.default in (None, ()) else plain)
 
     @property
     def help(self) -> str:

@@ -13,7 +13,8 @@ class Roles:
     """Every column of a table in exactly one role, each in the table's order.
 
     ``qi``: changed where needed.  ``sensitive``, ``keep``: published as they are.
-    ``id``: left out of the release.  ``person``: those of them that together name a person.
+    ``id``: left out of the release.  ``pseudonym``: published under pseudonyms.  ``person``: those
+    of the last two that together name a person.
     """
 
     qi: tuple[str, ...]
@@ -21,6 +22,7 @@ class Roles:
     id: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     person: tuple[str, ...] = ()
+    pseudonym: tuple[str, ...] = ()
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -39,6 +41,7 @@ def assign_roles(
     id: Sequence[str] = (),
     keep: Sequence[str] = (),
     person: Sequence[str] = (),
+    pseudonym: Sequence[str] = (),
 ) -> Roles:
     """Give every column its role.
 
@@ -51,7 +54,9 @@ def assign_roles(
     InputError: an unknown column, one in two roles, one without a role, no quasi-identifier.
     """
     require_unpublished(person, columns, {"qi": qi or (), "sensitive": sensitive, "keep": keep})
-    named = dict(zip(ROLES, (qi or (), sensitive, (*id, *person), keep), strict=True))
+    left_out = (*id, *(name for name in person if name not in pseudonym))
+    given = (qi or (), sensitive, left_out, keep, pseudonym)
+    named = dict(zip((*ROLES, "pseudonym"), given, strict=True))
     role_of: dict[str, str] = {}
     for role, names in named.items():
         for name in dict.fromkeys(names):
@@ -72,7 +77,7 @@ def assign_roles(
             "no column is a quasi-identifier; name those that others may know about a person "
             "with qi (--qi)"
         )
-    roles = {r: tuple(c for c in columns if role_of[c] == r) for r in ROLES}
+    roles = {r: tuple(c for c in columns if role_of[c] == r) for r in named}
     return Roles(**roles, person=tuple(dict.fromkeys(person)))
 
 

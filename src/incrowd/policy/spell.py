@@ -75,6 +75,9 @@ def words_of(policy: Any, table: str, output: str, *more: str) -> tuple[str, ...
     keys = {option.name: option for option in table_of(type(policy))}
     typed = {name: key.command for name, key in keys.items() if key.command is not None}
     for name, value in said(policy, typed):
+        if keys[name].kind == "flag":
+            found.append(keys[name].flag)
+            continue
         for text in _texts(keys[name], value):
             found += [keys[name].flag, text]
     return (*found, *more)
@@ -125,6 +128,8 @@ def _texts(key: Option, value: Any) -> list[str]:
     if isinstance(value, Mapping):
         if key.kind == "text or by column":
             raise InputError(f"{key.name} by column goes into a policy file, not an option")
+        if key.alone:
+            return [f"{column}={held}" if held else column for column, held in value.items()]
         return [f"{column}={_plain_text(held, key.name)}" for column, held in value.items()]
     return [_plain_text(each, key.name) for each in (value if isinstance(value, list) else [value])]
 

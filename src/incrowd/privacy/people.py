@@ -19,14 +19,21 @@ class People(DistinctDiversity):
     Attributes
     ----------
     columns: the columns that together name a person.
+    missing: of a row without a value in one of them: ``"own"`` takes it for a person of its own,
+        ``"drop"`` leaves it out; ``"error"`` where there may be none.
+    linked: whether the rows of a person stay linked, and all of them together are shared by ``l``
+        people; that looks at all classes at once, see ``incrowd.persons.records``.
     """
 
     columns: tuple[str, ...] = ()
+    missing: str = "error"
+    linked: bool = False
 
     @property
     def title(self) -> str:
         """Text form."""
-        return f"{self.l} people in every class"
+        each = ", who share all their rows" if self.linked else ""
+        return f"{self.l} people in every class{each}"
 
     def called(self, columns: Sequence[str]) -> str:
         """The same: the persons' columns are not published."""
@@ -34,4 +41,6 @@ class People(DistinctDiversity):
 
     def claim(self, values: Values) -> list[dict[str, Any]]:
         """How many people, and the columns that name them."""
-        return [{"model": "people", "k": self.l, "columns": list(self.columns)}]
+        rule: dict[str, Any] = {} if self.missing == "error" else {"missing": self.missing}
+        rule |= {"linked": True} if self.linked else {}
+        return [{"model": "people", "k": self.l, "columns": list(self.columns), **rule}]

@@ -40,6 +40,7 @@ ROLES = {
     "qi": "quasi-identifiers",
     "sensitive": "sensitive columns",
     "keep": "columns kept unchanged",
+    "pseudonym": "columns under pseudonyms",
     "id": "columns left out",
 }
 MODELS = {"l", "l_kind", "c", "t", "distance", "models"}
@@ -90,14 +91,17 @@ def roles_differ(proof: Proof, policy: Policy, said: Set[str]) -> Iterator[str]:
     """Yield the roles whose columns are others than those asked for."""
     roles, people = proof.facts["roles"], persons(proof.facts["models"])
     for role, words in ROLES.items():
-        asked, stated = set(getattr(policy, role) or ()), set(roles[role])
+        asked, stated = set(getattr(policy, role) or ()), set(roles.get(role, ()))
         if role == "id":
-            asked |= set(policy.person)
+            asked |= set(policy.person) - set(roles.get("pseudonym", ()))
             stated -= set(people) - asked if not policy.person else set()
         if role in said and asked != stated:
-            yield f"{words} are {listed(roles[role])}, not {listed(asked)}"
+            yield f"{words} are {listed(roles.get(role, ()))}, not {listed(asked)}"
     if "person" in said and set(people) != set(policy.person):
         yield f"people are told apart by {listed(people)}, not by {listed(policy.person)}"
+    stated = {e.get("missing", "error") for e in proof.facts["models"] if e["model"] == "people"}
+    if "missing_person" in said and stated != {policy.missing_person}:
+        yield f"the proof does not take rows without a person as {policy.missing_person!r} says"
     counted = [e["k"] for e in proof.facts["models"] if e["model"] == "people"]
     if "person" in said and policy.k > max(counted, default=0):
         yield f"the proof is of {max(counted, default=0)} people in every class, not {policy.k}"
@@ -176,7 +180,8 @@ def constraints_differ(
 ) -> Iterator[str]:
     """Yield the first fixed, linked or capped column whose cells are not as asked."""
     stated = proof.facts["roles"]
-    inside = {role: tuple(c for c in original.columns if c in stated[role]) for role in ROLES}
+    columns = original.columns
+    inside = {role: tuple(c for c in columns if c in stated.get(role, ())) for role in ROLES}
     roles = Roles(**inside)
     require_columns(policy, roles, original.columns)
     origin = proof.rows["original"].cast(pl.Int64).to_numpy()
@@ -212,7 +217,10 @@ def in_words(entry: Entry, named: bool = True) -> str:
         "delta-disclosure": "{delta}-disclosure",
     }.get(kind, kind + " {l}-diversity")
     if kind == "people":
-        return f"{words.format(**told)} {listed(columns)}"
+        together = ", all their rows together" if entry.get("linked") else ""
+        rules = {"own": "; a row without a person is one of its own", "drop": "; others left out"}
+        rule = rules.get(entry.get("missing", ""), "")
+        return f"{words.format(**told)} {listed(columns)}{together}{rule}"
     return words.format(**told) + distance + guarded + of
 
 
@@ -224,6 +232,8 @@ def left_open(proof: Proof, policy: Policy, said: Set[str]) -> list[str]:
         "whether others know more than the quasi-identifiers",
         "whether the models are enough for the purpose",
     ]
+    if facts["roles"].get("pseudonym"):
+        found.append("whether the pseudonyms' key is secret, and what other releases with it link")
     named = [c for c in facts["roles"]["qi"] if c in facts["hierarchies"]]
     named = [c for c in named if "hierarchies" not in said or c not in policy.hierarchies]
     if named:

@@ -109,7 +109,9 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         "salt": secrets.token_hex(32),
         "csv": dict(evidence.csv),
         "roles": {
-            role: list(getattr(evidence.roles, role)) for role in ("qi", "sensitive", "id", "keep")
+            role: list(getattr(evidence.roles, role))
+            for role in ("qi", "sensitive", "id", "keep", "pseudonym")
+            if role != "pseudonym" or evidence.roles.pseudonym
         },
         "hierarchies": {column: dict(known) for column, known in evidence.hierarchies.items()}
         | ranges_stated(instance.trees, evidence.hierarchies),

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.checker.people import named
 from incrowd.checker.recheck import recheck
 from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import is_constrained
 from incrowd.encoding.encoded import Coded
+from incrowd.encoding.pseudonyms import write_table
 from incrowd.errors import VerificationError
 from incrowd.hierarchy.family import Family
 from incrowd.policy.base import Policy
@@ -28,6 +30,7 @@ from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.published.window import Windows
 from incrowd.tables import files
 from incrowd.tables.base import Edit, Source, Table, agree, labelled, texts
+from incrowd.tables.fewer import FewerRows
 from incrowd.text.units import Number, Priced, in_units, shown
 
 if TYPE_CHECKING:
@@ -179,7 +182,8 @@ class Published(Priced):
     def changed(self) -> Mapping[str, int]:
         """Number of changed cells by quasi-identifier."""
         empty = dict.fromkeys(self.roles.qi, 0)
-        return empty | {name: new.changed for name, new in self.edit.replacements.items()}
+        found = self.edit.replacements
+        return empty | {name: found[name].changed for name in empty if name in found}
 
     @property
     def changed_cells(self) -> int:
@@ -233,6 +237,14 @@ class Published(Priced):
         if not self.roles.person:
             return None
         return len(self.coded.attributes[self.roles.attributes[-1]].values)
+
+    @property
+    def rows_without_person(self) -> int:
+        """Rows left out because they do not say whose they are."""
+        source = self.source
+        if self.policy.missing_person != "drop" or not isinstance(source, FewerRows):
+            return 0
+        return source.source.rows - self.rows
 
     @property
     def fewest_people(self) -> int | None:
@@ -292,6 +304,7 @@ class Published(Priced):
         if self.veil is None:  # coins split pairs that are alike, and order rows
             found += cautions.told_by_pairs(self.source, self.roles.qi, replaced, classes)
             found += cautions.repeatable(self.policy)
+        found += cautions.of_keys(self.policy)
         return tuple(found)
 
     def verify(self) -> bool:
@@ -310,9 +323,9 @@ class Published(Priced):
         self._checked(labelled(found, self.roles.qi))
         # made afresh, for what was handed out may share its memory with ``table``
         promised = self.source.edited(self.written or self.edit)
-        for name in (*self.roles.sensitive, *self.roles.keep):
+        for name in (*self.roles.sensitive, *self.roles.keep, *self.roles.pseudonym):
             if not agree(promised, released, name):
-                raise VerificationError(f"column {name!r} of the release is not the original one")
+                raise VerificationError(f"column {name!r} of the release is not as promised")
         return True
 
     def write(
@@ -343,6 +356,15 @@ class Published(Priced):
         VerificationError: what was written is not the release.
         """
         files.write(self.table, path, self.require_same, then, codebook, replace)
+
+    def write_pseudonyms(self, path: str | Path) -> None:
+        """Write which value has which pseudonym, as CSV that only its owner may open.
+
+        Raises
+        ------
+        InputError: no column has pseudonyms, or the folder cannot be written.
+        """
+        write_table(path, self.source, {n: self.edit.replacements[n] for n in self.roles.pseudonym})
 
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is this release."""
@@ -412,6 +434,7 @@ class Published(Priced):
         if not self.roles.person:
             return found
         whose = texts(self.source, self.roles.person)
+        whose = whose.with_columns(named(whose.get_columns(), self._claims.models))
         moved = whose if self.edit.order is None else whose[self.edit.order]
         return moved if not found.width else found.hstack(moved)
 

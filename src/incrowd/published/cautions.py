@@ -94,6 +94,17 @@ def repeatable(policy: Policy) -> Iterator[str]:
         )
 
 
+def of_keys(policy: Policy) -> Iterator[str]:
+    """Yield a caution where pseudonyms are those of other releases as well."""
+    kept = [name for name, file in policy.pseudonym.items() if file]
+    if kept:
+        yield (
+            f"the pseudonyms of {', '.join(map(repr, kept))} are the same in every release with "
+            "this key: whoever has two of them knows which rows are of one person. Each release "
+            "is lawful by itself; nothing is said of several together"
+        )
+
+
 def values_by_class(classes: Ints, codes: Ints) -> Ints:
     """int64, shape (classes,): how many different codes stand in each class."""
     width = int(codes.max(initial=0)) + 1

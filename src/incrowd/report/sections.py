@@ -34,12 +34,21 @@ def in_short(view: View) -> Html:
     proof = "proven optimal" if view.status == "optimal" else f"gap at most {shown_gap(view.gap)}"
     pairs = [
         ("rows", small(f"{view.rows:,}", f"in {classes_of(len(view.sizes))}")),
-        ("everybody hides among", small(f"{smallest:,}", f"at least; asked for: {view.k:,}")),
+        crowd(view, smallest),
         ("cells changed", small(share(changed, view.cells), f"{changed:,} of {view.cells:,}")),
         ("cost", small(shown(view.cost), f"{view.cost_fraction:.1%} of the most possible")),
         ("no release costs less than", small(bound, proof)),
     ]
     return facts(pairs)
+
+
+def crowd(view: View, smallest: int) -> tuple[str, Html]:
+    """Among how many everybody hides: people where they are counted, else rows."""
+    if view.people is None:
+        words = f"rows at least; asked for: {view.k:,}"
+        return "every row hides among", small(f"{smallest:,}", words)
+    words = f"people at least; asked for: {view.k:,}; rows: {smallest:,}"
+    return "everybody hides among", small(f"{view.people:,}", words)
 
 
 def classes_of(number: int) -> str:
@@ -74,6 +83,7 @@ def asked(view: View) -> Section:
         paragraphs(
             f"The release obeys {names}: every row agrees with at least {view.k - 1:,} others on "
             f"all quasi-identifiers.{left}",
+            counted(view),
             *(f"{x}: by its own definition alone; no checker knows it." for x in view.unchecked),
             constraints(view) or None,
             joined(
@@ -85,6 +95,17 @@ def asked(view: View) -> Section:
         alone_table("Columns of the release", ["column", "role", "may become", "weight"], rows, 9),
     )  # fmt: skip
     return Section("asked", "What was asked", body)
+
+
+def counted(view: View) -> str:
+    """What is counted: rows, of which a person may have several, or people."""
+    if view.people is None:
+        return "Rows are counted: where a person has several, fewer people than rows are alike."
+    left = f" {view.ownerless:,} rows that do not say whose they are were left out."
+    return (
+        "People are counted: the rows of every class are of so many different ones."
+        f"{left if view.ownerless else ''} Sizes of classes below are rows."
+    )
 
 
 def constraints(view: View) -> Html:

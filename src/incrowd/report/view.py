@@ -110,6 +110,9 @@ class View:
     linked: columns suppressed together; caps: number of caps (a cap may name a hidden value).
     changed: changed cells by quasi-identifier.
     method: that ran; in an external report the one that was asked for.
+    people: people in the class that has the fewest, where people are counted, else None; in an
+        external report what was asked for.
+    ownerless: rows left out because they do not say whose they are; in an external report 0.
     inside: None for an external report.
     """
 
@@ -137,6 +140,8 @@ class View:
     changed: Mapping[str, int]
     sizes: NDArray[np.int64]
     version: str
+    people: int | None = None
+    ownerless: int = 0
     inside: Inside | None = None
 
     @property
@@ -164,6 +169,8 @@ class View:
 def view_of(release: Published, name: str, inside: Inside | None) -> View:
     """Return what a report about a release may see; ``inside`` None: what everybody may see."""
     require_whole(release)
+    if release.roles.pseudonym:
+        raise OutOfScopeError("reports, figures and metadata do not serve pseudonym yet")
     if inside is None and release.veil is not None:
         raise OutOfScopeError(
             "a report or metadata for the public tells the bound, which depends on hidden cells "
@@ -198,6 +205,8 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         changed=release.changed,
         sizes=np.sort(release.class_sizes),
         version=incrowd.__version__,
+        people=(release.fewest_people if inside else release.k) if roles.person else None,
+        ownerless=release.rows_without_person if inside else 0,
         inside=inside,
     )
 

@@ -114,6 +114,8 @@ def require_servable(
     names = list(df.columns)
     if len(set(names)) < len(names):
         raise InputError("the frame has a column name more than once; rename the columns")
+    if policy.pseudonym:
+        raise OutOfScopeError("pseudonym is not served on Spark yet")
     if policy.person:
         raise OutOfScopeError("person is not served on Spark yet")
     if is_constrained(policy):

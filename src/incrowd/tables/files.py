@@ -128,8 +128,8 @@ def write(
     check: Callable[[Source], None] | None = None,
     then: Callable[[Path], None] | None = None,
     codebook: bool = False,
-    replace: bool = False,
     private: bool = False,
+    replace: bool = False,
 ) -> None:
     """Write a release whole or not at all; ``-`` is standard output.
 
@@ -142,8 +142,8 @@ def write(
     then: called with the path of the finished temporary file, likewise; not for ``-``.
     codebook: keep of SPSS, Stata and SAS files the label, and labels of codes that no released
         cell has.
-    replace: whether a table of the database may be written over.
     private: whether nobody but its owner may open the file.
+    replace: whether a table of the database may be written over.
 
     Raises
     ------

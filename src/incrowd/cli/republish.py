@@ -1,0 +1,131 @@
+"""``incrowd republish``: the next release of a table whose people come, go and change."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from incrowd.cli import options
+from incrowd.cli.output import print_json, say
+from incrowd.cli.places import require_apart
+from incrowd.errors import InputError
+from incrowd.policy import Policy
+from incrowd.run.silence import standard_output_kept
+from incrowd.tables.atomic import is_stream, require_place
+from incrowd.text.units import shown
+
+if TYPE_CHECKING:
+    from incrowd.series.release import Republished
+
+SERVED = ("qi", "sensitive", "id", "person", *options.COSTS, "time_limit", "seed")
+
+
+@click.command("republish")
+@click.argument("table", metavar="NEW")
+@click.option("-o", "--output", required=True, metavar="OUT", help="The next release.")
+@click.option(
+    "--history",
+    required=True,
+    metavar="FILE",
+    help="What was published so far (private); made at the first release, then kept up to date.",
+)
+@click.option(
+    "-m", "m", type=int, default=3, show_default=True, help="Least number of values of a class."
+)
+@click.option(
+    "-k",
+    "k",
+    type=int,
+    default=1,
+    show_default=True,
+    help="People who stand in all classes of a person, at least; who has fewer is withheld.",
+)
+@click.option(
+    "--counterfeit-weight",
+    "weight",
+    type=float,
+    metavar="W",
+    help="What a counterfeit counts, in suppressed cells; without it as few as can be.",
+)
+@click.option("--all-new", is_flag=True, help="Nobody of an earlier release need be in NEW.")
+@options.policy_options(*SERVED)
+@options.policy_option
+@options.reading_options
+@options.json_option
+@options.quiet_option
+def republish(
+    table: str,
+    output: str,
+    history: str,
+    m: int,
+    k: int,
+    weight: float | None,
+    all_new: bool,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,
+) -> int:
+    """Write the next release of NEW, the table as it is today, to OUT.
+
+    m-invariance (Xiao, Tao 2007): each class holds m different sensitive values, and the set of a
+    person's values is the same in all releases, so that who intersects them is left with m. Rows of
+    nobody stand in for those who left; OUT says how many in each class.
+    """
+    from incrowd.series import of_table
+
+    if is_stream(history) or is_stream(output):
+        raise InputError("OUT and --history are files: both are written, or neither")
+    require_apart({"-o": output, "--history": history}, table, given)
+    require_place(output)
+    require_place(history)
+    source = options.opened(table, given)
+    policy = Policy(**options.policy_arguments(source.columns, given))
+    with standard_output_kept():
+        asked = of_table.Asked(m, k, weight, all_new)
+        release = of_table.republished(source, policy, asked, history)
+    release.write(output, history)
+    if as_json:
+        print_json(record(release, output, history))
+    say(in_words(release, output, history), quiet)
+    return 0
+
+
+def record(release: "Republished", output: str, history: str) -> dict[str, Any]:
+    """Return what ``--json`` prints."""
+    return {
+        "release": len(release.history.releases),
+        "rows": release.rows,
+        "counterfeits": release.counterfeits,
+        "fewest_counterfeits": release.fewest,
+        "withheld": dict(release.withheld),
+        "classes": len(release.classes),
+        "m": release.asked.m,
+        "k": release.asked.k,
+        "cost": release.cost,
+        "output": output,
+        "history": history,
+    }
+
+
+def in_words(release: "Republished", output: str, history: str) -> str:
+    """Return the closing summary."""
+    m, k, why = release.asked.m, release.asked.k, release.withheld
+    lines = [
+        (
+            "rows",
+            f"{release.rows:,} people and {release.counterfeits:,} counterfeits (the fewest for "
+            f"everybody: {release.fewest:,}) in {len(release.classes):,} classes, {m} values or "
+            "more in each",
+        ),
+        ("cost", shown(release.cost)),
+    ]
+    reasons = (
+        ("changed", "whose sensitive value is another than it was published"),
+        ("company", f"who stood in all classes with fewer than {k - 1} others"),
+        ("newcomers", f"new ones who would stand with fewer than {k - 1} others"),
+    )
+    for name, words in reasons:
+        if why[name]:
+            lines.append(("withheld", f"{why[name]:,} people {words}"))
+    lines.append(("release", f"number {len(release.history.releases)} of its series"))
+    lines.append(("written", f"{output}, {history} (keep it private)"))
+    return "\n".join(f"{name:<9}{fact}" for name, fact in lines)

@@ -1,0 +1,93 @@
+"""Whose each row is, by the columns that together name a person."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import InputError
+from incrowd.tables.base import Column, Source
+from incrowd.tables.fewer import FewerRows
+from incrowd.text.missing import Marks, marks_for
+
+
+def with_persons(source: Source, names: Sequence[str], missing: str) -> Source:
+    """Return the table without the rows that do not say whose they are, where those are dropped.
+
+    Parameters
+    ----------
+    names: the columns that together name a person.  missing: ``"error"``, ``"own"`` or ``"drop"``.
+
+    Raises
+    ------
+    InputError: a row does not say whose it is, and nothing says what becomes of it.
+    """
+    if not names or missing == "own":
+        return source
+    for name in names if missing == "error" else ():
+        rows = int(ownerless(source, [name]).sum())
+        if rows:
+            raise InputError(
+                f"column {name!r} names people, but {rows:,} of {source.rows:,} rows have no value "
+                "in it: fill it in, or say what becomes of them (--missing-person own: each is a "
+                "person of its own; drop: they are left out)"
+            )
+    without = ownerless(source, names)
+    return FewerRows(source, np.flatnonzero(~without)) if without.any() else source
+
+
+def ownerless(source: Source, names: Sequence[str]) -> NDArray[np.bool_]:
+    """bool, shape (rows,): whether a row lacks a value in one column; empty text is none."""
+    found = np.zeros(source.rows, bool)
+    for column in map(source.encode, names):
+        absent = [code for code, value in enumerate(column.values) if not value]
+        found |= np.isin(column.codes, absent)
+    return found
+
+
+def people_of(source: Source, names: Sequence[str], missing: str) -> Column:
+    """Return whose each row is.
+
+    Several columns give numbers in place of texts: nothing reads them.  ``missing``: with ``"own"``
+    a row without a person is one of its own.
+    """
+    columns = [source.encode(name) for name in names]
+    alone = ownerless(source, names) if missing == "own" else np.zeros(source.rows, bool)
+    if len(columns) == 1 and not alone.any():
+        return columns[0]
+    own = np.where(alone, np.arange(1, source.rows + 1), 0)
+    several = np.column_stack([own, *(np.where(alone, 0, column.codes) for column in columns)])
+    different, codes = np.unique(several, axis=0, return_inverse=True)
+    return Column.of([f"{i:012}" for i in range(len(different))], codes.ravel())
+
+
+def require_once(source: Source, names: Sequence[str]) -> None:
+    """Raise InputError for a column left out that has one value in several rows."""
+    for name in names:
+        column = source.encode(name)
+        counts = np.bincount(column.codes, minlength=len(column.values))
+        there = np.array([bool(value) for value in column.values], bool)
+        several = int((counts[there] > 1).sum())
+        if several:
+            raise InputError(
+                f"column {name!r}, which is left out, has {several:,} of its {int(there.sum()):,} "
+                "values in several rows: if it names people, name it with --person, so that people "
+                "are counted; if it does not, leave --strict out"
+            )
+
+
+def require_unmarked(source: Source, names: Sequence[str], marks: Marks) -> None:
+    """Raise InputError for persons who are called like a missing value: whose they are is not said.
+
+    The checker reads such a cell as a name, so no rule for missing ones is applied to it.
+    """
+    for name in names:
+        column = source.encode(name)
+        none = [c for c, value in enumerate(column.values) if value in marks_for(marks, name)]
+        rows = int(np.isin(column.codes, none).sum())
+        if rows:
+            raise InputError(
+                f"column {name!r} names people, but {rows:,} of {source.rows:,} rows have no value "
+                "in it (--na): empty these cells, and say what becomes of the rows "
+                "(--missing-person)"
+            )

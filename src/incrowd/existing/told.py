@@ -1,0 +1,52 @@
+"""What the difference of two releases tells: new rows of a class that all have one sensitive value.
+
+Whoever holds the earlier release subtracts it from the later one, and sees what each class gained.
+A newcomer's class is known from the quasi-identifiers; where all that it gained has one value, the
+newcomer has it.  Without such rows published classes are what they were, and other new classes are
+untouched: what is left is lawful as before.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.encoding.encoded import Coded
+from incrowd.hierarchy.family import trees_of
+
+Ints = NDArray[np.int64]
+
+
+def gained(table: Coded, levels: Ints) -> Ints:
+    """int64, shape (rows,): the class of the union that each new row stands in.
+
+    Parameters
+    ----------
+    levels: int64, shape (rows, quasi-identifiers): level of each released cell.
+    """
+    trees = trees_of(table.instance.trees, "--existing")
+    nodes = [tree.node[levels[:, j], table.leaves[:, j]] for j, tree in enumerate(trees)]
+    _, found = np.unique(np.column_stack([levels, *nodes]), axis=0, return_inverse=True)
+    return found.ravel().astype(np.int64)
+
+
+def told(table: Coded, levels: Ints) -> dict[str, NDArray[np.bool_]]:
+    """Return by sensitive column: bool, shape (rows,): whether the difference tells its value."""
+    classes = gained(table, levels)
+    found = {}
+    for name in table.roles.sensitive:
+        codes = table.source.encode(name).codes
+        pairs = np.unique(np.column_stack([classes, codes]), axis=0)
+        found[name] = np.bincount(pairs[:, 0])[classes] == 1
+    return found
+
+
+def in_words(found: dict[str, NDArray[np.bool_]], rows: int) -> str | None:
+    """Return a caution about the rows that are told; None where none is."""
+    counts = {name: int(which.sum()) for name, which in found.items() if which.any()}
+    if not counts:
+        return None
+    each = ", ".join(f"{name!r} of {number:,}" for name, number in counts.items())
+    return (
+        f"what a class gained has one value alone: whoever subtracts the earlier release reads "
+        f"{each} of {rows:,} new rows. --hold-back (hold_back=) leaves such rows out until the "
+        "next delivery"
+    )

@@ -1,0 +1,1 @@
+"""Releases in which the rows of a person stay linked."""

@@ -1,0 +1,71 @@
+"""Values of a policy, as they are given in Python, held against the kinds they are of."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from incrowd.errors import InputError, did_you_mean
+from incrowd.policy.options import MISSING_PERSON
+
+
+def names_of(role: str, given: Any) -> tuple[str, ...] | None:
+    """Return column names as a tuple; None for quasi-identifiers that nobody named."""
+    if given is None:
+        return None if role == "qi" else ()
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise InputError(f"{role} takes a column name or a list of them, not {given!r}")
+    return tuple(given)
+
+
+def lists_of(name: str, given: Any) -> tuple[tuple[str, ...], ...]:
+    """Return lists of column names as tuples."""
+    if given is None:
+        return ()
+    wrong = isinstance(given, str) or not isinstance(given, Iterable)
+    lists = () if wrong else tuple(given)
+    if wrong or any(isinstance(each, str) or not isinstance(each, Iterable) for each in lists):
+        raise InputError(f"{name} takes a list of lists of column names, not {given!r}")
+    return tuple(tuple(each) for each in lists)
+
+
+def require_number(name: str, value: Any, allowed: str, fits: Any) -> None:
+    """Raise InputError for what is no number, or not one of those allowed."""
+    if value is None:
+        return
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not fits(value):
+        raise InputError(f"{name} must be {allowed}, not {value!r}")
+
+
+def keys_by_column(given: Any) -> dict[str, str]:
+    """Return column → key file, empty for a key that is thrown away."""
+    if given is None or isinstance(given, str):
+        return {given: ""} if given else {}
+    if isinstance(given, Mapping):
+        return {str(column): str(file or "") for column, file in given.items()}
+    if not isinstance(given, Iterable):
+        raise InputError(f"pseudonym takes column names, or column → key file, not {given!r}")
+    return {str(column): "" for column in given}
+
+
+def require_persons(policy: Any) -> None:
+    """Raise InputError for what is asked of persons whom no column names, or not served of them."""
+    if policy.person and policy.suppress_rows:
+        raise InputError("suppress_rows is not served with person yet")
+    if policy.missing_person not in MISSING_PERSON:
+        hint = did_you_mean(str(policy.missing_person), MISSING_PERSON)
+        raise InputError(f"missing_person is {policy.missing_person!r}{hint}")
+    if policy.missing_person != "error" and not policy.person:
+        raise InputError("missing_person goes with person (--person), which names no column")
+    if len(policy.person) > 1 and policy.links_rows:
+        raise InputError(
+            "a pseudonym of one of several columns that together name a person is not served; make "
+            "one column of them"
+        )
+    unserved = [n for n in ("fixed", "linked", "caps", "veil") if getattr(policy, n)]
+    if policy.links_rows and unserved:
+        raise InputError(f"{', '.join(unserved)}: not served with a pseudonym of the person yet")
+    for name in ("strict", "hold_back"):
+        if not isinstance(getattr(policy, name), bool):
+            raise InputError(f"{name} must be true or false, not {getattr(policy, name)!r}")

@@ -1,0 +1,136 @@
+"""What was published so far of whom: the private file that the next release needs.
+
+It names people and their values: nobody but its owner may open it.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from incrowd.errors import InputError
+
+FORMAT, VERSION = "incrowd-history", 1
+
+
+@dataclass(frozen=True)
+class Person:
+    """What is remembered of a person who was published.
+
+    Attributes
+    ----------
+    value: the sensitive value; signature: the set of values of each of the person's classes.
+    beside: the people who stood in every class that the person stood in.
+    """
+
+    value: str
+    signature: frozenset[str]
+    beside: frozenset[str]
+
+
+@dataclass(frozen=True)
+class History:
+    """All releases so far.
+
+    Attributes
+    ----------
+    asked: what was asked of them, which the next one has to be asked too.
+    people: by key.
+    classes: of the last release: value → key, None for a counterfeit.
+    releases: what is known of each, in the order of publication.
+    """
+
+    asked: Mapping[str, Any]
+    people: Mapping[str, Person] = field(default_factory=dict)
+    classes: Sequence[Mapping[str, str | None]] = ()
+    releases: Sequence[Mapping[str, int]] = ()
+
+    def text(self) -> bytes:
+        """Return the file's bytes."""
+        plain = {
+            "format": FORMAT,
+            "version": VERSION,
+            "asked": dict(self.asked),
+            "releases": [dict(each) for each in self.releases],
+            "people": {
+                key: [p.value, sorted(p.signature), sorted(p.beside)]
+                for key, p in self.people.items()
+            },
+            "classes": [dict(each) for each in self.classes],
+        }
+        return json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
+    """Return the history in a file; an empty one where there is no file yet.
+
+    Raises
+    ------
+    InputError: it is none, or was made for other questions than ``asked``.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        return History(asked)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        plain = json.loads(data.decode("utf-8", "surrogatepass"))
+        require(plain["format"] == FORMAT and plain["version"] == VERSION)
+        people = {
+            str(key): Person(str(value), frozenset(signature), frozenset(beside))
+            for key, (value, signature, beside) in plain["people"].items()
+        }
+        classes = [dict(each) for each in plain["classes"]]
+        require(all(k is None or k in people for each in classes for k in each.values()))
+        require(all(p.value in p.signature for p in people.values()))
+        history = History(dict(plain["asked"]), people, classes, plain["releases"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(f"{path}: is no history of incrowd republish, or a damaged one") from None
+    for name, value in asked.items():
+        if history.asked.get(name) != value:
+            raise InputError(
+                f"{path}: the releases so far were asked for another {name} than this one; all of "
+                "a series are asked the same"
+            )
+    return history
+
+
+def require(truth: bool) -> None:
+    """Raise ValueError unless ``truth``."""
+    if not truth:
+        raise ValueError
+
+
+def require_same_keys(history: History, keys: Sequence[str], all_new: bool) -> None:
+    """Raise InputError where keys are written otherwise than before.
+
+    Whoever is taken for somebody new gets a new signature, and who intersects the two releases
+    learns what both share.
+    """
+    if not history.people or not keys:
+        return
+    known = set(history.people)
+    strange = [key for key in keys if key not in known]
+    plain = {bare(key) for key in known - set(keys)}
+    alike = sum(bare(key) in plain for key in strange)
+    if alike:
+        raise InputError(
+            f"{alike:,} keys are those of people of earlier releases but for blanks, case, zeros "
+            "in front or decimals behind: write keys as they were"
+        )
+    if len(strange) == len(keys) and not all_new:
+        raise InputError(
+            f"none of the {len(keys):,} people is one of the {len(known):,} of earlier releases: "
+            "are their keys of another type? If all of them are new, say so: --all-new (all_new=)"
+        )
+
+
+def bare(key: str) -> str:
+    """Return a key without what another type or program may write otherwise."""
+    text = key.strip().casefold()
+    whole, point, decimals = text.partition(".")
+    if point and not decimals.strip("0"):
+        text = whole
+    return text.lstrip("0") or "0"

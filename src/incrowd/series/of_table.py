@@ -1,0 +1,90 @@
+"""From a table as it is today, and a history, to the next release."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from incrowd.constraints.plan import is_constrained
+from incrowd.encoding.encoded import coded
+from incrowd.errors import InputError, OutOfScopeError
+from incrowd.policy import Policy
+from incrowd.run.stop import Stop
+from incrowd.series.asked import Asked
+from incrowd.series.following import Series
+from incrowd.series.history import read_history, require_same_keys
+from incrowd.series.release import CLASS, COUNTERFEITS, Republished
+from incrowd.tables.base import Source
+
+
+def republished(
+    source: Source, policy: Policy, asked: Asked, history: str | Path, stop: Stop | None = None
+) -> Republished:
+    """Return the next release of a series.
+
+    Parameters
+    ----------
+    source: the table of today: one row for each person.
+    policy: roles, hierarchies, costs; ``person`` names one column, ``sensitive`` one.
+    history: file of the releases so far; none yet where there is no such file.
+
+    Raises
+    ------
+    InputError: roles, keys or the history do not fit.
+    OutOfScopeError: something is asked that is not served.
+    NoLawfulReleaseError: fewer than m sensitive values are known.
+    """
+    require_servable(policy)
+    taken = [name for name in (CLASS, COUNTERFEITS) if name in source.columns]
+    if taken:
+        raise InputError(
+            f"{taken[0]!r} is a column that the release gets: rename that of the table"
+        )
+    table = coded(source, policy)
+    names = table.roles
+    question = {
+        "m": asked.m, "k": asked.k, "person": list(names.person), "qi": list(names.qi),
+        "sensitive": list(names.sensitive),
+    }  # fmt: skip
+    before = read_history(history, question)
+    keys, values = texts_of(source, names.person[0]), texts_of(source, names.sensitive[0])
+    require_rows(keys, values)
+    require_same_keys(before, keys, asked.all_new)
+    series = Series(table, policy, asked, before, keys, values, stop or Stop(policy.time_limit))
+    return series.next()
+
+
+def require_servable(policy: Policy) -> None:
+    """Raise for what a series of releases does not serve."""
+    if len(policy.person) != 1 or len(policy.sensitive) != 1:
+        raise InputError(
+            "republish takes one column that names people (--person) and one sensitive column "
+            "(--sensitive)"
+        )
+    given = [n for n in ("keep", "pseudonym", "suppress_rows", "models") if getattr(policy, n)]
+    given += [n for n in ("l", "t", "veil") if getattr(policy, n) is not None]
+    if policy.missing_person != "error":
+        given.append("missing_person")
+    if given or is_constrained(policy):
+        what = ", ".join(given) or "fixed, linked and capped columns"
+        raise OutOfScopeError(f"{what}: not served by republish; counterfeits have no such cells")
+
+
+def require_rows(keys: Sequence[str], values: Sequence[str | None]) -> None:
+    """Raise InputError for people with several rows, and rows without a sensitive value."""
+    several = sum(count > 1 for count in Counter(keys).values())
+    if several:
+        raise InputError(
+            f"{several:,} people have several rows; republish takes one for each: the latest"
+        )
+    missing = sum(not value for value in values)
+    if missing:
+        raise InputError(
+            f"{missing:,} rows have no sensitive value, which a class counts: fill it in, or leave "
+            "them out"
+        )
+
+
+def texts_of(source: Source, column: str) -> list[str]:
+    """Return a column's cells as text."""
+    found = source.encode(column)
+    return [found.values[code] or "" for code in found.codes.tolist()]

@@ -1,0 +1,174 @@
+"""Classes of the next release: each of pairwise different sensitive values, signatures kept.
+
+1. Each signature keeps as many of its last classes as its commonest value needs, those with most
+   survivors; people of the others, and people who return, take open places there.
+2. Newcomers take open places of their value, at the least cost.
+3. Newcomers for whom there is no place make classes of their own: dealt by value from a release
+   under frequency m-diversity where they allow one, else with counterfeits.
+4. What is open still is a counterfeit.  So many there have to be (``fewest``), if the signatures of
+   classes under 3 have m values or more.
+
+A class is a mapping from value to row, −1 for nobody.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from incrowd.hierarchy.tree import Tree
+from incrowd.series.fewest import Need, need
+
+Layer = dict[str, int]
+Signature = frozenset[str]
+KEEP_ALL = 1
+"""Classes with so many survivors stay as they are; none is given up."""
+
+
+@dataclass(eq=False)
+class Planner:
+    """What classes are made from.
+
+    Attributes
+    ----------
+    values: the sensitive value of each row.
+    signature: of each row that was published before; None for a newcomer.
+    leaves: shape (rows, columns): leaf codes; trees: of the columns.
+    m: least number of values of a class.
+    known: all values, the most frequent first.
+    deal: classes of rows that allow for lawful ones without counterfeits; lists of rows.
+    """
+
+    values: Sequence[str]
+    signature: Sequence[Signature | None]
+    leaves: NDArray[np.int32]
+    trees: tuple[Tree, ...]
+    m: int
+    known: Sequence[str]
+    deal: Callable[[list[int]], Iterable[list[int]]]
+    needed: Need = field(init=False)
+
+    def plan(self, last: Sequence[Layer], keep_from: int) -> list[Layer]:
+        """Return the classes.
+
+        Parameters
+        ----------
+        last: the classes of the last release, −1 where nobody is there any more.
+        keep_from: classes with so many survivors stay all the same: fewer changed cells, more
+            counterfeits than the fewest.
+        """
+        buckets = self.returned(last)
+        survivors = {
+            s: Counter(v for layer in layers for v, row in layer.items() if row >= 0)
+            for s, layers in buckets.items()
+        }
+        fresh: dict[str, list[int]] = defaultdict(list)
+        for row, signature in enumerate(self.signature):
+            if signature is None:
+                fresh[self.values[row]].append(row)
+        counts = Counter({v: len(rows) for v, rows in fresh.items()})
+        self.needed = need(survivors, counts, self.m)
+        classes = []
+        for signature, layers in buckets.items():
+            top = max(survivors[signature].values())
+            classes += self.fewer(layers, top, keep_from)
+        rest = self.seated(classes, fresh, self.kept_apart(counts))
+        return classes + self.alone(rest)
+
+    def returned(self, last: Sequence[Layer]) -> dict[Signature, list[Layer]]:
+        """Return the last classes that somebody is left in by signature, with who returns."""
+        buckets: dict[Signature, list[Layer]] = defaultdict(list)
+        seated = set()
+        for layer in last:
+            here = {row for row in layer.values() if row >= 0}
+            if here:
+                buckets[frozenset(layer)].append(dict(layer))
+                seated |= here
+        for row, signature in enumerate(self.signature):
+            if signature is not None and row not in seated:
+                v = self.values[row]
+                free = next((one for one in buckets[signature] if one[v] < 0), None)
+                if free is None:
+                    free = dict.fromkeys(sorted(signature), -1)
+                    buckets[signature].append(free)
+                free[v] = row
+        return buckets
+
+    def fewer(self, layers: list[Layer], top: int, keep_from: int) -> list[Layer]:
+        """Give up classes of one signature beyond ``top``, those with the fewest survivors."""
+        layers = sorted(layers, key=survivors_of)
+        while len(layers) > top and survivors_of(layers[0]) < keep_from:
+            for v, row in layers.pop(0).items():
+                if row >= 0:
+                    free = [layer for layer in layers if layer[v] < 0]
+                    best = min(free, key=lambda layer: self.added(layer, row))
+                    best[v] = row
+        return layers
+
+    def kept_apart(self, counts: Counter[str]) -> dict[str, int]:
+        """Return by value how many newcomers stay for classes of their own."""
+        low, extra = dict(self.needed.low), self.needed.extra
+        lacking, layers = extra - sum(low.values()), extra // self.m
+        for v in sorted(counts, key=lambda v: (-counts[v], v)):
+            more = min(lacking, max(0, min(counts[v], layers) - low.get(v, 0)))
+            low[v] = low.get(v, 0) + more
+            lacking -= more
+        return low
+
+    def seated(
+        self, classes: list[Layer], fresh: Mapping[str, list[int]], apart: Mapping[str, int]
+    ) -> list[int]:
+        """Let newcomers take open places at the least cost; return those who are left."""
+        rest: list[int] = []
+        for v, rows in fresh.items():
+            free = [layer for layer in classes if layer.get(v, 0) == -1]
+            number = min(len(free), len(rows) - apart.get(v, 0))
+            taken: set[int] = set()
+            if number > 0:
+                cost = np.array([[self.added(layer, row) for row in rows] for layer in free])
+                place, who = linear_sum_assignment(cost)
+                for at in np.argsort(cost[place, who], kind="stable")[:number]:
+                    free[place[at]][v] = rows[who[at]]
+                    taken.add(rows[who[at]])
+            rest += [row for row in rows if row not in taken]
+        return sorted(rest)
+
+    def alone(self, rest: list[int]) -> list[Layer]:
+        """Return classes of newcomers only."""
+        counts = Counter(self.values[row] for row in rest)
+        if not rest:
+            return []
+        if max(counts.values()) * self.m <= len(rest):
+            return [{self.values[row]: row for row in rows} for rows in self.deal(rest)]
+        number = max(max(counts.values()), len(rest) // self.m)
+        layers: list[Layer] = [{} for _ in range(number)]
+        ranked = sorted(rest, key=lambda row: (-counts[self.values[row]], self.values[row], row))
+        for at, row in enumerate(ranked):
+            layers[at % number][self.values[row]] = row
+        for layer in layers:
+            others = [v for v in self.known if v not in layer]
+            layer.update(dict.fromkeys(others[: max(0, self.m - len(layer))], -1))
+        return layers
+
+    def added(self, layer: Layer, row: int) -> int:
+        """Return what a row adds to the cost of a class."""
+        rows = [r for r in layer.values() if r >= 0]
+        return self.cost([*rows, row]) - self.cost(rows)
+
+    def cost(self, rows: list[int]) -> int:
+        """Return the cost of some rows under their join."""
+        total = 0
+        for j, tree in enumerate(self.trees):
+            codes = self.leaves[rows, j]
+            if len(codes) and (low := codes.min()) != (high := codes.max()):
+                level = int((tree.node[:, low] == tree.node[:, high]).argmax())
+                total += int(tree.cost[level, codes].sum())
+        return total
+
+
+def survivors_of(layer: Layer) -> int:
+    """Return how many places of a class are taken."""
+    return sum(row >= 0 for row in layer.values())

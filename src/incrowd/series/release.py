@@ -1,0 +1,150 @@
+"""The next release of a series: a table with counterfeits in it, and the history with it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from incrowd.encoding.encoded import Coded
+from incrowd.hierarchy.family import trees_of
+from incrowd.hierarchy.labels import labels_by_level
+from incrowd.problem.instance import from_codes
+from incrowd.problem.solution import Solution
+from incrowd.run import entropy
+from incrowd.series.asked import Asked
+from incrowd.series.history import History
+from incrowd.series.plan import Layer
+from incrowd.tables.atomic import whole
+from incrowd.tables.base import Edit
+from incrowd.tables.files import alike, write
+from incrowd.tables.native import from_native
+from incrowd.text.units import Number, in_units
+
+CLASS, COUNTERFEITS = "class", "counterfeits"
+WHO = "a series of releases"
+"""Columns that a release has beside those of the table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Republished:
+    """The next release of a series.
+
+    Attributes
+    ----------
+    table: the table of today, encoded; asked: of the series.
+    classes: value → row of the table, −1 for a counterfeit; in an order that tells nothing.
+    before, history: all that was published, without this release and with it.
+    cost_units: what the cells of people cost, in units of 1/scale.
+    fewest: counterfeits of which no m-invariant release of everybody in the table has fewer.
+    withheld: rows left out, by why: ``changed``, ``company``, ``newcomers``.
+    """
+
+    table: Coded
+    asked: Asked
+    classes: Sequence[Layer]
+    before: History
+    history: History
+    cost_units: int
+    fewest: int
+    withheld: Mapping[str, int]
+
+    @property
+    def rows(self) -> int:
+        """People who are published."""
+        return sum(row >= 0 for one in self.classes for row in one.values())
+
+    @property
+    def counterfeits(self) -> int:
+        """Rows of nobody."""
+        return sum(map(len, self.classes)) - self.rows
+
+    @property
+    def cost(self) -> Number:
+        """What the cells of people cost, in the user's units."""
+        return in_units(self.cost_units, self.table.instance.scale)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The release as texts, class by class; ``class`` and ``counterfeits`` are numbers."""
+        sizes = [len(one) for one in self.classes]
+        rows = np.array([row for one in self.classes for row in one.values()], np.int64)
+        number = np.repeat(np.arange(len(sizes)), sizes)
+        levels = levels_of(self.table, rows, number)
+        leaf = self.table.leaves[leading(rows, number)] if len(rows) else self.table.leaves[:0]
+        columns: dict[str, Any] = {}
+        for j, tree in enumerate(trees_of(self.table.instance.trees, WHO)):
+            labels, ids = labels_by_level(tree)
+            plain = pl.Series(tree.leaves, dtype=pl.String)
+            shown = pl.Series(labels, dtype=pl.String)
+            at = ids[levels[number, j], leaf[:, j]] if len(rows) else np.zeros(0, np.int64)
+            own = plain.gather(leaf[:, j]) if len(rows) else plain.clear()
+            changed = shown.gather(np.maximum(at, 0)) if len(labels) else own
+            columns[tree.column] = own.zip_with(pl.Series(at < 0), changed)
+        values = [value for one in self.classes for value in one]
+        columns[self.table.roles.sensitive[0]] = pl.Series(values, dtype=pl.String)
+        fakes = [sum(row < 0 for row in one.values()) for one in self.classes]
+        columns[CLASS] = number + 1
+        columns[COUNTERFEITS] = np.repeat(fakes, sizes).astype(np.int64)
+        order = [n for n in self.table.source.columns if n in columns]
+        return pl.DataFrame(columns).select(*map(pl.col, (*order, CLASS, COUNTERFEITS)))
+
+    @cached_property
+    def published(self) -> pl.DataFrame:
+        """The release, its rows in an order that nobody can make again."""
+        return self.frame[entropy.shuffled(self.frame.height)]
+
+    @property
+    def data(self) -> Any:
+        """The release as a frame of the type that was given, polars for a file."""
+        return alike(self.table.source, self.published.to_dict(as_series=False))
+
+    def write(self, path: str | Path, history: str | Path) -> None:
+        """Write the release, and the history with it: both or neither.
+
+        Raises
+        ------
+        InputError: a folder cannot be written.
+        """
+        source = from_native(self.published)
+        with whole(history, private=True) as file:
+            file.write(self.history.text())
+            file.flush()
+            write(source.edited(Edit(source.columns)), path)
+
+
+def leading(rows: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.int64]:
+    """int64, shape (places,): a person of each place's class, its own where it has one."""
+    first = np.zeros(int(number.max(initial=-1)) + 1, np.int64)
+    real = np.flatnonzero(rows >= 0)
+    first[number[real]] = rows[real]
+    return np.where(rows >= 0, rows, first[number])
+
+
+def levels_of(table: Coded, rows: NDArray[np.int64], number: NDArray[np.int64]) -> Any:
+    """int64, shape (classes, columns): levels of the join of each class's people."""
+    real = rows >= 0
+    instance, copy = from_codes(
+        table.leaves[rows[real]], table.instance.trees, None, table.instance.scale
+    )
+    classes = np.empty(int(real.sum()), np.int64)
+    classes[copy] = number[real]
+    if not len(classes):
+        return np.zeros((0, len(table.instance.trees)), np.int64)
+    return Solution(instance, classes).levels
+
+
+def cost_of(table: Coded, classes: Sequence[Layer]) -> int:
+    """Return what the cells of people cost, in units of 1/scale."""
+    sizes = [len(one) for one in classes]
+    rows = np.array([row for one in classes for row in one.values()], np.int64)
+    number = np.repeat(np.arange(len(sizes)), sizes)
+    levels, real = levels_of(table, rows, number), rows >= 0
+    return sum(
+        int(tree.cost[levels[number[real], j], table.leaves[rows[real], j]].sum())
+        for j, tree in enumerate(trees_of(table.instance.trees, WHO))
+    )

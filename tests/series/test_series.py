@@ -1,0 +1,265 @@
+"""Tests of releases that follow others, against an attacker who intersects them all."""
+
+import json
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import incrowd as ic
+from incrowd.cli import cli
+from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
+from incrowd.series.checked import require_lawful
+from incrowd.series.history import Person
+
+VALUES = "stuv"
+ASKED: dict[str, Any] = {"person": "pid", "sensitive": "s", "qi": ["x", "y"], "seed": 1}
+State = dict[str, tuple[str, str, str]]
+
+
+@st.composite
+def series(draw: st.DrawFn) -> tuple[list[State], int, int]:
+    """A few people who come, go, return and change, over a few releases; m and k."""
+    cells = st.tuples(st.sampled_from("ab"), st.sampled_from("ab"), st.sampled_from(VALUES))
+    of = [draw(cells) for _ in range(8)]
+    states = []
+    for _ in range(draw(st.integers(1, 4))):
+        here = draw(st.sets(st.integers(0, 7), min_size=1, max_size=7))
+        for who in draw(st.sets(st.sampled_from(sorted(here)), max_size=2)):
+            x, y, value = draw(cells)
+            of[who] = (x, y, value if draw(st.booleans()) else of[who][2])
+        states.append({f"P{who}": of[who] for who in sorted(here)})
+    m = draw(st.integers(1, 3))
+    return states, m, draw(st.integers(1, m))
+
+
+def frame_of(state: State) -> pl.DataFrame:
+    rows = [(key, *cells) for key, cells in state.items()]
+    return pl.DataFrame(rows, schema=["pid", "x", "y", "s"], orient="row")
+
+
+def fewest(state: State, signatures: dict[str, frozenset[str]], m: int) -> int:
+    """The fewest counterfeits by brute force over all ways to part the people into classes."""
+    keys = sorted(state)
+    best: dict[int, int] = {0: 0}
+    for mask in range(1, 1 << len(keys)):
+        first, best[mask] = mask & -mask, 10**6
+        rest = mask ^ first
+        part = rest
+        while True:
+            members = [k for i, k in enumerate(keys) if (part | first) >> i & 1]
+            values = {state[key][2] for key in members}
+            known = {signatures[key] for key in members if key in signatures}
+            if len(values) == len(members) and len(known) <= 1:
+                signature = next(iter(known), None)
+                if signature is None or values <= signature:
+                    size = max(m, len(values)) if signature is None else len(signature)
+                    cost = size - len(values) + best[rest ^ part]
+                    best[mask] = min(best[mask], cost)
+            if not part:
+                break
+            part = (part - 1) & rest
+    return best[(1 << len(keys)) - 1]
+
+
+@settings(max_examples=40, deadline=None)
+@given(series(), st.sampled_from([None, 0.5]))
+def test_who_intersects_all_releases_learns_no_value(given_, weight) -> None:
+    """Tests m-invariance, company, truth and the number of counterfeits on what is published."""
+    states, m, k = given_
+    signatures: dict[str, frozenset[str]] = {}
+    value_of: dict[str, str] = {}
+    seen: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        history = Path(folder) / "history"
+        for state in states:
+            frame, asked = frame_of(state), {"m": m, "k": k, "counterfeit_weight": weight}
+            kept = {
+                key: cells
+                for key, cells in state.items()
+                if value_of.get(key, cells[2]) == cells[2]
+            }
+            known = {cells[2] for cells in kept.values()} | {
+                v for s in signatures.values() for v in s
+            }
+            if len(known) < m and kept:
+                with pytest.raises(NoLawfulReleaseError):
+                    ic.republish(frame, history, **asked, all_new=True, **ASKED)
+                return
+            release = ic.republish(frame, history, **asked, all_new=True, **ASKED)
+            release.write(Path(folder) / "out.csv", history)
+            keys = frame["pid"].to_list()
+            published = set()
+            for one in release.classes:
+                here = frozenset(keys[row] for row in one.values() if row >= 0)
+                for value, row in one.items():
+                    if row >= 0:
+                        assert state[keys[row]][2] == value == kept[keys[row]][2]
+                        seen.setdefault(keys[row], []).append((frozenset(one), here))
+                published |= here
+            for key in published:
+                sets, people = zip(*seen[key], strict=True)
+                assert len(frozenset.intersection(*sets)) >= m
+                assert len({*sets}) == 1
+                assert len(frozenset.intersection(*people)) >= k
+            assert release.withheld["changed"] == len(state) - len(kept)
+            assert len(published) + sum(release.withheld.values()) == len(state)
+            least = fewest(kept, signatures, m)
+            assert release.fewest <= least
+            if k == 1:
+                assert published == set(kept)
+                assert release.counterfeits >= least
+                if weight is None:
+                    assert release.counterfeits == release.fewest == least
+            for key in published:
+                signatures.setdefault(key, seen[key][-1][0])
+                value_of[key] = state[key][2]
+            written = pl.read_csv(Path(folder) / "out.csv", infer_schema=False)
+            require_published(release, written, state, keys)
+
+
+def require_published(release: Any, written: pl.DataFrame, state: State, keys: list[str]) -> None:
+    """Hold the written file against the classes."""
+    shown = Counter(written.select("x", "y", "s", "counterfeits").rows())
+    expected: Counter[tuple[str, ...]] = Counter()
+    stars = 0
+    for one in release.classes:
+        real = [state[keys[row]][:2] for row in one.values() if row >= 0]
+        label = ["*" if len({*cells}) > 1 else cells[0] for cells in zip(*real, strict=True)]
+        stars += label.count("*") * len(real)
+        for value in one:
+            expected[*label, value, str(len(one) - len(real))] += 1
+    assert shown == expected
+    assert release.cost == stars
+    if written.height:
+        assert written["class"].n_unique() == len(release.classes)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i},{'ab'[i % 2]},{VALUES[i % 4]}" for i in range(12)]
+    (tmp_path / "1.csv").write_text("\n".join(["pid,x,s", *rows]) + "\n")
+    later = [f"{i},{'ab'[i % 2]},{VALUES[i % 4]}" for i in range(3, 15)]
+    (tmp_path / "2.csv").write_text("\n".join(["pid,x,s", *later]) + "\n")
+    return tmp_path
+
+
+WORDS = "--history h --person pid --sensitive s -m 3"
+
+
+def run(words: str) -> Any:
+    return CliRunner().invoke(cli, words.split())
+
+
+def test_command_line(folder: Path) -> None:
+    """Tests two releases, what is printed, and files that only their owner may open."""
+    done = run(f"republish 1.csv -o o1.csv {WORDS} --json")
+    first = json.loads(done.stdout)
+    assert (first["release"], first["rows"], first["counterfeits"]) == (1, 12, 0)
+    assert (folder / "h").stat().st_mode & 0o777 == 0o600
+    done = run(f"republish 2.csv -o o2.csv {WORDS}")
+    assert done.exit_code == 0, done.output
+    assert "number 2 of its series" in done.stderr
+    assert pl.read_csv("o2.csv").columns == ["x", "s", "class", "counterfeits"]
+    before = (folder / "h").read_bytes()
+    for words in (f"{WORDS} -m 2", f"{WORDS} -k 2", f"{WORDS} --qi s", f"{WORDS} -o h"):
+        done = run(f"republish 2.csv -o o3.csv {words}")
+        assert done.exit_code == 2, words
+    assert run(f"republish 2.csv -o nowhere/o.csv {WORDS}").exit_code == 2
+    assert (folder / "h").read_bytes() == before
+    assert not (folder / "o3.csv").exists()
+
+
+def test_keys_are_written_as_they_were(folder: Path) -> None:
+    """Tests keys of another type or form, people who are all new, and people twice."""
+    assert run(f"republish 1.csv -o o1.csv {WORDS} -q").exit_code == 0
+    table = pl.read_csv("2.csv", infer_schema=False)
+    same = ic.republish(table.cast({"pid": pl.Int64}), "h", person="pid", sensitive="s")
+    assert same.rows == 12
+    for wrong in (
+        table.with_columns(pl.col("pid").str.zfill(3)),
+        table.with_columns(pl.col("pid") + ".0"),
+        table.with_columns((" " + pl.col("pid")).alias("pid")),
+    ):
+        with pytest.raises(InputError, match="9 keys are those of people of earlier releases"):
+            ic.republish(wrong, "h", person="pid", sensitive="s")
+    other = table.with_columns(("Q" + pl.col("pid")).alias("pid"))
+    with pytest.raises(InputError, match="none of the 12 people"):
+        ic.republish(other, "h", person="pid", sensitive="s")
+    assert ic.republish(other, "h", person="pid", sensitive="s", all_new=True).rows == 12
+    twice = pl.concat([table, table.head(2)])
+    with pytest.raises(InputError, match="2 people have several rows"):
+        ic.republish(twice, "h", person="pid", sensitive="s")
+
+
+def test_bad_tables_and_histories(folder: Path) -> None:
+    table = pl.read_csv("1.csv", infer_schema=False)
+    missing = table.with_columns(s=pl.when(pl.col("pid") == "3").then(None).otherwise("s"))
+    for wrong, given_, message in (
+        (missing, {}, "1 rows have no sensitive value"),
+        (table.rename({"x": "class"}), {}, "'class' is a column that the release gets"),
+        (table, {"k": 4}, "k = 4 is above m = 3"),
+        (table, {"m": 0}, "m must be"),
+        (table, {"counterfeit_weight": -1}, "weight of a counterfeit"),
+        (table, {"person": ["pid", "x"]}, "one column that names people"),
+        (table.drop("pid").with_columns(pid=None), {}, "12 of 12 rows"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ic.republish(wrong, "h", **{"person": "pid", "sensitive": "s", **given_})
+    for given_ in ({"keep": "x"}, {"fixed": "x"}, {"l": 2}, {"missing_person": "own"}):
+        table_ = table.with_columns(z=pl.lit("1"))
+        with pytest.raises(OutOfScopeError):
+            ic.republish(table_, "h", person="pid", sensitive="s", **given_)
+    with pytest.raises(NoLawfulReleaseError, match="4 sensitive values"):
+        ic.republish(table, "h", person="pid", sensitive="s", m=5)
+    assert run(f"republish 1.csv -o o.csv {WORDS} -q").exit_code == 0
+    plain = json.loads(Path("h").read_text())
+    for name, value in (
+        ("format", "x"),
+        ("people", {"1": ["s", ["t"], []]}),
+        ("classes", [{"s": "?"}]),
+    ):
+        Path("h").write_text(json.dumps(plain | {name: value}))
+        with pytest.raises(InputError, match="no history of incrowd republish"):
+            ic.republish(table, "h", person="pid", sensitive="s")
+    Path("h").write_text("{")
+    with pytest.raises(InputError, match="no history"):
+        ic.republish(table, "h", person="pid", sensitive="s")
+
+
+def test_changes_and_company_are_named(folder: Path) -> None:
+    """Tests who is withheld: a changed value until it is the old one, and who has no company."""
+    assert run(f"republish 1.csv -o o1.csv {WORDS} -k 2 -q").exit_code == 0
+    table = pl.read_csv("1.csv", infer_schema=False)
+    changed = table.with_columns(s=pl.when(pl.col("pid") == "5").then(pl.lit("s")).otherwise("s"))
+    done = ic.republish(changed, "h", person="pid", sensitive="s", k=2)
+    assert (done.withheld["changed"], done.rows) == (1, 11)
+    assert ic.republish(table, "h", person="pid", sensitive="s", k=2).rows == 12
+    alone = ic.republish(table.filter(pl.col("pid") == "5"), "h", person="pid", sensitive="s", k=2)
+    assert (alone.rows, alone.withheld["company"], len(alone.classes)) == (0, 1, 0)
+    new = pl.DataFrame({"pid": ["5", "99"], "x": ["a", "a"], "s": ["t", "s"]})
+    done = ic.republish(new, "h", person="pid", sensitive="s", k=2)
+    assert (done.withheld["company"], done.withheld["newcomers"], done.rows) == (1, 1, 0)
+
+
+def test_the_recheck_sees_what_is_wrong() -> None:
+    """Tests classes that break each of the conditions."""
+    people = {"A": Person("s", frozenset("st"), frozenset("B"))}
+    values = {"A": "s", "B": "t", "C": "u"}
+    require_lawful([{"s": "A", "t": "B"}], people, values, 2, 2)
+    for classes, m, k in (
+        ([{"s": "A", "u": "C"}], 2, 1),
+        ([{"s": "A", "t": None}], 2, 2),
+        ([{"t": "B"}], 2, 1),
+        ([{"t": "C", "u": "B"}], 2, 1),
+        ([{"t": "B", "u": None}, {"t": "B", "s": None}], 2, 1),
+    ):
+        with pytest.raises(VerificationError):
+            require_lawful(classes, people, values, m, k)
