@@ -91,10 +91,10 @@ def test_stages_end_when_interrupted(table: str, model: str) -> None:
 
         found = solve(asked, "auto", Context(stop=stop, listener=listen))
         assert found.bound <= found.cost
-        if not at:  # all stages were there, or the last one ended before it was interrupted
+        if len(seen) == known:  # all stages were there; some ended before they were interrupted
             break
-        assert stop.elapsed() - at[0] < LATE, (seen, found.method)
-    assert len(seen) > 2
+        assert not at or stop.elapsed() - at[0] < LATE, (seen, found.method)
+    assert len(seen) > 1
 
 
 @kernel

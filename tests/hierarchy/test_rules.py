@@ -258,7 +258,7 @@ def test_parse(tmp_path: Path) -> None:
         ("intervall:5", r"neither a rule nor a file; did you mean 'interval'\?.*allowed are"),
         ("dates", r"did you mean 'date'"),
         ("h.scv", r"did you mean 'h\.csv'"),
-        ("", r"neither a rule nor a file \(allowed are interval:5,10,20, bands:0,18,65\+, prefix"),
+        ("", r"neither a rule nor a file \(allowed are interval:5,10,20, bands:0,18,65\+, range"),
         ("none:3", r"neither"),
         (".", r"is a folder"),
         ("interval", r"interval widths are positive numbers"),

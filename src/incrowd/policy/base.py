@@ -35,6 +35,7 @@ from incrowd.policy.veil import veil_of
 from incrowd.privacy.numbers import take_whole
 from incrowd.text.marks import STAR
 from incrowd.text.missing import marks_for, marks_of, require_known
+from incrowd.text.shell import shell_line
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -436,7 +437,6 @@ class Policy:
     def command(self, table: str, output: str, *more: str) -> str:
         """Return the command line that makes the release of a table; see ``spell.words_of``."""
         from incrowd.policy.spell import words_of
-        from incrowd.text.shell import shell_line
 
         return shell_line(words_of(self, table, output, *more))
 

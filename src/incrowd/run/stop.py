@@ -7,15 +7,24 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FrameType
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from incrowd.run import clock
 from incrowd.text.units import as_written
 
 GRACE = 1.0  # seconds beyond the end, for what has to be finished to be of any use
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 LOOK = 0.5  # seconds between looks at the clock, which stands while kernels are compiled
+
+
+def unwritten() -> "NDArray[np.int64]":
+    """Return two words that nobody has written; numpy comes with the first run, not with help."""
+    import numpy as np
+
+    return np.zeros(2, np.int64)
 
 
 @dataclass
@@ -39,17 +48,15 @@ class Stop:
     gap: float | None = None
     started: float = field(default_factory=clock.now)
     interrupted: bool = False
-    words: NDArray[np.int64] = field(
-        default_factory=lambda: np.zeros(2, np.int64), repr=False, compare=False
-    )
+    words: "NDArray[np.int64]" = field(default_factory=unwritten, repr=False, compare=False)
 
     @property
-    def over(self) -> NDArray[np.int64]:
+    def over(self) -> "NDArray[np.int64]":
         """int64, shape (1,): the word that is written when it is time to stop."""
         return self.words[:1]
 
     @property
-    def overdue(self) -> NDArray[np.int64]:
+    def overdue(self) -> "NDArray[np.int64]":
         """int64, shape (1,): that which is written ``GRACE`` later, to kernels that end a proof."""
         return self.words[1:]
 
