@@ -155,15 +155,20 @@ def test_attacks_in_the_internal_report_from_the_command_line(tmp_path):
 EARLIER = pl.DataFrame({"age": list("112233"), "ill": list("xyxyxy")})
 
 
+def of_few(release):
+    """Return the warnings of this kind; another one tells of values that a class gained."""
+    return [warning for warning in release.warnings if "that got new rows got fewer" in warning]
+
+
 @pytest.mark.parametrize("order", ["keep", "shuffle"])
 def test_few_new_rows_of_a_published_class_are_warned_of(order):
     """Tests one new row in one class, three in another, and a class of new rows alone."""
     new = pl.DataFrame({"age": list("122244"), "ill": list("xxyxxy")})
     asked = {"k": 2, "sensitive": "ill", "existing": EARLIER, "order": order}
-    (warning,) = ic.anonymize(new, **asked).warnings
+    (warning,) = of_few(ic.anonymize(new, **asked))
     assert warning.startswith("1 of 2 published classes that got new rows got fewer than 2")
     assert ic.anonymize(new[1:], **asked).warnings == ()
-    (warning,) = ic.anonymize(new[:1], **asked).warnings
+    (warning,) = of_few(ic.anonymize(new[:1], **asked))
     assert warning.startswith("1 of 1 published class that got new rows got fewer than 2")
 
 

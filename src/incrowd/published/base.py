@@ -355,7 +355,7 @@ class Published(Priced):
         InputError: the folder cannot be written; the table is there already.
         VerificationError: what was written is not the release.
         """
-        files.write(self.table, path, self.require_same, then, codebook, replace)
+        files.write(self.table, path, self.require_same, then, codebook, replace=replace)
 
     def write_pseudonyms(self, path: str | Path) -> None:
         """Write which value has which pseudonym, as CSV that only its owner may open.

@@ -47,6 +47,7 @@ class SparkRelease(Priced):
     keeper: Any = None
     further_bounds: Mapping[str, Number] = field(default_factory=dict)
     suppressed_rows: int = 0  # leaving rows out is not served on Spark
+    rows_without_person: int = 0  # people are not counted on Spark
     people: int | None = None  # likewise
     fewest_people: int | None = None
     warnings: tuple[str, ...] = ()  # they are not looked for on Spark
