@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from incrowd.kernels.jit import inner_kernel, kernel
 from incrowd.kernels.random import below, least_gain
 from incrowd.problem.instance import NodeTables
+from incrowd.problem.join import span_cost
 
 Ints = NDArray[np.int64]
 HOT, COLD = 0.5, 0.05  # of the cost of a cell
@@ -18,24 +19,20 @@ SLOWLY = 3_000  # moves for each place
 @inner_kernel
 def cost_of(rows: Any, size: int, leaves: Any, trees: Any) -> int:
     """Cost of the real rows of a class (−1: none) under their join."""
-    total = 0
+    real = 0
+    for x in range(size):
+        real += rows[x] >= 0
+    if real == 0:
+        return 0
+    each = 0
     for j in range(leaves.shape[1]):
         low, high = 2**30, -1
         for x in range(size):
             if rows[x] >= 0:
                 low = min(low, leaves[rows[x], j])
                 high = max(high, leaves[rows[x], j])
-        if high < 0:
-            return 0
-        if low == high:
-            continue
-        at = trees.start[j]
-        while trees.node[at + low] != trees.node[at + high]:
-            at += trees.width[j]
-        for x in range(size):
-            if rows[x] >= 0:
-                total += trees.cost[at + leaves[rows[x], j]]
-    return total
+        each += span_cost(j, low, high, trees)
+    return real * each
 
 
 @kernel

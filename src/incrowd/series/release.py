@@ -74,14 +74,16 @@ class Republished:
         sizes = [len(one) for one in self.classes]
         rows = np.array([row for one in self.classes for row in one.values()], np.int64)
         number = np.repeat(np.arange(len(sizes)), sizes)
-        levels = levels_of(self.table, rows, number)
+        solution = solution_of(self.table, rows, number)
         leaf = self.table.leaves[leading(rows, number)] if len(rows) else self.table.leaves[:0]
         columns: dict[str, Any] = {}
         for j, tree in enumerate(trees_of(self.table.instance.trees, WHO)):
             labels, ids = labels_by_level(tree)
             plain = pl.Series(tree.leaves, dtype=pl.String)
             shown = pl.Series(labels, dtype=pl.String)
-            at = ids[levels[number, j], leaf[:, j]] if len(rows) else np.zeros(0, np.int64)
+            at = np.zeros(0, np.int64)
+            if solution is not None:
+                at = ids[solution.levels[number, j], leaf[:, j]]
             own = plain.gather(leaf[:, j]) if len(rows) else plain.clear()
             changed = shown.gather(np.maximum(at, 0)) if len(labels) else own
             columns[tree.column] = own.zip_with(pl.Series(at < 0), changed)
@@ -125,26 +127,24 @@ def leading(rows: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.in
     return np.where(rows >= 0, rows, first[number])
 
 
-def levels_of(table: Coded, rows: NDArray[np.int64], number: NDArray[np.int64]) -> Any:
-    """int64, shape (classes, columns): levels of the join of each class's people."""
+def solution_of(
+    table: Coded, rows: NDArray[np.int64], number: NDArray[np.int64]
+) -> Solution | None:
+    """Return the classes of people, without counterfeits; None where nobody is in them."""
     real = rows >= 0
+    if not real.any():
+        return None
     instance, copy = from_codes(
         table.leaves[rows[real]], table.instance.trees, None, table.instance.scale
     )
     classes = np.empty(int(real.sum()), np.int64)
     classes[copy] = number[real]
-    if not len(classes):
-        return np.zeros((0, len(table.instance.trees)), np.int64)
-    return Solution(instance, classes).levels
+    return Solution(instance, classes)
 
 
 def cost_of(table: Coded, classes: Sequence[Layer]) -> int:
     """Return what the cells of people cost, in units of 1/scale."""
     sizes = [len(one) for one in classes]
     rows = np.array([row for one in classes for row in one.values()], np.int64)
-    number = np.repeat(np.arange(len(sizes)), sizes)
-    levels, real = levels_of(table, rows, number), rows >= 0
-    return sum(
-        int(tree.cost[levels[number[real], j], table.leaves[rows[real], j]].sum())
-        for j, tree in enumerate(trees_of(table.instance.trees, WHO))
-    )
+    solution = solution_of(table, rows, np.repeat(np.arange(len(sizes)), sizes))
+    return 0 if solution is None else solution.cost
