@@ -10,7 +10,7 @@ import pytest
 from incrowd.errors import OutOfScopeError
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import from_codes
-from incrowd.veil.lists import least_costs, made, sets_by_cost
+from incrowd.veil.lists import Lots, least_costs, made, sets_by_cost
 from incrowd.veil.optimum import MOST_ROWS, best
 from oracle import optimum
 
@@ -42,7 +42,13 @@ def veils(rows: int, columns: int):
         yield np.array(bits).reshape(rows, columns)
 
 
-METHODS = [made, best]
+def helped(codes, veiled, weights, lawful):
+    """The method with two helpers."""
+    lots = Lots(np.array([True, False, False, True]), np.array([3, 1, 2, 0]))
+    return made(codes, veiled, weights, lawful, lots)
+
+
+METHODS = [made, helped, best]
 CASES = [(2, None, 1), (2, [0, 1, 0, 1], 2), (3, None, 1), (2, [0, 0, 1, 2], 2)]
 
 
@@ -53,7 +59,7 @@ def test_consistent(k: int, secret, least: int, method):
     rng = np.random.default_rng(k + least)
     lawful = judge(k, None if secret is None else np.array(secret), least)
     seen = 0
-    for _ in range(8 if method is made else 3):
+    for _ in range(8 if method is not best else 3):
         codes, weights = rng.integers(0, 3, (4, 2)), rng.integers(1, 3, 2)
         for veiled in veils(4, 2):
             release = released(codes, veiled, weights, lawful, method)
@@ -66,6 +72,28 @@ def test_consistent(k: int, secret, least: int, method):
     assert seen > 300
 
 
+@pytest.mark.parametrize(("k", "least"), [(2, 1), (3, 1), (2, 2)])
+@pytest.mark.parametrize("share", [0, 0.3, 0.7])
+def test_consistent_on_wider_tables(k: int, least: int, share: float):
+    """Tests random veils of tables whose sets of columns compete, with helpers and without."""
+    rng = np.random.default_rng(round(100 * share) + k + 10 * least)
+    seen = 0
+    for _ in range(60):
+        codes, weights = rng.integers(0, 3, (12, 4)), rng.integers(1, 3, 4)
+        lawful = judge(k, rng.integers(0, 3, 12), least)
+        lots = Lots(rng.random(12) < share, rng.permutation(12))
+        veiled = rng.random(codes.shape) < 0.15
+        found = made(codes, veiled, weights, lawful, lots)
+        hidden = found.hidden[found.of_row]
+        for i, c in zip(*np.nonzero(hidden & ~veiled), strict=True):
+            more = veiled.copy()
+            more[i, c] = True
+            again = made(codes, more, weights, lawful, lots)
+            assert np.array_equal(again.hidden[again.of_row], hidden)
+            seen += 1
+    assert seen > 500
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("k", "secret", "least"), CASES)
 def test_ratio(k: int, secret, least: int, method):
@@ -75,7 +103,7 @@ def test_ratio(k: int, secret, least: int, method):
     chance = [Fraction(1, 4), Fraction(1, 2)]
     weights = np.ones(2, np.int64)
     worst = Fraction(0)
-    for _ in range(10 if method is made else 3):
+    for _ in range(10 if method is not best else 3):
         codes = rng.integers(0, 3, (4, 2))
         i, c = rng.integers(4), rng.integers(2)
         laws = [law(codes, (i, c, v), chance, weights, lawful, method) for v in range(3)]

@@ -1,7 +1,7 @@
 """The veil: coins hide cells before a consistent method looks at the table.
 
 coins.py    coins of the operating system
-lists.py    the consistent method: a fixed list of patterns, each taking all who match it
+lists.py    the consistent method: sets of columns by loss, rare groups first, with helpers by lot
 optimum.py  another: the optimum of a small table, ties broken by a fixed order
 release.py  from a table to a veiled solution; what the theorem does not hold for is refused
 

@@ -20,7 +20,7 @@ from incrowd.problem.solution import Solution
 from incrowd.run.entropy import shuffled
 from incrowd.solvers.base import Context
 from incrowd.veil.coins import tossed
-from incrowd.veil.lists import MOST_COLUMNS, Lawful, least_costs, made
+from incrowd.veil.lists import MOST_COLUMNS, Lawful, Lots, least_costs, made
 from incrowd.veil.optimum import best, require_few
 
 Ints = NDArray[np.int64]
@@ -96,12 +96,16 @@ def veiled(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Veil
     instance = table.instance
     chances = by_column(policy.veil, table.roles.qi)
     lawful = judge(table)
-    codes = table.leaves.astype(np.int64)
+    codes = ordered_codes(table)
     weights = np.array([tree.dearest for tree in instance.trees], np.int64)
     hidden = tossed(len(codes), list(chances.values()))
     hidden[set_aside(len(codes), lawful)] = True
     context.tell("consistent method")
-    classes = (best if exact else made)(codes, hidden, weights, lawful)
+    if exact:
+        classes = best(codes, hidden, weights, lawful)
+    else:
+        lots = drawn(len(codes), table.model.smallest_class(table.problem.table))
+        classes = made(codes, hidden, weights, lawful, lots)
     solution = solution_of(table, classes.of_row, classes.hidden)
     bound = solution.cost if exact else int(least_costs(codes, hidden, weights, lawful).sum())
     require_as_promised(table, solution, bound)
@@ -126,6 +130,26 @@ def judge(table: Coded) -> Lawful:
         return fine
 
     return lawful
+
+
+def ordered_codes(table: Coded) -> Ints:
+    """int64, shape (rows, quasi-identifiers): codes in the order of the values' texts.
+
+    So which of two values comes first does not depend on what else is in the table.
+    """
+    codes = np.empty(table.leaves.shape, np.int64)
+    for j, tree in enumerate(trees_of(table.instance.trees, "the veil")):
+        texts = [(leaf is not None, leaf or "") for leaf in tree.leaves]
+        place = np.empty(len(texts), np.int64)
+        place[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+        codes[:, j] = place[table.leaves[:, j]]
+    return codes
+
+
+def drawn(rows: int, least: int) -> Lots:
+    """Return who helps, by lot: none for classes of two, a quarter of the rows for five."""
+    share = min(Fraction(2, 5), Fraction(max(0, least - 2), 12))
+    return Lots(tossed(rows, [share])[:, 0], shuffled(rows))
 
 
 def set_aside(rows: int, lawful: Lawful) -> Ints:
