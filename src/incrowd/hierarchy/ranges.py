@@ -187,6 +187,15 @@ class Ranges:
         return kind, [place for place in found[kind] if place is not None]
 
 
+def kind_of(values: Sequence[str | None]) -> str | None:
+    """Return ``"numbers"`` or ``"dates"`` where all values that are not missing are such."""
+    known, _ = distinct(values)
+    known, _ = apart(known)
+    kinds = {NUMBERS: number_of, DATES: day_of}
+    found = (kind for kind, read in kinds.items() if None not in map(read, known))
+    return next(found, None) if known else None
+
+
 @dataclass(frozen=True)
 class Ends:
     """Where the intervals that begin and end at each value do so, and how that is written."""
