@@ -35,6 +35,7 @@ MOST_AGAIN = 4.0  # the same where the best release is annealed again and again 
 STARTS = 3  # annealings before that: some end better than others, and stay so
 WARM = 0.25  # share of the first heat then
 SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
+RANGED = 3  # times as many pairs where columns are generalized to ranges: more patterns are near
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -91,7 +92,7 @@ class Search:
     def list_candidates(self) -> Emission:
         """List the candidate pairs under the prices at hand."""
         share = self.slack() * self.instance.cell / self.k
-        pairs = self.means.pairs
+        pairs = self.means.pairs * (RANGED if self.instance.ranged else 1)
         sink = new_sink(pairs // 3, pairs)
         for _ in range(MOST_TRIES):
             slack = Slack(share, True)
