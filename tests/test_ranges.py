@@ -207,17 +207,10 @@ def rest_of(table: pl.DataFrame, **asked: Any) -> Any:
     return released(table[ROWS // 2 :], existing=first.data, **asked)
 
 
-def attacked(table: pl.DataFrame, **asked: Any) -> Any:
-    """What attackers get out of a release."""
-    return ic.attack(released(table, **asked).data, original=table, qi=["age", "school"],
-                     keep=["day"], sensitive="secret", **asked)  # fmt: skip
-
-
 REFUSED: dict[str, Callable[..., Any]] = {
     "datafly": lambda t, **a: released(t, method="datafly", **a),
     "incognito": lambda t, **a: released(t, method="incognito", **a),
     "m-approximation": lambda t, **a: released(t, method="m-approximation", **a),
-    "attack": attacked,
     "existing": rest_of,
     "linked": lambda t, **a: released(t, linked=[["age", "school"]], **a),
     "veil": lambda t, **a: released(t, veil="0.1", **a),

@@ -111,6 +111,29 @@ def places_among(family: Family, texts: Iterable[str | None]) -> dict[str | None
     return found
 
 
+def ends(
+    family: Family, level: NDArray[np.integer], node: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first leaf under each node, and the one after the last; see ``places_among``."""
+    if isinstance(family, RangeFamily):
+        size = len(family.leaves)
+        low, high = np.divmod(node, size)
+        low = np.where(level == 0, node, np.where(level == 1, low, 0))
+        high = np.where(level == 0, node, np.where(level == 1, high, size - 1))
+        return low.astype(np.int64), high.astype(np.int64) + 1
+    low, high = np.zeros(len(level), np.int64), np.zeros(len(level), np.int64)
+    for one in range(family.levels):
+        at = np.flatnonzero(level == one)
+        low[at] = np.searchsorted(family.node[one], node[at], "left")
+        high[at] = np.searchsorted(family.node[one], node[at], "right")
+    return low, high
+
+
+def top_of(family: Family) -> int:
+    """Return the level of ``*``; see ``places_among``."""
+    return 2 if isinstance(family, RangeFamily) else family.levels - 1
+
+
 def spans_of(family: RangeFamily, texts: Iterable[str | None]) -> dict[str | None, tuple[int, int]]:
     """Return text → the least and the greatest code of the interval that it is, if it is one."""
     first = {text: code for code, text in reversed(list(enumerate(family.first))) if text}
