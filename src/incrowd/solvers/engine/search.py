@@ -36,7 +36,7 @@ STARTS = 3  # annealings before that: some end better than others, and stay so
 WARM = 0.25  # share of the first heat then
 SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
 RANGED = 3  # times as many pairs where columns are generalized to ranges: more patterns are near
-TRADES, LUKEWARM = 1_000, (0.15, 0.005)  # moves per copy and heat of trading among ranges
+TRADES, LUKEWARM = 2_500, (0.15, 0.005)  # moves per copy and heat of trading among ranges
 TRADING = 0.5  # share of the time left that this takes
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
