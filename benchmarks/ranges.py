@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 import incrowd as ic
+from incrowd.hierarchy import Ranges
 
 EDUCATION = (
     *("Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad"),
@@ -37,9 +38,7 @@ def rules_of(data: Path, columns: list[str], ordered: tuple[str, ...]) -> dict[s
     for name in columns:
         if name in ordered:
             order = listed.get(name)
-            found[name] = (
-                ic.hierarchy.Ranges(order=order, origin=f"{name}.txt") if order else "range"
-            )
+            found[name] = Ranges(order=order, origin=f"{name}.txt") if order else "range"
         else:
             found[name] = data / "hierarchies" / f"adult_hierarchy_{name}.csv"
     return found
@@ -67,7 +66,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
-    parser.add_argument("cases", nargs="*", choices=[*CASES, []], default=[])
+    parser.add_argument("cases", nargs="*", metavar="CASE")
     parser.add_argument("--limit", type=float)
     asked = parser.parse_args()
     print("| case | loss | bound | gap | status | method | CPU s |\n|---|---|---|---|---|---|---|")
