@@ -98,6 +98,48 @@ def test_new_values_do_not_change_the_labels() -> None:
     assert made.transform([[2.5], [3.0]]).tolist() == [["*"], ["0-4"]]
 
 
+def test_ranges_of_seen_and_new_rows() -> None:
+    """Tests that a class shows its ends, and that a new value between them is released so."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"age": rng.integers(20, 60, 60), "sex": rng.choice(["f", "m"], 60)})
+    for rule in ("range", "range:round=5", "range:most=6"):
+        made = Anonymizer(k=4, hierarchies={"age": rule})
+        out = made.fit_transform(table)
+        assert smallest(out) >= 4
+        ends = {}
+        for age, sex in out.tolist():
+            if "-" in str(age):
+                ends[age, sex] = tuple(map(int, age.split("-")))
+        assert ends
+        new = pd.DataFrame({"age": [*range(18, 63), 20.5], "sex": "f"})
+        seen = {tuple(row) for row in table.astype(str).to_numpy().tolist()}
+        for (age, sex), (shown, kept) in zip(new.to_numpy(), made.transform(new), strict=True):
+            if (f"{age:g}", sex) in seen:
+                continue
+            held = [key for key, (low, high) in ends.items() if low <= age <= high]
+            if "-" in str(shown):
+                assert (shown, kept) in held
+            elif str(shown) != "*":
+                assert float(shown) == age
+            else:
+                assert not [key for key in held if key[1] == sex]
+        assert smallest(np.vstack([out, made.transform(table)])) >= 4
+
+
+def test_ranges_of_dates_and_of_missing_values() -> None:
+    """Tests days, a missing value among them, and new ones of no place."""
+    days = ["2021-03-01", "2021-03-04", "2021-03-09", "2021-05-01", "2021-05-20", None, None]
+    table = pd.DataFrame({"day": np.array(days, object)})
+    made = Anonymizer(k=2, hierarchies={"day": "range"})
+    out = made.fit_transform(table)
+    assert smallest(out) >= 2
+    new = np.array([["2021-03-05"], ["2021-05-02"], ["soon"], [None]], object)
+    found = [row[0] for row in made.transform(pd.DataFrame(new, columns=["day"]))]
+    assert found[0].startswith("2021-03") and ".." in found[0]
+    assert found[1] == "2021-05-01..2021-05-20" and found[2] == "*"
+    assert found[3] in (None, "*")
+
+
 def test_empty_text_and_missing_values_that_were_not_seen() -> None:
     """Tests that no pattern but stars covers a value that the column cannot place."""
     made = Anonymizer(k=2).fit(np.array([[""], [""], ["a"], ["a"]], dtype=object))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from incrowd._api import release_of
 from incrowd.cli import cli
+from incrowd.hierarchy.file import HierarchyRows
 from incrowd.policy import Policy
 from incrowd.published.verification import verify_release
 from incrowd.tables import from_native
@@ -102,6 +103,62 @@ def made(**more):
     """A lawful release of the people."""
     policy = Policy(**GIVEN, order="shuffle", method=Sorter(), **more)
     return release_of(from_native(PEOPLE), policy).data
+
+
+NUMBERS = ("1", "2", "3", "3.0", "7")
+SPANS = {"1-2": (1, 2), "1-3": (1, 3), "2-3": (2, 3), "2-7": (2, 7), "1-7": (1, 7), "3-7": (3, 7)}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_ranges_against_brute_force(data):
+    """Tests ranges no wider than 4, and a tree beside them, on small tables, often nearly right."""
+    rows = data.draw(st.integers(2, 5))
+    row = st.tuples(st.sampled_from(NUMBERS), st.sampled_from("123"), st.sampled_from("pq"))
+    original = data.draw(st.lists(row, min_size=rows, max_size=rows))
+    here = {float(a) for a, _, _ in original}
+    wide = {name for name, (a, b) in SPANS.items() if b - a <= 4 and {a, b} <= here}
+
+    def above(value: str) -> tuple[str, ...]:
+        held = (name for name in wide if SPANS[name][0] <= float(value) <= SPANS[name][1])
+        twice = {a for a, _, _ in original if float(a) == 3} == {"3", "3.0"}
+        return (value, "*", *sorted(held), *(("3",) if twice and value == "3.0" else ()))
+
+    released = []
+    for a, b, s in data.draw(st.permutations(original)):
+        up = [data.draw(st.sampled_from(above(a))), data.draw(st.sampled_from(LADDER[b]))]
+        released.append([*up, s])
+    if data.draw(st.booleans()):  # spoil one cell
+        i = data.draw(st.integers(0, rows - 1))
+        released[i][0] = data.draw(st.sampled_from([*NUMBERS, *SPANS, "*", "3-2"]))
+    ladder = {"a": {a: above(a) for a in NUMBERS}, "b": LADDER}
+    expected = any(
+        all(
+            new[0] in ladder["a"][old[0]] and new[1] in ladder["b"][old[1]] and new[2] == old[2]
+            for old, new in zip(original, order, strict=True)
+        )
+        for order in itertools.permutations(released)
+    )
+    names = ["a", "b", "s"]
+    groups = HierarchyRows(tuple(LADDER[leaf] for leaf in sorted({b for _, b, _ in original})))
+    found = verdict(
+        pl.DataFrame(original, names, orient="row"), pl.DataFrame(released, names, orient="row"),
+        k=1, qi=["a", "b"], keep="s", hierarchies={"a": "range:most=4", "b": groups},
+    )  # fmt: skip
+    assert found.lawful == expected, found.reasons
+
+
+def test_a_shuffled_release_with_ranges():
+    """Tests five hundred rows in another order, and the same with a column moved on."""
+    rng = np.random.default_rng(7)
+    frame = pl.DataFrame(
+        {"a": rng.integers(0, 90, 500), "b": rng.normal(size=500).round(2), "c": ["x", "y"] * 250}
+    )
+    asked = {"k": 4, "hierarchies": {"a": "range:round=5", "b": "range"}}
+    release = release_of(from_native(frame), Policy(**asked, order="shuffle", method="mondrian"))
+    assert verdict(frame, release.data, **asked).lawful
+    wrong = release.data.with_columns(pl.col("a").shift(1).fill_null("0-5"))
+    assert not verdict(frame, wrong, **asked).lawful
 
 
 def test_yes():

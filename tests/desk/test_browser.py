@@ -160,6 +160,29 @@ def test_the_editor_by_keys_by_dragging_and_undone(browser: Any, people: Path):
         assert found.faults == []
 
 
+def test_ranges_by_the_form(browser: Any, people: Path):
+    """Tests ranges of numbers with rounded ends, an order of texts, their previews, and undo."""
+    with browsed(browser, Session(str(people))) as found:
+        page = found.page
+        page.click("#levels1")
+        page.fill("#rangeround", "5")
+        page.fill("#rangemost", "20")
+        page.press("#rangemost", "Enter")
+        page.locator(".levels h2:has-text('ranges of neighbours')").wait_for()
+        assert page.input_value("#rule1") == "range:round=5,most=20"
+        assert page.input_value("#rangeround") == "5"
+        page.click("#levels1")
+        page.click("#levels2")
+        page.fill("#rangeorder", "Hof\nUlm\nBonn\nKöln")
+        page.click("text=Show ranges")
+        page.locator(".levels h2:has-text('4 values in order')").wait_for()
+        assert found.texts(".levels > div:first-child li .grow") == ["Hof", "Ulm", "Bonn", "Köln"]
+        page.focus("#main")
+        page.keyboard.press("Control+z")
+        page.locator(".levels h2:has-text('Level 1: suppressed')").wait_for()
+        assert found.faults == []
+
+
 def test_by_keyboard_alone(browser: Any, people: Path):
     """Tests that a release is made, and a k chosen on the curve, without a mouse."""
     with browsed(browser, Session(str(people))) as found:
@@ -219,6 +242,11 @@ def test_every_screen_is_whole_and_accessible(browser: Any, people: Path, theme:
         found.page.click("#levels1")
         found.page.locator(".levels").wait_for()
         require_clean(found, source, "columns")
+        found.page.click("#levels2")
+        found.page.fill("#rule1", "range")
+        found.page.press("#rule1", "Enter")
+        found.page.locator("#rangeorder").wait_for()
+        require_clean(found, source, "an order for ranges")
         found.make()
         found.page.click("#sweep")
         found.page.locator("#curve .dot").first.wait_for(timeout=120_000)

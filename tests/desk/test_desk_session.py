@@ -462,3 +462,71 @@ def test_cost_and_bound_are_told_as_they_move():
     bounds = [point[2] for point in making.points]
     assert bounds == sorted(bounds) and len(making.points) <= 400
     assert making.points[-1][1:] == (4001, 4999)
+
+
+def test_ranges_with_a_preview(page: Page):
+    """Tests the values in their order, what neighbours share, and the way back by undo."""
+    first = page.get("levels?column=age")
+    assert first["kind"] == "numbers" and first["range"] is None
+    page.post("ask", rules={"age": "range:round=5,most=20"}, further={"k": 10})
+    found = page.get("levels?column=age")
+    values, ranges = (level["nodes"] for level in found["levels"])
+    assert found["range"]["round"] == "5" and found["range"]["most"] == "20"
+    assert [int(each[0]) for each in values] == sorted(int(each[0]) for each in values)
+    assert sum(each[1] for each in values) == sum(each[1] for each in ranges) == 60
+    assert all(each[1] >= 10 for each in ranges) and not found["editable"]
+    for value, _, shown in values:
+        low, high = map(int, shown.split("-"))
+        assert low <= int(value) <= high and not low % 5 and not high % 5
+    page.post("undo")
+    assert page.get("levels?column=age") == first
+
+
+def test_ranges_of_few_rows_make_one_class(page: Page):
+    """Tests that what is left over joins its neighbours, also where all are too few."""
+    for k in (31, 60, 61):
+        page.post("ask", rules={"age": "range"}, further={"k": k})
+        (whole,) = page.get("levels?column=age")["levels"][1]["nodes"]
+        assert whole[1] == 60
+
+
+def test_an_order_of_ones_own(page: Page, tmp_path: Path):
+    """Tests ranges of listed values: a release, its files, and the same by command line."""
+    order = ["Hof", "Ulm", "Köln", "Bonn"]
+    state = page.post("order", column="town", values=order, rule="range:cost=values")
+    assert state["ask"]["rules"]["town"] == "range:cost=values"
+    found = page.get("levels?column=town")
+    assert found["order"] == order and found["range"]["kind"] == "order"
+    page.post("ask", further={"k": 4, "order": "keep"}, roles={"sex": "keep"})
+    assert made(page)["state"] == "done"
+    towns = page.session.release.data["town"].to_list()
+    assert any(".." in town for town in towns)
+    page.post("place", folder=str(tmp_path / "out"), names=["release", "policy", "proof"])
+    page.post("publish", replace=False, another=False)
+    out = tmp_path / "out"
+    assert (out / "hierarchy-town.csv").read_text().split() == order
+    kept = (out / "release.csv").read_bytes()
+    command = shlex.split(page.get("state")["command"])
+    assert CliRunner().invoke(cli, command[1:]).exit_code == 0
+    assert (out / "release.csv").read_bytes() == kept
+    again = ["anonymize", page.session.table.path, "-o", str(tmp_path / "again.csv")]
+    told = CliRunner().invoke(
+        cli, [*again, "--policy", str(out / "policy.toml"), "--order", "keep"]
+    )
+    assert told.exit_code == 0, told.output
+    assert (tmp_path / "again.csv").read_bytes() == kept
+    saved = page.post("save", folder=str(tmp_path / "work"))
+    other = Page()
+    assert other.post("load", folder=str(tmp_path / "work"))["ask"] == saved["ask"]
+
+
+def test_ranges_that_are_refused(page: Page):
+    """Tests text without an order, an order that lacks a value, and one with a value twice."""
+    before = page.get("state")
+    assert "no place in its order" in page.refused("ask", rules={"town": "range"})
+    assert "no option" in page.refused("ask", rules={"age": "range:widest=3"})
+    assert "no place" in page.refused("order", column="town", values=["Ulm", "Hof"])
+    assert "twice" in page.refused("order", column="town", values=["Ulm", "Ulm"])
+    twice = page.refused("order", column="town", values=["Ulm"], rule="range:order=file.txt")
+    assert "given twice" in twice
+    assert page.get("state") == before

@@ -105,6 +105,33 @@ def test_typed_columns(spark: Any, scratch: str | None) -> None:
     assert found.cost == here.cost
 
 
+@pytest.mark.parametrize("rows", [1000, 60])
+def test_ranges(spark: Any, scratch: str | None, rows: int) -> None:
+    """Tests that each class shows its least and greatest value, at once and in blocks."""
+    table = people(240, 5).with_columns(pl.col("age").fill_null(30))
+    rules = {"age": "range", "born": "range:most=2"}
+    asked: dict[str, Any] = ROLES | {"qi": ["age", "a.b", "born"], "keep": "*"}
+    frame = plain(spark, table)
+    found = incrowd.spark.release(
+        frame, 3, block_rows=rows, scratch=scratch, hierarchies=rules, **asked
+    )
+    here = ic.anonymize(table.select(pl.all().cast(pl.String)), 3, hierarchies=rules, **asked)
+    assert found.blocks == (rows == 60)
+    if not found.blocks:
+        assert (found.cost, found.lower_bound) == (here.cost, here.lower_bound)
+    assert found.lower_bound <= here.cost
+    counted = sizes_of(found.data, ["age", "a.b", "born"])
+    assert min(counted.values()) >= 3 and len(counted) == found.classes
+    days = pl.date(1970, 1, 1) + pl.duration(days=pl.Series([0, 1, 2, 3]))
+    known = set(pl.select(days.cast(pl.String)).to_series())
+    for row in found.data.collect():
+        low, _, high = row["age"].partition("-")
+        assert 20 <= int(low) <= int(high or low) <= 60
+        low, _, high = row["born"].partition("..")
+        assert row["born"] == "*" or {low, high or low} <= known
+    assert any("-" in row["age"] for row in found.data.collect())
+
+
 def test_equal_numbers_are_one_cell(spark: Any, scratch: str | None) -> None:
     """Tests that −0.0, which is equal to 0.0, does not tell a row of an unchanged column apart."""
     cells = [0.0, -0.0, 0.0, 1.5, 1.5, 1.5, None, None, None] + [float("nan")] * 3

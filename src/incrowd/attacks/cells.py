@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.attacks.scene import People, Seen
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import ends, top_of
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.instance import places_in
 
 Ints = NDArray[np.int64]
@@ -28,7 +30,7 @@ class Cells:
     truth: int64, shape (candidates,): rows under the label that bear the value.
     """
 
-    trees: tuple[Tree, ...]
+    trees: tuple[Family, ...]
     levels: Ints
     nodes: Ints
     label: Ints
@@ -72,7 +74,7 @@ class Cells:
 
 
 def cells_of(
-    trees: tuple[Tree, ...], levels: Ints, nodes: Ints, hidden: Bools, place: Ints, codes: Ints
+    trees: tuple[Family, ...], levels: Ints, nodes: Ints, hidden: Bools, place: Ints, codes: Ints
 ) -> Cells:
     """Return the hidden cells of some labels.
 
@@ -118,16 +120,6 @@ def hidden_cells(seen: Seen, members: People, most: int, rng: np.random.Generato
     )  # fmt: skip
 
 
-def ends(tree: Tree, level: Ints, node: Ints) -> tuple[Ints, Ints]:
-    """Return the first leaf under each node, and the one after the last; int64."""
-    low, high = np.zeros(len(level), np.int64), np.zeros(len(level), np.int64)
-    for one in range(tree.levels):
-        at = np.flatnonzero(level == one)
-        low[at] = np.searchsorted(tree.node[one], node[at], "left")
-        high[at] = np.searchsorted(tree.node[one], node[at], "right")
-    return low, high
-
-
 def opened(cells: Cells, seen: Seen) -> Ints:
     """int64, shape (candidates,): rows of the largest class that the cell, opened, would fit.
 
@@ -139,10 +131,12 @@ def opened(cells: Cells, seen: Seen) -> Ints:
     width = len(cells.trees)
     for j, tree in enumerate(cells.trees):
         mine = np.flatnonzero(cells.by == j)
-        for level in range(tree.levels - 1):
+        ranged = isinstance(tree, RangeFamily)  # of these only the value itself lies below
+        for level in range(1 if ranged else tree.levels - 1):
             some = mine[cells.levels[cells.at[mine], j] > level]
             levels, nodes = cells.levels[cells.at[some]], cells.nodes[cells.at[some]]
-            levels[:, j], nodes[:, j] = level, tree.node[level][cells.value[some]]
+            value = cells.value[some]
+            levels[:, j], nodes[:, j] = level, value if ranged else tree.node[level][value]
             spot = places_in(known, np.column_stack([levels, nodes]).reshape(-1, 2 * width))
             size = np.where(spot >= 0, seen.sizes[spot], 0)
             found[some] = np.maximum(found[some], size)
@@ -159,7 +153,7 @@ def swapped(cells: Cells, seen: Seen) -> Ints:
         every = np.arange(len(some))
         levels[every, cells.by[some]] = 0
         nodes[every, cells.by[some]] = cells.value[some]
-        levels[:, d], nodes[:, d] = other.levels - 1, 0
+        levels[:, d], nodes[:, d] = top_of(other), 0
         spot = places_in(known, np.column_stack([levels, nodes]))
         found[some] += np.where(spot >= 0, seen.sizes[spot], 0)
     return found

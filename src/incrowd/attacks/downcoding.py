@@ -20,12 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.attacks.cells import Cells, cells_of, ends, hidden_cells, opened, swapped
+from incrowd.attacks.cells import Cells, cells_of, hidden_cells, opened, swapped
 from incrowd.attacks.findings import Outcome
 from incrowd.attacks.fits import Fits, fits_of
 from incrowd.attacks.rates import Rate, Z
 from incrowd.attacks.scene import People, Scene, Seen
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import ends
+from incrowd.hierarchy.range_family import RangeFamily
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -119,11 +121,31 @@ def under_masks(seen: Seen, people: People, rng: np.random.Generator) -> tuple[C
     nodes = np.empty_like(levels)
     hidden = np.zeros(levels.shape, bool)
     for j, tree in enumerate(seen.trees):
-        nodes[:, j] = tree.node[levels[:, j], codes[:, j]]
+        if isinstance(tree, RangeFamily):
+            both = around(tree, levels[:, j], seen.nodes[masks, j], codes[:, j], rng)
+            levels[:, j], nodes[:, j] = both
+        else:
+            nodes[:, j] = tree.node[levels[:, j], codes[:, j]]
         low, high = ends(tree, levels[:, j], nodes[:, j])
         hidden[:, j] = high - low > 1
     cells = cells_of(seen.trees, levels, nodes, hidden, np.arange(MASKS), codes)
     return cells, fitting(cells, people)
+
+
+def around(
+    family: RangeFamily, levels: Ints, nodes: Ints, codes: Ints, rng: np.random.Generator
+) -> tuple[Ints, Ints]:
+    """Return level and node of intervals as long as these, moved by lot so that they hold a value.
+
+    ``*`` where no interval holds it.
+    """
+    size, known = len(family.leaves), len(family.leaves) - sum(not text for text in family.first)
+    low, end = ends(family, levels, nodes)
+    length = end - low
+    first = np.clip(codes - (rng.random(len(codes)) * length).astype(np.int64), 0, known - length)
+    levels = np.where((levels == 1) & (codes >= known), 2, levels)
+    spans = first * size + first + length - 1
+    return levels, np.where(levels == 0, codes, np.where(levels == 1, spans, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +157,7 @@ class Counts:
     trees: one for each quasi-identifier.  codes: int64, shape (people, columns).
     """
 
-    trees: tuple[Tree, ...]
+    trees: tuple[Family, ...]
     codes: Ints
 
     def figures(self, cells: Cells, fits: Fits, leave: bool) -> Floats:

@@ -6,7 +6,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import ends
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.published.verification import Nodes, fitting
 
 Ints = NDArray[np.int64]
@@ -60,7 +62,7 @@ class Fits:
         return np.bincount(self.place, minlength=classes).astype(np.int64)
 
 
-def fits_of(trees: tuple[Tree, ...], levels: Ints, nodes: Ints, sizes: Ints, codes: Ints) -> Fits:
+def fits_of(trees: tuple[Family, ...], levels: Ints, nodes: Ints, sizes: Ints, codes: Ints) -> Fits:
     """Find all classes that fit each person.
 
     Parameters
@@ -76,7 +78,7 @@ def fits_of(trees: tuple[Tree, ...], levels: Ints, nodes: Ints, sizes: Ints, cod
     kind, place = fitting(Nodes(trees, kinds), none, right)
     cost = np.zeros(len(kind), np.int64)
     for j in range(columns):
-        cost += trees[j].cost[levels[place, j], kinds[kind, j]]
+        cost += cell_costs(trees[j], kinds[kind, j], levels[place, j], nodes[place, j])
     order = np.lexsort((place, -sizes[place], cost, kind))
     kind, place, cost = kind[order], place[order], cost[order]
     width = np.bincount(kind, minlength=len(kinds))
@@ -87,3 +89,11 @@ def fits_of(trees: tuple[Tree, ...], levels: Ints, nodes: Ints, sizes: Ints, cod
     )
     at = start[kind_of[person]] + within
     return Fits(people, person, place[at], cost[at])
+
+
+def cell_costs(tree: Family, leaves: Ints, levels: Ints, nodes: Ints) -> Ints:
+    """int64, shape (cells,): what values below these nodes pay."""
+    if not isinstance(tree, RangeFamily):
+        return tree.cost[levels, leaves]
+    low, end = ends(tree, levels, nodes)
+    return np.where(levels == 2, tree.dearest, tree.join_costs(low, end - 1))

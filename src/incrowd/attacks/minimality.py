@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from incrowd.attacks.findings import Outcome
 from incrowd.attacks.rates import Rate
 from incrowd.attacks.scene import Scene, Seen
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.base import Group
 
 Ints = NDArray[np.int64]
@@ -94,10 +95,17 @@ def affected(
 def splits(seen: Seen, place: int, codes: Ints) -> NDArray[np.bool_]:
     """bool, shape (splits, rows): rows that agree at some finer level of a hidden column.
 
+    Of a range those up to one of its values.
+
     Both sides have k rows at least, so that the model alone can forbid the split.
     """
     found = []
     for j, tree in enumerate(seen.trees):
+        if isinstance(tree, RangeFamily):
+            cuts = np.unique(codes[:, j])[:-1] if seen.levels[place, j] else ()
+            parts = [codes[:, j] <= cut for cut in cuts]
+            found += [part for part in parts if seen.k <= part.sum() <= len(codes) - seen.k]
+            continue
         for level in range(int(seen.levels[place, j])):
             node = tree.node[level][codes[:, j]]
             for value, rows in zip(*np.unique(node, return_counts=True), strict=True):

@@ -12,9 +12,8 @@ from incrowd.attacks.whose import rows_in_order, rows_matched, rows_of_proof
 from incrowd.encoding.encoded import require_no_star
 from incrowd.errors import InputError
 from incrowd.hierarchy.build import build_trees
-from incrowd.hierarchy.family import trees_of as only_trees
-from incrowd.hierarchy.labels import places_of, with_star
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import places_among, with_star
 from incrowd.policy.base import Policy
 from incrowd.policy.models import model_of
 from incrowd.policy.roles import Roles
@@ -99,7 +98,7 @@ def scene_of(tables: Tables) -> Scene:
 
 
 def seen_of(
-    tables: Tables, release: Table, trees: tuple[Tree, ...], levels: Ints, nodes: Ints
+    tables: Tables, release: Table, trees: tuple[Family, ...], levels: Ints, nodes: Ints
 ) -> tuple[Seen, Ints]:
     """Return a release as everybody sees it, and int64 of shape (its rows,): their classes."""
     labels, place = classes_of(levels, nodes)
@@ -128,7 +127,7 @@ def places(rows: int, whose: Ints, place: Ints) -> Ints:
 
 
 def shadow_of(
-    tables: Tables, release: Table, trees: tuple[Tree, ...], people: People | None
+    tables: Tables, release: Table, trees: tuple[Family, ...], people: People | None
 ) -> Scene:
     """Return the scene of a release of the other people, in whose order it stands."""
     assert people is not None
@@ -138,7 +137,7 @@ def shadow_of(
 
 
 def other_of(
-    tables: Tables, release: Table, trees: tuple[Tree, ...], codes: Ints, members: Ints
+    tables: Tables, release: Table, trees: tuple[Family, ...], codes: Ints, members: Ints
 ) -> tuple[Other, bool]:
     """Return another release with the class of each member in it, and whether that is a guess.
 
@@ -164,7 +163,7 @@ def require_columns(what: str, table: Table, names: Sequence[str]) -> None:
         raise InputError(f"{what}: lacks the columns {', '.join(map(repr, lost))}")
 
 
-def trees_of(columns: dict[str, list[Column]], policy: Policy, roles: Roles) -> tuple[Tree, ...]:
+def trees_of(columns: dict[str, list[Column]], policy: Policy, roles: Roles) -> tuple[Family, ...]:
     """Return the hierarchies over the values of all people."""
     values = {
         name: tuple(dict.fromkeys(text for column in encoded for text in column.values))
@@ -172,16 +171,16 @@ def trees_of(columns: dict[str, list[Column]], policy: Policy, roles: Roles) -> 
     }
     sources = {n: s for n, s in policy.sources().items() if n not in roles.sensitive}
     found, _ = build_trees(values, sources, policy.cost, policy.weights)
-    return only_trees([with_star(tree, policy.star) for tree in found], "incrowd attack")
+    return tuple(with_star(tree, policy.star) for tree in found)
 
 
-def leaves(column: Column, tree: Tree) -> Ints:
+def leaves(column: Column, tree: Family) -> Ints:
     """int64, shape (rows,): leaf of each cell."""
     place = {value: code for code, value in enumerate(tree.leaves)}
     return np.array([place[value] for value in column.values] or [0], np.int64)[column.codes]
 
 
-def labels_of(release: Table, trees: tuple[Tree, ...]) -> tuple[Ints, Ints]:
+def labels_of(release: Table, trees: tuple[Family, ...]) -> tuple[Ints, Ints]:
     """Return level and node of each released cell, int64 of shape (rows, columns).
 
     Raises
@@ -191,7 +190,8 @@ def labels_of(release: Table, trees: tuple[Tree, ...]) -> tuple[Ints, Ints]:
     levels = np.zeros((release.rows, len(trees)), np.int64)
     nodes = np.zeros_like(levels)
     for j, tree in enumerate(trees):
-        column, place = release.encode(tree.column), places_of(tree)
+        column = release.encode(tree.column)
+        place = places_among(tree, column.values)
         known = [place.get(text, (-1, -1)) for text in column.values]
         both = np.array(known or [(0, 0)], np.int64)[column.codes].reshape(-1, 2)
         strange = np.flatnonzero(both[:, 0] < 0)

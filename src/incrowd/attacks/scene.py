@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.attacks.fits import Fits, fits_of
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import ends
 from incrowd.privacy.model import Model
 
 Ints = NDArray[np.int64]
@@ -47,7 +48,7 @@ class Seen:
     model: all that every class obeys; None where that is not about rows.
     """
 
-    trees: tuple[Tree, ...]
+    trees: tuple[Family, ...]
     levels: Ints
     nodes: Ints
     sizes: Ints
@@ -66,10 +67,8 @@ class Seen:
         """bool, shape (classes, columns): whether the label is more than one value."""
         kinds = np.zeros(self.nodes.shape, bool)
         for j, tree in enumerate(self.trees):
-            for level in range(1, tree.levels):
-                under = np.bincount(tree.node[level], minlength=len(tree.labels[level]))
-                at = self.levels[:, j] == level
-                kinds[at, j] = under[self.nodes[at, j]] > 1
+            low, high = ends(tree, self.levels[:, j], self.nodes[:, j])
+            kinds[:, j] = high - low > 1
         return kinds
 
 

@@ -20,6 +20,7 @@ from incrowd.attacks.findings import Outcome
 from incrowd.attacks.fits import Fits
 from incrowd.attacks.rates import Rate
 from incrowd.attacks.scene import People, Scene, Seen
+from incrowd.hierarchy.labels import ends
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -73,8 +74,8 @@ def predicates(seen: Seen, rng: np.random.Generator) -> tuple[Ints, Ints, Ints, 
     for c, around in zip(classes.tolist(), reach.tolist(), strict=True):
         best = (BY_CHANCE, -1, -1)
         for j in np.flatnonzero(seen.hidden[c]).tolist():
-            tree = seen.trees[j]
-            under = np.flatnonzero(tree.node[seen.levels[c, j]] == seen.nodes[c, j])
+            low, end = ends(seen.trees[j], seen.levels[[c], j], seen.nodes[[c], j])
+            under = np.arange(int(low[0]), int(end[0]))
             share = shares[j][under] / shares[j][under].sum()
             p = one_of(share, int(seen.sizes[c])) * np.exp(-share * around)
             top = int(p.argmax())
@@ -114,11 +115,8 @@ def elsewhere(seen: Seen, shares: list[Floats], classes: Ints) -> Floats:
     for i, c in enumerate(classes.tolist()):
         fit = seen.sizes.astype(np.float64)
         fit[c] = 0.0
-        for j, tree in enumerate(seen.trees):
-            level, node = int(seen.levels[c, j]), int(seen.nodes[c, j])
-            under = np.flatnonzero(tree.node[level] == node)
-            low, high = int(under[0]), int(under[-1])
-            first, last, sums = chance[j]
+        for first, last, sums in chance:
+            low, high = first[c], last[c]
             a, b = np.maximum(first, low), np.minimum(last, high)
             shared = np.where(a <= b, sums[b + 1] - sums[a], 0.0)
             fit *= np.maximum(shared, 0.0) / (sums[last + 1] - sums[first])
@@ -128,15 +126,8 @@ def elsewhere(seen: Seen, shares: list[Floats], classes: Ints) -> Floats:
 
 def label_shares(seen: Seen, j: int, share: Floats) -> tuple[Ints, Ints, Floats]:
     """Return the first and last leaf under each class's label, and running sums of the shares."""
-    tree = seen.trees[j]
-    first = np.empty(len(seen.sizes), np.int64)
-    last = np.empty_like(first)
-    for level in range(tree.levels):
-        at = seen.levels[:, j] == level
-        nodes = np.arange(len(tree.labels[level]))
-        first[at] = np.searchsorted(tree.node[level], nodes, "left")[seen.nodes[at, j]]
-        last[at] = np.searchsorted(tree.node[level], nodes, "right")[seen.nodes[at, j]] - 1
-    return first, last, np.concatenate([[0.0], np.cumsum(share)])
+    first, end = ends(seen.trees[j], seen.levels[:, j], seen.nodes[:, j])
+    return first, end - 1, np.concatenate([[0.0], np.cumsum(share)])
 
 
 def bearers(fits: Fits, people: People, classes: Ints, column: Ints, value: Ints) -> Ints:

@@ -63,6 +63,11 @@ class PriceBound:
         """
         if instance.plain:
             return cls()
+        if instance.ranged:  # more patterns are near, and small steps tell them apart
+            return cls(
+                rounds=16, iterations=80, margin=(0.6, 0.01), rate=(0.1, 0.001), lift=1.2,
+                pairs=12_000_000, patterns=4_000_000,
+            )  # fmt: skip
         return cls(rounds=9, margin=(1.0, 0.05), rate=(0.1, 0.002), lift=1.2)
 
     def split(self) -> "tuple[PriceBound, PriceBound]":

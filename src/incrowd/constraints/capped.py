@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from incrowd.constraints.plan import Limit, Plan, trees_in
+from incrowd.constraints.plan import Limit, Plan
 from incrowd.constraints.possible import require_possible
 from incrowd.constraints.repairing import Repair, changed_cells
 from incrowd.constraints.solving import ENDINGS, solve_plan, solve_with
@@ -24,8 +24,9 @@ from incrowd.driver.solve import Solved
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError, StoppedError
 from incrowd.hierarchy.build import DEAREST_ROW
+from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import moved
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.run.events import Event
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
@@ -147,7 +148,7 @@ class Search:
         """Return a release's cost, with two of the dearest cells for each that is too many."""
         changed = changed_cells(self.table, solved.solution)
         over = sum(max(0, p.limit.count(changed) - p.limit.most) for p in self.prices)
-        return solved.cost + 2 * over * max(map(dearest, trees_in(self.table)))
+        return solved.cost + 2 * over * max(map(dearest, self.table.instance.trees))
 
     def over(self) -> bool:
         """Whether there is nothing to gain, or no time."""
@@ -174,7 +175,7 @@ class Search:
         counts = self.offer(solved)
         for price, count in zip(self.prices, counts, strict=True):
             j = price.limit.column
-            unit = 0 if j is None else dearest(trees_in(self.table)[j]) * self.fine
+            unit = 0 if j is None else dearest(self.table.instance.trees[j]) * self.fine
             price.learn(count, unit, self.met(counts))
 
     def shared(self, seconds: float, priced: bool) -> Context:
@@ -191,21 +192,24 @@ class Search:
 
         return replace(self.context, stop=share, listener=listen)
 
-    def dearer(self) -> list[Tree]:
+    def dearer(self) -> list[Family]:
         """Return the trees with the prices of changed cells on top."""
-        plain = trees_in(self.table)
-        trees = [tree.times(self.fine) for tree in plain]
+        trees = [tree.times(self.fine) for tree in self.table.instance.trees]
         for price in self.prices:
             j = price.limit.column
             if j is not None and price.now:
-                extra = moved(plain[j]).astype(np.int64) * price.now
-                trees[j] = replace(trees[j], cost=trees[j].cost + extra)
+                tree = trees[j]
+                if isinstance(tree, RangeFamily):
+                    trees[j] = tree.dearer(price.now)
+                else:
+                    extra = moved(tree).astype(np.int64) * price.now
+                    trees[j] = replace(tree, cost=tree.cost + extra)
         return trees
 
     @property
     def fine(self) -> int:
         """What one unit of the table's costs is in the finer unit of the prices."""
-        return FINE if sum(map(dearest, trees_in(self.table))) * FINE < DEAREST_ROW else 1
+        return FINE if sum(map(dearest, self.table.instance.trees)) * FINE < DEAREST_ROW else 1
 
     def offer(self, solved: Solved) -> list[int]:
         """Keep a release within the caps if it is the best so far; return the changed cells."""
@@ -254,7 +258,7 @@ class Search:
         )
 
 
-def dearest(tree: Tree) -> int:
+def dearest(tree: Family) -> int:
     """Return what the dearest cell of a column costs."""
     return tree.dearest
 

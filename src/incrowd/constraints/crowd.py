@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
 from incrowd.problem.instance import NodeTables
-from incrowd.problem.join import meet
+from incrowd.problem.join import meet, span_cost
 
 Ints = NDArray[np.int64]
 
@@ -94,8 +94,11 @@ def value_of(
     columns = len(low)
     level = np.zeros(columns, np.int64)
     for j in range(columns):
-        at = meet(j, low[j], high[j], int(tables.start[j]), tables)
-        level[j] = (at - tables.start[j]) // tables.width[j]
+        if tables.ranged[j] >= 0:
+            level[j] = 1 if low[j] != high[j] else 0
+        else:
+            at = meet(j, low[j], high[j], int(tables.start[j]), tables)
+            level[j] = (at - tables.start[j]) // tables.width[j]
     total = 0
     for j in range(columns):
         if level[j] == 0 and costs.link[j] >= 0:
@@ -103,7 +106,10 @@ def value_of(
                 if costs.link[i] == costs.link[j] and level[i] > 0:
                     level[j] = 1
         if level[j] > 0:
-            cost = tables.cost[tables.start[j] + level[j] * tables.width[j] + low[j]]
+            if tables.ranged[j] >= 0:
+                cost = span_cost(j, low[j], high[j], tables)
+            else:
+                cost = tables.cost[tables.start[j] + level[j] * tables.width[j] + low[j]]
             total += size * int(cost * costs.fine + costs.by_column[j]) + weight
     return total
 

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError, no_column
-from incrowd.hierarchy.family import trees_of
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy.base import Policy
 from incrowd.policy.cap import Cap
 from incrowd.policy.roles import Roles
@@ -59,16 +58,6 @@ def is_constrained(policy: Policy) -> bool:
     return bool(policy.fixed or policy.linked or policy.caps)
 
 
-def trees_in(table: Coded) -> tuple[Tree, ...]:
-    """Return the hierarchies of a table with constraints.
-
-    Raises
-    ------
-    OutOfScopeError: some columns are generalized to ranges.
-    """
-    return trees_of(table.instance.trees, "a release with fixed, linked or capped columns")
-
-
 def plan_of(table: Coded, policy: Policy) -> Plan:
     """Return the constraints of a policy on a table.
 
@@ -78,9 +67,10 @@ def plan_of(table: Coded, policy: Policy) -> Plan:
     """
     source = table.source
     require_columns(policy, table.roles, source.columns)
-    place, trees = {name: j for j, name in enumerate(table.roles.qi)}, trees_in(table)
+    place, trees = {name: j for j, name in enumerate(table.roles.qi)}, table.instance.trees
     for name in (name for names in policy.linked for name in names):
-        if trees[place[name]].levels > 2:
+        tree = trees[place[name]]
+        if isinstance(tree, RangeFamily) or tree.levels > 2:
             raise InputError(
                 f"linked: column {name!r} has a hierarchy; columns are linked by suppressing them "
                 f"together: leave its hierarchy out (--hierarchy {name}=none), or do not link it"

@@ -11,10 +11,12 @@ import numpy as np
 
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.support import support_prices
-from incrowd.constraints.plan import Limit, Plan, trees_in
+from incrowd.constraints.plan import Limit, Plan
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError
+from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import moved
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.problem import Problem
 
 VISITS = 3_000_000  # nodes that the count may touch for each cap; without an end it says nothing
@@ -43,13 +45,17 @@ def least_changed(table: Coded, limit: Limit) -> int:
     k = Problem(instance, table.model).smallest_class if instance.rows else 0
     if k < 2 or instance.rows < k:
         return 0
-    trees = [
-        replace(tree, cost=moved(tree).astype(np.int64) * (limit.column in (None, j)))
-        for j, tree in enumerate(trees_in(table))
-    ]
-    counting = PrefixTree(replace(instance, trees=tuple(trees), scale=1))
-    price, complete = support_prices(counting, k, VISITS)
+    trees = [counting(tree, limit.column in (None, j)) for j, tree in enumerate(instance.trees)]
+    patterns = PrefixTree(replace(instance, trees=tuple(trees), scale=1))
+    price, complete = support_prices(patterns, k, VISITS)
     if not complete:
         return 0
     of_row = price[instance.copies[table.copy_of_row]]
     return int(of_row.sum() if limit.inside is None else of_row[limit.inside].sum())
+
+
+def counting(tree: Family, counted: bool) -> Family:
+    """Return a column whose changed cells cost 1 each, or nothing where they do not count."""
+    if isinstance(tree, RangeFamily):
+        return tree.counting(counted)
+    return replace(tree, cost=moved(tree).astype(np.int64) * counted)

@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.constraints.plan import Limit, Plan, plan_of, trees_in
+from incrowd.constraints.plan import Limit, Plan, plan_of
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import leaves_under
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
 from incrowd.tables.base import Column
 
@@ -32,7 +34,7 @@ def constraints_broken(
     InputError: a subgroup cannot be told in a release whose rows stand in another order.
     """
     plan = plan_of(table, policy)
-    trees = trees_in(table)
+    trees = table.instance.trees
     changed = np.column_stack([changed_in(tree, columns[tree.column]) for tree in trees])
     for link in plan.links:
         some = changed[:, list(link)]
@@ -52,7 +54,7 @@ def constraints_broken(
             )
 
 
-def changed_in(tree: Tree, column: Column) -> Mask:
+def changed_in(tree: Family, column: Column) -> Mask:
     """bool, shape (rows,): which released cells are no original value."""
     leaves = set(tree.leaves)
     return np.array([text not in leaves for text in column.values] or [False])[column.codes]
@@ -88,11 +90,17 @@ def in_order(table: Coded, columns: Mapping[str, Column]) -> bool:
         before, after = table.source.encode(name), columns[name]
         if before.values != after.values or (before.codes != after.codes).any():
             return False
-    for j, tree in enumerate(trees_in(table)):
+    for j, tree in enumerate(table.instance.trees):
         column = columns[tree.column]
         pairs = np.unique(np.column_stack([table.leaves[:, j], column.codes]), axis=0)
+        ranged = isinstance(tree, RangeFamily)
+        below = leaves_under(tree, column.values) if ranged else {}
         for leaf, code in pairs.tolist():
-            path = [tree.labels[up][tree.node[up, leaf]] for up in range(tree.levels)]
-            if column.values[code] not in path:
+            text = column.values[code]
+            if ranged:
+                lies = text == tree.leaves[leaf] or leaf in below.get(text, ())
+            else:
+                lies = text in (tree.labels[up][tree.node[up, leaf]] for up in range(tree.levels))
+            if not lies:
                 return False
     return True

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.constraints.crowd import Costs, new_crowd, revalue
-from incrowd.constraints.plan import Plan, trees_in
+from incrowd.constraints.plan import Plan
 from incrowd.constraints.repair import sweep
 from incrowd.encoding.encoded import Coded
-from incrowd.hierarchy.labels import moved
+from incrowd.hierarchy.labels import labels_of_spans, moved
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.solution import Solution
 from incrowd.reduce.fixed import groups_of
 from incrowd.reduce.linked import LinkedSolution
@@ -136,8 +137,12 @@ class Repair:
 def changed_cells(table: Coded, solution: Solution) -> NDArray[np.bool_]:
     """bool, shape (rows, quasi-identifiers): which cells a solution changes."""
     class_of_row = solution.classes[table.copy_of_row]
-    trees = enumerate(trees_in(table))
-    columns = [
-        moved(tree)[solution.levels[class_of_row, j], table.leaves[:, j]] for j, tree in trees
-    ]
+    columns = []
+    for j, tree in enumerate(table.instance.trees):
+        leaf = table.leaves[:, j]
+        if isinstance(tree, RangeFamily):
+            _, ids, own = labels_of_spans(tree, *(ends[:, j] for ends in solution.spans))
+            columns.append((ids[class_of_row] >= 0) & (own[class_of_row] != leaf))
+        else:
+            columns.append(moved(tree)[solution.levels[class_of_row, j], leaf])
     return np.column_stack(columns)

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from incrowd.constraints.groups import require_lawful_groups
-from incrowd.constraints.plan import Plan, trees_in
+from incrowd.constraints.plan import Plan
 from incrowd.driver.solve import Solved, solve
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import OutOfScopeError, StoppedError
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.fixed import FixColumns
@@ -33,11 +33,11 @@ def solve_plan(table: Coded, plan: Plan, method: str | Solver, context: Context)
     OutOfScopeError: the method does not serve the parts.
     """
     require_lawful_groups(table, plan)
-    return solve_with(table, plan, trees_in(table), method, context)[0]
+    return solve_with(table, plan, table.instance.trees, method, context)[0]
 
 
 def solve_with(
-    table: Coded, plan: Plan, trees: Sequence[Tree], method: str | Solver, context: Context
+    table: Coded, plan: Plan, trees: Sequence[Family], method: str | Solver, context: Context
 ) -> tuple[Solved, int]:
     """Solve under the costs of ``trees``; also return the bound under these costs.
 

@@ -1,5 +1,6 @@
 """What is asked of a release, as plain data that can be undone, saved and sent to the page."""
 
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,8 @@ from typing import Any
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.file import HierarchyRows
 from incrowd.hierarchy.missing import sparing
-from incrowd.hierarchy.spec import RULES, parse
+from incrowd.hierarchy.ranges import Ranges
+from incrowd.hierarchy.spec import ORDERED, RULES, in_folder, parse
 from incrowd.policy import Policy
 from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import Reader
@@ -36,7 +38,8 @@ class Ask:
     ----------
     roles: column → one of ``ROLES``, for every column in the table's order.
     rules: column → rule or file of its hierarchy.
-    own: column → rows of a hierarchy made on the page, from the leaf to ``*``.
+    own: column → rows of a hierarchy made on the page, from the leaf to ``*``; where the column has
+        a rule as well, the values in the order of that rule's ranges, a row of one text each.
     further: other keys of a policy file.
     """
 
@@ -152,9 +155,21 @@ class Ask:
             return self
         return replace(self, further={**self.further, "seed": secrets.randbits(52)})
 
-    def with_own(self, column: str, rows: Sequence[Sequence[str]]) -> "Ask":
-        """Return what is asked with a hierarchy of one's own for a column."""
+    def with_own(
+        self, column: str, rows: Sequence[Sequence[str]], rule: str | None = None
+    ) -> "Ask":
+        """Return what is asked with a hierarchy of one's own for a column, or an order for ranges.
+
+        Parameters
+        ----------
+        rows: of a hierarchy; of an order the values, a row of one text each.
+        rule: of an order: ``range`` with its other options.
+        """
         rules = {name: rule for name, rule in self.rules.items() if name != column}
+        if rule is not None:
+            if ORDERED.match(rule):
+                raise InputError("the order is given twice: by its values and by a file")
+            rules[column] = rule
         own = {**self.own, column: tuple(tuple(row) for row in rows)}
         return replace(self, rules=rules, own=own)
 
@@ -164,9 +179,13 @@ class Ask:
 
     def hierarchy(self, column: str) -> Any:
         """Return the source or the text of a column's hierarchy; None where it has none."""
-        if column in self.own:
+        if column not in self.own:
+            return self.rules.get(column)
+        if column not in self.rules:
             return HierarchyRows(self.own[column], f"the hierarchy of {column!r}")
-        return self.rules.get(column)
+        order = tuple(row[0] for row in self.own[column])
+        _, _, rest = self.rules[column].partition(":")
+        return replace(Ranges.parse(rest), order=order, origin=own_file(column))
 
     def source(self, column: str) -> Any:
         """Return where a column's hierarchy comes from, marks of missing values kept from it."""
@@ -189,10 +208,17 @@ class Ask:
         known = (*roles["qi"], *roles["sensitive"])
         hierarchies = {name: self.hierarchy(name) for name in known}
         if place is not None:
-            hierarchies |= {name: place(name) for name in known if name in self.own}
+            hierarchies |= {name: self.placed(name, place) for name in known if name in self.own}
         further = Reader("asked", Path()).table(self._fitting(roles["qi"]), OPTIONS, "")
         used = {name: rule for name, rule in hierarchies.items() if rule is not None}
         return Policy(**roles, hierarchies=used, **further)
+
+    def placed(self, column: str, place: Callable[[str], str]) -> str:
+        """Return how others name a hierarchy or an order that stands in a file."""
+        if column not in self.rules:
+            return place(column)
+        _, _, rest = self.rules[column].partition(":")
+        return f"range:{','.join(filter(None, (f'order={place(column)}', rest)))}"
 
     def _fitting(self, qi: Sequence[str]) -> dict[str, Any]:
         """Return the further keys without what is said of columns that are no longer changed."""
@@ -219,8 +245,14 @@ def _mapping(changes: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return given
 
 
+def own_file(column: str) -> str:
+    """Return the name of the file of a hierarchy, or an order, that was made on the page."""
+    plain = re.sub(r"[^\w-]+", "_", column) or "column"
+    return f"hierarchy-{plain}.csv"
+
+
 def whole_path(rule: str) -> str:
     """Return a rule as it is, and a file's path so that it holds in every folder."""
     if rule.partition(":")[0] in RULES or not Path(rule).is_file():
-        return rule
+        return in_folder(rule, Path.cwd())
     return str(Path(rule).resolve())

@@ -72,7 +72,8 @@ def show_levels(session: Session, given: Given) -> dict[str, Any]:
     """The hierarchy of a column, level by level."""
     name = text(given, "column")
     column = session.table.column(name)
-    return levels.preview(name, column, session.ask.source(name))
+    k = session.ask.further.get("k", 2)
+    return levels.preview(name, column, session.ask.source(name), k)
 
 
 def rows(session: Session, given: Given) -> dict[str, Any]:
@@ -166,6 +167,12 @@ def borders(session: Session, given: Given) -> dict[str, Any]:
     return told(session)
 
 
+def order(session: Session, given: Given) -> dict[str, Any]:
+    """Put a column's values in an order, of which classes show ranges: ``range:most=2``."""
+    session.order(text(given, "column"), texts(given, "values"), text(given, "rule", "range"))
+    return told(session)
+
+
 def step(by: int) -> Call:
     """Return the call that undoes or redoes."""
 
@@ -225,6 +232,7 @@ WRITE: dict[str, Call] = {
     "group": group,
     "ungroup": ungroup,
     "borders": borders,
+    "order": order,
     "undo": step(-1),
     "redo": step(1),
     "run": doing(lambda session, given: session.make()),

@@ -1,4 +1,7 @@
-"""A column's hierarchy level by level, and the editor: values grouped, groups undone, borders."""
+"""A column's hierarchy level by level, and the editor: values grouped, groups undone, borders.
+
+Ranges have no levels: of them the values in their order are shown, and what neighbours would share.
+"""
 
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
@@ -8,8 +11,12 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import HierarchyError, InputError
+from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.file import HierarchyRows
 from incrowd.hierarchy.ladder import Ladder
+from incrowd.hierarchy.missing import bare_of
+from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.hierarchy.ranges import Ranges, kind_of
 from incrowd.hierarchy.spec import parse
 from incrowd.hierarchy.tree import STAR
 from incrowd.tables.base import Column
@@ -25,17 +32,75 @@ def ladder_of(name: str, column: Column, hierarchy: Any) -> Ladder:
     return source.build(name, column.values)
 
 
-def preview(name: str, column: Column, hierarchy: Any) -> dict[str, Any]:
+def fits(name: str, column: Column, hierarchy: Any) -> None:
+    """Raise HierarchyError unless the column's values have a place in its hierarchy."""
+    build_trees({name: column.values}, {name: hierarchy})
+
+
+def preview(name: str, column: Column, hierarchy: Any, k: int) -> dict[str, Any]:
     """Return the nodes of each level with the rows of each and the node above.
+
+    Of ranges: the values in their order, and what classes of neighbours, k rows each, would show.
 
     Raises
     ------
     HierarchyError: the hierarchy does not fit the column.
     """
-    ladder = ladder_of(name, column, hierarchy)
+    few = len(column.values) <= MOST_EDITED
+    found = {"column": name, "kind": kind_of(column.values[:MOST_EDITED])}
+    rule = bare_of(hierarchy)
+    if isinstance(rule, Ranges):
+        (family,), _ = build_trees({name: column.values}, {name: hierarchy})
+        assert isinstance(family, RangeFamily)
+        stated = {name: text or "" for name, text in family.rule.items() if name != "order"}
+        order = [leaf for leaf in family.leaves if leaf is not None] if few else []
+        return found | {
+            "levels": neighbours(family, rows_by(column, family.leaves), k),
+            "range": stated | {"file": rule.origin}, "order": order, "editable": False,
+        }  # fmt: skip
+    levels = levels_of(ladder_of(name, column, hierarchy), column)
+    order = sorted(value for value in column.values if value is not None) if few else []
+    return found | {"levels": levels, "range": None, "order": order, "editable": few}
+
+
+def rows_by(column: Column, leaves: Sequence[str | None]) -> Any:
+    """int64, shape (leaves,): the rows of each value."""
     place = {value: code for code, value in enumerate(column.values)}
     counts = np.bincount(column.codes, minlength=len(column.values))
-    rows = np.array([counts[place[leaf]] for leaf in ladder.leaves], np.int64)
+    return np.array([counts[place[leaf]] for leaf in leaves], np.int64)
+
+
+def neighbours(family: RangeFamily, rows: Any, k: int) -> list[dict[str, Any]]:
+    """Return the values in their order, and the ranges of neighbours that are k rows or more."""
+    count = len(family.leaves) - len(family.spared) - (None in family.leaves)
+    begins, sizes = [], []
+    for code in range(count):
+        if not sizes or sizes[-1] >= k:
+            begins.append(code)
+            sizes.append(0)
+        sizes[-1] += int(rows[code])
+    if len(sizes) > 1 and sizes[-1] < k:  # too few are left for a class of their own
+        begins.pop()
+        sizes[-2:] = [sum(sizes[-2:])]
+    ends = [*(begin - 1 for begin in begins[1:]), count - 1]
+    shown = (
+        [family.label(low, high) for low, high in zip(begins, ends, strict=True)] if sizes else []
+    )
+    of = np.searchsorted(begins, np.arange(count), "right") - 1
+    values = [
+        [family.leaves[code], int(rows[code]), shown[of[code]] if code < count else family.star]
+        for code in range(min(len(family.leaves), MOST_SHOWN))
+    ]
+    ranges = [[text, size, family.star] for text, size in zip(shown, sizes, strict=True)]
+    return [
+        {"nodes": values, "number": len(family.leaves)},
+        {"nodes": ranges[:MOST_SHOWN], "number": len(ranges)},
+    ]
+
+
+def levels_of(ladder: Ladder, column: Column) -> list[dict[str, Any]]:
+    """Return the nodes of each level of a ladder, see ``preview``."""
+    rows = rows_by(column, ladder.leaves)
     levels = []
     for up in range(ladder.levels):
         node, labels = ladder.node[up], ladder.labels[up]
@@ -48,8 +113,7 @@ def preview(name: str, column: Column, hierarchy: Any) -> dict[str, Any]:
             for leaf in first[:MOST_SHOWN]
         ]
         levels.append({"nodes": nodes, "number": len(first)})
-    editable = len(column.values) <= MOST_EDITED
-    return {"column": name, "levels": levels, "editable": editable}
+    return levels
 
 
 def rows_of(name: str, column: Column, hierarchy: Any) -> Rows:
@@ -170,3 +234,21 @@ def fitting(name: str, column: Column, rows: Rows) -> Rows:
     except HierarchyError as error:
         raise InputError(str(error)) from None
     return rows
+
+
+def in_order(name: str, column: Column, values: Sequence[str]) -> Rows:
+    """Return the values of a column in an order, a row of one text each.
+
+    Raises
+    ------
+    InputError: one stands there twice, or there are too many.
+    """
+    order = [value for value in values if value.strip()]
+    if len(set(order)) < len(order):
+        raise InputError("a value stands twice in the order")
+    if len(column.values) > MOST_EDITED:
+        raise InputError(
+            f"column {name!r} has more than {MOST_EDITED:,} values: order them in a file, "
+            "range:order=FILE"
+        )
+    return [[value] for value in order]

@@ -1,12 +1,13 @@
 """What leaves the desk: files in the folder that was named, each whole or not at all."""
 
-import re
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from incrowd.desk.ask import Ask
+from incrowd.desk.ask import Ask, own_file
 from incrowd.errors import InputError, did_you_mean
 from incrowd.hierarchy.file import HierarchyRows
 from incrowd.hierarchy.make import file_text
@@ -16,6 +17,8 @@ from incrowd.release import Release
 from incrowd.report.make import write_report
 from incrowd.report.view import Inside
 from incrowd.tables.atomic import whole
+
+Rows = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,7 @@ def places(folder: str, names: Sequence[str], table: str) -> dict[str, str]:
 
 def hierarchy_place(folder: str, column: str) -> str:
     """Return the file of a hierarchy that was made on the page."""
-    plain = re.sub(r"[^\w-]+", "_", column) or "column"
-    return str(Path(folder) / f"hierarchy-{plain}.csv")
+    return str(Path(folder) / own_file(column))
 
 
 def options(where: Mapping[str, str]) -> list[str]:
@@ -94,15 +96,27 @@ def require_free(paths: Sequence[str], replace: bool) -> None:
         raise InputError(f"{', '.join(there)}: already in the folder; say that it may be replaced")
 
 
+def hierarchy_text(column: str, rows: Rows) -> bytes:
+    """Return the file of a hierarchy."""
+    return file_text(
+        HierarchyRows(tuple(map(tuple, rows))).build(column, [row[0] for row in rows])
+    ).encode()
+
+
+def order_text(column: str, rows: Rows) -> bytes:
+    """Return the file of an order, a value a line."""
+    text = io.StringIO()
+    csv.writer(text, delimiter="\x1f", lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
+
+
 def write_hierarchies(ask: Ask, folder: str) -> list[str]:
     """Write the hierarchies made on the page; return their files."""
     written = []
     for column, rows in ask.own.items():
         place = hierarchy_place(folder, column)
         with whole(place) as file:
-            leaves = [row[0] for row in rows]
-            ladder = HierarchyRows(rows).build(column, leaves)
-            file.write(file_text(ladder).encode())
+            file.write((order_text if column in ask.rules else hierarchy_text)(column, rows))
         written.append(place)
     return written
 

@@ -14,7 +14,7 @@ from incrowd.desk import figures, publish
 from incrowd.desk.analysis import compared
 from incrowd.desk.ask import Ask
 from incrowd.desk.columns import columns_of
-from incrowd.desk.levels import fitting, ladder_of
+from incrowd.desk.levels import fits, fitting, in_order
 from incrowd.desk.spelling import Spelling
 from incrowd.desk.work import RUNNING, Making, Sweeping, Work, facts_of
 from incrowd.errors import InputError, no_column
@@ -174,7 +174,7 @@ class Session:
         with self.lock:
             ask = self.ask.changed(changes, self.table.source.columns)
             for name in changes.get("rules", {}):  # a rule must fit before it counts
-                ladder_of(name, self.table.column(name), ask.source(name))
+                fits(name, self.table.column(name), ask.source(name))
             self.become(replace(self.now, ask=ask))
 
     def regroup(self, column: str, rows: Sequence[Sequence[str]]) -> None:
@@ -182,6 +182,15 @@ class Session:
         with self.lock:
             rows = fitting(column, self.table.column(column), [list(row) for row in rows])
             self.become(replace(self.now, ask=self.ask.with_own(column, rows)))
+
+    def order(self, column: str, values: Sequence[str], rule: str) -> None:
+        """Give a column an order of one's own, of which classes show ranges."""
+        with self.lock:
+            ask = self.ask.changed({"rules": {column: rule}}, self.table.source.columns)
+            rows = in_order(column, self.table.column(column), values)
+            ask = ask.with_own(column, rows, rule)
+            fits(column, self.table.column(column), ask.source(column))
+            self.become(replace(self.now, ask=ask))
 
     def step(self, by: int) -> None:
         """Undo (−1) or redo (1)."""

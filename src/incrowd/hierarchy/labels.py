@@ -88,6 +88,69 @@ def places_of(tree: Tree) -> dict[str | None, tuple[int, int]]:
     return place
 
 
+def places_among(family: Family, texts: Iterable[str | None]) -> dict[str | None, tuple[int, int]]:
+    """Return label → (level, node) of those of these texts that are labels.
+
+    Of a column with intervals: 0 and the leaf; 1 and ``least * leaves + greatest`` code of the
+    interval; 2 and 0 for ``*``.  Where a number is written in several ways, their text is the
+    interval that holds them all.
+    """
+    if not isinstance(family, RangeFamily):
+        known = places_of(family)
+        return {text: known[text] for text in texts if text in known}
+    size = len(family.leaves)
+    own = {leaf: code for code, leaf in enumerate(family.leaves)}
+    found: dict[str | None, tuple[int, int]] = {}
+    for text, (low, high) in spans_of(family, texts).items():
+        found[text] = (1, low * size + high)
+    for text in texts:
+        if text == family.star:
+            found[text] = (2, 0)
+        elif text in own:
+            found.setdefault(text, (0, own[text]))
+    return found
+
+
+def ends(
+    family: Family, level: NDArray[np.integer], node: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first leaf under each node, and the one after the last; see ``places_among``."""
+    if isinstance(family, RangeFamily):
+        size = len(family.leaves)
+        low, high = np.divmod(node, size)
+        low = np.where(level == 0, node, np.where(level == 1, low, 0))
+        high = np.where(level == 0, node, np.where(level == 1, high, size - 1))
+        return low.astype(np.int64), high.astype(np.int64) + 1
+    low, high = np.zeros(len(level), np.int64), np.zeros(len(level), np.int64)
+    for one in range(family.levels):
+        at = np.flatnonzero(level == one)
+        low[at] = np.searchsorted(family.node[one], node[at], "left")
+        high[at] = np.searchsorted(family.node[one], node[at], "right")
+    return low, high
+
+
+def top_of(family: Family) -> int:
+    """Return the level of ``*``; see ``places_among``."""
+    return 2 if isinstance(family, RangeFamily) else family.levels - 1
+
+
+def spans_of(family: RangeFamily, texts: Iterable[str | None]) -> dict[str | None, tuple[int, int]]:
+    """Return text → the least and the greatest code of the interval that it is, if it is one."""
+    first = {text: code for code, text in reversed(list(enumerate(family.first))) if text}
+    last = {text: code for code, text in enumerate(family.last) if text}
+    found = {}
+    for text in texts:
+        if text is None or text == family.star:
+            continue
+        low, between, high = text.partition(family.between)
+        ends = (low, high) if between and low in first and high in last else (text, text)
+        if ends[0] in first and ends[1] in last:
+            a, b = first[ends[0]], last[ends[1]]
+            if a < b <= family.reach[a]:
+                found[text] = a, b
+    return found
+
+
 def leaves_under(
     family: Family, labels: Iterable[str | None]
 ) -> dict[str | None, NDArray[np.int64]]:
@@ -98,14 +161,10 @@ def leaves_under(
     """
     wanted, found = set(labels), {}
     if isinstance(family, RangeFamily):
-        first = {text: code for code, text in reversed(list(enumerate(family.first)))}
-        last = {text: code for code, text in enumerate(family.last)}
         if family.star in wanted:
             found[family.star] = np.arange(len(family.leaves))
-        for label in wanted - {None, family.star, *family.leaves}:
-            low, between, high = str(label).partition(family.between)
-            if between and low in first and high in last:
-                found[label] = np.arange(first[low], last[high] + 1)
+        for label, (low, high) in spans_of(family, wanted - {*family.leaves}).items():
+            found[label] = np.arange(low, high + 1)
         return found
     for level in range(1, family.levels):
         for node, label in enumerate(family.labels[level]):

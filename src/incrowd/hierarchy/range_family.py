@@ -117,6 +117,23 @@ class RangeFamily:
         down, up = self.down * np.int64(factor), self.up * np.int64(factor)
         return replace(self, down=down, up=up, dearest=self.dearest * factor)
 
+    def dearer(self, price: int) -> "RangeFamily":
+        """Return the family with a price on top for each changed cell."""
+        return replace(self, up=self.up + np.int64(price), dearest=self.dearest + price)
+
+    def counting(self, counted: bool) -> "RangeFamily":
+        """Return the family where a changed cell costs 1, or nothing where it does not count.
+
+        Nothing too where a number is written in several ways: its interval reads like one of them.
+        """
+        pairs = zip(self.first, self.last[1:], strict=False)
+        twice = any(first == last for first, last in pairs if first)
+        one = int(counted and not twice)
+        size = len(self.leaves)
+        return replace(
+            self, down=np.zeros(size, np.int64), up=np.full(size, one, np.int64), dearest=one
+        )
+
     def label(self, low: int, high: int) -> str | None:
         """Return the text of the join of two codes, ``low <= high``."""
         if low == high:

@@ -1,7 +1,7 @@
 """The rule that generalizes an ordered column to the smallest interval that holds a class."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -187,6 +187,15 @@ class Ranges:
         return kind, [place for place in found[kind] if place is not None]
 
 
+def kind_of(values: Sequence[str | None]) -> str | None:
+    """Return ``"numbers"`` or ``"dates"`` where all values that are not missing are such."""
+    known, _ = distinct(values)
+    known, _ = apart(known)
+    kinds = {NUMBERS: number_of, DATES: day_of}
+    found = (kind for kind, read in kinds.items() if None not in map(read, known))
+    return next(found, None) if known else None
+
+
 @dataclass(frozen=True)
 class Ends:
     """Where the intervals that begin and end at each value do so, and how that is written."""
@@ -236,6 +245,13 @@ def positions(place: list[Fraction], ends: Ends, cost: str) -> tuple[list[int], 
         return int((2 * NCP_SCALE * (x - least) + widest) // (2 * widest))
 
     return [position(x) for x in first], [position(x) for x in last]
+
+
+def places_by(rule: Mapping[str, Any]) -> Callable[[str], Fraction | None]:
+    """Return where a value stands in the order that a rule states (``Ranges.stated``), or None."""
+    if rule["kind"] == ORDER:
+        return {value: Fraction(i) for i, value in enumerate(rule["order"])}.get
+    return number_of if rule["kind"] == NUMBERS else day_of
 
 
 def number_of(value: str) -> Fraction | None:

@@ -1,5 +1,6 @@
 """Hierarchies as written on the command line and in policy files: ``interval:5,10``, a file …"""
 
+import re
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from incrowd.hierarchy.ranges import Ranges
 from incrowd.hierarchy.suppression import Suppression
 
 RULES = ("interval", "bands", "prefix", "keep", "date", "range", "none")
+ORDERED = re.compile(r"(range:(?:[^,]*,)*\s*order=)([^,]+)")
+"""How a range names the file of its order."""
 ALLOWED = (
     "allowed are interval:5,10,20, bands:0,18,65+, range, prefix:1,2, keep:1,3, date, none, or a "
     "file (leaf;level1;…;*)"
@@ -57,6 +60,11 @@ def parse(text: str, folder: str | Path = ".") -> Source:
     if text.strip() and path.is_file():
         return HierarchyFile(path)
     raise HierarchyError(_unknown(text, rule, path))
+
+
+def in_folder(rule: str, folder: str | Path) -> str:
+    """Return a rule, the file that it names (``range:order=FILE``) looked for in a folder."""
+    return ORDERED.sub(lambda found: found[1] + str(Path(folder) / found[2].strip()), rule)
 
 
 def _width(part: str, text: str) -> Decimal:

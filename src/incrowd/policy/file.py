@@ -132,17 +132,20 @@ class Reader:
             raise self.wrong(path, "a text in quotes", given)
         if key.choices and given not in key.choices:
             raise InputError(f"{self.name}: {path} is {given!r}{did_you_mean(given, key.choices)}")
-        if key.file and (self.folder / given.strip()).is_file() and not self.is_rule(given):
-            return str(self.folder / given.strip())
-        return given
+        return self.placed(given) if key.file else given
 
-    @staticmethod
-    def is_rule(text: str) -> bool:
-        """Whether a text is a rule although a file is called like it; ``./date`` is the file."""
-        from incrowd.hierarchy.spec import RULES
+    def placed(self, text: str) -> str:
+        """Return a rule or a file, its path from the policy file's folder.
+
+        A rule is no file, although one is called like it; ``./date`` is the file.
+        """
+        from incrowd.hierarchy.spec import RULES, in_folder
 
         words = (*RULES, "equal", "ordered", "hierarchy", "level", "ncp", "stars")
-        return text.strip().partition(":")[0] in words
+        if text.strip().partition(":")[0] in words:
+            return in_folder(text, self.folder)
+        path = self.folder / text.strip()
+        return str(path) if path.is_file() else text
 
     def lists(self, given: Any, key: Option, path: str) -> Any:
         """Return a list of names, or a list of such lists."""

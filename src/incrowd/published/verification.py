@@ -17,9 +17,9 @@ from incrowd.constraints.plan import is_constrained, require_columns
 from incrowd.constraints.published import constraints_broken
 from incrowd.encoding.encoded import Coded, coded
 from incrowd.errors import OutOfScopeError
-from incrowd.hierarchy.family import trees_of
-from incrowd.hierarchy.labels import places_of
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import places_among
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.base import Group
@@ -29,6 +29,7 @@ from incrowd.tables.base import Column, Source, encoded_alike
 from incrowd.tables.spreadsheet import undone
 
 Ints = NDArray[np.int64]
+PAIRS = 1 << 22  # of rows looked at together; bounds the memory
 
 
 @dataclass(frozen=True)
@@ -137,10 +138,10 @@ def _rows_differ(
     rows_left = len(next(iter(columns.values())).codes)
     nodes = np.empty((rows_left, table.instance.columns), np.int64)
     levels = np.empty_like(nodes)
-    trees = trees_of(table.instance.trees, "incrowd verify without a proof")
+    trees = table.instance.trees
     for j, tree in enumerate(trees):
         column = columns[tree.column]
-        place = places_of(tree)
+        place = places_among(tree, column.values)
         known = [place.get(text, (-1, -1)) for text in column.values] or [(0, 0)]
         if (-1, -1) in known:
             rows = np.flatnonzero(np.array([at == (-1, -1) for at in known])[column.codes])
@@ -184,25 +185,43 @@ def common_keys(pairs: list[tuple[Column, Column]], rows: int, rows_left: int) -
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """The ancestors of each original cell.  ``leaves``: int64, shape (rows, columns)."""
+    """The ancestors of each original cell.  ``leaves``: int64, shape (rows, columns).
 
-    trees: tuple[Tree, ...]
+    Levels and nodes are those of ``incrowd.hierarchy.labels.places_among``.
+    """
+
+    trees: tuple[Family, ...]
     leaves: Ints
 
     def at(self, levels: Sequence[int], rows: Ints) -> Ints:
-        """int64, shape (len(rows), columns): ancestors at one level per column."""
-        chosen = [
-            tree.node[level][self.leaves[rows, j]]
-            for j, (tree, level) in enumerate(zip(self.trees, levels, strict=True))
-        ]
+        """int64, shape (len(rows), columns): ancestors at one level per column.
+
+        0 for an interval, of which there may be several.
+        """
+        chosen = []
+        for j, (tree, level) in enumerate(zip(self.trees, levels, strict=True)):
+            own = self.leaves[rows, j]
+            if isinstance(tree, RangeFamily):
+                chosen.append(own if level == 0 else np.zeros_like(own))
+            else:
+                chosen.append(tree.node[level][own])
         return np.column_stack(chosen).astype(np.int64)
 
     def fit(self, levels: Ints, nodes: Ints) -> bool:
         """Whether row i of the release stands above row i of the original, for every i."""
         return all(
-            np.array_equal(tree.node[levels[:, j], self.leaves[:, j]], nodes[:, j])
+            below(tree, self.leaves[:, j], levels[:, j], nodes[:, j]).all()
             for j, tree in enumerate(self.trees)
         )
+
+
+def below(tree: Family, leaves: Ints, levels: Ints, nodes: Ints) -> NDArray[np.bool_]:
+    """bool, shape (rows,): whether each leaf lies below a node."""
+    if not isinstance(tree, RangeFamily):
+        return tree.node[levels, leaves] == nodes
+    low, high = np.divmod(nodes, len(tree.leaves))
+    inside = (low <= leaves) & (leaves <= high)
+    return np.where(levels == 0, leaves == nodes, (levels == 2) | inside)
 
 
 def _unmatched(originals: Nodes, before: Ints, levels: Ints, nodes: Ints, after: Ints) -> int:
@@ -231,7 +250,8 @@ def _unmatched(originals: Nodes, before: Ints, levels: Ints, nodes: Ints, after:
 def fitting(originals: Nodes, keys: Ints, right: Ints) -> tuple[Ints, Ints]:
     """Return which distinct originals (int64) lie below which distinct released rows (int64).
 
-    One join per combination of levels that occurs in the release.
+    One join per combination of levels that occurs in the release; of intervals their ends are
+    compared, pair by pair.
     """
     width = len(originals.trees)
     everyone = np.arange(len(keys))
@@ -242,8 +262,41 @@ def fitting(originals: Nodes, keys: Ints, right: Ints) -> tuple[Ints, Ints]:
     for levels, (begin, end) in zip(shape, pairwise(cuts.tolist()), strict=True):
         members = order[begin:end]
         above = np.column_stack([keys, originals.at(levels.tolist(), everyone)])
-        below = np.column_stack([right[members, 0], right[members, 1 + width :]])
-        at = places_in(below, above)
-        tails.append(everyone[at >= 0])
-        heads.append(members[at[at >= 0]])
+        nodes = right[members, 1 + width :]
+        ranged = [
+            j
+            for j, (tree, level) in enumerate(zip(originals.trees, levels.tolist(), strict=True))
+            if isinstance(tree, RangeFamily) and level == 1
+        ]
+        labels = np.column_stack([right[members, 0], nodes])
+        labels[:, [1 + j for j in ranged]] = 0
+        if not ranged:
+            at = places_in(labels, above)
+            tails.append(everyone[at >= 0])
+            heads.append(members[at[at >= 0]])
+            continue
+        for tail, head in paired(labels, above):
+            fits = np.ones(len(tail), bool)
+            for j in ranged:
+                low, high = np.divmod(nodes[head, j], len(originals.trees[j].leaves))
+                leaf = originals.leaves[tail, j]
+                fits &= (low <= leaf) & (leaf <= high)
+            tails.append(tail[fits])
+            heads.append(members[head[fits]])
     return np.concatenate(tails), np.concatenate(heads)
+
+
+def paired(labels: Ints, above: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Yield, some at a time, all pairs of a row of ``above`` and an equal one of ``labels``."""
+    kinds, kind_of, sizes = np.unique(labels, axis=0, return_inverse=True, return_counts=True)
+    order = np.argsort(kind_of.ravel(), kind="stable")
+    begins = np.cumsum(sizes) - sizes
+    at = places_in(kinds, above)
+    rows = np.flatnonzero(at >= 0)
+    count = sizes[at[rows]]
+    cuts = np.searchsorted(np.cumsum(count), np.arange(PAIRS, count.sum() + PAIRS, PAIRS))
+    for some in np.split(np.arange(len(rows)), np.unique(cuts)):
+        times = count[some]
+        tail = np.repeat(rows[some], times)
+        within = np.arange(len(tail)) - np.repeat(np.cumsum(times) - times, times)
+        yield tail, order[np.repeat(begins[at[rows[some]]], times) + within]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,9 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import HierarchyError, VerificationError
-from incrowd.hierarchy.family import trees_of
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.hierarchy.ranges import places_by
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
@@ -20,9 +23,40 @@ if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
 
 Row = tuple[str | None, ...]
+Path = tuple[Any, ...]
+"""Of a tree the labels of a value, leaf first; of intervals the value and its place, or None."""
 Ints = NDArray[np.int64]
 NOWHERE = object()
 """Equals no label."""
+SPAN, WHOLE = 1, 2
+"""Levels of a column with intervals: 0 is the value, 1 an interval, 2 the star."""
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class that was learnt.
+
+    Attributes
+    ----------
+    cost: per row; labels: what its rows are released as.
+    ends: column → place of the ends, of the columns that show an interval.
+    """
+
+    cost: int
+    labels: Row
+    ends: Mapping[int, tuple[Fraction, Fraction]]
+
+    def holds(self, paths: Sequence[Path | None]) -> bool:
+        """Whether the values lie in the intervals."""
+        places = (
+            (low, (paths[j] or (None, None))[1], high) for j, (low, high) in self.ends.items()
+        )
+        return all(place is not None and low <= place <= high for low, place, high in places)
+
+    @property
+    def rank(self) -> tuple[int, tuple[str, ...]]:
+        """Cheap ones first, then in the order of texts."""
+        return self.cost, tuple(map(str, self.labels))
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,15 +68,15 @@ class Patterns:
     trees: of the columns, over the values that were learnt from; sources: behind them.
     star: a suppressed cell.
     seen: row → released row, for the rows that were learnt from.
-    patterns: levels of the columns → labels at these levels → cost per row of the class.
+    patterns: levels of the columns → labels at these levels, "" for an interval → the classes.
     cost: of the release that ``seen`` makes, in units of 1/scale of the instance.
     """
 
-    trees: tuple[Tree, ...]
+    trees: tuple[Family, ...]
     sources: Mapping[str, "Hierarchy"]
     star: str
     seen: Mapping[Row, Row]
-    patterns: Mapping[tuple[int, ...], Mapping[Row, int]]
+    patterns: Mapping[tuple[int, ...], Mapping[Row, Sequence[Class]]]
     cost: int
 
     def released(self, rows: Sequence[Row]) -> list[Row]:
@@ -59,33 +93,37 @@ class Patterns:
         }
         return [self.seen[row] if row in self.seen else answer[row] for row in rows]
 
-    def _covered(self, paths: Sequence[Row | None]) -> Row:
+    def _covered(self, paths: Sequence[Path | None]) -> Row:
         """Return the cheapest pattern above a row, given by its values' paths."""
-        best: tuple[int, tuple[str, ...], Row] | None = None
+        best: Class | None = None
         for levels, classes in self.patterns.items():
             labels = tuple(
                 self._label(path, level, tree)
                 for path, level, tree in zip(paths, levels, self.trees, strict=True)
             )
-            if labels in classes:
-                found = (classes[labels], tuple(map(str, labels)), labels)
-                best = found if best is None or found[:2] < best[:2] else best
-        return (self.star,) * len(self.trees) if best is None else best[2]
+            for found in classes.get(labels, ()):
+                if found.holds(paths) and (best is None or found.rank < best.rank):
+                    best = found
+        return (self.star,) * len(self.trees) if best is None else best.labels
 
-    def _label(self, path: Row | None, level: int, tree: Tree) -> Any:
+    def _label(self, path: Path | None, level: int, tree: Family) -> Any:
         """Return the label of a value at a level; a value without a path has the root alone."""
-        if level == tree.levels - 1:
+        ranged = isinstance(tree, RangeFamily)
+        if level == (WHOLE if ranged else tree.levels - 1):
             return self.star
-        return NOWHERE if path is None else path[level]
+        return NOWHERE if path is None else "" if ranged and level == SPAN else path[level]
 
-    def _paths(self, j: int, values: set[str | None]) -> dict[str | None, Row | None]:
+    def _paths(self, j: int, values: set[str | None]) -> Mapping[str | None, Path | None]:
         """Return each value's labels from leaf to root, or None where its column cannot place it.
 
         A missing value that was not learnt has no path either: only stars cover it.
         """
         tree = self.trees[j]
+        if isinstance(tree, RangeFamily):
+            at = places_by(tree.rule)
+            return {value: (value, None if value is None else at(value)) for value in values}
         place = {leaf: code for code, leaf in enumerate(tree.leaves)}
-        paths: dict[str | None, Row | None] = dict.fromkeys(values)
+        paths: dict[str | None, Path | None] = dict.fromkeys(values)
         for value in values.intersection(place):
             code = place[value]
             paths[value] = tuple(
@@ -149,22 +187,18 @@ def patterns_of(release: Release) -> Patterns:
     VerificationError: a class is not lawful after all (checked again at the end).
     """
     table = release.coded
-    trees = trees_of(table.instance.trees, "the scikit-learn transformer")
+    trees = table.instance.trees
     solution = together(table, release.solved.solution)
     sources = release.policy.sources()
     class_of_row = solution.classes[table.copy_of_row]
     first = np.unique(class_of_row, return_index=True)[1]
     labels_of_class: list[Row] = []
-    patterns: dict[tuple[int, ...], dict[Row, int]] = {}
+    patterns: dict[tuple[int, ...], dict[Row, list[Class]]] = {}
     for c, row in enumerate(first.tolist()):
-        levels = tuple(solution.levels[c].tolist())
-        labels = tuple(
-            tree.labels[level][tree.node[level, table.leaves[row, j]]]
-            for j, (tree, level) in enumerate(zip(trees, levels, strict=True))
-        )
-        labels_of_class.append(labels)
-        known = patterns.setdefault(levels, {})
-        known[labels] = min(known.get(labels, 1 << 62), int(solution.class_costs[c]))
+        levels, found = learnt(trees, solution, c, table.leaves[row])
+        labels_of_class.append(found.labels)
+        key = tuple("" if j in found.ends else label for j, label in enumerate(found.labels))
+        patterns.setdefault(levels, {}).setdefault(key, []).append(found)
     distinct, at = np.unique(table.leaves, axis=0, return_index=True)
     seen = {
         tuple(tree.leaves[code] for tree, code in zip(trees, codes, strict=True)): labels_of_class[
@@ -174,6 +208,27 @@ def patterns_of(release: Release) -> Patterns:
     }
     star = release.policy.star
     return Patterns(trees, sources, star, seen, patterns, solution.cost)
+
+
+def learnt(
+    trees: Sequence[Family], solution: Solution, c: int, leaves: NDArray[np.integer]
+) -> tuple[tuple[int, ...], Class]:
+    """Return the levels of a class's columns, and the class; ``leaves``: codes of one row."""
+    levels: list[int] = solution.levels[c].tolist()
+    labels: list[str | None] = []
+    ends: dict[int, tuple[Fraction, Fraction]] = {}
+    for j, tree in enumerate(trees):
+        if not isinstance(tree, RangeFamily):
+            labels.append(tree.labels[levels[j]][tree.node[levels[j], leaves[j]]])
+            continue
+        low, high = (int(each[c, j]) for each in solution.spans)
+        labels.append(tree.label(low, high))
+        both = [places_by(tree.rule)(text) for text in (tree.first[low], tree.last[high])]
+        if levels[j] and labels[-1] == tree.star:
+            levels[j] = WHOLE
+        elif levels[j] and both[0] is not None and both[1] is not None:
+            ends[j] = both[0], both[1]
+    return tuple(levels), Class(int(solution.class_costs[c]), tuple(labels), ends)
 
 
 def together(table: Coded, solution: Solution) -> Solution:

@@ -7,6 +7,7 @@ import numpy as np
 from pyspark.sql import functions as sf
 
 from incrowd.errors import OutOfScopeError
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.base import Group
 from incrowd.spark.keeping import Keeper
 from incrowd.spark.plan import on_batches, on_table
@@ -90,9 +91,8 @@ def planned(coded: "DataFrame", task: Task, distinct: int, most: int) -> tuple[S
 
 def by_changes(levels: Codes, count: np.ndarray, task: Task) -> list[int]:
     """Return the columns, the least changed first."""
-    share = [
-        float(count @ (levels[:, j] / max(1, tree.levels - 1))) for j, tree in enumerate(task.trees)
-    ]
+    heights = [1 if isinstance(tree, RangeFamily) else tree.levels - 1 for tree in task.trees]
+    share = [float(count @ (levels[:, j] / max(1, up))) for j, up in enumerate(heights)]
     return sorted(range(len(share)), key=lambda j: (share[j], j))
 
 

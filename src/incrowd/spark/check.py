@@ -9,7 +9,7 @@ from pyspark.sql import functions as sf
 
 from incrowd.checker.ladder import rungs, validated
 from incrowd.errors import VerificationError
-from incrowd.published.ladders import ladder_of
+from incrowd.published.ladders import ladder_of, ranges_of
 from incrowd.spark.keeping import Keeper
 from incrowd.spark.plan import on_batches, on_table
 from incrowd.spark.task import PAIRS, Task
@@ -82,23 +82,25 @@ def cells(kinds: "DataFrame", task: Task, names: Sequence[str]) -> list[tuple[in
 
     By a ladder of its own, not by what the search made of it.
     """
-
     width = len(names)
     both = kinds.select(*(f"c{j}" for j in range(width)), *(f"r{j}" for j in range(width)), "n")
     pairs = both.mapInArrow(on_batches("tasks.pairs", task), PAIRS)
     pairs = pairs.groupBy("j", "code", "text").agg(sf.sum("n").alias("n")).toArrow()
     ladders = [rungs(validated(ladder_of(t), n)) for t, n in zip(task.trees, names, strict=True)]
     prices = [{(leaf, label): cost for leaf, label, cost in rows.rows()} for rows in ladders]
+    intervals = ranges_of(task.trees)
     found = np.zeros((width, 3), object)
     for j, code, text, n in zip(*(column.to_pylist() for column in pairs.columns), strict=True):
         leaf = task.trees[j].leaves[code]
         pays = prices[j].get((leaf, text))
+        if pays is None and task.trees[j].column in intervals:
+            pays = intervals[task.trees[j].column].pays(leaf, text)
         if pays is None:
             raise VerificationError(
                 f"column {names[j]!r}: a released cell is neither the original value nor one of "
                 "its ancestors"
             )
-        found[j] += (pays * n, n * (leaf != text), int(task.trees[j].cost[-1][code]) * n)
+        found[j] += (pays * n, n * (leaf != text), int(task.trees[j].roots[code]) * n)
     return [(int(pays), int(moved), int(most)) for pays, moved, most in found]
 
 

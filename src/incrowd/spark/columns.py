@@ -10,7 +10,6 @@ from pyarrow import compute
 from incrowd.encoding.encoded import require_no_star
 from incrowd.errors import InputError
 from incrowd.hierarchy.build import build_trees
-from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.labels import with_star
 from incrowd.policy.base import Policy
 from incrowd.policy.models import model_of
@@ -51,7 +50,7 @@ def task_of(
         policy.cost,
         policy.weights,
     )
-    trees = trees_of([with_star(tree, policy.star) for tree in families], "Spark")
+    trees = tuple(with_star(tree, policy.star) for tree in families)
     qi = tuple(codec(values[t.column], texts[t.column], t.leaves) for t in trees)
     columns: dict[str, Column] = {}
     hidden: list[Codec] = []

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from incrowd.errors import InputError
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
 from incrowd.privacy.model import Model
 
 CODED = "k array<int>, s array<int>, n bigint"
@@ -19,11 +19,12 @@ PAIRS = "j int, code int, text string, n bigint"
 """How often a column's leaf code is released as a text."""
 
 RECORDS = (
-    "k array<int>, s array<int>, l array<int>, n bigint, cls bigint, rep array<int>, price double, "
-    "bound bigint, how string"
+    "k array<int>, s array<int>, l array<int>, span array<int>, n bigint, cls bigint, "
+    "rep array<int>, price double, bound bigint, how string"
 )
 """``n`` copies of a distinct row in class ``cls``, released at levels ``l``.
 
+``span``: of the columns with intervals the least code in the class, then the greatest.
 ``rep``: leaf codes of the first row of the class.  ``price``: the row's, in units of 1/scale.
 ``bound`` and ``how`` (method and why it ended) stand in the first record of a block only.
 """
@@ -71,7 +72,7 @@ class Task:
 
     qi: tuple[Codec, ...]
     sensitive: tuple[Codec, ...]
-    trees: tuple[Tree, ...]
+    trees: tuple[Family, ...]
     scale: int
     model: Model
     names: tuple[str, ...]

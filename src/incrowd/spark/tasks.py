@@ -1,9 +1,13 @@
 """What runs in the workers and needs no search: values to codes, codes to values, counts."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.instance import Instance, row_order
@@ -96,12 +100,15 @@ def records(
     row, member = key // classes, key % classes
     first = np.empty(classes, np.int64)
     first[member[::-1]] = row[::-1]
+    ranged = ranged_of(instance.trees)
+    spans = np.hstack([ends[:, ranged] for ends in solution.spans])
     once = len(key) - 1
     return pa.table(
         {
             "k": lists(instance.codes[row]),
             "s": lists(instance.sensitive_codes[row]),
             "l": lists(solution.levels[member]),
+            "span": lists(spans[member]),
             "n": pa.array(count.astype(np.int64)),
             "cls": pa.array((np.int64(block) << 40) + member),
             "rep": lists(instance.codes[first[member]]),
@@ -110,6 +117,11 @@ def records(
             "how": pa.array([how] + [None] * once, pa.string()),
         }
     )
+
+
+def ranged_of(trees: Sequence[Family]) -> list[int]:
+    """Return the columns that are generalized to intervals."""
+    return [j for j, tree in enumerate(trees) if isinstance(tree, RangeFamily)]
 
 
 def place(task: Task, splits: Splits, by: str, table: pa.Table) -> pa.Table:
@@ -123,13 +135,19 @@ def decode(task: Task, table: pa.Table) -> pa.Table:
     codes = matrix(table, "k", len(task.trees))
     levels = matrix(table, "l", len(task.trees))
     secret = matrix(table, "s", len(task.sensitive))
+    ranged = ranged_of(task.trees)
+    low, high = np.hsplit(matrix(table, "span", 2 * len(ranged)), 2)
     out: dict[str, pa.Array | pa.ChunkedArray] = {}
     for j, codec in enumerate(task.qi):
         out[f"c{j}"] = codec.decode(codes[:, j])
     for j, codec in enumerate(task.sensitive):
         out[f"s{j}"] = codec.decode(secret[:, j])
     for j, tree in enumerate(task.trees):
-        out[f"r{j}"] = pa.array(released(tree.labels, tree.node, codes[:, j], levels[:, j]))
+        if isinstance(tree, RangeFamily):
+            at = ranged.index(j)
+            out[f"r{j}"] = shown(tree, low[:, at], high[:, at])
+        else:
+            out[f"r{j}"] = released(tree.labels, tree.node, codes[:, j], levels[:, j])
     out["n"] = table.column("n")
     return pa.table(out)
 
@@ -141,6 +159,13 @@ def released(
     start = np.concatenate([[0], np.cumsum([len(names) for names in labels])])
     every = pa.array([name for names in labels for name in names], pa.string())
     return every.take(pa.array(start[levels] + node[levels, codes]))
+
+
+def shown(family: RangeFamily, low: Codes, high: Codes) -> pa.Array:
+    """Return the texts of cells in classes of which these are the least and greatest codes."""
+    both, at = np.unique(np.stack([low, high]), axis=1, return_inverse=True)
+    texts = [family.label(*ends) for ends in both.T.tolist()]
+    return pa.array(texts, pa.string()).take(pa.array(at.ravel()))
 
 
 def pairs(task: Task, table: pa.Table) -> pa.Table:

@@ -14,9 +14,9 @@ from tiny import random_table
 from incrowd.problem.instance import from_codes
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
-from incrowd.solvers.matching import pipeline
+from incrowd.solvers.matching import pipeline, separation, walk
 from incrowd.solvers.matching.dual import with_odd_sets
-from incrowd.solvers.matching.nodes import FAR, grid_of
+from incrowd.solvers.matching.nodes import FAR, grid_of, pair_cost
 from incrowd.solvers.matching.reduction import (
     any_groups,
     greedy_groups,
@@ -25,6 +25,7 @@ from incrowd.solvers.matching.reduction import (
 )
 from incrowd.solvers.matching.separation import components, violated_sets
 from incrowd.solvers.matching.walk import Walker
+from solvers.ranged_tables import ranged_tables
 
 KINDS = ("suppression", "weights", "hierarchies")
 
@@ -40,6 +41,30 @@ def test_separation_finds_violated_sets(extra: int) -> None:
         assert len(odd_set) % 2 == 1
         crossing = sum(0.5 for p in pairs if len({*p.tolist()} & {*odd_set.tolist()}) % 2)
         assert crossing < 1
+
+
+def test_separation_is_exact_where_exchange_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests, with an exchange that fails, that a triangle is found, but among too many nodes."""
+    monkeypatch.setattr(separation, "descend", lambda *_: 2.0)
+    for k in (separation.EXACT + 1, 19, 23):
+        rest = [(i, i + 1) for i in range(3, k - 1)]
+        pairs = padded([(0, 1), (0, 2), (1, 2), *rest])
+        x = np.full(len(pairs), 0.5)
+        found = violated_sets(np.arange(100, 100 + k), pairs + 100, x, np.random.default_rng(0))
+        assert ([100, 101, 102] in [each.tolist() for each in found]) == (k <= separation.LARGE)
+
+
+@pytest.mark.parametrize("most", [1, 3, 1_500])
+def test_blocks_cost_no_more_than_their_nodes(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that nodes cost at least what their blocks do, and that each lies in one block."""
+    monkeypatch.setattr(walk, "MOST_BLOCKS", most)
+    tables = ranged_tables(9, 40, (6, 14), values=5)
+    for instance, _ in tables:
+        grid = grid_of(instance, instance.copies)
+        of, start, apart = walk.blocks_of(grid)
+        assert len(apart) <= max(most, 1) and (np.bincount(of) == np.diff(start)).all()
+        for u, v in combinations(range(len(of)), 2):
+            assert apart[of[u], of[v]] <= pair_cost(grid, u, v)
 
 
 def test_components_split_columns() -> None:

@@ -1,5 +1,5 @@
 // What is asked: the table, its columns with their hierarchies, and the release.
-import { $, N, P, S, call, change, draw, go, h, opened, say, screen, start } from '/desk.js';
+import { $, N, P, S, call, change, draw, field, go, h, h1, h2, inline, lead, note, num, opened, rowhead, say, screen, soft, start, tr } from '/desk.js';
 import { crowds, curve, trace } from '/draw.js';
 
 // -- no table yet
@@ -11,15 +11,15 @@ S.opening = () => {
     try {
       const found = await call('files?folder=' + encodeURIComponent(where));
       folder = found.folder;
-      const to = (name, label) => h('li', {}, h('button', { type: 'button', onclick: () => look(name) }, label));
-      list.replaceChildren(h('h2', {}, found.folder), h('ul', { class: 'picker' }, found.above ? to(found.above, '↑ the folder above') : null,
+      const to = (name, label) => h('li', {}, h('button', { onclick: () => look(name) }, label));
+      list.replaceChildren(h2(found.folder), h('ul', { class: 'picker' }, found.above ? to(found.above, '↑ the folder above') : null,
         found.folders.map(name => to(found.folder + '/' + name, '▸ ' + name)),
-        found.tables.map(name => h('li', {}, h('button', { type: 'button', onclick: () => open('open', { path: found.folder + '/' + name }) }, h('b', {}, name))))),
-        found.tables.length ? null : h('p', { class: 'soft' }, 'There is no table in this folder.'));
-    } catch (error) { list.replaceChildren(h('p', { class: 'note' }, error.message)); }
+        found.tables.map(name => h('li', {}, h('button', { onclick: () => open('open', { path: found.folder + '/' + name }) }, h('b', {}, name))))),
+        found.tables.length ? null : soft('There is no table in this folder.'));
+    } catch (error) { list.replaceChildren(note(error.message)); }
   };
   look(folder);
-  return [h('h1', {}, 'Which table is to be published?'), h('p', { class: 'lead' }, 'CSV, Parquet, Arrow, SPSS, Stata or SAS. The table stays where it is: it is read, never changed, and nothing of it leaves this machine.'),
+  return [h1('Which table is to be published?'), lead('CSV, Parquet, Arrow, SPSS, Stata or SAS. The table stays where it is: it is read, never changed, and nothing of it leaves this machine.'),
     h('form', { class: 'row', onsubmit: e => { e.preventDefault(); open('open', { path: $('path').value }); } },
       h('label', { for: 'path' }, 'Path'), h('input', { id: 'path', size: 50 }), h('button', { class: 'main' }, 'Open')),
     list, h('form', { class: 'row', onsubmit: e => { e.preventDefault(); open('load', { folder: $('work').value }); } },
@@ -33,24 +33,24 @@ const roles = () => S.state.ask.roles, further = () => S.state.ask.further;
 const ruled = name => roles()[name] === 'qi' || (roles()[name] === 'sensitive' && S.state.ask.rules[name]);
 function columns() {
   const count = role => Object.values(roles()).filter(x => x === role).length;
-  return [h('h1', {}, 'What may others know about a person?'),
-    h('p', { class: 'lead' }, 'Each role is a guess, with its reason. incrowd cannot see what neighbours, employers or other tables know: check every line. ',
+  return [h1('What may others know about a person?'),
+    lead('Each role is a guess, with its reason. incrowd cannot see what neighbours, employers or other tables know: check every line. ',
       h('b', {}, `${count('qi')} may be known, ${count('sensitive')} sensitive, ${count('keep')} published as they are, ${count('id') + count('person')} left out.`)),
     h('div', { class: 'card' }, h('table', {}, h('caption', { class: 'hidden' }, 'Columns with role, values, hierarchy and reason'),
-      h('thead', {}, h('tr', {}, ['Column', 'Role', 'Values', 'Becomes more general by', 'Why this guess'].map(x => h('th', { scope: 'col' }, x)))),
+      h('thead', {}, tr(['Column', 'Role', 'Values', 'Becomes more general by', 'Why this guess'].map(x => h('th', { scope: 'col' }, x)))),
       h('tbody', {}, S.table.columns.map(line)))),
-    h('p', {}, h('button', { class: 'main', type: 'button', onclick: () => go('release') }, 'Next: the release'))];
+    h('p', {}, h('button', { class: 'main', onclick: () => go('release') }, 'Next: the release'))];
 }
 function line(c, i) {
   const role = roles()[c.name], own = S.state.ask.own[c.name], is = shown === c.name;
   const toggle = () => { shown = is ? null : c.name; draw(); };
-  return [h('tr', { class: is ? 'open' : null }, h('th', { scope: 'row' }, c.name),
+  return [h('tr', { class: is ? 'open' : null }, rowhead(c.name),
     h('td', {}, h('select', { id: 'role' + i, 'aria-label': 'Role of ' + c.name, onchange: e => change('ask', { roles: { [c.name]: e.target.value } }) },
       Object.entries(ROLES).map(([id, text]) => h('option', { value: id, selected: id === role }, text))), role === c.guess ? null : [' ', h('span', { class: 'badge' }, 'yours')]),
-    h('td', {}, h('div', { class: 'row' }, spark(c), h('span', { class: 'soft small' }, `${N(c.distinct)} different`, c.missing ? h('span', {}, `${N(c.missing)} missing`) : null))),
-    h('td', {}, ruled(c.name) || role === 'qi' ? h('div', { class: 'row' }, own ? h('span', { class: 'badge' }, 'your groups')
+    h('td', {}, inline(spark(c), h('span', { class: 'soft small' }, `${N(c.distinct)} different`, c.missing ? h('span', {}, `${N(c.missing)} missing`) : null))),
+    h('td', {}, ruled(c.name) || role === 'qi' ? inline(own ? h('span', { class: 'badge' }, S.state.ask.rules[c.name] ? 'your order' : 'your groups')
       : h('input', { id: 'rule' + i, class: 'rule', spellcheck: 'false', 'aria-label': 'Rule or file of ' + c.name, placeholder: 'suppressed whole', value: S.state.ask.rules[c.name] ?? '', onchange: e => change('ask', { rules: { [c.name]: e.target.value } }) }),
-      h('button', { type: 'button', id: 'levels' + i, 'aria-expanded': String(is), onclick: toggle }, is ? 'Close' : 'Groups', h('span', { class: 'hidden' }, ' of ' + c.name))) : h('span', { class: 'soft' }, '–')),
+      h('button', { id: 'levels' + i, 'aria-expanded': String(is), onclick: toggle }, is ? 'Close' : 'Groups', h('span', { class: 'hidden' }, ' of ' + c.name))) : h('span', { class: 'soft' }, '–')),
     h('td', { class: 'why' }, c.why)),
   is && role === 'qi' ? h('tr', { class: 'panel' }, h('td', { colspan: 5 }, editor(c))) : null];
 }
@@ -63,7 +63,7 @@ function spark(c) {
 // -- the hierarchy editor: choose nodes of a level and name their group, drag, or give borders
 function editor(c) {
   const box = h('div', {}, 'reading…');
-  call('levels?column=' + encodeURIComponent(c.name)).then(found => box.replaceChildren(...panel(c, found).flat(9).filter(Boolean)), error => box.replaceChildren(h('p', { class: 'note' }, error.message)));
+  call('levels?column=' + encodeURIComponent(c.name)).then(found => box.replaceChildren(...panel(c, found).flat(9).filter(Boolean)), error => box.replaceChildren(note(error.message)));
   return box;
 }
 async function regroup(path, body) { if (await change(path, body)) say('The groups have changed; Undo takes it back'); }
@@ -75,15 +75,33 @@ function panel(c, found) {
     const level = +members[0].dataset.level;
     regroup('group', { column: c.name, level, members: members.filter(x => +x.dataset.level === level).map(x => x.value), name: $('groupname').value });
   };
-  const values = i => !i ? `${N(found.levels[0].number)} values` : i === top ? 'Level ' + i + ': suppressed' : `Level ${i}: ${N(found.levels[i].number)} groups`;
-  return [h('div', { class: 'levels', tabindex: 0, role: 'region', 'aria-label': 'Levels of ' + c.name }, found.levels.map((level, i) => h('div', {}, h('h2', {}, values(i)),
+  const values = i => found.range ? (i ? `${N(found.levels[1].number)} ranges of neighbours` : `${N(found.levels[0].number)} values in order`) : !i ? `${N(found.levels[0].number)} values` : i === top ? 'Level ' + i + ': suppressed' : `Level ${i}: ${N(found.levels[i].number)} groups`;
+  return [h('div', { class: 'levels', tabindex: 0, role: 'region', 'aria-label': 'Levels of ' + c.name }, found.levels.map((level, i) => h('div', {}, h2(values(i)),
       h('ul', {}, level.nodes.map(node => leaf(c, node, i, top, found.editable)), level.number > level.nodes.length ? h('li', { class: 'soft' }, `and ${N(level.number - level.nodes.length)} more`) : null)))),
-    found.editable ? h('div', { class: 'fields' }, h('div', { class: 'field' }, h('label', { for: 'groupname' }, 'Group ', h('small', {}, 'tick values or groups of one level, or drag them onto a group')),
-        h('div', { class: 'row' }, h('input', { id: 'groupname', placeholder: 'name of the group', onkeydown: e => { if (e.key === 'Enter') group(); } }), h('button', { type: 'button', onclick: group }, 'Make one group'))),
-      c.numbers ? h('div', { class: 'field' }, h('label', { for: 'borders' }, 'Borders ', h('small', {}, 'a semicolon begins the next level')),
+    found.editable ? h('div', { class: 'fields' }, field('groupname', 'Group', 'tick values or groups of one level, or drag them onto a group',
+        inline(h('input', { id: 'groupname', placeholder: 'name of the group', onkeydown: e => { if (e.key === 'Enter') group(); } }), h('button', { onclick: group }, 'Make one group'))),
+      c.numbers ? field('borders', 'Borders', 'a semicolon begins the next level',
         h('form', { class: 'row', onsubmit: e => { e.preventDefault(); regroup('borders', { column: c.name, borders: $('borders').value }); } },
-          h('input', { id: 'borders', placeholder: '18, 30, 45, 65; 30, 65' }), h('button', {}, 'Make intervals'))) : null) : h('p', { class: 'soft' }, 'Too many values to group by hand: give a rule such as interval:5,10 or prefix:1, or a file.'),
-    options(c)];
+          h('input', { id: 'borders', placeholder: '18, 30, 45, 65; 30, 65' }), h('button', {}, 'Make intervals'))) : null) : found.range ? soft('A class shows the smallest range that holds it. Above, classes of k neighbours; the search finds better ones. To group by hand, empty the rule.') : soft('Too many values to group by hand: give a rule such as interval:5,10 or prefix:1, or a file.'),
+    ranges(c, found), options(c)];
+}
+// ranges; of what is no number or date its order, too
+function ranges(c, found) {
+  const now = found.range, ordered = now ? now.kind === 'order' : !found.kind;
+  const make = e => {
+    e.preventDefault();
+    const parts = ['round', 'most', 'cost'].map(id => [id, $('range' + id)?.value.trim()]).filter(([, value]) => value && value !== 'width').map(x => x.join('='));
+    const rule = parts.length ? 'range:' + parts : 'range';
+    if (ordered) regroup('order', { column: c.name, values: $('rangeorder').value.split('\n'), rule });
+    else regroup('ask', { rules: { [c.name]: rule } });
+  };
+  if (ordered && !found.order.length) return null;
+  return h('form', { class: 'fields', onsubmit: make },
+    ordered ? field('rangeorder', 'Order', 'a value a line, the least first', h('textarea', { id: 'rangeorder', rows: 5 }, found.order.join('\n'))) : null,
+    ordered || found.kind === 'dates' ? null : field('rangeround', 'Round ends', 'outward, to multiples of', h('input', { id: 'rangeround', size: 8, value: now?.round ?? '' })),
+    field('rangemost', 'Widest', (ordered ? 'in steps; ' : found.kind === 'dates' ? 'in days; ' : '') + 'wider is *', h('input', { id: 'rangemost', size: 8, value: now?.most ?? '' })),
+    field('rangecost', 'Cost', 'of a range', h('select', { id: 'rangecost' }, [['width', 'its width'], ['values', 'values inside']].map(([value, text]) => h('option', { value, selected: now?.cost === value }, text)))),
+    h('button', {}, now ? 'Change the ranges' : 'Show ranges'));
 }
 function leaf(c, [label, rows, over], level, top, editable) {
   const text = label ?? '(missing)', free = editable && level < top && label != null, moved = level > 0 && level < top;
@@ -98,7 +116,7 @@ function leaf(c, [label, rows, over], level, top, editable) {
     ondragover: moved ? e => { e.preventDefault(); e.currentTarget.classList.add('over'); } : null, ondragleave: e => e.currentTarget.classList.remove('over'), ondrop: moved ? drop : null },
   free ? h('label', {}, h('input', { type: 'checkbox', value: label, 'data-level': level }), text) : h('span', { class: 'grow' }, text),
   h('span', { class: 'n' }, N(rows)),
-  moved && editable && label !== null ? h('button', { class: 'link', type: 'button', 'aria-label': 'Undo the group ' + text, title: 'Undo this group', onclick: () => regroup('ungroup', { column: c.name, level, group: label }) }, '×') : null);
+  moved && editable && label !== null ? h('button', { class: 'link', 'aria-label': 'Undo the group ' + text, title: 'Undo this group', onclick: () => regroup('ungroup', { column: c.name, level, group: label }) }, '×') : null);
 }
 /** What else can be said of a column: never changed, dearer, capped. */
 function options(c) {
@@ -107,8 +125,8 @@ function options(c) {
   const weights = { ...f.weights };
   return h('div', { class: 'fields' },
     h('label', { class: 'tick' }, h('input', { type: 'checkbox', id: 'fixed', checked: (f.fixed ?? []).includes(c.name), onchange: e => set('fixed', e.target.checked ? [...(f.fixed ?? []), c.name] : f.fixed.filter(x => x !== c.name)) }), 'never changed'),
-    h('div', { class: 'field' }, h('label', { for: 'weight' }, 'Weight ', h('small', {}, 'cost of a cell, against 1')), h('input', { id: 'weight', type: 'number', min: 0, step: 'any', value: weights[c.name] ?? 1, onchange: e => { delete weights[c.name]; if (+e.target.value !== 1) weights[c.name] = e.target.value; set('weights', weights); } })),
-    h('div', { class: 'field' }, h('label', { for: 'cap' }, 'Cap ', h('small', {}, 'largest share of changed cells, in %')), h('input', { id: 'cap', type: 'number', min: 0, max: 100, step: 'any', value: cap ? 100 * cap.share : '', placeholder: 'none', onchange: e => set('caps', e.target.value === '' ? caps : [...caps, { column: c.name, share: String(+e.target.value / 100) }]) })));
+    field('weight', 'Weight', 'cost of a cell, against 1', h('input', { id: 'weight', type: 'number', min: 0, step: 'any', value: weights[c.name] ?? 1, onchange: e => { delete weights[c.name]; if (+e.target.value !== 1) weights[c.name] = e.target.value; set('weights', weights); } })),
+    field('cap', 'Cap', 'largest share of changed cells, in %', h('input', { id: 'cap', type: 'number', min: 0, max: 100, step: 'any', value: cap ? 100 * cap.share : '', placeholder: 'none', onchange: e => set('caps', e.target.value === '' ? caps : [...caps, { column: c.name, share: String(+e.target.value / 100) }]) })));
 }
 
 // -- the release
@@ -116,36 +134,36 @@ function release() {
   return h('div', { class: 'bench' }, h('div', { class: 'stack' }, asking(), h('section', { class: 'card', id: 'bycolumn', 'aria-label': 'Changed cells by column' }, byColumn())),
     h('div', { class: 'stack' }, h('section', { class: 'card', id: 'progress', 'aria-label': 'Cost and bound' }, progress()),
       h('div', { class: 'two' }, h('section', { class: 'card', id: 'curve', 'aria-label': 'What each k costs' }, sweep()),
-        h('section', { class: 'card', 'aria-label': 'Sizes of classes' }, h('h2', {}, 'Rows by the size of their class'), S.figures ? crowds(S.figures) : h('p', { class: 'soft' }, 'Shown with the first release.')))));
+        h('section', { class: 'card', 'aria-label': 'Sizes of classes' }, h2('Rows by the size of their class'), S.figures ? crowds(S.figures) : soft('Shown with the first release.')))));
 }
 const set = (name, value) => change('ask', { further: { [name]: value === '' ? null : value } });
 function choice(id, label, small, options) {
   const now = String(further()[id] ?? '');
   const all = options.some(([value]) => String(value ?? '') === now) ? options : [...options, [now, now]];
-  return h('div', {}, h('label', { for: id }, label + ' ', h('small', {}, small)), h('select', { id, onchange: e => set(id, e.target.value === '' ? null : isNaN(e.target.value) ? e.target.value : +e.target.value) },
+  return field(id, label, small, h('select', { id, onchange: e => set(id, e.target.value === '' ? null : isNaN(e.target.value) ? e.target.value : +e.target.value) },
     all.map(([value, text]) => h('option', { value: value ?? '', selected: String(value ?? '') === now }, text))));
 }
-function field(id, label, small, given = {}) {
-  return h('div', {}, h('label', { for: id }, label + ' ', h('small', {}, small)), h('input', { id, value: further()[id] ?? '', onchange: e => set(id, given.type === 'number' && e.target.value ? +e.target.value : e.target.value), ...given }));
+function input(id, label, small, given = {}) {
+  return field(id, label, small, h('input', { id, value: further()[id] ?? '', onchange: e => set(id, given.type === 'number' && e.target.value ? +e.target.value : e.target.value), ...given }));
 }
 function asking() {
   const job = S.state.job, running = job?.state === 'running', secret = Object.values(roles()).includes('sensitive'), k = further().k;
   const pick = e => change('ask', { further: { k: +e.target.value } });
-  return h('section', { class: 'card ask', 'aria-label': 'What is asked' }, h('h1', {}, 'Ask'),
-    h('div', {}, h('label', { for: 'k' }, 'k ', h('small', {}, 'everyone hides among at least so many')),
+  return h('section', { class: 'card ask', 'aria-label': 'What is asked' }, h1('Ask'),
+    field('k', 'k', 'everyone hides among at least so many',
       h('div', { class: 'kline' }, h('input', { id: 'krange', type: 'range', min: 2, max: 50, value: k, 'aria-label': 'k, 2 to 50', oninput: e => { $('k').value = e.target.value; }, onchange: pick }), h('input', { id: 'k', type: 'number', min: 1, value: k, onchange: pick }))),
     secret ? [choice('l', 'l', 'different values of each sensitive column', [[null, 'not asked'], [2, '2'], [3, '3'], [4, '4']]), choice('t', 't', 'how far a class may be from the table', [[null, 'not asked'], [.1, '0.1'], [.2, '0.2'], [.3, '0.3']])] : null,
     choice('gap', 'End', 'when at most so much could be spared', [[null, 'when it stops paying'], [.05, '5 %'], [.02, '2 %'], [.01, '1 %'], [0, 'proven: nothing']]),
     choice('time_limit', 'Time', 'to search, at most', [[null, 'as needed'], [10, '10 s'], [60, '1 min'], [600, '10 min']]),
     h('details', { id: 'more', open: S.more, ontoggle: e => { S.more = e.target.open; } }, h('summary', {}, 'More'), h('div', { class: 'ask' },
-      field('models', 'Models', 'such as l=3,kind=entropy,on=COLUMN', { value: said(further().models), onchange: e => set('models', e.target.value ? parsed(e.target.value) : null) }),
-      field('linked', 'Linked', 'columns changed together: a, b; c, d', { value: (further().linked ?? []).map(x => x.join(', ')).join('; '), onchange: e => set('linked', e.target.value ? e.target.value.split(';').map(x => x.split(',').map(y => y.trim())) : null) }),
+      input('models', 'Models', 'such as l=3,kind=entropy,on=COLUMN', { value: said(further().models), onchange: e => set('models', e.target.value ? parsed(e.target.value) : null) }),
+      input('linked', 'Linked', 'columns changed together: a, b; c, d', { value: (further().linked ?? []).map(x => x.join(', ')).join('; '), onchange: e => set('linked', e.target.value ? e.target.value.split(';').map(x => x.split(',').map(y => y.trim())) : null) }),
       choice('cost', 'Cost', 'of a changed cell', [[null, 'by level'], ['ncp', 'by share of values (ncp)'], ['stars', 'one each']]),
       choice('order', 'Rows', 'of the release', [['shuffle', 'shuffled'], ['keep', 'as in the table']]),
-      field('suppress_rows', 'Leave out', 'at most so many rows, where the table breaks a model', { type: 'number', min: 0 }),
-      field('seed', 'Seed', 'of all randomness', { type: 'number', min: 0, value: further().seed ?? 0 }))),
-    h('div', { class: 'row' }, running ? h('button', { class: 'main', type: 'button', id: 'run', disabled: job.stopping, onclick: () => change('stop', { what: 'release' }) }, job.stopping ? 'Stopping…' : 'Take the best so far')
-      : h('button', { class: 'main', type: 'button', id: 'run', onclick: () => start('run') }, job ? 'Make it again' : 'Make the release'),
+      input('suppress_rows', 'Leave out', 'at most so many rows, where the table breaks a model', { type: 'number', min: 0 }),
+      input('seed', 'Seed', 'of all randomness', { type: 'number', min: 0, value: further().seed ?? 0 }))),
+    inline(running ? h('button', { class: 'main', id: 'run', disabled: job.stopping, onclick: () => change('stop', { what: 'release' }) }, job.stopping ? 'Stopping…' : 'Take the best so far')
+      : h('button', { class: 'main', id: 'run', onclick: () => start('run') }, job ? 'Make it again' : 'Make the release'),
     S.state.stale && !running ? h('span', { class: 'badge warn' }, 'asked has changed') : null));
 }
 const said = models => (models ?? []).map(m => Object.entries(m).flatMap(([n, v]) => [v].flat().map(x => `${n}=${x}`)).join(',')).join('; ');
@@ -158,33 +176,33 @@ const parsed = text => text.split(';').map(each => {
   return model;
 });
 function byColumn() {
-  const job = S.state.job, head = h('h2', {}, 'Changed cells by column');
-  if (!job?.by_column) return [head, h('p', { class: 'soft' }, 'Shown with the first release.')];
+  const job = S.state.job, head = h2('Changed cells by column');
+  if (!job?.by_column) return [head, soft('Shown with the first release.')];
   return [head, h('table', {}, h('caption', { class: 'hidden' }, 'Changed cells by column'), h('tbody', {}, Object.entries(job.by_column).sort((a, b) => b[1] - a[1]).map(([name, n]) =>
-    h('tr', {}, h('th', { scope: 'row' }, name), h('td', { class: 'num' }, N(n)), h('td', { class: 'num soft' }, P(job.rows ? n / job.rows : 0))))))];
+    tr(rowhead(name), num(N(n)), h('td', { class: 'num soft' }, P(job.rows ? n / job.rows : 0))))))];
 }
 function progress() {
-  const job = S.state.job, head = h('h2', {}, 'Cost and bound');
-  if (!job) return [head, h('p', { class: 'lead' }, 'The search begins with a lawful release and makes it cheaper. Under it rises the bound: no lawful release can cost less. You can take the best so far at any moment.')];
+  const job = S.state.job, head = h2('Cost and bound');
+  if (!job) return [head, lead('The search begins with a lawful release and makes it cheaper. Under it rises the bound: no lawful release can cost less. You can take the best so far at any moment.')];
   const state = job.state === 'running' ? [h('span', { class: 'pulse' }), `${job.stopping ? 'stopping' : job.stage}${job.share ? ` ${Math.round(100 * job.share)} %` : ''} · ${job.seconds} s`]
     : job.state === 'failed' ? h('span', { class: 'badge warn' }, 'failed') : [h('span', { class: 'badge good' }, job.status === 'optimal' ? 'proven optimal' : S.state.stale ? 'done, before the change' : 'done'), ` by ${job.method}, ${job.seconds} s, ${job.ended}`];
   const gap = job.cost ? (job.cost - (job.bound ?? 0)) / job.cost : 0, rest = h('i', {});
   rest.style.width = 100 * (1 - gap) + '%';
-  return [h('div', { class: 'row' }, head, h('span', { class: 'grow' }), h('span', { class: 'stages', id: 'jobstate' }, state)),
+  return [inline(head, h('span', { class: 'grow' }), h('span', { class: 'stages', id: 'jobstate' }, state)),
     job.state === 'failed' ? h('p', { class: 'note', role: 'alert' }, job.error) : null,
-    job.stage === 'compiling kernels' && job.state === 'running' ? h('p', { class: 'soft' }, 'incrowd runs for the first time here: its kernels are compiled, which takes up to a minute, once.') : null,
+    job.stage === 'compiling kernels' && job.state === 'running' ? soft('incrowd runs for the first time here: its kernels are compiled, which takes up to a minute, once.') : null,
     job.cost == null ? null : [h('dl', { class: 'figures' }, figure('cost of the release', N(job.cost)), figure('no release costs less than', N(job.bound ?? 0)), figure('could still be spared', P(gap), 'at the very most'),
       job.changed != null ? [figure('changed cells', P(job.cells ? job.changed / job.cells : 0), `${N(job.changed)} of ${N(job.cells)}`), figure('classes', N(job.classes), `the smallest has ${N(job.smallest)} rows`)] : null),
     h('div', { class: 'gap', role: 'img', 'aria-label': `The bound is ${P(1 - gap)} of the cost` }, rest), trace(job)],
-    (job.warnings ?? []).map(text => h('p', { class: 'note' }, text + '.'))];
+    (job.warnings ?? []).map(text => note(text + '.'))];
 }
 const figure = (name, value, small) => h('div', {}, h('dt', {}, name), h('dd', {}, value, small ? h('small', {}, small) : null));
 function sweep() {
-  const found = S.state.sweep, head = h('h2', {}, 'What each k costs');
-  if (!found) return [head, h('p', { class: 'soft' }, 'One sweep over k from 2 to 50, at most 20 s; points appear as they are found. Choose a point to ask for its k.'), h('button', { type: 'button', id: 'sweep', onclick: () => start('sweep') }, 'Sweep')];
+  const found = S.state.sweep, head = h2('What each k costs');
+  if (!found) return [head, soft('One sweep over k from 2 to 50, at most 20 s; points appear as they are found. Choose a point to ask for its k.'), h('button', { id: 'sweep', onclick: () => start('sweep') }, 'Sweep')];
   const running = found.state === 'running';
-  return [h('div', { class: 'row' }, head, h('span', { class: 'grow' }), running ? [h('span', { class: 'stages' }, h('span', { class: 'pulse' }), found.stage), h('button', { type: 'button', onclick: () => change('stop', { what: 'sweep' }) }, 'End')] : null),
-    found.state === 'failed' ? h('p', { class: 'note' }, found.error) : null, curve(found, further().k, k => change('ask', { further: { k } }))];
+  return [inline(head, h('span', { class: 'grow' }), running ? [h('span', { class: 'stages' }, h('span', { class: 'pulse' }), found.stage), h('button', { onclick: () => change('stop', { what: 'sweep' }) }, 'End')] : null),
+    found.state === 'failed' ? note(found.error) : null, curve(found, further().k, k => change('ask', { further: { k } }))];
 }
 /** Only what changes while something runs: who types or tabs is not disturbed. */
 function live() {

@@ -14,9 +14,15 @@ export function h(tag, given = {}, ...inside) {
     if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
     else made.setAttribute(name, value === true ? '' : value);
   }
+  if (given.onclick) made.type = 'button';  // not one that sends a form
   made.append(...inside.flat(9).filter(x => x != null && x !== false));
   return made;
 }
+const of = (tag, given) => (...inside) => h(tag, given, ...inside);
+export const [lead, note, soft, small] = ['lead', 'note', 'soft', 'soft small'].map(name => of('p', { class: name })), [h1, h2, tr] = ['h1', 'h2', 'tr'].map(tag => of(tag));
+export const num = of('td', { class: 'num' }), rowhead = of('th', { scope: 'row' }), inline = of('div', { class: 'row' });
+/** What is asked for, below its name. */
+export const field = (id, label, small, ...inside) => h('div', { class: 'field' }, h('label', { for: id }, label + ' ', h('small', {}, small)), ...inside);
 export const say = text => { $('live').textContent = ''; setTimeout(() => { $('live').textContent = text; }, 30); };
 
 // -- speaking to the desk
@@ -72,10 +78,10 @@ export function draw(fresh) {
   else if (at) $(at)?.focus({ preventScroll: true });
 }
 /** What a screen says that needs a release. */
-export const needs = () => [h('h1', {}, 'No release yet'), h('p', { class: 'lead' }, 'This screen shows a release. Make one first.'),
-  h('button', { class: 'main', type: 'button', onclick: () => go('release') }, 'To the release')];
-export const stale = () => S.state.stale ? h('p', { class: 'note' }, 'Something else is asked by now: this is the release that was made before. ',
-  h('button', { class: 'link', type: 'button', onclick: () => go('release') }, 'Make it anew')) : null;
+export const needs = () => [h1('No release yet'), lead('This screen shows a release. Make one first.'),
+  h('button', { class: 'main', onclick: () => go('release') }, 'To the release')];
+export const stale = () => S.state.stale ? note('Something else is asked by now: this is the release that was made before. ',
+  h('button', { class: 'link', onclick: () => go('release') }, 'Make it anew')) : null;
 
 // -- what runs: a stream of lines, also after a reload
 let watching = false;
@@ -129,7 +135,7 @@ export async function opened() {
   if ([S.state.job, S.state.sweep, S.state.attacks, S.state.study].some(x => x?.state === 'running')) watch();
 }
 function notIn(message) {
-  $('main').replaceChildren(h('h1', {}, 'Not let in'), h('p', { class: 'lead' }, message), h('p', { class: 'lead' }, 'incrowd desk wrote a file that opens this page, once. Open that file, or paste the key in it here.'),
+  $('main').replaceChildren(h1('Not let in'), lead(message), lead('incrowd desk wrote a file that opens this page, once. Open that file, or paste the key in it here.'),
     h('form', { class: 'row', onsubmit: async e => { e.preventDefault(); try { await enter($('key').value.trim()); await opened(); } catch (error) { notIn(error.message); } } },
       h('label', { for: 'key' }, 'Launch key'), h('input', { id: 'key', type: 'password', autocomplete: 'off' }), h('button', { class: 'main' }, 'Enter')));
 }

@@ -35,6 +35,9 @@ MOST_AGAIN = 4.0  # the same where the best release is annealed again and again 
 STARTS = 3  # annealings before that: some end better than others, and stay so
 WARM = 0.25  # share of the first heat then
 SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
+RANGED = 3  # times as many pairs where columns are generalized to ranges: more patterns are near
+TRADES, LUKEWARM = 2_500, (0.15, 0.005)  # moves per copy and heat of trading among ranges
+TRADING = 0.5  # share of the time left that this takes
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -91,7 +94,7 @@ class Search:
     def list_candidates(self) -> Emission:
         """List the candidate pairs under the prices at hand."""
         share = self.slack() * self.instance.cell / self.k
-        pairs = self.means.pairs
+        pairs = self.means.pairs * (RANGED if self.instance.ranged else 1)
         sink = new_sink(pairs // 3, pairs)
         for _ in range(MOST_TRIES):
             slack = Slack(share, True)
@@ -148,6 +151,22 @@ class Search:
         found = Trading(heat=(warmth * hot, cold)).run(
             split(self.progress.best, self.k), near, self.k, self.seed,
             None if left == np.inf else (left, MOST_PATIENT), self.done,
+            lambda cost, share: self.tell("trading", share, cost),
+        )  # fmt: skip
+        self.offer(found)
+
+    def trade_on(self) -> None:
+        """Let near classes of the best so far trade rows, from little heat, among ranges.
+
+        Annealing meets joins among the candidates alone, and of intervals many more are good.
+        """
+        if self.done():
+            return
+        left = self.stop.left()
+        near = near_rows(self.instance, self.seed, self.stop)
+        found = Trading(moves=TRADES, heat=LUKEWARM).run(
+            split(self.progress.best, self.k), near, self.k, self.seed,
+            None if left == np.inf else (TRADING * left, 1.0), self.done,
             lambda cost, share: self.tell("trading", share, cost),
         )  # fmt: skip
         self.offer(found)

@@ -1,124 +1,202 @@
-"""The walk's four searches by going through all pairs: for tables with many columns.
+"""The walk's four searches by going through pairs: for tables with many columns, and for ranges.
 
 The number of patterns grows exponentially with the columns, the number of pairs does not.  A
 triple of slack < t holds a pair of slack < ⅔·t in lifted prices (Lemma 4c of the explanation), so
 triples are looked for from such pairs.
+
+Nodes lie in blocks that agree in a few columns.  Two nodes cost at least what their blocks do in
+these columns, so most pairs of blocks are passed over whole.  ``blocks`` below is: int32, shape
+(nodes,), the block of each node; int64, shape (blocks + 1,), where each begins in the rows; int64,
+shape (blocks, blocks), the least cost; int32, shape (nodes,), the rows, by block and falling price;
+int64, shape (blocks,), the highest price in each.
 """
 
 from typing import Any
 
+import numpy as np
+
 from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import kernel
+from incrowd.problem.join import join_cost
 from incrowd.solvers.matching.dual import pair_slack, triple_slack
 from incrowd.solvers.matching.emission import put
 from incrowd.solvers.matching.nodes import FAR, bounded_cost, pair_cost, triple_cost
 
 
 @kernel
-def scan_nearest(grid: Any, reach: Any, word: Any) -> None:
-    """Lower each node's reach to the cost of its cheapest partner of another color."""
-    n = reach.size
-    for u in range(n):
-        if halted(word):
-            return
-        for v in range(u + 1, n):
-            if grid.color[u] != grid.color[v]:
-                cost = bounded_cost(grid, u, v, max(reach[u], reach[v]))
-                reach[u] = min(reach[u], cost)
-                reach[v] = min(reach[v], cost)
+def blocks_apart(heads: Any, tables: Any, out: Any) -> None:
+    """Write the cost of each pair of rows, of the columns of ``tables``, to ``out``."""
+    for a in range(heads.shape[0]):
+        for b in range(a):
+            cost = join_cost(heads[a], heads[b], tables, FAR)
+            out[a, b] = cost
+            out[b, a] = cost
 
 
 @kernel
-def scan_neighbors(grid: Any, reach: Any, per: int, sink: Any, random: Any) -> None:
+def scan_nearest(grid: Any, reach: Any, blocks: Any, word: Any) -> None:
+    """Lower each node's reach to the cost of its cheapest partner of another color."""
+    of, start, apart, rows, _ = blocks
+    count = apart.shape[0]
+    most = np.full(count, FAR)
+    for far in range(2):  # inside the blocks first: then few others are near enough
+        for i in range(rows.size):
+            if halted(word):
+                return
+            u = rows[i]
+            a = of[u]
+            for b in range(a + far, count if far else a + 1):
+                if apart[a, b] >= max(reach[u], most[b]):
+                    continue
+                for j in range(max(i + 1, start[b]), start[b + 1]):
+                    v = rows[j]
+                    if grid.color[u] != grid.color[v]:
+                        cost = bounded_cost(grid, u, v, max(reach[u], reach[v]))
+                        reach[u] = min(reach[u], cost)
+                        reach[v] = min(reach[v], cost)
+        for b in range(count):
+            most[b] = 0
+            for j in range(start[b], start[b + 1]):
+                most[b] = max(most[b], reach[rows[j]])
+
+
+@kernel
+def scan_neighbors(grid: Any, reach: Any, per: int, blocks: Any, sink: Any, random: Any) -> None:
     """Append up to ``per`` partners within reach of each node, from a random place on."""
-    n = reach.size
-    for u in range(n):
+    of, start, apart, rows, _ = blocks
+    count = apart.shape[0]
+    for u in range(reach.size):
         if halted(sink.halt):
             return
         random[0] = (random[0] * 1103515245 + 12345) & 0x7FFFFFFF
-        first = (random[0] >> 8) % n
+        first = random[0] >> 8
         given = 0
-        for i in range(n):
-            v = (first + i) % n
-            if grid.color[u] != grid.color[v] and bounded_cost(grid, u, v, reach[u]) < FAR:
-                put(sink, u, v, -1)
-                given += 1
-                if given == per:
-                    break
+        for turn in range(count):
+            b = (first + turn) % count
+            if apart[of[u], b] > reach[u]:
+                continue
+            size = start[b + 1] - start[b]
+            for i in range(size):
+                v = rows[start[b] + (first + i) % size]
+                if grid.color[u] != grid.color[v] and bounded_cost(grid, u, v, reach[u]) < FAR:
+                    put(sink, u, v, -1)
+                    given += 1
+                    if given == per:
+                        break
+            if given == per:
+                break
 
 
 @kernel
 def scan_below(
-    grid: Any, dual: Any, order: Any, slack: int, triples: bool, per: int, sink: Any
+    grid: Any, dual: Any, blocks: Any, slack: int, triples: bool, per: int, sink: Any
 ) -> None:
-    """Append groups of slack < ``slack``; ``order``: nodes by falling lifted price."""
+    """Append groups of slack < ``slack``."""
+    of, start, apart, rows, top = blocks
     hat = dual.hat
     unit = dual.unit
-    n = order.size
     reserve = max(slack, 0)
-    for i in range(n):
-        u = order[i]
+    for i in range(rows.size):
+        if halted(sink.halt):
+            return
+        u = rows[i]
+        a = of[u]
         given = 0
-        for j in range(i + 1, n):
-            v = order[j]
-            room = hat[u] + hat[v] + reserve
-            if room <= 0 or halted(sink.halt):
-                break
-            if grid.color[u] == grid.color[v]:
+        for b in range(a, apart.shape[0]):
+            least = 2 * unit * apart[a, b]
+            if hat[u] + top[b] + reserve <= least:
                 continue
-            cost = bounded_cost(grid, u, v, room // (2 * unit))
-            if cost == FAR:
-                continue
-            if given < per and pair_slack(dual, u, v, cost) < slack:
-                put(sink, u, v, -1)
-                given += 1
-            if triples and 6 * cost * unit < 3 * (hat[u] + hat[v]) + 2 * reserve:
-                third(grid, dual, order, u, v, cost, slack, per, sink)
+            for j in range(max(i + 1, start[b]), start[b + 1]):
+                v = rows[j]
+                room = hat[u] + hat[v] + reserve
+                if room <= least:
+                    break
+                if grid.color[u] == grid.color[v]:
+                    continue
+                cost = bounded_cost(grid, u, v, room // (2 * unit))
+                if cost == FAR:
+                    continue
+                if given < per and pair_slack(dual, u, v, cost) < slack:
+                    put(sink, u, v, -1)
+                    given += 1
+                if triples and 6 * cost * unit < 3 * (hat[u] + hat[v]) + 2 * reserve:
+                    third(grid, dual, blocks, u, v, cost, slack, per, sink)
+                    if halted(sink.halt):
+                        return
 
 
 @kernel
 def third(
-    grid: Any, dual: Any, order: Any, u: int, v: int, cost: int, slack: int, per: int, sink: Any
+    grid: Any, dual: Any, blocks: Any, u: int, v: int, cost: int, slack: int, per: int, sink: Any
 ) -> None:
     """Append triples of slack < ``slack`` that hold two given nodes, at most ``per``."""
+    of, start, apart, rows, top = blocks
     color = grid.color
+    hat = dual.hat
     given = 0
-    base = 3 * cost * dual.unit - dual.hat[u] - dual.hat[v]
-    for w in order:
-        if base - dual.hat[w] >= slack:
-            return
-        if w in (u, v) or color[w] == color[u] or color[w] == color[v]:
+    for c in range(apart.shape[0]):
+        least = max(cost, apart[of[u], c], apart[of[v], c])
+        base = 3 * least * dual.unit - hat[u] - hat[v] - slack
+        if base >= top[c]:
             continue
-        if triple_slack(dual, u, v, w, triple_cost(grid, u, v, w)) < slack:
-            if given >= per or not put(sink, u, v, w):
-                return
-            given += 1
+        for j in range(start[c], start[c + 1]):
+            w = rows[j]
+            if base >= hat[w]:
+                break
+            if w in (u, v) or color[w] == color[u] or color[w] == color[v]:
+                continue
+            if triple_slack(dual, u, v, w, triple_cost(grid, u, v, w)) < slack:
+                if given >= per or not put(sink, u, v, w):
+                    return
+                given += 1
 
 
 @kernel
-def scan_check(grid: Any, dual: Any, order: Any, triples: bool, sink: Any) -> None:
+def scan_check(grid: Any, dual: Any, blocks: Any, triples: bool, sink: Any) -> None:
     """Lower ``sink.state[1]`` to the least slack of any group that could have a negative one."""
+    of, start, apart, rows, top = blocks
     hat = dual.hat
-    color = grid.color
-    least = 0
-    for i in range(order.size):
-        u = order[i]
-        for j in range(i + 1, order.size):
-            v = order[j]
-            if hat[u] + hat[v] <= 0 or halted(sink.halt):
-                break
-            if color[u] == color[v]:
+    unit = dual.unit
+    for i in range(rows.size):
+        if halted(sink.halt):
+            return
+        u = rows[i]
+        a = of[u]
+        for b in range(a, apart.shape[0]):
+            least = 2 * unit * apart[a, b]
+            if hat[u] + top[b] <= least:
                 continue
-            cost = bounded_cost(grid, u, v, (hat[u] + hat[v]) // (2 * dual.unit))
-            if cost == FAR or 2 * cost * dual.unit >= hat[u] + hat[v]:
-                continue
-            least = min(least, pair_slack(dual, u, v, pair_cost(grid, u, v)))
-            if not triples:
-                continue
-            for w in order:
-                if 3 * cost * dual.unit >= hat[u] + hat[v] + hat[w]:
+            for j in range(max(i + 1, start[b]), start[b + 1]):
+                v = rows[j]
+                room = hat[u] + hat[v]
+                if room <= least or halted(sink.halt):
                     break
-                if w not in (u, v) and color[w] != color[u] and color[w] != color[v]:
-                    price = triple_cost(grid, u, v, w)
-                    least = min(least, triple_slack(dual, u, v, w, price))
-    sink.state[1] = least
+                if grid.color[u] == grid.color[v]:
+                    continue
+                cost = bounded_cost(grid, u, v, room // (2 * unit))
+                if cost == FAR or 2 * cost * unit >= room:
+                    continue
+                slack = pair_slack(dual, u, v, pair_cost(grid, u, v))
+                sink.state[1] = min(sink.state[1], slack)
+                if triples:
+                    check_third(grid, dual, blocks, u, v, cost, sink)
+
+
+@kernel
+def check_third(grid: Any, dual: Any, blocks: Any, u: int, v: int, cost: int, sink: Any) -> None:
+    """Lower ``sink.state[1]`` to the least slack of any triple with two given nodes."""
+    of, start, apart, rows, top = blocks
+    color = grid.color
+    hat = dual.hat
+    for c in range(apart.shape[0]):
+        least = max(cost, apart[of[u], c], apart[of[v], c])
+        base = 3 * least * dual.unit - hat[u] - hat[v]
+        if base >= top[c]:
+            continue
+        for j in range(start[c], start[c + 1]):
+            w = rows[j]
+            if base >= hat[w]:
+                break
+            if w not in (u, v) and color[w] != color[u] and color[w] != color[v]:
+                slack = triple_slack(dual, u, v, w, triple_cost(grid, u, v, w))
+                sink.state[1] = min(sink.state[1], slack)

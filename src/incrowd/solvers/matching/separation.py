@@ -3,7 +3,7 @@
 For a set U of an odd number of nodes, every matching has a group that meets U in an
 odd number of nodes (Lemma 5 of the explanation, "Odd sets").  A fractional solution may not; its
 violated sets are looked for in each connected component of its fractional columns: exactly up to
-16 nodes, by exchange of two nodes beyond.
+16 nodes, by exchange of two nodes beyond, and exactly up to 22 where that finds none.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from incrowd.kernels.jit import kernel
 
 WHOLE = 1e-6
-EXACT = 16
+EXACT, LARGE = 16, 22
 
 
 def fractional_columns(x: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -124,15 +124,7 @@ def violated_sets(
     place = {int(u): i for i, u in enumerate(nodes)}
     local = np.array([[place.get(int(u), -1) for u in g] for g in groups], np.int64)
     if k <= EXACT:
-        member = np.zeros(len(groups), np.int64)
-        for j in range(3):
-            has = local[:, j] >= 0
-            member[has] |= np.int64(1) << local[has, j]
-        value = crossing_all(member, x, k)
-        odd = np.bitwise_count(np.arange(1 << k)) % 2 == 1
-        value[~odd] = 2.0
-        worst = np.argsort(value, kind="stable")[:most]
-        return [nodes[(s >> np.arange(k)) & 1 == 1] for s in worst if value[s] < 1 - tolerance]
+        return worst_of_all(nodes, local, x, most, tolerance)
     found: dict[bytes, tuple[float, NDArray[np.bool_]]] = {}
     for attempt in range(min(k, 40)):
         inside = np.zeros(k, bool)
@@ -143,5 +135,27 @@ def violated_sets(
         value = descend(local, x, inside)
         if value < 1 - tolerance:
             found[inside.tobytes()] = (value, inside)
+    if not found and k <= LARGE:  # seconds for each, and few are left by then
+        return worst_of_all(nodes, local, x, most, tolerance)
     ranked = sorted(found.values(), key=lambda item: item[0])
     return [nodes[inside] for _, inside in ranked[:most]]
+
+
+def worst_of_all(
+    nodes: NDArray[np.int64],
+    local: NDArray[np.int64],
+    x: NDArray[np.float64],
+    most: int,
+    tolerance: float,
+) -> list[NDArray[np.int64]]:
+    """Return the worst violated odd sets of all; ``local``: columns by number of their nodes."""
+    k = len(nodes)
+    member = np.zeros(len(local), np.int64)
+    for j in range(3):
+        has = local[:, j] >= 0
+        member[has] |= np.int64(1) << local[has, j]
+    value = crossing_all(member, x, k)
+    value[np.bitwise_count(np.arange(1 << k)) % 2 == 0] = 2.0
+    worst = np.argpartition(value, min(most, len(value) - 1))[:most]
+    worst = worst[np.lexsort((worst, value[worst]))]
+    return [nodes[(s >> np.arange(k)) & 1 == 1] for s in worst if value[s] < 1 - tolerance]

@@ -32,12 +32,14 @@ from incrowd.solvers.matching.emission import (
 )
 from incrowd.solvers.matching.nodes import FAR, Grid
 from incrowd.solvers.matching.scan import (
+    blocks_apart,
     scan_below,
     scan_check,
     scan_nearest,
     scan_neighbors,
 )
 
+MOST_BLOCKS = 1_500
 NEAREST, NEIGHBORS, EMIT, CHECK = 0, 1, 2, 3
 
 
@@ -244,6 +246,7 @@ class Walker:
         self._random = np.array([seed & 0x7FFFFFFF], np.int64)
         self._no_reach = np.zeros(0, np.int64)
         self._least = 0
+        self._blocks: tuple[Any, Any, Any] | None = None
         self.full = self.cut_short = False
 
     def nearest(self) -> NDArray[np.int64]:
@@ -295,15 +298,44 @@ class Walker:
     def _scan(
         self, mode: int, dual: Dual, slack: int, triples: bool, per: int, reach: Any, sink: Sink
     ) -> None:
-        order = np.argsort(-dual.hat, kind="stable")
+        if self._blocks is None:
+            self._blocks = blocks_of(self.grid)
+        of, start, apart = self._blocks
+        rows = np.lexsort((-dual.hat, of)).astype(np.int32)
+        top = dual.hat[rows[start[:-1]]]
+        blocks = of, start, apart, rows, top
         if mode == NEAREST:
-            scan_nearest(self.grid, reach, sink.halt)
+            scan_nearest(self.grid, reach, blocks, sink.halt)
         elif mode == NEIGHBORS:
-            scan_neighbors(self.grid, reach, per, sink, self._random)
+            scan_neighbors(self.grid, reach, per, blocks, sink, self._random)
         elif mode == EMIT:
-            scan_below(self.grid, dual, order, slack, triples, per, sink)
+            scan_below(self.grid, dual, blocks, slack, triples, per, sink)
         else:
-            scan_check(self.grid, dual, order, triples, sink)
+            scan_check(self.grid, dual, blocks, triples, sink)
+
+
+def blocks_of(grid: Grid) -> tuple[Any, Any, Any]:
+    """Return nodes in blocks that agree in the columns of fewest values, as many as leave few.
+
+    Returns
+    -------
+    int32, shape (nodes,): the block of each node; int64, shape (blocks + 1,): where each begins
+    among nodes sorted by block; int64, shape (blocks, blocks): what nodes of two cost at least.
+    """
+    of, chosen = np.zeros(grid.codes.shape[1], np.int64), []
+    for j in np.argsort(grid.tables.width, kind="stable").tolist():
+        key = of * int(grid.tables.width[j]) + grid.codes[j]
+        found, finer = np.unique(key, return_inverse=True)
+        if len(found) > MOST_BLOCKS:
+            continue
+        of, chosen = finer.ravel(), [*chosen, j]
+    _, first, counts = np.unique(of, return_index=True, return_counts=True)
+    apart = np.zeros((len(first), len(first)), np.int64)
+    if chosen:
+        heads = np.ascontiguousarray(grid.codes[chosen][:, first].T)
+        blocks_apart(heads, grid.tables.in_order(np.array(chosen)), apart)
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return of.astype(np.int32), start, apart
 
 
 def distinct_groups(groups: NDArray[np.int32]) -> NDArray[np.int32]:
