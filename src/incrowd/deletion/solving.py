@@ -1,0 +1,76 @@
+"""Solve a problem whose rows may be deleted: by which method, and what is known of the result."""
+
+from incrowd.deletion.exact import by_patterns, by_subsets
+from incrowd.deletion.folded import by_folding
+from incrowd.deletion.found import Found, rechecked
+from incrowd.deletion.search import by_search
+from incrowd.driver.solve import CHEAP_WORK, MOST_DISTINCT
+from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
+from incrowd.problem.deletion import Deletion
+from incrowd.problem.problem import Problem
+from incrowd.solvers.base import Context, Solver
+from incrowd.solvers.exact.submultisets import work
+
+LIMITED = ("engine", "subset-dp", "pattern-milp")
+
+
+def solve_deleting(
+    problem: Problem,
+    deletion: Deletion,
+    method: str | Solver = "auto",
+    context: Context | None = None,
+) -> tuple[Found, int]:
+    """Return the release of some rows of a problem, and its cost in units of 1/scale.
+
+    Parameters
+    ----------
+    method: ``"auto"``, the id of a method, or a solver.  ``engine``, ``subset-dp`` and
+        ``pattern-milp`` are told of deletions; others solve the table of ``deletion.folded``,
+        where any number of rows may be deleted.
+
+    Raises
+    ------
+    OutOfScopeError: the model looks at sensitive values, or the method cannot count deletions.
+    NoLawfulReleaseError: deleting every row costs least, or fewer than k rows are there.
+    StoppedError: the run ended before any release was found.
+    """
+    context = context or Context()
+    if not problem.model.size_decides:
+        raise OutOfScopeError(
+            f"rows are deleted under k-anonymity alone, not {problem.asked}: what is left of the "
+            "table would be compared with another table, and bounds with it; see --suppress-rows"
+        )
+    rows, k = problem.instance.rows, problem.smallest_class
+    if rows < k:
+        raise NoLawfulReleaseError(
+            f"k = {k} is larger than the table, which has {rows} rows; use k ≤ {rows} or more rows"
+        )
+    asked = chosen(problem, method)
+    found = run(problem, deletion, asked, context)
+    return found, rechecked(problem, found, deletion)
+
+
+def chosen(problem: Problem, method: str | Solver) -> str | Solver:
+    """Return the method to use: ``subset-dp`` where it takes no time, else the engine."""
+    if method != "auto":
+        return method
+    instance = problem.instance
+    cheap = instance.distinct <= MOST_DISTINCT and work(instance) <= CHEAP_WORK
+    return "subset-dp" if cheap else "engine"
+
+
+def run(problem: Problem, deletion: Deletion, method: str | Solver, context: Context) -> Found:
+    """Run the method."""
+    name = method if isinstance(method, str) else method.id
+    if name == "subset-dp":
+        return by_subsets(problem, deletion, context)
+    if name == "pattern-milp":
+        return by_patterns(problem, deletion, context)
+    if name == "engine":
+        return by_search(problem, deletion, context)
+    if deletion.most is not None and deletion.most < problem.instance.rows:
+        raise OutOfScopeError(
+            f"method {name!r} deletes any number of rows or none; use one of "
+            f"{', '.join(LIMITED)}, or leave most away"
+        )
+    return by_folding(problem, deletion, method, context)
