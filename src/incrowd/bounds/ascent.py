@@ -220,10 +220,10 @@ class Ascent:
     counts: NDArray[np.int64]
     k: int
     lowest: float = 0.0
-    highest: float = np.inf
     lawful: tuple[Pricing, Pad] | None = None
     strides: Strides | None = None
     work: int | None = None
+    highest: float = np.inf
 
     def __post_init__(self) -> None:
         self._pad = top_k_buffers(self.k, np.float64)

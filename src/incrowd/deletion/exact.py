@@ -38,17 +38,11 @@ def by_subsets(problem: Problem, deletion: Deletion, context: Context) -> Found:
         raise StoppedError(f"method {solver.id!r} ended ({context.stop.why()}) before it was done")
     parts, best, choice = filled
     gone = problem.instance.rows - parts.size.astype(np.int64)
-    allowed = (best >= 0) & (gone <= limit_of(problem, deletion))
+    allowed = (best >= 0) & (gone <= deletion.limit(problem.instance.rows))
     cost = np.where(allowed, best + deletion.price * gone, FAR)
     kept = len(cost) - 1 - int(np.argmin(cost[::-1]))
     classes = classes_of(problem, parts, solver.classes_of(choice, kept))
     return Found(classes, int(cost[kept]), solver.id, "finished")
-
-
-def limit_of(problem: Problem, deletion: Deletion) -> int:
-    """Return how many rows may be deleted."""
-    rows = problem.instance.rows
-    return rows if deletion.most is None else min(rows, deletion.most)
 
 
 def by_patterns(problem: Problem, deletion: Deletion, context: Context) -> Found:
@@ -72,7 +66,9 @@ def by_patterns(problem: Problem, deletion: Deletion, context: Context) -> Found
     price = np.full(instance.distinct, deletion.price // unit)
     gone = program.add_columns(price, instance.counts, False)
     program.put(each, gone, 1)  # the first rows say that every copy goes somewhere
-    program.put(program.add_rows(1, 0, limit_of(problem, deletion)).repeat(len(gone)), gone, 1)
+    program.put(
+        program.add_rows(1, 0, deletion.limit(problem.instance.rows)).repeat(len(gone)), gone, 1
+    )
     context.tell("integer program over patterns")
     with watched(context.stop):
         values, bound, finished = solve_program(program, columns, context, 1e-6)

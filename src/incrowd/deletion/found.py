@@ -10,7 +10,7 @@ from incrowd.errors import NoLawfulReleaseError, VerificationError
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.deletion import Deletion
-from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 
@@ -18,8 +18,8 @@ Ints = NDArray[np.int64]
 DELETED = -1
 
 EVERYTHING = (
-    "deleting every row costs no more than the best release of some; ask a higher price of a deleted "
-    "row (--delete-rows price=…), or set how many may be deleted (most=…)"
+    "to delete every row costs no more than the best release of some; ask a higher price of a "
+    "deleted row (--delete-rows price=…), or set how many may be deleted (most=…)"
 )
 
 
@@ -85,22 +85,20 @@ def rechecked(problem: Problem, found: Found, deletion: Deletion) -> int:
     VerificationError: a class is too small, too many rows are deleted, or the bound is too high.
     NoLawfulReleaseError: to delete every row costs no more.
     """
-    instance: Instance = problem.instance
+    rows = problem.instance.rows
     gone = int((~found.kept).sum())
-    if found.classes.shape != (instance.rows,) or found.classes.min(initial=0) < DELETED:
+    if found.classes.shape != (rows,) or found.classes.min(initial=0) < DELETED:
         raise VerificationError(f"method {found.method!r} returned a solution of another table")
     if deletion.most is not None and gone > deletion.most:
         raise VerificationError(f"method {found.method!r} deleted {gone} rows, too many")
     solution = solution_of(problem, found.classes)
-    rows = Group(np.zeros((solution.instance.rows, 0), np.int32), ())
-    if not problem.model.lawful_classes(Classes(solution.classes, rows)).all():
+    group = Group(np.zeros((solution.instance.rows, 0), np.int32), ())
+    if not problem.model.lawful_classes(Classes(solution.classes, group)).all():
         raise VerificationError(
             f"method {found.method!r} returned a class that breaks {problem.asked}"
         )
     cost = solution.cost + deletion.price * gone
-    if deletion.price * instance.rows <= cost and (
-        deletion.most is None or deletion.most >= instance.rows
-    ):
+    if deletion.limit(rows) == rows and deletion.price * rows <= cost:
         raise NoLawfulReleaseError(EVERYTHING)
     if found.bound > cost:
         raise VerificationError(

@@ -163,8 +163,7 @@ def without_dear(problem: Problem, classes: Ints, deletion: Deletion) -> Ints:
     of_copy = np.empty(len(kept), np.int64)
     of_copy[place] = classes[kept]
     solution = Solution.of(smaller.instance, of_copy)
-    room = len(classes) if deletion.most is None else deletion.most
-    room -= len(classes) - len(kept)
+    room = deletion.limit(len(classes)) - (len(classes) - len(kept))
     found = classes.copy()
     for one in np.argsort(-solution.class_costs, kind="stable"):
         if solution.class_costs[one] <= deletion.price:

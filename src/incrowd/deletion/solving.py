@@ -68,7 +68,8 @@ def run(problem: Problem, deletion: Deletion, method: str | Solver, context: Con
         return by_patterns(problem, deletion, context)
     if name == "engine":
         return by_search(problem, deletion, context)
-    if deletion.most is not None and deletion.most < problem.instance.rows:
+    rows = problem.instance.rows
+    if deletion.limit(rows) < rows:
         raise OutOfScopeError(
             f"method {name!r} deletes any number of rows or none; use one of "
             f"{', '.join(LIMITED)}, or leave most away"
