@@ -59,7 +59,7 @@ def ceiling(prices: Prices, instance: Instance, deletion: Deletion) -> float:
         return float(deletion.price)
     order = np.argsort(-prices.price, kind="stable")
     reached = np.searchsorted(np.cumsum(instance.counts[order]), deletion.most, side="right")
-    return max(float(deletion.price), prices.price[order[reached]] / prices.quantum)
+    return max(float(deletion.price), int(prices.price[order[reached]]) / prices.quantum)
 
 
 def deletion_prices(
