@@ -1,5 +1,8 @@
 """Solve a problem whose rows may be deleted: by which method, and what is known of the result."""
 
+from dataclasses import replace
+
+from incrowd.bounds.leaf_costs import averaged
 from incrowd.deletion.exact import by_patterns, by_subsets
 from incrowd.deletion.folded import by_folding
 from incrowd.deletion.found import Found, rechecked
@@ -8,6 +11,7 @@ from incrowd.driver.solve import CHEAP_WORK, MOST_DISTINCT
 from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.problem import Problem
+from incrowd.reduce.leaf_costs import TellRowsApart, told_apart
 from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.exact.submultisets import work
 
@@ -45,8 +49,12 @@ def solve_deleting(
         raise NoLawfulReleaseError(
             f"k = {k} is larger than the table, which has {rows} rows; use k ≤ {rows} or more rows"
         )
-    asked = chosen(problem, method)
-    found = run(problem, deletion, asked, context)
+    told = TellRowsApart().apply(problem).problem
+    found = run(told, deletion, chosen(told, method), context)
+    if told is not problem:
+        apart, place = told.instance, told_apart(problem.instance)[1]
+        prices = averaged(found.prices, problem.instance, apart, place)
+        found = replace(found, classes=found.classes[place], prices=prices)
     return found, rechecked(problem, found, deletion)
 
 
