@@ -13,9 +13,8 @@ from incrowd.problem.deletion import Deletion
 from incrowd.problem.problem import Problem
 from incrowd.reduce.leaf_costs import TellRowsApart, told_apart
 from incrowd.solvers.base import Context, Solver
+from incrowd.solvers.catalog import LIMITED, by_id
 from incrowd.solvers.exact.submultisets import work
-
-LIMITED = ("engine", "subset-dp", "pattern-milp")
 
 
 def solve_deleting(
@@ -69,7 +68,7 @@ def chosen(problem: Problem, method: str | Solver) -> str | Solver:
 
 def run(problem: Problem, deletion: Deletion, method: str | Solver, context: Context) -> Found:
     """Run the method."""
-    name = method if isinstance(method, str) else method.id
+    name = by_id(method).id if isinstance(method, str) else method.id
     if name == "subset-dp":
         return by_subsets(problem, deletion, context)
     if name == "pattern-milp":
