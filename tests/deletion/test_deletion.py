@@ -156,6 +156,22 @@ def test_refused() -> None:
         solve_deleting(Problem(plain, KAnonymity(5)), Deletion(2))
 
 
+def test_pairs_by_default() -> None:
+    """Tests that k = 2 is solved to the end, and that a limit which binds is kept."""
+    rng = np.random.default_rng(6)
+    instance, _ = from_codes(rng.integers(0, 5, (60, 4)))
+    problem = Problem(instance, KAnonymity(2))
+    free, cost = solve_deleting(problem, Deletion(2))
+    assert free.method == "simplex-matching" and free.bound == cost
+    gone = int((free.classes == DELETED).sum())
+    assert gone > 2
+    same, again = solve_deleting(problem, Deletion(2, gone))
+    assert same.bound == again == cost
+    less, dearer = solve_deleting(problem, Deletion(2, gone // 2))
+    assert dearer == counted(problem, less.classes, Deletion(2, gone // 2)) >= less.bound >= cost
+    assert solve(problem, "simplex-matching").cost >= dearer
+
+
 def test_the_engine_deletes_no_more_than_asked() -> None:
     """Tests limits on a table that is too large for exact methods: bounds rise as limits fall."""
     rng = np.random.default_rng(5)

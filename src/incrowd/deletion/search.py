@@ -33,8 +33,13 @@ FAR = np.iinfo(np.int64).max
 PRICING, ANNEALING = 0.3, 0.5  # shares of a time limit; of what is left of it
 
 
-def by_search(problem: Problem, deletion: Deletion, context: Context) -> Found:
-    """Search for a release, with certified prices beside it."""
+def by_search(
+    problem: Problem, deletion: Deletion, context: Context, method: str = "engine"
+) -> Found:
+    """Search for a release, with certified prices beside it.
+
+    ``method``: by which the rows that are kept are released in the end.
+    """
     instance, k, stop = problem.instance, problem.smallest_class, context.stop
     prices, worth = priced(problem, deletion, context)
     bound = bound_of(prices, instance, deletion)
@@ -45,7 +50,7 @@ def by_search(problem: Problem, deletion: Deletion, context: Context) -> Found:
         best = min((best, found), key=_cost(problem, deletion))
     ended = "stopped paying"
     if not stop.satisfied(cost_of(problem, best, deletion), bound) and not stop.now():
-        best = min((best, again(problem, best, context)), key=_cost(problem, deletion))
+        best = min((best, again(problem, best, method, context)), key=_cost(problem, deletion))
     best = min((best, without_dear(problem, best, deletion)), key=_cost(problem, deletion))
     cost = cost_of(problem, best, deletion)
     if cost <= bound:
@@ -174,13 +179,13 @@ def without_dear(problem: Problem, classes: Ints, deletion: Deletion) -> Ints:
     return found
 
 
-def again(problem: Problem, classes: Ints, context: Context) -> Ints:
-    """Release the rows that are kept by the engine, as a table of their own."""
+def again(problem: Problem, classes: Ints, method: str, context: Context) -> Ints:
+    """Release the rows that are kept by a method, as a table of their own."""
     kept = classes != DELETED
     if kept.sum() < problem.smallest_class:
         return classes
     smaller, place = kept_problem(problem, kept)
-    solved = solve(smaller, "engine", context)
+    solved = solve(smaller, method, context)
     found = np.full(len(classes), DELETED)
     found[kept] = solved.solution.classes[place]
     return found

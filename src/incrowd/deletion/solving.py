@@ -12,9 +12,12 @@ from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.problem import Problem
 from incrowd.reduce.leaf_costs import TellRowsApart, told_apart
+from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.catalog import LIMITED, by_id
 from incrowd.solvers.exact.submultisets import work
+
+HALF = 0.5  # of a time limit, for what may delete too many rows
 
 
 def solve_deleting(
@@ -49,7 +52,7 @@ def solve_deleting(
             f"k = {k} is larger than the table, which has {rows} rows; use k ≤ {rows} or more rows"
         )
     told = TellRowsApart().apply(problem).problem
-    found = run(told, deletion, chosen(told, method), context)
+    found = run(told, deletion, method, context)
     if told is not problem:
         apart, place = told.instance, told_apart(problem.instance)[1]
         prices = averaged(found.prices, problem.instance, apart, place)
@@ -57,17 +60,32 @@ def solve_deleting(
     return found, rechecked(problem, found, deletion)
 
 
-def chosen(problem: Problem, method: str | Solver) -> str | Solver:
-    """Return the method to use: ``subset-dp`` where it takes no time, else the engine."""
-    if method != "auto":
-        return method
-    instance = problem.instance
-    cheap = instance.distinct <= MOST_DISTINCT and work(instance) <= CHEAP_WORK
-    return "subset-dp" if cheap else "engine"
+def by_default(problem: Problem, deletion: Deletion, context: Context) -> Found:
+    """Run ``subset-dp`` where it takes no time, for k = 2 matching, and else the engine.
+
+    Matching deletes any number of rows.  Where the optimum that it finds deletes few enough it is
+    that of a limit, too; where it does not, it still is a lower bound.
+    """
+    instance, stop = problem.instance, context.stop
+    if instance.distinct <= MOST_DISTINCT and work(instance) <= CHEAP_WORK:
+        return by_subsets(problem, deletion, context)
+    if problem.smallest_class != 2:
+        return by_search(problem, deletion, context)
+    limit = deletion.limit(instance.rows)
+    part = context
+    if limit < instance.rows:
+        part = replace(context, stop=Share.of(stop, HALF * stop.left()))
+    free = by_folding(problem, replace(deletion, most=None), "auto", part)
+    if (~free.kept).sum() <= limit:
+        return free
+    found = by_search(problem, deletion, context, "auto")
+    return replace(found, bound=max(found.bound, free.bound))
 
 
 def run(problem: Problem, deletion: Deletion, method: str | Solver, context: Context) -> Found:
     """Run the method."""
+    if method == "auto":
+        return by_default(problem, deletion, context)
     name = by_id(method).id if isinstance(method, str) else method.id
     if name == "subset-dp":
         return by_subsets(problem, deletion, context)
