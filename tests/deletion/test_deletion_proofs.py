@@ -153,6 +153,9 @@ def test_python(tmp_path: Path) -> None:
     assert release.data["number"].to_list() == kept["number"].to_list()
     stars = sum((release.data[c] == "*").sum() for c in "abcd")
     assert release.cost == stars + 2 * gone >= release.lower_bound > 0
+    assert release.summary()["deleted_rows"].to_list() == [gone]
+    release.report(tmp_path / "report.html")
+    assert f"{gone} rows were deleted, which costs 2" in (tmp_path / "report.html").read_text()
     assert "delete-rows price=2,most=20%" in release.policy.command("i.csv", "o.csv")
 
 
