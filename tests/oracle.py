@@ -6,6 +6,7 @@ Deliberately naive and independent of the package's own join and cost code.
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from itertools import combinations
 
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.model import Model
@@ -72,6 +73,28 @@ def optimum(instance: Instance, model: Model) -> int | None:
         return len(copies) * join_cost(instance, copies)
 
     return least_cost(instance.rows, cost)
+
+
+def optimum_deleting(instance: Instance, k: int, price: int, most: int) -> int | None:
+    """Return the least cost of classes of k rows and at most so many deleted ones, never all.
+
+    None where there is none, or deleting all rows costs no more.
+    """
+    rows, found = range(instance.rows), []
+    for number in range(min(most, instance.rows - k) + 1):
+        for gone in combinations(rows, number):
+            kept = [i for i in rows if i not in gone]
+
+            def cost(copies: tuple[int, ...], kept: list[int] = kept) -> int | None:
+                if len(copies) < k:
+                    return None
+                return len(copies) * join_cost(instance, tuple(kept[i] for i in copies))
+
+            one = least_cost(len(kept), cost)
+            found += [] if one is None else [one + price * number]
+    best = min(found, default=None)
+    everything = most >= instance.rows and best is not None and price * instance.rows <= best
+    return None if everything else best
 
 
 def least_cost(n: int, cost: Callable[[tuple[int, ...]], int | None]) -> int | None:

@@ -20,7 +20,7 @@ LAYERS = (
     "bounds encoding",
     "solvers",
     "driver",
-    "constraints persons",
+    "constraints deletion persons",
     "veil",
     "published",
     "proof report",

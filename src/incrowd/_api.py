@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 from incrowd.constraints.capped import solve_capped
 from incrowd.constraints.plan import is_constrained, plan_of
+from incrowd.deletion.of_table import released as released_deleting
 from incrowd.driver.solve import Solved, require_lawful_table, solve
 from incrowd.encoding.encoded import Coded, coded, edit_for, shuffled
 from incrowd.encoding.pseudonyms import with_pseudonyms
@@ -117,9 +118,13 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
     keys = {name: key_in(file) for name, file in policy.pseudonym.items()}
     further: dict[str, int] = {}
     context = replace(start.context, listener=noting(further, start.context.listener))
-    veil = None
+    veil = deleted = None
     with interruptible(context.stop):
-        if policy.veil is None or not source.rows:
+        if policy.delete_rows is not None and source.rows:
+            asked = policy.delete_rows, start.method, context
+            table, solved, deleted = released_deleting(table, *asked)
+            units = deleted.units
+        elif policy.veil is None or not source.rows:
             solved = searched(table, policy, start.method, context)
         else:
             solved, veil = veiled(table, policy, context)
@@ -145,6 +150,7 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
         suppressed_rows=rows,
         suppressed_units=units,
         veil=veil,
+        deleted=deleted,
     )
     _ = release.class_of_row  # the independent re-check: raises unless all is as claimed
     return release
@@ -188,6 +194,7 @@ def searched(table: Coded, policy: Policy, method: str | Solver, context: Contex
         return solve_records(table, policy.k, method, context)
     if not is_constrained(policy):
         return solve(table.problem, method, context)
+    _ = table.instance.tables  # refuses values that cost something though they stay
     return solve_capped(table, plan_of(table, policy), method, context)
 
 

@@ -215,7 +215,7 @@ FORGERIES: dict[str, Callable[[Forger], Any]] = {
         "ladders.parquet", lambda t: t.with_columns(cost=pl.col("cost") * 2)
     ),
     "ladders: a cost that falls": ladder_rung("9", 1, "cost", 3),
-    "ladders: a leaf that costs": ladder_rung("9", 0, "cost", 1),
+    "ladders: a leaf that costs more than its group": ladder_rung("9", 0, "cost", 9),
     "ladders: two roots": ladder_rung(None, 2, "label", "all"),
     "ladders: another root": frame(
         "ladders.parquet", lambda t: t.with_columns(pl.col("label").replace("*", "all"))

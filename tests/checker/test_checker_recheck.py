@@ -94,7 +94,7 @@ def test_empty_table() -> None:
 BROKEN = {
     "cost falls": (("age", 2, 2, "cost", 0), "falls|two costs"),
     "two costs for one node": (("age", 2, 1, "cost", 2), "two costs"),
-    "leaf costs something": (("age", 2, 0, "cost", 1), "cost 0"),
+    "leaf costs more than its group": (("age", 2, 0, "cost", 9), "falls"),
     "leaf is not itself": (("age", 2, 0, "label", "x"), "value itself"),
     "two roots": (("age", 2, 2, "label", "x"), "root"),
     "two meanings of a label": (("age", 9, 1, "label", "2"), "two different nodes"),

@@ -147,7 +147,7 @@ def test_check_of_a_file_by_itself_speaks_of_no_column(run: Run) -> None:
     Path("ragged.csv").write_text("nurse;health;*\nspy;*\n")
     for costs in (
         "health;1\n*;2\n",
-        "nurse;1\nhealth;1\nsecret;2\n*;2\n",
+        "nurse;2\nhealth;1\nsecret;2\n*;2\n",
         "health;2\nsecret;2\n*;1\n",
     ):
         Path("costs.csv").write_text(costs)

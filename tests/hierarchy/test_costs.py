@@ -85,6 +85,20 @@ def test_explicit_costs(tmp_path: Path) -> None:
     assert (same.cost == tree.cost).all()
 
 
+def test_values_may_cost_something(tmp_path: Path) -> None:
+    """Tests that a listed value costs what is said, also where it repeats itself."""
+    path = tmp_path / "h.csv"
+    path.write_text("a;A;X;*\nb;X;*\nc;X;*\n")
+    costs = Explicit({"a": "0.5", "b": "0.25", "A": 1, "X": 2, "*": 3})
+    (tree,), scale = build_trees({"q": ["a", "b", "c"]}, {"q": HierarchyFile(path)}, costs)
+    assert scale == 4
+    assert dict(zip(tree.leaves, tree.cost.T.tolist(), strict=True)) == {
+        "a": [2, 4, 8, 12],
+        "b": [1, 1, 8, 12],
+        "c": [0, 0, 8, 12],
+    }
+
+
 def test_padding_is_free_under_explicit_costs(tmp_path: Path) -> None:
     """Tests that shallow leaves and missing values cost nothing until they change."""
     path = tmp_path / "h.csv"
@@ -111,7 +125,7 @@ def test_padding_is_free_under_explicit_costs(tmp_path: Path) -> None:
             r"lacks the cost of a label of.* form 'a'",
         ),
         ("A;0.5\nX;1\nY;1\nC;0\nD;0\n", r"lacks the cost of a label of .* the form '\*'"),
-        ("a;0.5\nA;1\nX;1\nY;1\nC;0\nD;0\n*;1\n", r"line 1: a value of column 'q' costs 0\.5"),
+        ("a;0.5\nA;0.2\nX;1\nY;1\nC;0\nD;0\n*;1\n", r"line 2: a cost falls.* 0\.2, less.*line 1"),
         ("A;cheap\n*;1\n", r"line 1: the cost is no number of 0 or more"),
         ("*;1\nA;-1\n", r"line 2: the cost is no number of 0 or more"),
         ("A;0.1234567\n*;1\n", r"line 1: the cost .* at most six decimals"),

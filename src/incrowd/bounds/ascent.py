@@ -207,7 +207,7 @@ class Ascent:
     lists: the patterns, ``patterns`` of them; there may be room for more.
     counts: int64, shape (distinct,): copies of each row.
     k: rows of the smallest class.
-    lowest: the least that a price may be.
+    lowest, highest: the least and the most that a price may be.
     lawful: a model's pricing of classes and its scratch; None for any k rows.
     strides: how far each row's price goes in a step; None for the same for all.
     work: copies that pricing may look at, in as many steps as there is work for if all that follow
@@ -223,6 +223,7 @@ class Ascent:
     lawful: tuple[Pricing, Pad] | None = None
     strides: Strides | None = None
     work: int | None = None
+    highest: float = np.inf
 
     def __post_init__(self) -> None:
         self._pad = top_k_buffers(self.k, np.float64)
@@ -320,9 +321,12 @@ class Steps:
         self, ascent: Ascent, centre: NDArray[np.float64], half_width: float, pairs: int = 0
     ) -> None:
         assert ascent.strides is not None
-        self.ascent, self.strides, self.u = ascent, ascent.strides, centre.copy()
+        self.ascent, self.strides = ascent, ascent.strides
+        centre = np.minimum(centre, ascent.highest)
+        self.u = centre.copy()
         reach = half_width * self.strides.of_row
-        self.low, self.high = np.maximum(centre - reach, ascent.lowest), centre + reach
+        self.low = np.maximum(centre - reach, ascent.lowest)
+        self.high = np.minimum(centre + reach, ascent.highest)
         self.found = new_found(len(centre), ascent.patterns, pairs)
         self.mean, self.square = np.zeros_like(self.low), np.zeros_like(self.low)
         self.risen, self.seen = 0.0, self.u.copy()

@@ -4,12 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from incrowd.bounds.leaf_costs import averaged
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.bounds.wide import wide_prices
 from incrowd.problem.instance import Instance
+from incrowd.reduce.leaf_costs import costs_to_keep, told_apart
 from incrowd.run.stop import Stop, watched
 
 
@@ -18,20 +20,31 @@ def best_prices(
     k: int,
     stop: Stop | None = None,
     report: Callable[[float, float], None] = lambda bound, share: None,
+    highest: float = np.inf,
 ) -> Prices:
     """Return the best certified prices for k that the time allows.
 
     Parameters
     ----------
     report: called with a bound, in units of 1/scale, and the share of the work that is done.
+    highest: where prices end, in units of 1/scale, though higher ones would do.
     """
     stop = stop or Stop()
+    if any(map(costs_to_keep, instance.trees)) and k >= 2:
+        apart, place = told_apart(instance)
+        found = averaged(best_prices(apart, k, stop, report, highest), instance, apart, place)
+        assert found is not None  # no odd sets are sought here
+        return found
     with watched(stop):
-        return raised(instance, k, stop, report)
+        return raised(instance, k, stop, report, highest)
 
 
 def raised(
-    instance: Instance, k: int, stop: Stop, report: Callable[[float, float], None]
+    instance: Instance,
+    k: int,
+    stop: Stop,
+    report: Callable[[float, float], None],
+    highest: float,
 ) -> Prices:
     """Return the best prices, as ``best_prices``; the clock is watched."""
     tree, counts = PrefixTree(instance, stop), instance.counts
@@ -41,6 +54,7 @@ def raised(
     if first is None or tree.visits > priceable(stop.left()):
         return better(first, wide_prices(instance, k, stop, 1.0, report), counts)
     report(first.bound(counts), 0.0)
-    start = price.astype(np.float64)
-    u = PriceBound.suited(instance).ascend(tree, k, start, stop.now, report)
+    start = np.minimum(price, highest)
+    first = Prices(np.floor(start).astype(np.int64), 1)
+    u = PriceBound.suited(instance).ascend(tree, k, start, stop.now, report, highest)
     return better(first, certify(tree, k, u), counts)

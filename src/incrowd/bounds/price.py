@@ -93,9 +93,13 @@ class PriceBound:
         start: NDArray[np.float64],
         stop: Stop = no_stop,
         report: Report = no_report,
+        highest: float = np.inf,
     ) -> NDArray[np.float64]:
-        """Improve prices ``start`` (float64, distinct); the result may need ``certify``."""
-        boxes = SizedBoxes(tree, k, self.visits)
+        """Improve prices ``start`` (float64, distinct); the result may need ``certify``.
+
+        ``highest``: where prices end, though higher ones would do.
+        """
+        boxes = SizedBoxes(tree, k, self.visits, highest)
         return Rounds(self).ascend(boxes, start * self.lift, stop, report)
 
 
@@ -106,6 +110,7 @@ class SizedBoxes:
     tree: PrefixTree
     k: int
     visits: int
+    highest: float = np.inf
 
     def unit(self, u: NDArray[np.float64]) -> float:
         """Return what suppressing a cell costs."""
@@ -127,7 +132,8 @@ class SizedBoxes:
 
     def ascent(self, lists: Emission, patterns: int, rounds: int) -> Ascent:
         """Return the ascent over these patterns."""
-        return Ascent(lists, patterns, self.tree.instance.counts, self.k)
+        counts = self.tree.instance.counts
+        return Ascent(lists, patterns, counts, self.k, highest=self.highest)
 
 
 def certify(tree: PrefixTree, k: int, u: NDArray[np.float64], quantum: int | None = None) -> Prices:

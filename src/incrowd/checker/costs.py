@@ -75,6 +75,8 @@ def rule_of(ladder: pl.DataFrame, star: int) -> str:
     """Return the name of the rule by which a validated ladder's labels cost what they do."""
     steps = ladder.group_by("leaf", "label").agg(pl.col("level").min(), pl.col("cost").min())
     paid = steps.filter(pl.col("level") > 0)
+    if bool((steps.filter(pl.col("level") == 0)["cost"] > 0).any()):
+        return "listed"
     if bool((paid["cost"] == star).all()):
         return "stars"
     height = ladder["level"].n_unique() - 1

@@ -10,8 +10,9 @@ import polars as pl
 
 from incrowd.checker import crowds, files, inequality, oddsets
 from incrowd.checker.costs import ladders_of
+from incrowd.checker.deleted import kept
 from incrowd.checker.delimited import Reading
-from incrowd.checker.dropped import spent, without_dropped
+from incrowd.checker.dropped import spent
 from incrowd.checker.inequality import Ints
 from incrowd.checker.ladder import tables
 from incrowd.checker.lawful import Lawful
@@ -33,7 +34,8 @@ class Verdict:
     accepted: whether everything that the proof claims holds.
     reason, row, column: the first violation; rows of the release count from 1.
     facts: when accepted, what was proved: rows, suppressed_rows, columns (of the release), models,
-        roles, star, spreadsheet_safe, hierarchies (column → what the proof calls it), costs (what
+        roles, deleted_rows (with ``most_deleted`` and ``deletion_price``, where rows may be),
+        star, spreadsheet_safe, hierarchies (column → what the proof calls it), costs (what
         they mean, see ``costs.meaning``), gap, optimal; and in units of 1/``scale`` (of the proof,
         see ``costs.reduced``) cost, bound, ``proven`` (what the prices prove, at least the bound)
         and ``most`` (what a release costs in which every cell is suppressed).
@@ -107,30 +109,32 @@ def compared(
     """Return what original and release prove together with the proof, or reject it."""
     (before, after), facts = read, proof.facts
     _, quantum, k, cost, bound = (facts[name] for name in files.NUMBERS)
-    origin = proof.rows["original"].cast(pl.Int64).to_numpy()
-    before, origin, dropped = without_dropped(before, origin, facts, models)
+    left = kept(before, proof, models)
+    before, origin, dropped = left[:3]
     qi, safe = roles["qi"], facts.get("spreadsheet_safe") is True
     require_columns(before, after, origin, roles, safe)
     text = [pl.DataFrame([files.as_text(frame[c]) for c in qi]) for frame in (before, after)]
     text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
     ladders, ranges, costs = ladders_of(proof, qi)
     aside = spent(dropped, ladders)
+    paid = left.paid(aside)
     sensitive = secrets_of(before, after, origin, roles, models)
     rest: dict[str, Any] = {"origin": origin, "sensitive": sensitive, "models": models}
     rest["ranges"] = ranges
-    classes = recheck(text[0], text[1], ladders, least_size(models), cost - aside, **rest)
-    wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy())
+    classes = recheck(text[0], text[1], ladders, least_size(models), cost - paid, **rest)
+    wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy()[: len(classes)])
     require_none(wrong, "its class is not the one stated")
     require(k <= least_class(models, sensitive), "the prices are for larger classes than asked")
     law = Lawful(proof, models, with_people(sensitive, models)) if facts.get("pricing") else None
-    cells, groups = text[0][origin], files.groups_of(proof, qi)
+    cells, groups = left.everyone(text[0][origin]), files.groups_of(proof, qi)
     total = sum(price_total(proof, *group, cells, (ladders, ranges), law) for group in groups)
-    proven = max(0, -(-total // quantum)) + aside
+    proven = -(-left.least(total, proof) // quantum) + aside
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
     require(0 <= bound <= cost, "the bound is above the cost, or below 0")
     columns = [name.removeprefix(files.MARK) for name in after.columns]
     found = {"rows": before.height, "columns": columns, "costs": costs, "suppressed_rows": dropped}
-    return found | {"proven": proven, "most": spent(before.height + dropped, ladders)}
+    found |= left.told(facts["scale"])
+    return found | {"proven": proven, "most": spent(before.height + left.missing, ladders)}
 
 
 def require_columns(

@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 @options.json_option
 def methods(as_json: bool) -> None:
     """List every solver, its guarantee and its source; each is a value of --method."""
-    from incrowd.solvers.catalog import SOLVERS, aliases_of
+    from incrowd.solvers.catalog import SOLVERS, aliases_of, deletes
 
     if as_json:
-        print_json({"methods": [record(solver) for solver in SOLVERS]})
+        found = [record(solver) | {"deletes": deletes(solver)} for solver in SOLVERS]
+        print_json({"methods": found})
         return
     for solver in SOLVERS:
         also = "".join(f", also {alias}" for alias in aliases_of(solver))
-        click.echo(f"{solver.id}{also}\n    {in_words(solver)}\n    {solver.source}")
+        number = deletes(solver)
+        gone = f"; deletes {number} (--delete-rows)" if number else ""
+        click.echo(f"{solver.id}{also}\n    {in_words(solver)}{gone}\n    {solver.source}")
 
 
 def record(solver: "Solver") -> dict[str, Any]:

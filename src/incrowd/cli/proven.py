@@ -122,6 +122,10 @@ def answer(facts: Mapping[str, Any]) -> str:
     dropped = facts["suppressed_rows"]
     left_out = f" ({dropped:,} more are left out, each counted as all stars)" if dropped else ""
     which = "lawful release of these rows" if dropped else "lawful release"
+    if "deleted_rows" in facts:
+        gone, most, price = (facts[n] for n in ("deleted_rows", "most_deleted", "deletion_price"))
+        left_out = f" ({gone:,} of at most {most:,} more are deleted, at {price} each)"
+        which += " with deletions"
     return "\n".join(
         (
             f"yes: {facts['rows']:,} rows{left_out}, every class lawful, every cell the original "

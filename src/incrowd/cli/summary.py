@@ -25,6 +25,7 @@ def summary(release: "Release") -> str:
     ]
     if release.suppressed_rows:
         lines.append(("left out", f"{release.suppressed_rows:,} rows, each counted as all stars"))
+    lines += _deleted(release)
     if release.cost != changed:
         lines.append(("cost", f"{shown(release.cost)} ({release.cost_fraction:.2%} of the most)"))
     if release.k == 1 and len(release.models) == 1:
@@ -39,6 +40,14 @@ def summary(release: "Release") -> str:
     lines.append(("status", _status_in_words(release)))
     text = "\n".join(f"{name:<9}{fact}" for name, fact in lines)
     return text + "\n" + _columns_in_words(release)
+
+
+def _deleted(release: "Release") -> list[tuple[str, str]]:
+    """How many rows were deleted, and at what price, where that was asked for."""
+    if release.deleted is None:
+        return []
+    price, rows = release.deleted.deletion.price / release.scale, len(release.deleted.rows)
+    return [("deleted", f"{rows:,} rows at {shown(price)} each, as --delete-rows asks")]
 
 
 def _people(release: "Release") -> list[tuple[str, str]]:
@@ -83,6 +92,7 @@ def _beside(release: "Release") -> str:
 
 def _bound_in_words(release: "Release") -> str:
     lawful = "lawful release of the rows kept" if release.suppressed_rows else "lawful release"
+    lawful += " with deletions" if release.deleted is not None else ""
     if release.status == "optimal":
         return f"{shown(release.cost)}: no {lawful} costs less than this one"
     bound = shown(release.lower_bound)

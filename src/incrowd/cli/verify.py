@@ -27,6 +27,7 @@ from incrowd.policy import Policy
         *options.COSTS,
         *options.CONSTRAINTS,
         "suppress_rows",
+        "delete_rows",
         "pseudonym",
     )
 )

@@ -24,6 +24,7 @@ from incrowd.existing.union import union
 from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.labels import labels_by_level, places_of
 from incrowd.policy import Policy
+from incrowd.policy.deletion import require_no_deletion
 from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.privacy.cautions import few_new
 from incrowd.privacy.model import Model
@@ -262,6 +263,7 @@ def require_servable(policy: Policy) -> None:
         raise OutOfScopeError("person is not served with existing: who is in it is not known")
     if policy.method != "auto" or policy.reductions is not None:
         raise InputError("method and reductions are not served with existing, a method of its own")
+    require_no_deletion(policy, "with existing")
     if policy.suppress_rows:
         raise InputError("suppress_rows is not served with existing")
 

@@ -15,6 +15,7 @@ from incrowd.frontiers.points import Frontier, Point
 from incrowd.frontiers.sweep import Found, Sweep
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTIONS, Policy
+from incrowd.policy.deletion import require_no_deletion
 from incrowd.policy.options import taking
 from incrowd.privacy.numbers import whole
 from incrowd.run.events import Event, Listener, listening, silent
@@ -61,6 +62,7 @@ def frontier(
     if "k" in asked:
         raise InputError("frontier: k is given by ks, its second argument; leave k out")
     policy = policy_of("frontier", policy, asked)
+    require_no_deletion(policy, "by frontier, whose points are of all rows")
     stop = (stop or Stop()).begin(policy.time_limit, policy.gap)
     return frontier_of(open_table(data), ks, policy, listening(progress), stop)
 

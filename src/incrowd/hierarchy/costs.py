@@ -1,7 +1,8 @@
 """What a cell pays for being released as an ancestor: level/height, NCP, stars, or as listed.
 
 A cost depends on the released text alone: a label that repeats on several levels costs what it
-costs on the lowest of them, and a value that repeats itself costs 0.
+costs on the lowest of them, and a value that repeats itself costs what it does there: 0, unless a
+list says otherwise.
 """
 
 import math
@@ -35,7 +36,7 @@ class Cost(Protocol):
     def charge(self, ladder: Ladder) -> tuple[NDArray[np.int64], int]:
         """Return int64 of shape (levels, leaves) and the unit: costs are ``array / unit``.
 
-        Row 0 is 0 and columns never fall towards the root.
+        Columns never fall towards the root.
 
         Raises
         ------
@@ -88,7 +89,7 @@ class Stars:
 
 @dataclass(frozen=True, eq=False)
 class Explicit:
-    """Each label of a column costs what a list says; values cost 0.
+    """Each label of a column costs what a list says; values that are not listed cost 0.
 
     Attributes
     ----------
@@ -136,18 +137,21 @@ class Explicit:
 
         Raises
         ------
-        HierarchyError: a label is not listed, a value costs something, or a cost falls towards
-            the root.
+        HierarchyError: a label is not listed, or a cost falls towards the root.
         """
         listed = {label: self._exact(label) for label in self.costs}
         unit = math.lcm(*(cost.denominator for cost in listed.values()))
-        self._leaves_are_free(ladder, listed)
-        rows = [np.zeros(len(ladder.leaves), np.int64)]
+        own = [int(listed.get(str(x), 0) * unit) if x is not None else 0 for x in ladder.leaves]
+        values = dict(zip(ladder.leaves, own, strict=True))
+        rows = [np.array(own, np.int64)]
         for up in range(1, ladder.levels):
             padded = np.ones(len(ladder.labels[up]), bool)
             padded[ladder.node[up]] = ladder.level[up] == 0
             labels = zip(ladder.labels[up], padded.tolist(), strict=True)
-            price = [0 if own else int(self._find(listed, ladder, x) * unit) for x, own in labels]
+            price = [
+                values.get(x, 0) if leaf else int(self._find(listed, ladder, x) * unit)
+                for x, leaf in labels
+            ]
             rows.append(np.array(price, np.int64)[ladder.node[up]])
         cost = np.vstack(rows)
         self._never_falls(ladder, cost, listed)
@@ -173,14 +177,6 @@ class Explicit:
             )
         return listed[label]
 
-    def _leaves_are_free(self, ladder: Ladder, listed: Mapping[str, Fraction]) -> None:
-        for value in ladder.leaves:
-            if value is not None and listed.get(value, 0) != 0:
-                raise HierarchyError(
-                    f"{self._place(value)}: a value of {ladder.subject} costs "
-                    f"{float(listed[value]):g}; a value kept as it is costs 0"
-                )
-
     def _never_falls(
         self, ladder: Ladder, cost: NDArray[np.int64], listed: Mapping[str, Fraction]
     ) -> None:
@@ -192,7 +188,7 @@ class Explicit:
         low, high = path[up], path[up + 1]
         raise HierarchyError(
             f"{self._place(high)}: a cost falls towards the root: {float(listed[str(high)]):g}, "
-            f"less than {float(listed[str(low)]):g} for a label below ({self._place(low)}; "
+            f"less than {float(listed.get(str(low), 0)):g} for a label below ({self._place(low)}; "
             f"{ladder.subject})"
         )
 

@@ -18,7 +18,7 @@ class Tree:
 
     Leaf codes are numbered in hierarchy order, so that at every level the leaves below one node
     are a run of consecutive codes.  Leaves at unequal depth are padded: a shallow leaf repeats
-    itself (same label, cost 0) at the levels it lacks, and joins the root at the last one.
+    itself (same label and cost) at the levels it lacks, and joins the root at the last one.
 
     Attributes
     ----------
@@ -28,7 +28,8 @@ class Tree:
     node: int32, shape (levels, leaves): dense id of the leaf's ancestor at that level;
         ``node[0] == arange``, ``node[-1] == 0``, each row nondecreasing.
     cost: int64, shape (levels, leaves): what a cell pays when released at that level, in units of
-        ``1/Instance.scale``; row 0 is 0 and columns never fall towards the root.
+        ``1/Instance.scale``; columns never fall towards the root, and row 0 mostly is 0: else see
+        ``incrowd.reduce.leaf_costs``.
     """
 
     column: str
@@ -39,7 +40,7 @@ class Tree:
     def __post_init__(self) -> None:
         if self.node.shape != self.cost.shape or len(self.labels) != len(self.node):
             raise HierarchyError(f"column {self.column!r}: levels of nodes, costs, labels differ")
-        if (self.cost[0] != 0).any() or (np.diff(self.cost, axis=0) < 0).any():
+        if (self.cost[0] < 0).any() or (np.diff(self.cost, axis=0) < 0).any():
             raise HierarchyError(f"column {self.column!r}: a cost falls towards the root")
         if (np.diff(self.node, axis=1) < 0).any():
             raise HierarchyError(f"column {self.column!r}: leaves are not in hierarchy order")

@@ -45,6 +45,7 @@ class Arguments(TypedDict, total=False):
     seed: int | None
     threads: int
     suppress_rows: int
+    delete_rows: str | Mapping[str, Any] | None
     hold_back: bool
     strict: bool
     na: Any

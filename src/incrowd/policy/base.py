@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.cap import Cap, caps_of
+from incrowd.policy.deletion import delete_rows_of, require_served
 from incrowd.policy.file import read_keys
 from incrowd.policy.kinds import (
     keys_by_column,
@@ -273,6 +274,19 @@ class Policy:
             least=0,
         ),
     )
+    delete_rows: Any = row(
+        None,
+        Option(
+            "text",
+            "leave out rows that are cheaper to delete than to hide: `price=9,most=2%` charges 9 "
+            "for each, by default what a row of stars costs, and deletes at most so many or such "
+            "a share; the bound speaks of all releases that may do so",
+            "--delete-rows",
+            "price=X,most=N|N%",
+            words="none",
+            python="or a mapping with these two keys",
+        ),
+    )
     hold_back: bool = row(
         False,
         Option(
@@ -332,6 +346,7 @@ class Policy:
         object.__setattr__(self, "linked", lists_of("linked", self.linked))
         object.__setattr__(self, "caps", caps_of(self.caps))
         object.__setattr__(self, "veil", veil_of(self.veil))
+        object.__setattr__(self, "delete_rows", delete_rows_of(self.delete_rows))
         object.__setattr__(self, "pseudonym", keys_by_column(self.pseudonym))
         object.__setattr__(self, "na", marks_of(self.na))
         object.__setattr__(self, "derive", self.derive or {})
@@ -348,6 +363,7 @@ class Policy:
         take_whole(self, "threads")
         take_whole(self, "suppress_rows", 0)
         require_persons(self)
+        require_served(self)
         require_number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
         require_number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
         if self.order not in ORDERS:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.errors import OutOfScopeError
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.tree import Tree
@@ -102,7 +103,18 @@ class Instance:
 
     @cached_property
     def tables(self) -> NodeTables:
-        """The trees in flat arrays."""
+        """The trees in flat arrays.
+
+        Raises
+        ------
+        OutOfScopeError: a value costs something though it stays; searches know no such values, see
+            ``incrowd.reduce.leaf_costs``.
+        """
+        if any(isinstance(tree, Tree) and tree.cost[0].any() for tree in self.trees):
+            raise OutOfScopeError(
+                "values that cost something though they stay are served in a release of its own "
+                "only, without constraints; not here"
+            )
         return tables_of(self.trees)
 
     @cached_property

@@ -25,6 +25,7 @@ from incrowd.hierarchy.missing import bare_of
 from incrowd.hierarchy.ranges import Ranges
 from incrowd.policy import Policy
 from incrowd.policy.base import Roles
+from incrowd.policy.deletion import read
 from incrowd.policy.models import model_of
 from incrowd.privacy.claims import claims_of
 from incrowd.proof.costs_asked import costs_differ, labels_of, paths_of, same_range, stated_of
@@ -83,8 +84,25 @@ def not_held(
     dropped = proof.facts.get("suppressed_rows", 0)
     if "suppress_rows" in said and dropped > policy.suppress_rows:
         yield f"{dropped:,} rows are left out, more than {policy.suppress_rows:,}"
+    if "delete_rows" in said:
+        yield from deletions_differ(proof, policy)
     if said & CONSTRAINTS:
         yield from constraints_differ(proof, policy, original(), released())
+
+
+def deletions_differ(proof: Proof, policy: Policy) -> Iterator[str]:
+    """Yield why other rows may be missing than those asked for."""
+    stated = proof.facts.get("delete_rows")
+    if policy.delete_rows is None or stated is None:
+        if (policy.delete_rows is None) != (stated is None):
+            yield "the proof does not delete rows as --delete-rows says"
+        return
+    asked, scale = read(policy.delete_rows), proof.facts["scale"]
+    limit = asked.limit(proof.rows.height)
+    if limit is not None and stated["most"] > limit:
+        yield f"{stated['most']:,} rows may be deleted, more than {limit:,}"
+    if asked.price is not None and stated["price"] != asked.price * scale:
+        yield "a deleted row has another price in the proof than in --delete-rows"
 
 
 def roles_differ(proof: Proof, policy: Policy, said: Set[str]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.deletion import deletion_prices
 from incrowd.bounds.prices import Prices
 from incrowd.checker.costs import LEAST_STAR
 from incrowd.checker.delimited import Reading
@@ -63,7 +64,12 @@ def prove(
         same = smaller.smallest_class == problem.smallest_class
         solved = replace(solved, lawful=None, prices=solved.prices if same else None)
         problem = smaller
-    known = certificate(problem, solved, models, sizes)
+    if release.deleted is not None:
+        gone = release.deleted
+        prices = gone.prices or deletion_prices(gone.table.instance, release.k, gone.deletion)[0]
+        known = Certificate(prices)
+    else:
+        known = certificate(problem, solved, models, sizes)
     evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
     evidence = priced(evidence, known)
     if by_size(known):
@@ -109,7 +115,8 @@ def evidence_of(
         kept=release.source.kept if isinstance(release.source, FewerRows) else None,
         dropped=release.suppressed_rows,
         most_dropped=release.policy.suppress_rows,
-        aside=release.suppressed_units,
+        aside=0 if release.deleted is not None else release.suppressed_units,
+        deleted=release.deleted,
     )
 
 

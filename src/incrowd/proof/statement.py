@@ -44,6 +44,7 @@ def statement(
         "cost": cost,
         **said,
         "suppressed_rows": facts["suppressed_rows"],
+        **{name: facts[name] for name in ("delete_rows", "deleted_rows") if name in facts},
     }
 
 

@@ -12,13 +12,14 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 import incrowd
+from incrowd.bounds.deletion import bound_of
 from incrowd.bounds.prices import Prices
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.range_family import RangeFamily
@@ -27,6 +28,9 @@ from incrowd.policy.roles import Roles
 from incrowd.problem.solution import Solution
 from incrowd.published.ladders import ladder_of, stated
 from incrowd.tables.atomic import privately
+
+if TYPE_CHECKING:
+    from incrowd.deletion.of_table import Deleted
 
 VERSION = 2
 
@@ -51,6 +55,7 @@ class Evidence:
     spreadsheet_safe: whether cells that a spreadsheet would run got an apostrophe.
     kept: int64, shape (rows,), rising: the original rows that are released; None for all.
     dropped, most_dropped, aside: rows left out, how many may be, and what they cost.
+    deleted: rows that were cheaper to delete; ``prices`` are then those of the whole table.
     """
 
     solution: Solution
@@ -70,6 +75,7 @@ class Evidence:
     dropped: int = 0
     most_dropped: int = 0
     aside: int = 0
+    deleted: "Deleted | None" = None
 
 
 def write_proof(
@@ -97,7 +103,11 @@ def write_proof(
 def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> dict[str, Any]:
     """Return the proof's JSON part without the hashes of the other parts."""
     instance = evidence.solution.instance
-    bound = max(0, evidence.prices.bound(instance.counts)) + evidence.aside
+    gone, aside = evidence.deleted, evidence.aside
+    if gone is None:
+        bound = max(0, evidence.prices.bound(instance.counts)) + aside
+    else:
+        bound, aside = bound_of(evidence.prices, gone.table.instance, gone.deletion), gone.units
     cost = evidence.solution.cost if instance.rows else 0
     return {
         "format": "incrowd-proof",
@@ -126,12 +136,20 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         ],
         **({"search": "rows"} if evidence.prices.by_rows else {}),
         "pricing": [dict(rule) for rule in evidence.pricing],
-        "cost": cost + evidence.aside,
+        "cost": cost + aside,
         "bound": bound,
         "suppress_rows": evidence.most_dropped,
         "suppressed_rows": evidence.dropped,
+        **({} if gone is None else deletions(gone)),
         "spreadsheet_safe": evidence.spreadsheet_safe,
     }
+
+
+def deletions(gone: "Deleted") -> dict[str, Any]:
+    """Return what a proof says of deleted rows: what was asked, and how many they are."""
+    deletion = gone.deletion
+    asked = {"price": deletion.price, "most": deletion.limit(gone.table.instance.rows)}
+    return {"delete_rows": asked, "deleted_rows": len(gone.rows)}
 
 
 def ranges_stated(
@@ -168,15 +186,24 @@ def pack(
 
 
 def rows_table(evidence: Evidence) -> pl.DataFrame:
-    """One row per released row: the original row (from 0), the class, the price of each group."""
+    """One row per released row: the original row (from 0), the class, the price of each group.
+
+    Deleted rows stand below, in the class −1.
+    """
     rows = len(evidence.copy_of_row)
     order = np.arange(rows) if evidence.order is None else evidence.order
     distinct = evidence.solution.instance.copies[evidence.copy_of_row[order]]
+    original = order if evidence.kept is None else evidence.kept[order]
+    classes, gone = evidence.classes, evidence.deleted
+    if gone is not None:
+        original = np.append(original, gone.rows)
+        classes = np.append(classes, np.full(len(gone.rows), -1))
+        distinct = gone.table.instance.copies[gone.table.copy_of_row[original]]
     prices = [group.price for group in evidence.prices.groups] or [evidence.prices.price]
     return pl.DataFrame(
         {
-            "original": (order if evidence.kept is None else evidence.kept[order]).astype(np.int64),
-            "class": evidence.classes.astype(np.int64),
+            "original": original.astype(np.int64),
+            "class": classes.astype(np.int64),
             **{
                 f"price_{n}" if n else "price": price[distinct].astype(np.int64)
                 for n, price in enumerate(prices)

@@ -36,6 +36,7 @@ from incrowd.text.units import Number, Priced, in_units, shown
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd.deletion.of_table import Deleted
     from incrowd.published.window import Window, Windows
     from incrowd.veil.release import Veil
 
@@ -57,6 +58,8 @@ class Published(Priced):
     further_units: lower bounds, by name, that the method reports beside the best, in that unit.
     suppressed_rows: rows left out because the table broke the model; ``source`` is without them.
     suppressed_units: what they count, in that unit: within cost, bound and worst.
+    deleted: the rows that were cheaper to delete, where that was asked for; ``source`` is without
+        them, and ``suppressed_units`` counts what they cost.
     veil: what is said of the coins that hid cells beforehand (``incrowd.veil.release.Veil``).
     """
 
@@ -75,6 +78,7 @@ class Published(Priced):
     suppressed_rows: int = 0
     suppressed_units: int = 0
     veil: "Veil | None" = None
+    deleted: "Deleted | None" = None
 
     @property
     def source(self) -> Source:
@@ -104,6 +108,8 @@ class Published(Priced):
     @property
     def worst_units(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The cost of the release in which every cell is a star, in that unit."""
+        if self.deleted is not None:
+            return self.deleted.table.instance.worst_cost
         return self.coded.instance.worst_cost + self.suppressed_units
 
     @cached_property

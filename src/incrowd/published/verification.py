@@ -21,6 +21,7 @@ from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import places_among
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
+from incrowd.policy.deletion import read
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
@@ -91,7 +92,7 @@ def verify_release(
             f"the smallest class has {smallest} rows, fewer than k = {policy.k} "
             f"({int((sizes < policy.k).sum())} of {len(sizes)} classes are too small)"
         )
-    if not 0 <= original.rows - released.rows <= policy.suppress_rows:
+    if not 0 <= original.rows - released.rows <= most_missing(policy, original.rows):
         reasons.append(f"the release has {released.rows} rows, the original {original.rows}")
     else:
         reasons += _rows_differ({name: known for name, (known, _) in pairs.items()}, table, columns)
@@ -100,6 +101,14 @@ def verify_release(
     if not reasons and released.rows and asks_of_sensitive(policy):
         reasons += _models_broken(table, columns, pattern)
     return Verdict(tuple(reasons), released.rows, len(sizes), smallest)
+
+
+def most_missing(policy: Policy, rows: int) -> int:
+    """Return how many of so many rows a release may lack."""
+    if policy.delete_rows is None:
+        return policy.suppress_rows
+    limit = read(policy.delete_rows).limit(rows)
+    return rows if limit is None else limit
 
 
 def _columns_differ(expected: Sequence[str], found: Sequence[str]) -> Iterator[str]:

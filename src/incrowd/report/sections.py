@@ -126,18 +126,23 @@ def alone_table(caption: str, head: list[str], rows: list[list[Any]], numbers: i
 
 def done(view: View) -> Section:
     """What was done: cost and bound in words."""
+    gone, others = "", "lawful release of the same table"
+    if view.deleted is not None:
+        rows, price = view.deleted
+        gone = f"{rows:,} rows were deleted, which costs {shown(price)} for each. "
+        others += " that may delete rows so"
     if view.status == "optimal":
-        proof = "This is proven optimal: no lawful release of the same table costs less."
+        proof = f"This is proven optimal: no {others} costs less."
     else:
         proof = (
-            f"No lawful release of the same table costs less than {shown(view.lower_bound)}: "
+            f"No {others} costs less than {shown(view.lower_bound)}: "
             f"at most {shown_gap(view.gap)} of the cost could be spared."
         )
     body = paragraphs(
         f"{sum(view.changed.values()):,} of {view.cells:,} cells were changed, by the method "
         f"{view.method} of incrowd {view.version}; every other published cell is the "
         "original one. "
-        f"The cost is {shown(view.cost)}. {proof} "
+        f"{gone}The cost is {shown(view.cost)}. {proof} "
         "Cells, classes and cost were re-checked by code that the search does not share."
     )
     return Section("done", "What was done", body)

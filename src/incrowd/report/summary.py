@@ -29,6 +29,7 @@ def whole(release: "Published") -> dict[str, list[Any]]:
         "columns": release.columns,
         "cells": release.cells,
         "changed_cells": release.changed_cells,
+        **({} if release.deleted is None else {"deleted_rows": len(release.deleted.rows)}),
         "k": int(release.k),
         "models": " and ".join(release.models),
         **({"unchecked": " and ".join(release.unchecked)} if release.unchecked else {}),

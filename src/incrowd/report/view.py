@@ -113,6 +113,7 @@ class View:
     people: people in the class that has the fewest, where people are counted, else None; in an
         external report what was asked for.
     ownerless: rows left out because they do not say whose they are; in an external report 0.
+    deleted: rows that were cheaper to delete, and what each costs; None where none might be.
     inside: None for an external report.
     """
 
@@ -142,6 +143,7 @@ class View:
     version: str
     people: int | None = None
     ownerless: int = 0
+    deleted: tuple[int, Number] | None = None
     inside: Inside | None = None
 
     @property
@@ -207,8 +209,15 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         version=incrowd.__version__,
         people=(release.fewest_people if inside else release.k) if roles.person else None,
         ownerless=release.rows_without_person if inside else 0,
+        deleted=deletions_of(release),
         inside=inside,
     )
+
+
+def deletions_of(release: Published) -> tuple[int, Number] | None:
+    """Return how many rows were deleted, and at what price; None where none might be."""
+    gone = release.deleted
+    return None if gone is None else (len(gone.rows), gone.deletion.price / release.scale)
 
 
 def asked_method(policy: Policy) -> str:

@@ -60,7 +60,8 @@ def require_servable(policy: Policy) -> None:
             "republish takes one column that names people (--person) and one sensitive column "
             "(--sensitive)"
         )
-    given = [n for n in ("keep", "pseudonym", "suppress_rows", "models") if getattr(policy, n)]
+    names = ("keep", "pseudonym", "suppress_rows", "delete_rows", "models")
+    given = [n for n in names if getattr(policy, n)]
     given += [n for n in ("l", "t", "veil") if getattr(policy, n) is not None]
     if policy.missing_person != "error":
         given.append("missing_person")

@@ -43,6 +43,7 @@ SOLVERS: tuple[Solver, ...] = (
     Incognito(),
 )
 
+LIMITED = ("engine", "subset-dp", "pattern-milp")  # that delete up to so many rows
 ALIASES = {"sensitive-engine": "engine"}  # ids of before that are still accepted
 
 
@@ -86,3 +87,14 @@ def with_reductions(method: str | Solver, level: str) -> Solver:
         raise InputError(f"reductions {level!r}: {what}; the methods that have them are {able}")
     configurable: Any = solver
     return replace(configurable, reductions=level)
+
+
+def deletes(solver: Solver) -> str:
+    """Say how many rows a method deletes where it may; empty where it deletes none.
+
+    Those of ``LIMITED`` know of deletions, the others solve ``incrowd.deletion.folded`` tables.
+    """
+    if solver.id in LIMITED:
+        return "any number of rows, or a limited one"
+    first = solver.scope.models[0]
+    return "any number of rows" if first.startswith("any") or first.endswith("-anonymity") else ""

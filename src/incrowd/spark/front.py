@@ -6,6 +6,7 @@ from incrowd.constraints.plan import is_constrained
 from incrowd.errors import InputError, MissingExtraError, OutOfScopeError
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTIONS, Policy
+from incrowd.policy.deletion import require_no_deletion
 from incrowd.policy.options import taking
 from incrowd.privacy.numbers import whole
 from incrowd.run.events import Listener, listening, silent
@@ -127,6 +128,7 @@ def require_servable(
         raise InputError("the veil is not served on Spark; make the release on one machine")
     if policy.derive:
         raise InputError("derive is not served on Spark: derive the column with Spark before")
+    require_no_deletion(policy, "on Spark")
     if policy.suppress_rows:
         raise InputError(
             "leaving rows out (suppress_rows) is not served on Spark; make the release on one "

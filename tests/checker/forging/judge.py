@@ -121,7 +121,7 @@ def ladder_faults(column: str, paths: Paths) -> list[str]:
         "has a label for two groups": any(len(some) > 1 for some in below.values()),
         "has two costs for a label": any(len(some) > 1 for some in cost.values()),
         "has a cost that falls": falls,
-        "does not start at the value": any(path[0] != (leaf, 0) for leaf, path in paths.items()),
+        "does not start at the value": any(path[0][0] != leaf for leaf, path in paths.items()),
         "has no root": len({path[-1][0] for path in paths.values()}) > 1,
         "calls a group by nothing": any(
             not label and some != {frozenset([label])} for label, some in below.items()
@@ -324,6 +324,9 @@ def meaning_faults(
             continue
         paid = [(lv, cost) for path in paths.values() for lv, cost in steps(path) if lv]
         height = len(next(iter(paths.values()), ())) - 1
+        free = all(path[0][1] == 0 for path in paths.values())
+        if told["rule"] != "listed" and not free:
+            found.append(f"{column}: a value costs something though it stays")
         if told["rule"] == "stars" and any(cost != root for _, cost in paid):
             found.append(f"{column}: not each changed cell costs the same")
         true = all(cost * height == lv * root for lv, cost in paid) and height == height_of(paths)

@@ -18,6 +18,7 @@ from incrowd.solvers.engine.pull import pull
 from incrowd.solvers.engine.swap import MOST_CLOSED, swap
 
 MODERATE = 40_000  # rows
+ALWAYS = 1 << 20  # copies beyond which a class counts as large in every move
 
 
 @inner_kernel
@@ -202,17 +203,21 @@ class Annealing:
         report: Callable[[int, float], None] = lambda cost, share: None,
         price: NDArray[np.float64] | None = None,
         seconds: tuple[float, float] | None = None,
+        always_open: bool = False,
     ) -> NDArray[np.int64]:
         """Improve an assignment (int64, copies → patterns); return the best one met at a rest.
 
         ``cell`` is what suppressing one cell typically costs; ``seconds``: see ``Clock``.
+        ``always_open``: whether the last pattern takes any number of copies, fewer than k too.
         """
         state = new_state(candidates, pattern)
+        state.size[-1] += ALWAYS if always_open else 0  # as if so many others never left it
         pad = new_pad(candidates, k, self.most_support)
         rng = np.array([seed * 0x9E3779B9 + 12345], np.uint64)
         paying = paying_copies(state, candidates)
         total = self.total_moves(len(paying))
-        cost = best = total_cost(state, candidates)
+        cost = total_cost(state, candidates)
+        best = cost = cost - ALWAYS * int(candidates.cost[-1]) if always_open else cost
         best_pattern = pattern.copy()
         mix = self.mix(k, max(1, round(cell)))
         clock = Clock(total, max(1, min(200_000, total // 40)), seconds)

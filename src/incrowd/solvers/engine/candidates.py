@@ -121,9 +121,12 @@ def gather(offset: Any, rows: Any, order: Any, new_offset: Any, new_rows: Any) -
             z += 1
 
 
-def build_candidates(instance: Instance, emission: Emission) -> Candidates:
-    """Number the emitted patterns by cost, add the root, and index them both ways."""
-    root_cost = sum(tree.dearest for tree in instance.trees)
+def build_candidates(instance: Instance, emission: Emission, last: int | None = None) -> Candidates:
+    """Number the emitted patterns by cost, add the root, and index them both ways.
+
+    ``last``: what the last one costs, where that is not the root of all columns.
+    """
+    root_cost = sum(tree.dearest for tree in instance.trees) if last is None else last
     order = np.argsort(emission.cost, kind="stable")
     order = order[emission.cost[order] < root_cost]
     length = np.diff(emission.offset)[order]

@@ -46,24 +46,37 @@ class DynamicProgram:
     def run(self, problem: Problem, context: Context) -> Outcome:
         """Fill the table of optima; returns bound = cost when it finishes."""
         reduced = presolve(problem, self.reductions)
-        context.tell("pricing subsets")
-        parts = enumerate_submultisets(reduced.problem, context.stop)
-        if parts is None:
+        filled = self.optima(reduced.problem, context)
+        if filled is None:
             return Outcome(first_release(problem), 0, context.stop.why())
+        parts, best, choice = filled
+        if best[-1] < 0:
+            return Outcome(None)
+        solution = assign(reduced.problem, parts, self.classes(choice))
+        return Outcome(reduced.lift(solution), int(best[-1]))
+
+    def optima(
+        self, problem: Problem, context: Context
+    ) -> tuple[SubMultisets, NDArray[np.int64], NDArray[np.int64]] | None:
+        """Return every sub-multiset, its optimum (−1: none is lawful) and a choice of its own.
+
+        None when stopped.
+        """
+        context.tell("pricing subsets")
+        parts = enumerate_submultisets(problem, context.stop)
+        if parts is None:
+            return None
         fill, number = self.recurrence(parts), len(parts.size)
         best = np.full(number, -1, np.int64)
         choice = np.zeros(number, np.int64)
         best[0] = 0
         for first in range(0, number, BLOCK):
             if context.stop.now():
-                return Outcome(first_release(problem), 0, context.stop.why())
+                return None
             end = min(first + BLOCK, number)
             fill(best, choice, first, end)
             context.tell("subsets", share=end / number)
-        if best[-1] < 0:
-            return Outcome(None)
-        solution = assign(reduced.problem, parts, self.classes(choice))
-        return Outcome(reduced.lift(solution), int(best[-1]))
+        return parts, best, choice
 
     def recurrence(self, parts: SubMultisets) -> Callable[..., Any]:
         """Return what fills ``best`` and ``choice`` from a first sub-multiset to a last."""

@@ -140,6 +140,11 @@ def lawful_keys(
 
 def assign(problem: Problem, parts: SubMultisets, chosen: list[int]) -> Solution:
     """Turn chosen sub-multisets, which add up to the table, into a solution."""
+    return Solution.of(problem.instance, classes_of(problem, parts, chosen))
+
+
+def classes_of(problem: Problem, parts: SubMultisets, chosen: list[int]) -> NDArray[np.int64]:
+    """int64, shape (rows,): the chosen sub-multiset that each copy is in; −1 for none."""
     instance = problem.instance
     classes = np.full(instance.rows, -1, np.int64)
     used = instance.first_copy[:-1].copy()
@@ -148,4 +153,4 @@ def assign(problem: Problem, parts: SubMultisets, chosen: list[int]) -> Solution
         for row in np.flatnonzero(taken):
             classes[used[row] : used[row] + taken[row]] = number
             used[row] += taken[row]
-    return Solution.of(instance, classes)
+    return classes

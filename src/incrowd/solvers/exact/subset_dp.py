@@ -32,8 +32,11 @@ class SubsetDP(DynamicProgram):
 
     def classes(self, choice: NDArray[np.int64]) -> list[int]:
         """Each choice is a class."""
+        return self.classes_of(choice, len(choice) - 1)
+
+    def classes_of(self, choice: NDArray[np.int64], rest: int) -> list[int]:
+        """Return the classes of a sub-multiset's optimum."""
         chosen: list[int] = []
-        rest = len(choice) - 1
         while rest:
             chosen.append(int(choice[rest]))
             rest -= chosen[-1]

@@ -1,0 +1,46 @@
+"""Prices of a table from those of its rows told apart (``incrowd.reduce.leaf_costs``).
+
+Claim.  Where prices hold for rows told apart, so does the mean over the copies of a row.
+
+Argument.  Copies may change places: the prices that this gives hold as well.  What prices obey is
+that sums, or largest sums, do not exceed something, so the mean of prices that hold does hold.  It
+is rounded down, in a unit that is a thousandth where copies are not alone.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.prices import Prices
+from incrowd.problem.instance import Instance
+
+FINER = 1000
+
+
+def averaged(
+    prices: Prices | None, instance: Instance, apart: Instance, place: NDArray[np.int64]
+) -> Prices | None:
+    """Return prices of the instance; None where there are none, or sets tell copies apart.
+
+    ``apart``, ``place``: what ``told_apart`` returned.
+    """
+    if prices is None or prices.odd_sets:
+        return None
+    factor = 1 if (instance.counts == 1).all() else FINER
+    rows = apart.copies[place]
+
+    def mean(price: NDArray[np.int64]) -> NDArray[np.int64]:
+        total = np.zeros(instance.distinct, np.int64)
+        np.add.at(total, instance.copies, price[rows] * factor)
+        return total // instance.counts
+
+    groups = tuple(one._replace(price=mean(one.price)) for one in prices.groups)
+    price = np.sum([one.price for one in groups], axis=0) if groups else mean(prices.price)
+    return replace(
+        prices,
+        price=price,
+        quantum=prices.quantum * factor,
+        groups=groups,
+        charge=prices.charge * factor,
+    )

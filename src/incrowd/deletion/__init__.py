@@ -1,0 +1,1 @@
+"""Releases in which rows may be missing, at a price (Aggarwal et al. 2005)."""

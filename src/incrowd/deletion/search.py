@@ -1,0 +1,191 @@
+"""The engine's search where rows may be deleted: one more pattern, which is always open.
+
+It matches every row and costs what a deleted row costs, or is worth where only so many may be
+deleted (``incrowd.bounds.deletion``): annealing deals rows to it as to any class, but it may hold
+fewer than k.  Where it held too many, those go back that lose the least by it.  Then the rows that
+are kept are released by the engine as a table of their own, and the cheaper release counts.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from incrowd.bounds.deletion import bound_of, deletion_prices
+from incrowd.bounds.prices import Prices
+from incrowd.deletion.found import DELETED, Found, Ints, cost_of, kept_problem
+from incrowd.driver.solve import solve
+from incrowd.lattice.emission import Emission
+from incrowd.problem.deletion import Deletion
+from incrowd.problem.instance import Instance
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.run.stop import Share
+from incrowd.solvers.base import Context
+from incrowd.solvers.engine.anneal import Annealing
+from incrowd.solvers.engine.candidates import Candidates, build_candidates
+from incrowd.solvers.engine.engine import Engine
+from incrowd.solvers.engine.greedy import greedy
+from incrowd.solvers.engine.search import Search
+from incrowd.solvers.engine.windows import sorted_classes
+from incrowd.solvers.progress import Progress
+
+FAR = np.iinfo(np.int64).max
+PRICING, ANNEALING = 0.3, 0.5  # shares of a time limit; of what is left of it
+
+
+def by_search(
+    problem: Problem, deletion: Deletion, context: Context, method: str = "engine"
+) -> Found:
+    """Search for a release, with certified prices beside it.
+
+    ``method``: by which the rows that are kept are released in the end.
+    """
+    instance, k, stop = problem.instance, problem.smallest_class, context.stop
+    prices, worth = priced(problem, deletion, context)
+    bound = bound_of(prices, instance, deletion)
+    first = sorted_classes(instance, k)
+    best = min((first, without_dear(problem, first, deletion)), key=_cost(problem, deletion))
+    if not stop.now():
+        found = dealt(problem, deletion, prices, max(deletion.price, round(worth)), context)
+        best = min((best, found), key=_cost(problem, deletion))
+    ended = "stopped paying"
+    if not stop.satisfied(cost_of(problem, best, deletion), bound) and not stop.now():
+        best = min((best, again(problem, best, method, context)), key=_cost(problem, deletion))
+    best = min((best, without_dear(problem, best, deletion)), key=_cost(problem, deletion))
+    cost = cost_of(problem, best, deletion)
+    if cost <= bound:
+        ended = "finished"
+    elif stop.satisfied(cost, bound):
+        ended = "gap reached"
+    elif stop.now():
+        ended = stop.why()
+    return Found(best, bound, "engine", ended, prices)
+
+
+def _cost(problem: Problem, deletion: Deletion) -> Callable[[Ints], int]:
+    return lambda classes: cost_of(problem, classes, deletion) if (classes >= 0).any() else FAR
+
+
+def priced(problem: Problem, deletion: Deletion, context: Context) -> tuple[Prices, float]:
+    """Return prices, and what a deleted row is worth."""
+    context.tell("prices")
+    limit = context.stop.time_limit
+    share = Share.of(context.stop, np.inf if limit is None else PRICING * limit)
+    return deletion_prices(problem.instance, problem.smallest_class, deletion, share)
+
+
+def candidates_with(instance: Instance, emission: Emission, worth: int) -> Candidates:
+    """Return candidates whose last pattern takes deleted rows, at ``worth`` each."""
+    root = sum(tree.dearest for tree in instance.trees)
+    if worth > root:  # then the root is a pattern as others are
+        everyone = np.arange(instance.distinct, dtype=np.int32)
+        end = emission.offset[-1] + len(everyone)
+        emission = Emission(
+            np.append(emission.cost, root),
+            np.append(emission.offset, end),
+            np.concatenate([emission.rows, everyone]),
+        )
+    return build_candidates(instance, emission, worth)
+
+
+def dealt(
+    problem: Problem, deletion: Deletion, prices: Prices, worth: int, context: Context
+) -> Ints:
+    """Anneal with deleted rows as a pattern; int64, shape (rows,): classes, no row too many."""
+    instance, k = problem.instance, problem.smallest_class
+    progress = Progress(context, Solution.of(instance, sorted_classes(instance, k)))
+    search = Search(Engine().means(), instance, k, progress)
+    search.price = np.minimum(prices.price / prices.quantum, worth)
+    context.tell("candidates")
+    candidates = candidates_with(instance, search.emission(), worth)
+    annealing = Annealing.suited(instance, k)
+    left = context.stop.left()
+    pattern = annealing.run(
+        candidates,
+        greedy(candidates, k, max(1, int(instance.cell / 10))),
+        k,
+        instance.cell,
+        context.seed,
+        context.stop.now,
+        lambda cost, share: context.tell("annealing", share=share),
+        search.price,
+        None if left == np.inf else (ANNEALING * left, 1.0),
+        always_open=True,
+    )
+    last = len(candidates.cost) - 1
+    if deletion.most is not None:
+        pattern = taken_back(candidates, pattern, deletion.most, k)
+    return np.where(pattern == last, DELETED, pattern).astype(np.int64)
+
+
+def taken_back(candidates: Candidates, pattern: Ints, most: int, k: int) -> Ints:
+    """Put deleted rows back into their cheapest classes until at most so many are left.
+
+    Those first that pay the least there.  Rows that no class would take go to the one of them all.
+    """
+    last = len(candidates.cost) - 1
+    gone = np.flatnonzero(pattern == last)
+    if len(gone) <= most:
+        return pattern
+    size = np.bincount(pattern, minlength=last + 1)
+    size[last] = 0
+    target = np.full(len(gone), -1)
+    for z, row in enumerate(candidates.row_of[gone].tolist()):
+        own = candidates.row_patterns[candidates.row_offset[row] : candidates.row_offset[row + 1]]
+        is_open = np.flatnonzero(size[own] >= k)
+        target[z] = own[is_open[0]] if len(is_open) else -1
+    pays = np.where(target < 0, candidates.cost[-1], candidates.cost[target])
+    back = np.argsort(pays, kind="stable")[: len(gone) - most]
+    found = pattern.copy()
+    found[gone[back]] = target[back]
+    return with_strangers(found, last, k)
+
+
+def with_strangers(pattern: Ints, last: int, k: int) -> Ints:
+    """Make rows without a class (−1) one; if they are too few, with the smallest others.
+
+    With deleted rows if there are no others.
+    """
+    strangers = pattern == -1
+    if strangers.any():
+        size = np.bincount(pattern[~strangers], minlength=last + 1)
+        size[last] = 0
+        for p in np.argsort(size, kind="stable"):
+            if strangers.sum() >= k:
+                break
+            strangers |= (pattern == p) & (size[p] > 0)
+        more = np.flatnonzero(pattern == last)[: max(0, k - int(strangers.sum()))]
+        strangers[more] = True
+    return np.where(strangers, last + 1, pattern)
+
+
+def without_dear(problem: Problem, classes: Ints, deletion: Deletion) -> Ints:
+    """Delete whole classes that pay more than the price of deletion, the dearest first."""
+    kept = np.flatnonzero(classes != DELETED)
+    if not len(kept):
+        return classes
+    smaller, place = kept_problem(problem, classes != DELETED)
+    of_copy = np.empty(len(kept), np.int64)
+    of_copy[place] = classes[kept]
+    solution = Solution.of(smaller.instance, of_copy)
+    room = deletion.limit(len(classes)) - (len(classes) - len(kept))
+    found = classes.copy()
+    for one in np.argsort(-solution.class_costs, kind="stable"):
+        if solution.class_costs[one] <= deletion.price:
+            break
+        if solution.sizes[one] <= room:
+            found[kept[solution.classes[place] == one]] = DELETED
+            room -= int(solution.sizes[one])
+    return found
+
+
+def again(problem: Problem, classes: Ints, method: str, context: Context) -> Ints:
+    """Release the rows that are kept by a method, as a table of their own."""
+    kept = classes != DELETED
+    if kept.sum() < problem.smallest_class:
+        return classes
+    smaller, place = kept_problem(problem, kept)
+    solved = solve(smaller, method, context)
+    found = np.full(len(classes), DELETED)
+    found[kept] = solved.solution.classes[place]
+    return found

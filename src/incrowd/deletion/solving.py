@@ -1,0 +1,102 @@
+"""Solve a problem whose rows may be deleted: by which method, and what is known of the result."""
+
+from dataclasses import replace
+
+from incrowd.bounds.leaf_costs import averaged
+from incrowd.deletion.exact import by_patterns, by_subsets
+from incrowd.deletion.folded import by_folding
+from incrowd.deletion.found import Found, rechecked
+from incrowd.deletion.search import by_search
+from incrowd.driver.solve import CHEAP_WORK, MOST_DISTINCT
+from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
+from incrowd.problem.deletion import Deletion
+from incrowd.problem.problem import Problem
+from incrowd.reduce.leaf_costs import TellRowsApart, told_apart
+from incrowd.run.stop import Share
+from incrowd.solvers.base import Context, Solver
+from incrowd.solvers.catalog import LIMITED, by_id
+from incrowd.solvers.exact.submultisets import work
+
+HALF = 0.5  # of a time limit, for what may delete too many rows
+
+
+def solve_deleting(
+    problem: Problem,
+    deletion: Deletion,
+    method: str | Solver = "auto",
+    context: Context | None = None,
+) -> tuple[Found, int]:
+    """Return the release of some rows of a problem, and its cost in units of 1/scale.
+
+    Parameters
+    ----------
+    method: ``"auto"``, the id of a method, or a solver.  ``engine``, ``subset-dp`` and
+        ``pattern-milp`` are told of deletions; others solve the table of ``deletion.folded``,
+        where any number of rows may be deleted.
+
+    Raises
+    ------
+    OutOfScopeError: the model looks at sensitive values, or the method cannot count deletions.
+    NoLawfulReleaseError: deleting every row costs least, or fewer than k rows are there.
+    StoppedError: the run ended before any release was found.
+    """
+    context = context or Context()
+    if not problem.model.size_decides:
+        raise OutOfScopeError(
+            f"rows are deleted under k-anonymity alone, not {problem.asked}: what is left of the "
+            "table would be compared with another table, and bounds with it; see --suppress-rows"
+        )
+    rows, k = problem.instance.rows, problem.smallest_class
+    if rows < k:
+        raise NoLawfulReleaseError(
+            f"k = {k} is larger than the table, which has {rows} rows; use k ≤ {rows} or more rows"
+        )
+    told = TellRowsApart().apply(problem).problem
+    found = run(told, deletion, method, context)
+    if told is not problem:
+        apart, place = told.instance, told_apart(problem.instance)[1]
+        prices = averaged(found.prices, problem.instance, apart, place)
+        found = replace(found, classes=found.classes[place], prices=prices)
+    return found, rechecked(problem, found, deletion)
+
+
+def by_default(problem: Problem, deletion: Deletion, context: Context) -> Found:
+    """Run ``subset-dp`` where it takes no time, for k = 2 matching, and else the engine.
+
+    Matching deletes any number of rows.  Where the optimum that it finds deletes few enough it is
+    that of a limit, too; where it does not, it still is a lower bound.
+    """
+    instance, stop = problem.instance, context.stop
+    if instance.distinct <= MOST_DISTINCT and work(instance) <= CHEAP_WORK:
+        return by_subsets(problem, deletion, context)
+    if problem.smallest_class != 2:
+        return by_search(problem, deletion, context)
+    limit = deletion.limit(instance.rows)
+    part = context
+    if limit < instance.rows:
+        part = replace(context, stop=Share.of(stop, HALF * stop.left()))
+    free = by_folding(problem, replace(deletion, most=None), "auto", part)
+    if (~free.kept).sum() <= limit:
+        return free
+    found = by_search(problem, deletion, context, "auto")
+    return replace(found, bound=max(found.bound, free.bound))
+
+
+def run(problem: Problem, deletion: Deletion, method: str | Solver, context: Context) -> Found:
+    """Run the method."""
+    if method == "auto":
+        return by_default(problem, deletion, context)
+    name = by_id(method).id if isinstance(method, str) else method.id
+    if name == "subset-dp":
+        return by_subsets(problem, deletion, context)
+    if name == "pattern-milp":
+        return by_patterns(problem, deletion, context)
+    if name == "engine":
+        return by_search(problem, deletion, context)
+    rows = problem.instance.rows
+    if deletion.limit(rows) < rows:
+        raise OutOfScopeError(
+            f"method {name!r} deletes any number of rows or none; use one of "
+            f"{', '.join(LIMITED)}, or leave most away"
+        )
+    return by_folding(problem, deletion, method, context)

@@ -1,0 +1,187 @@
+"""Tests of every method on tables whose rows may be deleted, against all partitions."""
+
+import numpy as np
+import pytest
+
+from incrowd.bounds.deletion import bound_of, deletion_prices
+from incrowd.bounds.prices import Prices, WeightedSet
+from incrowd.deletion.folded import folded
+from incrowd.deletion.found import DELETED
+from incrowd.deletion.solving import solve_deleting
+from incrowd.driver.solve import solve
+from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
+from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem.deletion import Deletion
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
+from incrowd.solvers.approx.forest import Forest
+from incrowd.solvers.base import Context
+from oracle import join_cost, optimum_deleting
+from solvers.small_tables import Shape, tables
+
+SHAPES = {
+    "suppression": Shape(rows=(3, 8)),
+    "trees and weights": Shape(rows=(3, 8), trees=True, values=(2, 6)),
+    "many copies": Shape(rows=(5, 9), columns=(1, 3), values=(2, 3)),
+}
+LIMITED = ("subset-dp", "pattern-milp", "engine")
+
+
+def asked(instance: Instance, rng: np.random.Generator) -> tuple[int, Deletion]:
+    """A k, a price below, at or above a row of stars, and a limit or none."""
+    whole = sum(tree.dearest for tree in instance.trees)
+    price = int(rng.integers(1, whole + 3))
+    most = None if rng.random() < 0.4 else int(rng.integers(0, 4))
+    return int(rng.integers(2, 4)), Deletion(price, most)
+
+
+def counted(problem: Problem, classes: np.ndarray, deletion: Deletion) -> int:
+    """The cost by the oracle's own joins; classes have k rows, and no row too many is deleted."""
+    gone = int((classes == DELETED).sum())
+    assert deletion.most is None or gone <= deletion.most
+    total = deletion.price * gone
+    for number in np.unique(classes[classes != DELETED]):
+        copies = tuple(np.flatnonzero(classes == number).tolist())
+        assert len(copies) >= problem.smallest_class
+        total += len(copies) * join_cost(problem.instance, copies)
+    return total
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("method", LIMITED)
+def test_against_all_partitions(method: str, shape: str) -> None:
+    """Tests that exact methods find the optimum, and that no bound is above it."""
+    met = 0
+    for instance, rng in tables(28, 40, SHAPES[shape]):
+        k, deletion = asked(instance, rng)
+        if instance.rows < k:
+            continue
+        most = instance.rows if deletion.most is None else deletion.most
+        best = optimum_deleting(instance, k, deletion.price, most)
+        problem = Problem(instance, KAnonymity(k))
+        if best is None:
+            continue
+        found, cost = solve_deleting(problem, deletion, method)
+        assert cost == counted(problem, found.classes, deletion)
+        assert found.bound <= best <= cost
+        assert method == "engine" or found.bound == best == cost
+        met += 1
+    assert met > 20
+
+
+@pytest.mark.parametrize("method", ["simplex-matching", "forest", "split-recursion", "mondrian"])
+def test_folded_tables(method: str) -> None:
+    """Tests other methods on k tables in one: the optimum, or within their ratio of it."""
+    met = 0
+    for instance, rng in tables(29, 30, Shape(rows=(3, 8), columns=(1, 4), trees=True)):
+        k = 2 if method == "simplex-matching" else int(rng.integers(2, 4))
+        price = int(rng.integers(1, sum(tree.dearest for tree in instance.trees) + 3))
+        best = optimum_deleting(instance, k, price, instance.rows) if instance.rows >= k else None
+        if best is None or (method == "split-recursion" and k * instance.distinct > 14):
+            continue
+        problem, deletion = Problem(instance, KAnonymity(k)), Deletion(price)
+        try:
+            found, cost = solve_deleting(problem, deletion, method)
+        except NoLawfulReleaseError:
+            assert method in ("forest", "mondrian")
+            continue
+        assert cost == counted(problem, found.classes, deletion)
+        assert found.bound <= best <= cost
+        if method == "forest":
+            assert cost <= max(2 * k - 1, 3 * k - 5) * best
+        elif method != "mondrian":
+            assert found.bound == best == cost
+        met += 1
+    assert met > 10
+
+
+def test_optimum_of_folded_tables() -> None:
+    """Tests the claim of ``deletion.folded``: the optimum is k times that with deletions."""
+    for instance, rng in tables(30, 25, Shape(rows=(2, 6), columns=(1, 4), trees=True)):
+        k = int(rng.integers(2, 4))
+        if instance.rows < k or k * instance.rows > 12:
+            continue
+        price = int(rng.integers(1, 2 + sum(tree.dearest for tree in instance.trees)))
+        best = optimum_deleting(instance, k, price, instance.rows)
+        larger = solve(folded(Problem(instance, KAnonymity(k)), price), "subset-dp")
+        everything = price * instance.rows
+        assert larger.cost == k * (everything if best is None else best)
+
+
+def test_prices_bound_every_release() -> None:
+    """Tests prices alone, of any kind: what deletions save is never more than is taken off."""
+    for instance, rng in tables(31, 60, Shape(rows=(3, 7), columns=(1, 4), trees=True)):
+        k, deletion = asked(instance, rng)
+        if instance.rows < k:
+            continue
+        most = instance.rows if deletion.most is None else deletion.most
+        best = optimum_deleting(instance, k, deletion.price, most)
+        best = deletion.price * instance.rows if best is None else best
+        prices, _ = deletion_prices(instance, k, deletion)
+        assert bound_of(prices, instance, deletion) <= best
+        free, _ = deletion_prices(instance, k, Deletion(10**6, 0))
+        assert bound_of(free, instance, deletion) <= best
+
+
+def test_odd_sets_are_no_prices_with_deletions() -> None:
+    """Tests that a bound which would not hold is not computed."""
+    instance, _ = from_codes(np.array([[0], [0], [1]]))
+    odd = Prices(np.zeros(2, np.int64), 1, odd_sets=(WeightedSet(np.arange(3), 1),))
+    with pytest.raises(ValueError, match="odd sets"):
+        bound_of(odd, instance, Deletion(1))
+
+
+def test_as_dear_as_stars_saves_little() -> None:
+    """Tests that at the price of its stars a deletion saves only where fewer than k are left."""
+    instance, _ = from_codes(np.array([[0, 0], [0, 0], [0, 0], [1, 1]]))
+    problem = Problem(instance, KAnonymity(2))
+    found, cost = solve_deleting(problem, Deletion(2))
+    assert cost == found.bound == 2 and (found.classes == DELETED).sum() == 1
+    assert solve(problem).cost == 4
+
+
+def test_refused() -> None:
+    """Tests what is refused, each by name."""
+    instance, _ = from_codes(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), None, np.arange(4))
+    with pytest.raises(OutOfScopeError, match="diversity"):
+        solve_deleting(Problem(instance, DistinctDiversity(2)), Deletion(2))
+    plain, _ = from_codes(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
+    problem = Problem(plain, KAnonymity(2))
+    with pytest.raises(OutOfScopeError, match="most"):
+        solve_deleting(problem, Deletion(2, 1), Forest())
+    with pytest.raises(NoLawfulReleaseError, match="every row"):
+        solve_deleting(problem, Deletion(0))
+    with pytest.raises(NoLawfulReleaseError, match="k = 5"):
+        solve_deleting(Problem(plain, KAnonymity(5)), Deletion(2))
+
+
+def test_pairs_by_default() -> None:
+    """Tests that k = 2 is solved to the end, and that a limit which binds is kept."""
+    rng = np.random.default_rng(6)
+    instance, _ = from_codes(rng.integers(0, 5, (60, 4)))
+    problem = Problem(instance, KAnonymity(2))
+    free, cost = solve_deleting(problem, Deletion(2))
+    assert free.method == "simplex-matching" and free.bound == cost
+    gone = int((free.classes == DELETED).sum())
+    assert gone > 2
+    same, again = solve_deleting(problem, Deletion(2, gone))
+    assert same.bound == again == cost
+    less, dearer = solve_deleting(problem, Deletion(2, gone // 2))
+    assert dearer == counted(problem, less.classes, Deletion(2, gone // 2)) >= less.bound >= cost
+    assert solve(problem, "simplex-matching").cost >= dearer
+
+
+def test_the_engine_deletes_no_more_than_asked() -> None:
+    """Tests limits on a table that is too large for exact methods: bounds rise as limits fall."""
+    rng = np.random.default_rng(5)
+    instance, _ = from_codes(rng.integers(0, 3, (150, 5)))
+    problem = Problem(instance, KAnonymity(4))
+    costs, bounds = [], []
+    for most in (0, 3, 20, None):
+        found, cost = solve_deleting(problem, Deletion(3, most), "engine", Context(seed=1))
+        assert cost == counted(problem, found.classes, Deletion(3, most)) >= found.bound > 0
+        costs.append(cost)
+        bounds.append(found.bound)
+    assert bounds == sorted(bounds, reverse=True)
+    assert costs[-1] < costs[0] and all(c <= 1.15 * b for c, b in zip(costs, bounds, strict=True))

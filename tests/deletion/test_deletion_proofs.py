@@ -1,0 +1,186 @@
+"""Tests of releases that lack rows, end to end: command, proof, checker, and what is refused."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import incrowd as ic
+from incrowd.checker.files import read_proof
+from incrowd.checker.verify import check
+from incrowd.cli import cli
+from incrowd.errors import InputError, OutOfScopeError
+from incrowd.proof.writing import pack
+
+RNG = np.random.default_rng(7)
+FRAME = pl.DataFrame(
+    {name: [f"{name}{v}" for v in RNG.integers(0, 4, 60)] for name in ("a", "b", "c", "d")}
+).with_columns(pl.Series("number", [f"row {i}" for i in range(60)]))
+
+
+def run(*words: str) -> Any:
+    """Run the program."""
+    return CliRunner().invoke(cli, list(words))
+
+
+def made(folder: Path, asked: str, *more: str) -> list[Path]:
+    """Write original, release, proof and statement; return release, original, proof, statement."""
+    release, original, proof, statement = (folder / n for n in ("o.csv", "i.csv", "p", "s.json"))
+    FRAME.write_csv(original)
+    words = ["anonymize", str(original), "-o", str(release), "-k", "3", "--delete-rows", asked]
+    words += ["--keep", "number", "--proof", str(proof), "--statement", str(statement), "--json"]
+    done = run(*words, "-q", *more)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return [release, original, proof, statement]
+
+
+@pytest.mark.parametrize("asked", ["price=2", "price=2.5,most=10%", "most=1", "price=3.25,most=0"])
+@pytest.mark.parametrize("order", ["keep", "shuffle"])
+def test_proven(asked: str, order: str, tmp_path: Path) -> None:
+    """Tests that the checker confirms cost, bound and deletions, and counts as the test does."""
+    paths = made(tmp_path, asked, "--order", order)
+    verdict = check(*paths[:3], statement=paths[3])
+    assert verdict.accepted, verdict
+    facts, released = verdict.facts, pl.read_csv(paths[0])
+    gone = 60 - released.height
+    assert facts["deleted_rows"] == gone <= facts["most_deleted"] and facts["rows"] == 60 - gone
+    price = dict(part.split("=") for part in asked.split(",")).get("price", "4")
+    stars = sum((released[c] == "*").sum() for c in "abcd")
+    assert facts["cost"] == round((stars + float(price) * gone) * facts["scale"])
+    assert 0 < facts["bound"] <= facts["cost"]
+    assert released.group_by("a", "b", "c", "d").len()["len"].min() >= 3  # pyright: ignore
+    numbers = [int(text.split()[1]) for text in released["number"].to_list()]
+    assert (numbers == sorted(numbers)) == (order == "keep")
+    said = json.loads(paths[3].read_text())
+    assert said["deleted_rows"] == gone
+    words = ["verify", str(paths[0]), "--original", str(paths[1]), "--keep", "number"]
+    answer = run(*words, "--proof", str(paths[2]), "--delete-rows", asked)
+    assert answer.exit_code == 0 and "deleted" in answer.output, answer.output
+    assert run(*words, "--proof", str(paths[2]), "--delete-rows", "price=9").exit_code == 1
+    assert run(*words, "-k", "3", "--delete-rows", asked).exit_code == 0
+    assert (run(*words, "-k", "3").exit_code == 0) == (gone == 0)
+
+
+def forged(path: Path, change: Callable[[dict[str, Any], pl.DataFrame], pl.DataFrame]) -> Path:
+    """Write a proof again with other facts and rows, its hashes set right."""
+    from hashlib import sha256
+    from io import BytesIO
+
+    proof = read_proof(path, 60)
+    facts = dict(proof.facts)
+    parts = {}
+    tables = {"rows": change(facts, proof.rows), "ladders": proof.ladders, "sets": proof.sets}
+    for name, table in tables.items():
+        out = BytesIO()
+        table.write_parquet(out)
+        parts[f"{name}.parquet"] = out.getvalue()
+    facts["parts"] = {name: sha256(data).hexdigest() for name, data in parts.items()}
+    pack(path.with_suffix(".forged"), facts, parts)
+    return path.with_suffix(".forged")
+
+
+def lifted(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """A higher bound than the deletions leave."""
+    facts["bound"] = facts["cost"]
+    return rows
+
+
+def dearer(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """Another price of a deleted row."""
+    facts["delete_rows"] = facts["delete_rows"] | {"price": facts["delete_rows"]["price"] + 1}
+    return rows
+
+
+def fewer(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """A lower limit than rows are deleted."""
+    facts["delete_rows"] = facts["delete_rows"] | {"most": facts["deleted_rows"] - 1}
+    return rows
+
+
+def silent(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """Nothing of deletions."""
+    del facts["delete_rows"], facts["deleted_rows"]
+    return rows
+
+
+def twice(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """One row deleted in place of another that is released."""
+    original = rows["original"].to_list()
+    original[-1] = original[0]
+    return rows.with_columns(pl.Series("original", original))
+
+
+def free(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """A price that is no number."""
+    facts["delete_rows"] = facts["delete_rows"] | {"price": True}
+    return rows
+
+
+def other(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """Deletions under a model beside k-anonymity."""
+    facts["models"] = [*facts["models"], {"model": "distinct", "l": 1, "column": "number"}]
+    return rows
+
+
+def text(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """Deletions that are no mapping."""
+    facts["delete_rows"] = "price=2"
+    return rows
+
+
+@pytest.mark.parametrize("change", [lifted, dearer, fewer, silent, twice, free, other, text])
+def test_forged(change: Any, tmp_path: Path) -> None:
+    """Tests that what deletes rows otherwise than it says is refused."""
+    paths = made(tmp_path, "price=2,most=20%")
+    assert check(*paths[:3]).facts["deleted_rows"] > 0
+    verdict = check(*paths[:2], forged(paths[2], change))
+    assert not verdict.accepted and verdict.reason, change
+
+
+def test_python(tmp_path: Path) -> None:
+    """Tests the call, its figures, and that rows keep their order."""
+    asked = {"price": 2, "most": "20%"}
+    release = ic.anonymize(FRAME, k=3, qi=["a", "b", "c", "d"], keep="number", delete_rows=asked)
+    assert release.policy.delete_rows == "price=2,most=20%"
+    gone = 60 - len(release.data)
+    assert 0 < gone <= 12 and release.deleted is not None and len(release.deleted.rows) == gone
+    kept = FRAME.filter(~pl.int_range(60).is_in(release.deleted.rows.tolist()))
+    assert release.data["number"].to_list() == kept["number"].to_list()
+    stars = sum((release.data[c] == "*").sum() for c in "abcd")
+    assert release.cost == stars + 2 * gone >= release.lower_bound > 0
+    assert release.summary()["deleted_rows"].to_list() == [gone]
+    release.report(tmp_path / "report.html")
+    assert f"{gone} rows were deleted, which costs 2" in (tmp_path / "report.html").read_text()
+    assert "delete-rows price=2,most=20%" in release.policy.command("i.csv", "o.csv")
+
+
+@pytest.mark.parametrize("text", ["", "9", "price=0", "most=-1", "most=1.5", "price=x", "most=101%",
+                                  "price=1,price=2", "cost=3"])  # fmt: skip
+def test_nonsense(text: str) -> None:
+    """Tests that what is no price and no limit is named."""
+    with pytest.raises(InputError, match="delete_rows"):
+        ic.Policy(delete_rows=text)
+
+
+@pytest.mark.parametrize("given", [{"l": 2, "sensitive": "d"}, {"person": "number"},
+                                   {"suppress_rows": 2}, {"fixed": ["a"]}, {"caps": {"a": 0.5}},
+                                   {"veil": 0.1}, {"pseudonym": "number"}])  # fmt: skip
+def test_refused(given: dict[str, Any]) -> None:
+    """Tests that what is not served beside it is named."""
+    with pytest.raises(InputError, match="delete_rows is not served with"):
+        ic.Policy(delete_rows="price=2", **given)
+
+
+def test_refused_elsewhere() -> None:
+    """Tests the other ways to releases and bounds."""
+    with pytest.raises(InputError, match="frontier"):
+        ic.frontier(FRAME, [2], delete_rows="price=2")
+    with pytest.raises(InputError, match="existing"):
+        ic.anonymize(FRAME, k=2, existing=FRAME, delete_rows="price=2")
+    with pytest.raises(OutOfScopeError, match="most"):
+        ic.anonymize(FRAME, k=2, method="forest", delete_rows="price=2,most=3")
