@@ -53,6 +53,7 @@ class SparkRelease(Priced):
     warnings: tuple[str, ...] = ()  # they are not looked for on Spark
     unchecked: tuple[str, ...] = ()  # no independent checker is asked on Spark
     veil: None = None  # a veil is not served
+    deleted: None = None  # deleting rows is not served
 
     @property
     def k(self) -> int:
