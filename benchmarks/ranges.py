@@ -1,14 +1,14 @@
 """Ranges: loss and bound on adult, ages as ranges, the other columns trees, NCP.
 
-    python benchmarks/ranges.py DATA [CASE ...] [--limit SECONDS]
+    python benchmarks/ranges.py DATA [CASE ...] [--limit SECONDS] [--out FILE]
 
 DATA is a folder with adult.csv and hierarchies/.  A line of the table in ranges.md per case: mean
 loss of a cell, the bound, the gap, processor seconds.  The loss is counted again from the released
 texts by the independent checker; the script adds nothing to that.
 """
 
-import argparse
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import polars as pl
 
 import incrowd as ic
 from incrowd.hierarchy import Ranges
+from runs import arguments, tabulate
 
 EDUCATION = (
     *("Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad"),
@@ -29,6 +30,7 @@ CASES = {
     "age, k = 10": (10, ("age",)),
     "age, education, salary, k = 5": (5, ("age", "education", "salary-class")),
 }
+HEAD = "| case | loss | bound | gap | status | method | CPU s |"
 
 
 def rules_of(data: Path, columns: list[str], ordered: tuple[str, ...]) -> dict[str, Any]:
@@ -64,14 +66,10 @@ def line(data: Path, case: str, limit: float | None) -> str:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("cases", nargs="*", metavar="CASE")
+    parser = arguments(__doc__)
     parser.add_argument("--limit", type=float)
-    asked = parser.parse_args()
-    print("| case | loss | bound | gap | status | method | CPU s |\n|---|---|---|---|---|---|---|")
-    for case in asked.cases or CASES:
-        print(line(asked.data, case, asked.limit), flush=True)
+    given = parser.parse_args()
+    tabulate(given, HEAD, {case: partial(line, given.data, case, given.limit) for case in CASES})
 
 
 if __name__ == "__main__":

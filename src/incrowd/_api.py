@@ -194,7 +194,7 @@ def searched(table: Coded, policy: Policy, method: str | Solver, context: Contex
         return solve_records(table, policy.k, method, context)
     if not is_constrained(policy):
         return solve(table.problem, method, context)
-    _ = table.instance.tables  # refuses values that cost something though they stay
+    table.instance.require_free_values()
     return solve_capped(table, plan_of(table, policy), method, context)
 
 

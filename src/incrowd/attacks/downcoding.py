@@ -26,7 +26,7 @@ from incrowd.attacks.fits import Fits, fits_of
 from incrowd.attacks.rates import Rate, Z
 from incrowd.attacks.scene import People, Scene, Seen
 from incrowd.hierarchy.family import Family
-from incrowd.hierarchy.labels import ends
+from incrowd.hierarchy.labels import SPAN, WHOLE, ends
 from incrowd.hierarchy.range_family import RangeFamily
 
 Ints = NDArray[np.int64]
@@ -143,9 +143,9 @@ def around(
     low, end = ends(family, levels, nodes)
     length = end - low
     first = np.clip(codes - (rng.random(len(codes)) * length).astype(np.int64), 0, known - length)
-    levels = np.where((levels == 1) & (codes >= known), 2, levels)
+    levels = np.where((levels == SPAN) & (codes >= known), WHOLE, levels)
     spans = first * size + first + length - 1
-    return levels, np.where(levels == 0, codes, np.where(levels == 1, spans, 0))
+    return levels, np.where(levels == 0, codes, np.where(levels == SPAN, spans, 0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.family import Family
-from incrowd.hierarchy.labels import ends
+from incrowd.hierarchy.labels import WHOLE, ends
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.published.verification import Nodes, fitting
 
@@ -96,4 +96,4 @@ def cell_costs(tree: Family, leaves: Ints, levels: Ints, nodes: Ints) -> Ints:
     if not isinstance(tree, RangeFamily):
         return tree.cost[levels, leaves]
     low, end = ends(tree, levels, nodes)
-    return np.where(levels == 2, tree.dearest, tree.join_costs(low, end - 1))
+    return np.where(levels == WHOLE, tree.dearest, tree.join_costs(low, end - 1))

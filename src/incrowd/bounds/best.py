@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from incrowd.bounds.leaf_costs import averaged
+from incrowd.bounds.leaf_costs import of_original
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.bounds.wide import wide_prices
 from incrowd.problem.instance import Instance
-from incrowd.reduce.leaf_costs import costs_to_keep, told_apart
+from incrowd.reduce.leaf_costs import told_apart
 from incrowd.run.stop import Stop, watched
 
 
@@ -30,11 +30,9 @@ def best_prices(
     highest: where prices end, in units of 1/scale, though higher ones would do.
     """
     stop = stop or Stop()
-    if any(map(costs_to_keep, instance.trees)) and k >= 2:
-        apart, place = told_apart(instance)
-        found = averaged(best_prices(apart, k, stop, report, highest), instance, apart, place)
-        assert found is not None  # no odd sets are sought here
-        return found
+    apart = told_apart(instance) if k >= 2 else None
+    if apart is not None:
+        return of_original(best_prices(apart.instance, k, stop, report, highest), apart)
     with watched(stop):
         return raised(instance, k, stop, report, highest)
 

@@ -19,13 +19,13 @@ from collections.abc import Callable
 import numpy as np
 
 from incrowd.bounds.best import best_prices
-from incrowd.bounds.leaf_costs import averaged
+from incrowd.bounds.leaf_costs import of_original
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.instance import Instance
-from incrowd.reduce.leaf_costs import costs_to_keep, told_apart
+from incrowd.reduce.leaf_costs import told_apart
 from incrowd.run.stop import Stop, watched
 
 Report = Callable[[float, float], None]
@@ -73,12 +73,10 @@ def deletion_prices(
 ) -> tuple[Prices, float]:
     """Return the prices of the highest bound that the time allows, and c above."""
     stop = stop or Stop()
-    if any(map(costs_to_keep, instance.trees)):
-        apart, place = told_apart(instance)
-        prices, top = deletion_prices(apart, k, deletion, stop, report)
-        found = averaged(prices, instance, apart, place)
-        assert found is not None
-        return found, top
+    apart = told_apart(instance)
+    if apart is not None:
+        prices, top = deletion_prices(apart.instance, k, deletion, stop, report)
+        return of_original(prices, apart), top
     limited = deletion.most is not None
     highest = np.inf if limited else float(deletion.price)
     first = best_prices(instance, k, stop, report, highest)

@@ -13,22 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.prices import Prices
-from incrowd.problem.instance import Instance
+from incrowd.reduce.leaf_costs import Apart
 
 FINER = 1000
 
 
-def averaged(
-    prices: Prices | None, instance: Instance, apart: Instance, place: NDArray[np.int64]
-) -> Prices | None:
-    """Return prices of the instance; None where there are none, or sets tell copies apart.
+def averaged(prices: Prices | None, apart: Apart) -> Prices | None:
+    """Return prices of the original; None where there are none, or odd sets tell copies apart."""
+    return None if prices is None or prices.odd_sets else of_original(prices, apart)
 
-    ``apart``, ``place``: what ``told_apart`` returned.
-    """
-    if prices is None or prices.odd_sets:
-        return None
+
+def of_original(prices: Prices, apart: Apart) -> Prices:
+    """Return prices of the original from prices without odd sets of its rows told apart."""
+    instance = apart.original
     factor = 1 if (instance.counts == 1).all() else FINER
-    rows = apart.copies[place]
+    rows = apart.instance.copies[apart.place]
 
     def mean(price: NDArray[np.int64]) -> NDArray[np.int64]:
         total = np.zeros(instance.distinct, np.int64)

@@ -47,8 +47,8 @@ def release_record(release: "Release", output: str | None, proof: str | None) ->
     """Return the keys that the contract of the command line names, and no others."""
     extra = {"suppressed_rows": release.suppressed_rows} if release.suppressed_rows else {}
     if release.deleted is not None:
-        price = release.deleted.deletion.price / release.scale
-        extra |= {"deleted_rows": len(release.deleted.rows), "deletion_price": price}
+        gone = release.deleted
+        extra |= {"deleted_rows": len(gone.rows), "deletion_price": gone.price}
     extra |= {"warnings": list(release.warnings)} if release.warnings else {}
     veil = getattr(release, "veil", None)
     if veil is not None:

@@ -46,8 +46,8 @@ def _deleted(release: "Release") -> list[tuple[str, str]]:
     """How many rows were deleted, and at what price, where that was asked for."""
     if release.deleted is None:
         return []
-    price, rows = release.deleted.deletion.price / release.scale, len(release.deleted.rows)
-    return [("deleted", f"{rows:,} rows at {shown(price)} each, as --delete-rows asks")]
+    rows, price = len(release.deleted.rows), shown(release.deleted.price)
+    return [("deleted", f"{rows:,} rows at {price} each, as --delete-rows asks")]
 
 
 def _people(release: "Release") -> list[tuple[str, str]]:

@@ -68,13 +68,18 @@ def solution_of(problem: Problem, classes: Ints) -> Solution:
     ------
     NoLawfulReleaseError: none are kept.
     """
-    kept = classes != DELETED
-    if not kept.any():
+    if not (classes != DELETED).any():
         raise NoLawfulReleaseError(EVERYTHING)
+    return kept_solution(problem, classes)[0]
+
+
+def kept_solution(problem: Problem, classes: Ints) -> tuple[Solution, Ints]:
+    """Return the solution of the rows that are kept, and int64: the copy of each of them in it."""
+    kept = classes != DELETED
     smaller, place = kept_problem(problem, kept)
     of_copy = np.empty(smaller.instance.rows, np.int64)
     of_copy[place] = classes[kept]
-    return Solution.of(smaller.instance, of_copy)
+    return Solution.of(smaller.instance, of_copy), place
 
 
 def rechecked(problem: Problem, found: Found, deletion: Deletion) -> int:

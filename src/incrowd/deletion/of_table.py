@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.prices import Prices
-from incrowd.deletion.found import Found, kept_problem
+from incrowd.deletion.found import Found, kept_solution
 from incrowd.deletion.solving import solve_deleting
 from incrowd.driver.solve import Solved
 from incrowd.encoding.encoded import Coded
@@ -42,6 +42,11 @@ class Deleted:
     def units(self) -> int:
         """What they cost, in units of 1/scale."""
         return self.deletion.price * len(self.rows)
+
+    @property
+    def price(self) -> float:
+        """What each of them costs."""
+        return self.deletion.price / self.table.instance.scale
 
 
 def deletion_of(table: Coded, text: str) -> tuple[Coded, Deletion]:
@@ -84,12 +89,10 @@ def released(
 
 def _rest(table: Coded, found: Found, kept: NDArray[np.bool_]) -> tuple[Coded, Solution]:
     """Return the rows that are kept, and their classes; hierarchies stay those of the table."""
-    smaller, place = kept_problem(table.problem, found.kept)
+    solution, place = kept_solution(table.problem, found.classes)
     of_copy = np.full(table.instance.rows, -1)
     of_copy[found.kept] = place
-    classes = np.empty(smaller.instance.rows, np.int64)
-    classes[place] = found.classes[found.kept]
     source = FewerRows(table.source, np.flatnonzero(kept)) if not kept.all() else table.source
     copies = of_copy[table.copy_of_row[kept]]
-    rest = replace(table, source=source, instance=smaller.instance, copy_of_row=copies)
-    return rest, Solution.of(smaller.instance, classes)
+    rest = replace(table, source=source, instance=solution.instance, copy_of_row=copies)
+    return rest, solution

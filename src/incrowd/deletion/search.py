@@ -6,13 +6,13 @@ fewer than k.  Where it held too many, those go back that lose the least by it. 
 are kept are released by the engine as a table of their own, and the cheaper release counts.
 """
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.bounds.deletion import bound_of, deletion_prices
 from incrowd.bounds.prices import Prices
-from incrowd.deletion.found import DELETED, Found, Ints, cost_of, kept_problem
+from incrowd.deletion.found import DELETED, Found, Ints, cost_of, kept_problem, kept_solution
 from incrowd.driver.solve import solve
 from incrowd.lattice.emission import Emission
 from incrowd.problem.deletion import Deletion
@@ -29,7 +29,6 @@ from incrowd.solvers.engine.search import Search
 from incrowd.solvers.engine.windows import sorted_classes
 from incrowd.solvers.progress import Progress
 
-FAR = np.iinfo(np.int64).max
 PRICING, ANNEALING = 0.3, 0.5  # shares of a time limit; of what is left of it
 
 
@@ -43,27 +42,41 @@ def by_search(
     instance, k, stop = problem.instance, problem.smallest_class, context.stop
     prices, worth = priced(problem, deletion, context)
     bound = bound_of(prices, instance, deletion)
-    first = sorted_classes(instance, k)
-    best = min((first, without_dear(problem, first, deletion)), key=_cost(problem, deletion))
+    best = Best(problem, deletion, sorted_classes(instance, k))
+    best.offer(without_dear(problem, best.classes, deletion))
     if not stop.now():
-        found = dealt(problem, deletion, prices, max(deletion.price, round(worth)), context)
-        best = min((best, found), key=_cost(problem, deletion))
+        best.offer(dealt(problem, deletion, prices, max(deletion.price, round(worth)), context))
     ended = "stopped paying"
-    if not stop.satisfied(cost_of(problem, best, deletion), bound) and not stop.now():
-        best = min((best, again(problem, best, method, context)), key=_cost(problem, deletion))
-    best = min((best, without_dear(problem, best, deletion)), key=_cost(problem, deletion))
-    cost = cost_of(problem, best, deletion)
-    if cost <= bound:
+    if not stop.satisfied(best.cost, bound) and not stop.now():
+        best.offer(again(problem, best.classes, method, context))
+    best.offer(without_dear(problem, best.classes, deletion))
+    if best.cost <= bound:
         ended = "finished"
-    elif stop.satisfied(cost, bound):
+    elif stop.satisfied(best.cost, bound):
         ended = "gap reached"
     elif stop.now():
         ended = stop.why()
-    return Found(best, bound, "engine", ended, prices)
+    return Found(best.classes, bound, "engine", ended, prices)
 
 
-def _cost(problem: Problem, deletion: Deletion) -> Callable[[Ints], int]:
-    return lambda classes: cost_of(problem, classes, deletion) if (classes >= 0).any() else FAR
+@dataclass
+class Best:
+    """The cheapest release so far: the class of each copy, and what it costs."""
+
+    problem: Problem
+    deletion: Deletion
+    classes: Ints
+
+    def __post_init__(self) -> None:
+        self.cost = cost_of(self.problem, self.classes, self.deletion)
+
+    def offer(self, classes: Ints) -> None:
+        """Keep a release of some rows if it is cheaper."""
+        if (classes == DELETED).all():
+            return
+        cost = cost_of(self.problem, classes, self.deletion)
+        if cost < self.cost:
+            self.classes, self.cost = classes, cost
 
 
 def priced(problem: Problem, deletion: Deletion, context: Context) -> tuple[Prices, float]:
@@ -164,10 +177,7 @@ def without_dear(problem: Problem, classes: Ints, deletion: Deletion) -> Ints:
     kept = np.flatnonzero(classes != DELETED)
     if not len(kept):
         return classes
-    smaller, place = kept_problem(problem, classes != DELETED)
-    of_copy = np.empty(len(kept), np.int64)
-    of_copy[place] = classes[kept]
-    solution = Solution.of(smaller.instance, of_copy)
+    solution, place = kept_solution(problem, classes)
     room = deletion.limit(len(classes)) - (len(classes) - len(kept))
     found = classes.copy()
     for one in np.argsort(-solution.class_costs, kind="stable"):

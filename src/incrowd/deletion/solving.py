@@ -11,7 +11,7 @@ from incrowd.driver.solve import CHEAP_WORK, MOST_DISTINCT
 from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.problem import Problem
-from incrowd.reduce.leaf_costs import TellRowsApart, told_apart
+from incrowd.reduce.leaf_costs import served_apart
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.catalog import LIMITED, by_id
@@ -51,12 +51,11 @@ def solve_deleting(
         raise NoLawfulReleaseError(
             f"k = {k} is larger than the table, which has {rows} rows; use k ≤ {rows} or more rows"
         )
-    told = TellRowsApart().apply(problem).problem
-    found = run(told, deletion, method, context)
-    if told is not problem:
-        apart, place = told.instance, told_apart(problem.instance)[1]
-        prices = averaged(found.prices, problem.instance, apart, place)
-        found = replace(found, classes=found.classes[place], prices=prices)
+    needed, apart = served_apart(problem)
+    found = run(needed, deletion, method, context)
+    if apart is not None:
+        prices = averaged(found.prices, apart)
+        found = replace(found, classes=found.classes[apart.place], prices=prices)
     return found, rechecked(problem, found, deletion)
 
 

@@ -16,7 +16,7 @@ from incrowd.problem.solution import Solution
 from incrowd.reduce.base import Reduced
 from incrowd.reduce.chain import presolve
 from incrowd.reduce.copies import most_impure, without
-from incrowd.reduce.leaf_costs import TellRowsApart, told_apart
+from incrowd.reduce.leaf_costs import served_apart
 from incrowd.run.stop import watched
 from incrowd.solvers.base import Context, Outcome, Solver, insist
 from incrowd.solvers.catalog import by_id
@@ -82,8 +82,7 @@ def solve(
         asked = "auto" if method == "auto" else choose(problem, method).id
         return Solved(empty, 0, 0, "optimal", asked, "finished")
     require_lawful_table(problem)
-    told = TellRowsApart().apply(matched(problem))
-    needed = told.problem
+    needed, apart = served_apart(matched(problem))
     solver = choose(needed, method)
     insist(solver, needed)
     auto = method == "auto"
@@ -95,14 +94,13 @@ def solve(
             f"method {solver.id!r} ended ({outcome.ended}) before it found any lawful release; "
             "give it more time, or use --method auto, whose first release comes at once"
         )
-    if needed.instance is not problem.instance:
+    if apart is not None:
         require_same_table(needed, solver, outcome.solution)
-        apart = needed.instance, told_apart(problem.instance)[1]
         outcome = replace(
             outcome,
-            solution=told.lift(outcome.solution),
-            prices=averaged(outcome.prices, problem.instance, *apart),
-            lawful=averaged(outcome.lawful, problem.instance, *apart),
+            solution=apart.lift(outcome.solution),
+            prices=averaged(outcome.prices, apart),
+            lawful=averaged(outcome.lawful, apart),
         )
     return recheck(problem, solver, outcome)
 

@@ -34,6 +34,11 @@ def no_widest(families: Iterable[Family], who: str) -> str | None:
     return None
 
 
+def costs_to_keep(family: Family) -> bool:
+    """Whether some value of the column costs something though it stays."""
+    return isinstance(family, Tree) and bool(family.cost[0].any())
+
+
 def trees_of(families: Iterable[Family], who: str) -> tuple[Tree, ...]:
     """Return the families, all of them trees.
 

@@ -88,6 +88,10 @@ def places_of(tree: Tree) -> dict[str | None, tuple[int, int]]:
     return place
 
 
+SPAN, WHOLE = 1, 2
+"""Levels of a column with intervals: 0 is the value, then an interval, then the star."""
+
+
 def places_among(family: Family, texts: Iterable[str | None]) -> dict[str | None, tuple[int, int]]:
     """Return label → (level, node) of those of these texts that are labels.
 
@@ -102,10 +106,10 @@ def places_among(family: Family, texts: Iterable[str | None]) -> dict[str | None
     own = {leaf: code for code, leaf in enumerate(family.leaves)}
     found: dict[str | None, tuple[int, int]] = {}
     for text, (low, high) in spans_of(family, texts).items():
-        found[text] = (1, low * size + high)
+        found[text] = (SPAN, low * size + high)
     for text in texts:
         if text == family.star:
-            found[text] = (2, 0)
+            found[text] = (WHOLE, 0)
         elif text in own:
             found.setdefault(text, (0, own[text]))
     return found
@@ -118,8 +122,8 @@ def ends(
     if isinstance(family, RangeFamily):
         size = len(family.leaves)
         low, high = np.divmod(node, size)
-        low = np.where(level == 0, node, np.where(level == 1, low, 0))
-        high = np.where(level == 0, node, np.where(level == 1, high, size - 1))
+        low = np.where(level == 0, node, np.where(level == SPAN, low, 0))
+        high = np.where(level == 0, node, np.where(level == SPAN, high, size - 1))
         return low.astype(np.int64), high.astype(np.int64) + 1
     low, high = np.zeros(len(level), np.int64), np.zeros(len(level), np.int64)
     for one in range(family.levels):
@@ -131,7 +135,7 @@ def ends(
 
 def top_of(family: Family) -> int:
     """Return the level of ``*``; see ``places_among``."""
-    return 2 if isinstance(family, RangeFamily) else family.levels - 1
+    return WHOLE if isinstance(family, RangeFamily) else family.levels - 1
 
 
 def spans_of(family: RangeFamily, texts: Iterable[str | None]) -> dict[str | None, tuple[int, int]]:

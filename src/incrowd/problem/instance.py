@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import OutOfScopeError
-from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.family import Family, costs_to_keep
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.tree import Tree
 
@@ -103,19 +103,22 @@ class Instance:
 
     @cached_property
     def tables(self) -> NodeTables:
-        """The trees in flat arrays.
+        """The trees in flat arrays; raises as ``require_free_values`` does."""
+        self.require_free_values()
+        return tables_of(self.trees)
+
+    def require_free_values(self) -> None:
+        """Refuse values that searches do not know.
 
         Raises
         ------
-        OutOfScopeError: a value costs something though it stays; searches know no such values, see
-            ``incrowd.reduce.leaf_costs``.
+        OutOfScopeError: a value costs something though it stays, see ``incrowd.reduce.leaf_costs``.
         """
-        if any(isinstance(tree, Tree) and tree.cost[0].any() for tree in self.trees):
+        if any(map(costs_to_keep, self.trees)):
             raise OutOfScopeError(
                 "values that cost something though they stay are served in a release of its own "
                 "only, without constraints; not here"
             )
-        return tables_of(self.trees)
 
     @cached_property
     def sensitive_codes(self) -> NDArray[np.int32]:

@@ -18,7 +18,7 @@ from incrowd.constraints.published import constraints_broken
 from incrowd.encoding.encoded import Coded, coded
 from incrowd.errors import OutOfScopeError
 from incrowd.hierarchy.family import Family
-from incrowd.hierarchy.labels import places_among
+from incrowd.hierarchy.labels import SPAN, ends, places_among
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
 from incrowd.policy.deletion import read
@@ -226,11 +226,8 @@ class Nodes:
 
 def below(tree: Family, leaves: Ints, levels: Ints, nodes: Ints) -> NDArray[np.bool_]:
     """bool, shape (rows,): whether each leaf lies below a node."""
-    if not isinstance(tree, RangeFamily):
-        return tree.node[levels, leaves] == nodes
-    low, high = np.divmod(nodes, len(tree.leaves))
-    inside = (low <= leaves) & (leaves <= high)
-    return np.where(levels == 0, leaves == nodes, (levels == 2) | inside)
+    low, end = ends(tree, levels, nodes)
+    return (low <= leaves) & (leaves < end)
 
 
 def _unmatched(originals: Nodes, before: Ints, levels: Ints, nodes: Ints, after: Ints) -> int:
@@ -275,7 +272,7 @@ def fitting(originals: Nodes, keys: Ints, right: Ints) -> tuple[Ints, Ints]:
         ranged = [
             j
             for j, (tree, level) in enumerate(zip(originals.trees, levels.tolist(), strict=True))
-            if isinstance(tree, RangeFamily) and level == 1
+            if isinstance(tree, RangeFamily) and level == SPAN
         ]
         labels = np.column_stack([right[members, 0], nodes])
         labels[:, [1 + j for j in ranged]] = 0
@@ -287,9 +284,8 @@ def fitting(originals: Nodes, keys: Ints, right: Ints) -> tuple[Ints, Ints]:
         for tail, head in paired(labels, above):
             fits = np.ones(len(tail), bool)
             for j in ranged:
-                low, high = np.divmod(nodes[head, j], len(originals.trees[j].leaves))
-                leaf = originals.leaves[tail, j]
-                fits &= (low <= leaf) & (leaf <= high)
+                level = np.full(len(head), SPAN)
+                fits &= below(originals.trees[j], originals.leaves[tail, j], level, nodes[head, j])
             tails.append(tail[fits])
             heads.append(members[head[fits]])
     return np.concatenate(tails), np.concatenate(heads)

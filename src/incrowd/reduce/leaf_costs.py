@@ -14,21 +14,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import OutOfScopeError
-from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.family import Family, costs_to_keep
 from incrowd.hierarchy.tree import Tree
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
-from incrowd.reduce.base import Reduced, unchanged
 
 
-def costs_to_keep(tree: Family) -> bool:
-    """Whether some value of the column costs something though it stays."""
-    return isinstance(tree, Tree) and bool(tree.cost[0].any())
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """A table, and the same with its rows told apart.
+
+    Attributes
+    ----------
+    original, instance: both tables.
+    place: int64, shape (rows,): the copy there that each copy of the original is.
+    """
+
+    original: Instance
+    instance: Instance
+    place: NDArray[np.int64]
+
+    def lift(self, solution: Solution) -> Solution:
+        """Return a solution of the original."""
+        return Solution(self.original, solution.classes[self.place])
 
 
-def told_apart(instance: Instance) -> tuple[Instance, NDArray[np.int64]]:
-    """Return the table of rows told apart, and int64, shape (rows,): which copy there each is."""
+def told_apart(instance: Instance) -> Apart | None:
+    """Return the table with its rows told apart; None where all values are free to stay."""
+    if not any(map(costs_to_keep, instance.trees)):
+        return None
     codes = instance.codes[instance.copies]
     trees: list[Family] = []
     for j, tree in enumerate(instance.trees):
@@ -44,34 +59,22 @@ def told_apart(instance: Instance) -> tuple[Instance, NDArray[np.int64]]:
         labels = (tuple(map(str, own.tolist())), *tree.labels)
         trees.append(Tree(tree.column, labels, node, cost))
     secret = None if instance.sensitive is None else instance.sensitive[instance.copies]
-    return from_codes(codes, tuple(trees), secret, instance.scale)
+    return Apart(instance, *from_codes(codes, tuple(trees), secret, instance.scale))
 
 
-@dataclass(frozen=True)
-class TellRowsApart:
-    """Give rows values of their own where values cost something though they stay."""
+def served_apart(problem: Problem) -> tuple[Problem, Apart | None]:
+    """Return the problem that methods serve, and its rows told apart where it is another.
 
-    id = "leaf-costs"
-    source = "a class of two rows joins above values that no two rows share"
-
-    def apply(self, problem: Problem) -> Reduced:
-        """Return the table of rows told apart.
-
-        Raises
-        ------
-        OutOfScopeError: a class of one row would be lawful.
-        """
-        instance = problem.instance
-        if not any(map(costs_to_keep, instance.trees)):
-            return unchanged(problem)
-        if problem.smallest_class < 2:
-            raise OutOfScopeError(
-                "values that cost something though they stay are served where every class has two "
-                "rows at least; use k ≥ 2"
-            )
-        larger, place = told_apart(instance)
-
-        def lift(solution: Solution) -> Solution:
-            return Solution(instance, solution.classes[place])
-
-        return Reduced(replace(problem, instance=larger), lift)
+    Raises
+    ------
+    OutOfScopeError: values cost something though they stay, and a class of one row is lawful.
+    """
+    apart = told_apart(problem.instance)
+    if apart is None:
+        return problem, None
+    if problem.smallest_class < 2:
+        raise OutOfScopeError(
+            "values that cost something though they stay are served where every class has two "
+            "rows at least; use k ≥ 2"
+        )
+    return replace(problem, instance=apart.instance), apart

@@ -217,7 +217,7 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
 def deletions_of(release: Published) -> tuple[int, Number] | None:
     """Return how many rows were deleted, and at what price; None where none might be."""
     gone = release.deleted
-    return None if gone is None else (len(gone.rows), gone.deletion.price / release.scale)
+    return None if gone is None else (len(gone.rows), gone.price)
 
 
 def asked_method(policy: Policy) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import HierarchyError, VerificationError
 from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import SPAN, WHOLE, top_of
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import places_by
 from incrowd.hierarchy.tree import Tree
@@ -28,8 +29,6 @@ Path = tuple[Any, ...]
 Ints = NDArray[np.int64]
 NOWHERE = object()
 """Equals no label."""
-SPAN, WHOLE = 1, 2
-"""Levels of a column with intervals: 0 is the value, 1 an interval, 2 the star."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ class Patterns:
     def _label(self, path: Path | None, level: int, tree: Family) -> Any:
         """Return the label of a value at a level; a value without a path has the root alone."""
         ranged = isinstance(tree, RangeFamily)
-        if level == (WHOLE if ranged else tree.levels - 1):
+        if level == top_of(tree):
             return self.star
         return NOWHERE if path is None else "" if ranged and level == SPAN else path[level]
 

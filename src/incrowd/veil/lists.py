@@ -102,29 +102,28 @@ class Made:
         self.turn = lots.turn
         self.of_row = np.full(len(codes), -1)
         self.hidden: list[Bools] = []
+        self.shown = [np.zeros(int(c.max(initial=0)) + 1, np.int64) for c in codes.T]
+        """For each column and each of its codes, how many cells are published."""
 
     def close(self, members: Ints, published: list[int]) -> int:
         """Make a class of some rows; return its number."""
         mask = np.ones(self.codes.shape[1], bool)
         mask[published] = False
         self.hidden.append(mask)
-        self.of_row[members] = len(self.hidden) - 1
+        self.join(len(self.hidden) - 1, members)
         return len(self.hidden) - 1
+
+    def join(self, number: int, members: Ints) -> None:
+        """Let rows join a class."""
+        self.of_row[members] = number
+        if not len(members):
+            return
+        for j in np.flatnonzero(~self.hidden[number]).tolist():
+            self.shown[j][self.codes[members[0], j]] += len(members)
 
     def waiting(self, rows: Ints) -> Ints:
         """Return those of some rows that stand in no class yet."""
         return rows[self.of_row[rows] < 0]
-
-    def shares(self) -> list[Ints]:
-        """Count, for each column and each of its codes, the cells that are published."""
-        placed = np.flatnonzero(self.of_row >= 0)
-        shown = np.zeros((len(placed), self.codes.shape[1]), bool)
-        if len(placed):
-            shown = ~np.array(self.hidden)[self.of_row[placed]]
-        return [
-            np.bincount(column[placed[shown[:, j]]], minlength=int(column.max(initial=0)) + 1)
-            for j, column in enumerate(self.codes.T)
-        ]
 
 
 def made(
@@ -164,13 +163,12 @@ def step(found: Made, sets: list[tuple[int, ...]], lawful: Lawful) -> None:
         if len(chosen):
             new.append((found.close(chosen, one.published), one.members))
     for number, members in new:
-        found.of_row[found.waiting(members)] = number
+        found.join(number, found.waiting(members))
 
 
 def candidates(found: Made, sets: list[tuple[int, ...]], lawful: Lawful) -> Iterator[Candidate]:
     """Yield the groups of waiting rows that are lawful; of one set in the order of their cells."""
     rows = np.flatnonzero(found.of_row < 0)
-    shares = found.shares()
     for place, published in enumerate(sets):
         whole, group = groups_in(found.codes, found.opened, rows, published)
         if not len(whole):
@@ -181,7 +179,7 @@ def candidates(found: Made, sets: list[tuple[int, ...]], lawful: Lawful) -> Iter
         for g in np.flatnonzero(fine).tolist():
             members = whole[order[start[g] : start[g + 1]]]
             cells = found.codes[members[0]]
-            counts = [int(shares[j][cells[j]]) + 1 for j in published]
+            counts = [int(found.shown[j][cells[j]]) + 1 for j in published]
             yield Candidate(rarity(counts), place, members, list(published))
 
 
