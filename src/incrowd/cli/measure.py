@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     metavar="K",
     help="Exit with 1 unless the table is K-anonymous.",
 )
-@options.policy_options("id", "keep", "na", "derive")
+@options.policy_options("protect", "id", "keep", "na", "derive")
 @options.policy_option
 @options.reading_options
 @options.json_option
@@ -158,6 +158,7 @@ def asked_of(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]
         "sensitive": roles["sensitive"],
         "hierarchies": rules | options.split_pairs("--hierarchy", given["hierarchies"], columns),
         "star": given["star"] if options.is_typed("star") else said.get("star", given["star"]),
+        "protect": [*(given["protect"] or said.get("protect", ()))],
         "na": options.marked(said.get("na"), given["na"], columns),
     }
 

@@ -14,8 +14,14 @@ from incrowd.hierarchy.ladder import is_missing
 from incrowd.hierarchy.missing import declared, sparing
 from incrowd.hierarchy.spec import parse
 from incrowd.hierarchy.tree import STAR
-from incrowd.measures.figures import ColumnFigures, Measure, RiskFigures, SensitiveFigures
-from incrowd.measures.keys import Agreement, agreement
+from incrowd.measures.figures import (
+    ColumnFigures,
+    CombinationFigures,
+    Measure,
+    RiskFigures,
+    SensitiveFigures,
+)
+from incrowd.measures.keys import Agreement, Codes, agreement
 from incrowd.measures.loss import column_figures
 from incrowd.measures.orders import given_metric, given_order, natural_order, ordered
 from incrowd.measures.risk import people_behind, risk_figures
@@ -24,6 +30,7 @@ from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
 from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs
 from incrowd.privacy.classes import Classes
+from incrowd.privacy.combination import Combination, protect_of
 from incrowd.privacy.distance import Hierarchical, Ordered
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.numbers import whole
@@ -51,6 +58,7 @@ def measure(
     hierarchies: "Mapping[str, str | Path | Hierarchy] | None" = None,
     star: str = STAR,
     na: Any = None,
+    protect: "Sequence[Combination | Mapping[str, Any] | str]" = (),
 ) -> Measure:
     """Say how private a table is.
 
@@ -77,6 +85,8 @@ def measure(
     star: how a suppressed cell is written.
     na: texts that stand for a missing value, or column → texts, as for ``anonymize``; each stays a
         value of its own, and is counted as missing.
+    protect: combinations of quasi-identifiers with a k each, as for ``anonymize``: of each the
+        smallest group is told, and how many rows are in groups that are too small.
 
     Raises
     ------
@@ -123,9 +133,25 @@ def measure(
             *_warnings(known, columns, agreed, star, figures.get("sensitive", ())),
             *_unsaid(dict(zip(known, columns, strict=True)) | marked),
         ),
+        combinations=tuple(_combinations(protect_of(protect), known, codes, table.rows)),
         notes=(ANOTHER,) if len(sizes) and sizes[0] > 1 else (),
         **figures,
     )
+
+
+def _combinations(
+    asked: "Sequence[Combination]", known: Sequence[str], codes: Sequence[Codes], rows: int
+) -> Iterator[CombinationFigures]:
+    """Count the groups of each combination of columns."""
+    for one in asked:
+        _require_named(known, protect=dict.fromkeys(one.columns))
+        sizes = agreement([codes[known.index(name)] for name in one.columns], rows).sizes
+        yield CombinationFigures(
+            columns=one.columns,
+            k=one.k,
+            smallest_group=int(sizes.min(initial=rows)),
+            rows_below=int(sizes[sizes < one.k].sum()),
+        )
 
 
 def _warnings(
