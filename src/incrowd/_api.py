@@ -63,7 +63,8 @@ def anonymize(
     data: a data frame (pandas, polars eager or lazy, pyarrow, duckdb, …), the path of a CSV,
         Parquet or Arrow file, or what ``open_table`` returned.
     {options}
-    policy: all of the above at once, as a value or a policy file; then nothing else is given.
+    policy: all of the above at once, as a value or a policy file; what is given beside it goes
+        before it, by column where an option goes by column.
     existing: an earlier release (frame or path) that ``data`` adds rows to; its rows stay as they
         are, and ``release.data`` has them first.  See ``incrowd.existing.of_table``.
     progress: called with each ``incrowd.run.events.Event``; its costs are in the user's units.

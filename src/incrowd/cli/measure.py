@@ -10,6 +10,7 @@ from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
 from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import read_keys
+from incrowd.text.units import counted
 
 if TYPE_CHECKING:
     from incrowd.tables.base import Source
@@ -93,7 +94,7 @@ def measure(table: str, as_json: bool, require_k: int | None, **given: Any) -> i
     else:
         show(found)
     if require_k is not None and found.k < require_k:
-        say(f"incrowd: not {require_k}-anonymous: the smallest class has {found.k} rows")
+        say(f"incrowd: not {require_k}-anonymous: the smallest class has {counted(found.k, 'row')}")
         return 1
     return 0
 

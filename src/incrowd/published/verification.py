@@ -29,6 +29,7 @@ from incrowd.privacy.classes import Classes
 from incrowd.problem.instance import places_in
 from incrowd.tables.base import Column, Source, encoded_alike
 from incrowd.tables.spreadsheet import undone
+from incrowd.text.units import counted
 
 Ints = NDArray[np.int64]
 PAIRS = 1 << 22  # of rows looked at together; bounds the memory
@@ -92,11 +93,14 @@ def verify_release(
         reasons += combinations_broken(policy, table.roles.qi, pattern)
     if released.rows and smallest < policy.k:
         reasons.append(
-            f"the smallest class has {smallest} rows, fewer than k = {policy.k} "
-            f"({int((sizes < policy.k).sum())} of {len(sizes)} classes are too small)"
+            f"the smallest class has {counted(smallest, 'row')}, fewer than k = {policy.k} "
+            f"({int((sizes < policy.k).sum())} of {counted(len(sizes), 'class', 'classes')} "
+            "too small)"
         )
     if not 0 <= original.rows - released.rows <= most_missing(policy, original.rows):
-        reasons.append(f"the release has {released.rows} rows, the original {original.rows}")
+        reasons.append(
+            f"the release has {counted(released.rows, 'row')}, the original {original.rows:,}"
+        )
     else:
         reasons += _rows_differ({name: known for name, (known, _) in pairs.items()}, table, columns)
     if not reasons and released.rows and is_constrained(policy):
