@@ -242,7 +242,7 @@ def split(model: Plain, values: int) -> list[list[int]]:
     levels: Any = model.get("levels")
     fine = isinstance(levels, list) and 0 < len(levels) <= MOST_LEVELS
     fine = fine and all(len(level) == values for level in levels)
-    require(fine and len(set(levels[0])) == values, "the model's hierarchy is no hierarchy")
+    require(fine and len(set(levels[0])) == values, "the model's hierarchy is not a hierarchy")
     for low, high in pairwise(levels):
         require(len(set(zip(low, high, strict=True))) == len(set(low)), "it has two parents")
     return [level for level in levels if len(set(level)) > 1]
@@ -271,7 +271,7 @@ def checked_metric(
     require(fine and all(x >= 0 for row in d for x in row), "the distances fit no metric")
     largest = max((x for row in d for x in row), default=0)
     none = largest == 0 and values < 2  # all at 0, any class would be close
-    require(none or largest == 1, "the distances are no fractions of the largest one")
+    require(none or largest == 1, "the distances are not fractions of the largest one")
     r = range(values)
     same = all(d[i][i] == 0 for i in r) and all(d[i][j] == d[j][i] for i in r for j in r)
     require(same, "the distances are not symmetric")

@@ -176,7 +176,7 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
         path = Path(getattr(sources[column], "path", str(spec)))
         if column not in proof.facts["roles"]["qi"]:
             if column not in proof.facts["roles"]["sensitive"]:  # those are for distances
-                yield f"column {column!r} is no quasi-identifier, so it has no hierarchy"
+                yield f"column {column!r} is not a quasi-identifier, so it has no hierarchy"
             continue
         stated = {*proof.facts["hierarchies"].get(column, {}).get("missing", ())}
         if not stated <= {*marks_for(policy.na, column)}:
