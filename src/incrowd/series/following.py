@@ -57,7 +57,7 @@ class Series:
         changed = len(self.keys) - len(here)
         known = Counter(self.values[row] for row in here)
         for person in people.values():
-            known.update(dict.fromkeys(person.signature, 0))
+            known.update(dict.fromkeys(sorted(person.signature), 0))
         if here and len(known) < self.asked.m:
             raise NoLawfulReleaseError(
                 f"the table has {len(known):,} sensitive values, and each class needs "
@@ -156,7 +156,11 @@ class Series:
     def recorded(
         self, classes: Sequence[Mapping[str, str | None]], withheld: Mapping[str, int]
     ) -> History:
-        """Return the history with the next release."""
+        """Return the history with the next release, in an order that is no draw of the system's.
+
+        What is drawn orders the published classes alone: the next search starts from the history.
+        """
+        classes = sorted((dict(sorted(one.items())) for one in classes), key=who_is_in)
         people = dict(self.before.people)
         company = beside(classes, self.before.people)
         for one in classes:
@@ -170,7 +174,7 @@ class Series:
             "withheld": sum(withheld.values()),
         }  # fmt: skip
         releases = [*self.before.releases, facts]
-        return History(self.before.asked, people, list(classes), releases)
+        return History(self.before.asked, dict(sorted(people.items())), classes, releases)
 
     def check(self, release: Republished, classes: Sequence[Mapping[str, str | None]]) -> None:
         """Count again, on what is to be written."""
@@ -187,3 +191,8 @@ class Series:
         ladders = {names[n]: ladder for n, ladder in ladders_of(self.table.instance.trees).items()}
         require_true(original, released, ladders, release.cost_units)
         require_alike(frame, list(names), CLASS)
+
+
+def who_is_in(one: Mapping[str, str | None]) -> list[tuple[str, str]]:
+    """Return what orders classes: each value with who has it."""
+    return [(value, key or "") for value, key in one.items()]
