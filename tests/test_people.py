@@ -209,8 +209,6 @@ def test_rows_of_one_person_are_no_class(folder):
         ({"person": "nobody"}, "person"),
         ({"person": "pid", "keep": "pid"}, "both keep and person"),
         ({"person": "pid", "qi": ["pid", "x"], "keep": "s"}, "both qi and person"),
-        ({"person": "pid", "sensitive": "s", "l": 2, "l_kind": "entropy"}, "counts rows"),
-        ({"person": "pid", "sensitive": "s", "t": 0.3}, "counts rows"),
         ({"person": "pid", "l": 2}, "name them with --sensitive"),
         ({"person": "pid", "suppress_rows": 3}, "suppress_rows is not served with person"),
     ],

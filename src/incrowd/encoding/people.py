@@ -61,6 +61,14 @@ def people_of(source: Source, names: Sequence[str], missing: str) -> Column:
     return Column.of([f"{i:012}" for i in range(len(different))], codes.ravel())
 
 
+def paired(values: Column, people: Column) -> Column:
+    """Return which pair of a value and a person each row has; its texts are numbers."""
+    width = len(people.values)
+    key = values.codes.astype(np.int64) * width + people.codes
+    different, codes = np.unique(key, return_inverse=True)
+    return Column(tuple(f"{i:012}" for i in range(len(different))), codes.ravel().astype(np.int32))
+
+
 def require_once(source: Source, names: Sequence[str]) -> None:
     """Raise InputError for a column left out that has one value in several rows."""
     for name in names:
