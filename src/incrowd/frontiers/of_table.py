@@ -81,8 +81,8 @@ def frontier_of(
         raise InputError("a frontier needs at least one k")
     if policy.veil is not None:
         raise OutOfScopeError("a frontier knows no veil; make single releases (incrowd anonymize)")
-    if policy.person:
-        raise OutOfScopeError("a frontier counts rows; with person, make single releases")
+    if policy.links_rows:
+        raise OutOfScopeError("a frontier knows no linked rows; with a pseudonym, make releases")
     with telling(listener) as tell, interruptible(stop), watched(stop):
         start = begun(source, replace(policy, k=wanted[0]), tell, stop)
         found = swept(wanted, start, policy)
