@@ -15,8 +15,7 @@ from incrowd.hierarchy.tree import Tree
 def with_star(tree: Family, star: str) -> Family:
     """Write the root as ``star``."""
     if isinstance(tree, RangeFamily):
-        first, between, last = star.partition(tree.between)
-        if star in tree.first or (between and first in tree.first and last in tree.last):
+        if star in tree.first or tree.reads_like_range(star):
             raise same_as_star(tree.column, star)
         return replace(tree, star=star)
     if tree.labels[-1] == (star,):
@@ -146,8 +145,9 @@ def spans_of(family: RangeFamily, texts: Iterable[str | None]) -> dict[str | Non
     for text in texts:
         if text is None or text == family.star:
             continue
-        low, between, high = text.partition(family.between)
-        ends = (low, high) if between and low in first and high in last else (text, text)
+        ends = family.shown.ends(text)
+        if ends is None or ends[0] not in first or ends[1] not in last:
+            ends = text, text
         if ends[0] in first and ends[1] in last:
             a, b = first[ends[0]], last[ends[1]]
             if a < b <= family.reach[a]:
