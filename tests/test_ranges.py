@@ -269,17 +269,10 @@ def test_one_number_in_two_texts_does_not_go_with_stars() -> None:
         ic.anonymize(table, 3, qi=["x"], hierarchies=rules, cost="stars")
 
 
-def rest_of(table: pl.DataFrame, **asked: Any) -> Any:
-    """A release of the second half beside that of the first, by trees."""
-    first = released(table[: ROWS // 2], hierarchies={"age": "interval:5"})
-    return released(table[ROWS // 2 :], existing=first.data, **asked)
-
-
 REFUSED: dict[str, Callable[..., Any]] = {
     "datafly": lambda t, **a: released(t, method="datafly", **a),
     "incognito": lambda t, **a: released(t, method="incognito", **a),
     "m-approximation": lambda t, **a: released(t, method="m-approximation", **a),
-    "existing": rest_of,
     "linked": lambda t, **a: released(t, linked=[["age", "school"]], **a),
     "veil": lambda t, **a: released(t, veil="0.1", **a),
     "distance": lambda t, **a: released(

@@ -114,6 +114,18 @@ def places_among(family: Family, texts: Iterable[str | None]) -> dict[str | None
     return found
 
 
+def places_of_spans(
+    family: Family, low: NDArray[np.integer], high: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the level and node that hold each pair of codes, ``low <= high``, and no more."""
+    if isinstance(family, RangeFamily):
+        level = np.where(low == high, 0, np.where(high > family.reach[low], WHOLE, SPAN))
+        node = np.where(level == 0, low, low.astype(np.int64) * len(family.leaves) + high)
+        return level, np.where(level == WHOLE, 0, node)
+    level = family.join_levels(low, high)
+    return level, family.node[level, low].astype(np.int64)
+
+
 def ends(
     family: Family, level: NDArray[np.integer], node: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -171,6 +171,29 @@ class Ranges:
         require_one_way(family)
         return family, NCP_SCALE
 
+    def ends_in(
+        self, column: str, values: Sequence[str | None], published: Sequence[str | None]
+    ) -> tuple[str, ...]:
+        """Return the ends of published ranges that stand at no place of a column's own values.
+
+        Raises
+        ------
+        HierarchyError: some value has no place in the order.
+        """
+        known, _ = apart(distinct(values)[0])
+        kind, place = self._places(column, known)
+        at = places_by({"kind": kind, "order": self.order})
+        plain = (Template("", BETWEEN, ""), Template("", BETWEEN_WHOLE, ""))
+        ways = plain if self.show is None else (Template.parse(self.show),)
+        found: dict[Fraction, str] = {}
+        for text in published:
+            both = [way.ends(text) for way in ways] if text is not None else []
+            for low, high in filter(None, both):
+                places = at(low), at(high)
+                if places[0] is not None and places[1] is not None:
+                    found |= {places[0]: low, places[1]: high}
+        return tuple(found[x] for x in sorted(found.keys() - set(place)))
+
     def stated(self, kind: str, cost: str) -> dict[str, Any]:
         """Return what a proof says of the rule: its text, and what is needed to apply it."""
         numbers = {"round": self.round, "most": self.most}
