@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.checker.rejection import RejectedError, require
+from incrowd.checker.wording import is_called, wording
 
 Ints = NDArray[np.int64]
 PARTS = 10**6  # of the widest interval: the unit of positions
@@ -60,15 +61,16 @@ class Intervals:
         def must(truth: bool, reason: str) -> None:
             require(truth, f"its range {reason}", column=column)
 
-        order = rule.get("order")
-        must(set(rule) == KEYS | ({"order"} if order is not None else set()), "has other keys")
+        order, show = rule.get("order"), rule.get("show")
+        more = {name for name in ("order", "show") if rule.get(name) is not None}
+        must(set(rule) == KEYS | more, "has other keys")
         must(rule["kind"] in ("numbers", "dates", "order"), "is of an unknown kind")
         must((rule["kind"] == "order") == isinstance(order, list), "lists an order, or should")
         must(rule["cost"] in ("width", "values", "stars"), "has an unknown cost")
         self.kind, self.cost = rule["kind"], rule["cost"]
         self.places = {text: Fraction(n) for n, text in enumerate(order or [])}
-        fine = all(text and ".." not in text for text in self.places)
-        must(fine and len(self.places) == len(order or []), "lists a value twice, or no plain one")
+        must("" not in self.places, "lists an empty value")
+        must(len(self.places) == len(order or []), "lists a value twice")
         self.step, self.most = (number(rule[name]) for name in ("round", "most"))
         for name, read in (("round", self.step), ("most", self.most)):
             fine = rule[name] is None or (read is not None and read > 0)
@@ -91,9 +93,12 @@ class Intervals:
             (self.rounded(x, down=True), self.rounded(x, down=False)) for x in self.numbers
         ]
         negative = bool(self.ends) and self.ends[0][0] < 0
-        self.between = "-" if self.kind == "numbers" and not negative else ".."
+        plain = "-" if self.kind == "numbers" and not negative else ".."
+        self.wording = wording(f"{{low}}{plain}{{high}}" if show is None else show, column)
         self.firsts = {self.text(low): low for low, _ in self.ends}
         self.lasts = {self.text(high): high for _, high in self.ends}
+        texts = {*ladder["label"].to_list(), *self.places, *self.firsts, *self.lasts}
+        must(self.wording.one_way(self.firsts, self.lasts, texts), "has texts that read alike")
 
     def place(self, text: str) -> Fraction | None:
         """Return where a value stands in the order, or None."""
@@ -131,7 +136,7 @@ class Intervals:
         own = None if leaf is None else self.known.get(leaf)
         if own is None or label is None:
             return None
-        first, _, last = label.partition(self.between)
+        first, last = self.wording.ends(label)
         if label in self.firsts and label in self.lasts:  # several texts of one number
             first = last = label
         low, high = self.firsts.get(first), self.lasts.get(last)
@@ -181,18 +186,6 @@ def intervals_of(
             fine = is_called(str(known.get("origin")), rule)
             require(fine, "its range is not the rule that it is called", column=column)
     return found
-
-
-def is_called(origin: str, rule: Mapping[str, Any]) -> bool:
-    """Whether a rule's text says what its parts do."""
-    name, _, rest = origin.partition(":")
-    stated = set(filter(None, rest.split(",")))
-    numbers = {f"{n}={rule[n]}" for n in ("round", "most") if rule[n] is not None}
-    order = {part for part in stated if part.startswith("order=")}
-    other = stated - numbers - order
-    costs = {"width": [set()], "values": [{"cost=values"}], "stars": [set(), {"cost=values"}]}
-    ordered = bool(order) == (rule["kind"] == "order")
-    return name == "range" and ordered and numbers <= stated and other in costs[rule["cost"]]
 
 
 def number(text: Any) -> Fraction | None:
