@@ -29,6 +29,7 @@ DISTANCES |= {"metric": "order matrix"}
 KEYS = {
     "k-anonymity": "k",
     "people": "k columns",
+    "combination": "k columns",
     "distinct": "l column",
     "frequency": "l column",
     "entropy": "l column",
@@ -65,7 +66,7 @@ def require_lawful(
 ) -> None:
     """Reject the first class (by its first row) that breaks one of the models."""
     for model in models:
-        if model.get("model") == "k-anonymity":
+        if model.get("model") in ("k-anonymity", "combination"):
             continue  # counted where the classes are
         columns = columns_of(model, sensitive)
         keys = pl.DataFrame({str(j): sensitive.get_column(c) for j, c in enumerate(columns)})
@@ -298,6 +299,8 @@ def least_class(models: Sequence[Plain], sensitive: pl.DataFrame) -> int:
             else:
                 few = shares.least(share_table(model, table), table)
                 least = max(least, few, share_limit(model)[1])
+        elif kind == "combination":
+            continue  # says nothing of classes
         elif kind == "recursive":
             # r₁ ≥ 1 and the l−1 largest counts are ≥ 1, so n > l − 1 + 1/c
             c, l = number(model, "c"), number(model, "l", whole=True)  # noqa: E741

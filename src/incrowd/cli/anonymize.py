@@ -196,6 +196,11 @@ def require_table_of(policy: "Policy", given: dict[str, Any]) -> None:
     asked = [option for option in asked if given[option[2:].replace("-", "_")]]
     if policy.pseudonym and asked:
         raise InputError(f"{', '.join(asked)}: not served with --pseudonym yet")
+    if policy.protect and asked:
+        raise InputError(
+            f"{', '.join(asked)}: not served with --protect, whose rows have no classes; see "
+            "incrowd measure"
+        )
 
 
 def made(

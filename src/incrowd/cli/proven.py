@@ -115,12 +115,17 @@ def answer(facts: Mapping[str, Any]) -> str:
             f"yes: {facts['rows']:,} rows{left_out}, every class lawful, every cell the original "
             f"one or an ancestor; the cost is {cost}{share}, and no {which} costs less than "
             f"{bound} ({state})",
-            f"models   {'; '.join(printable(in_words(entry)) for entry in facts['models'])}",
+            f"models   {'; '.join(map(printable, map(in_words, telling(facts['models']))))}",
             f"roles    {roles_in_words(facts['roles'])}",
             f"costs    {prices(facts['costs'])}",
             f"open     {'; '.join(map(printable, facts['not_checked']))}",
         )
     )
+
+
+def telling(models: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Return the models without 1-anonymity, which says nothing, where there are others."""
+    return [entry for entry in models if entry != {"model": "k-anonymity", "k": 1}] or models
 
 
 def roles_in_words(roles: Mapping[str, Sequence[str]]) -> str:
