@@ -96,7 +96,7 @@ class Series:
             people[self.keys[r]].signature if self.keys[r] in people else None for r in rows
         ]
         values = [self.values[row] for row in rows]
-        trees = trees_of(self.table.instance.trees, WHO)
+        trees = self.table.instance.trees
         fakes = len(places) - len(rows)
         return least_cost(signature, values, self.table.leaves[rows], trees, fakes)
 
