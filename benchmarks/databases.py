@@ -1,6 +1,6 @@
 """What a release of a million rows of a database takes: CPU seconds and peak memory, by kind.
 
-``python benchmarks/databases.py [ROWS]`` makes a table of random visits and writes it as CSV, to a
+``python benchmarks/databases.py [ROWS [KIND…]]`` makes a table of random visits and writes it as CSV, to a
 SQLite and a DuckDB file and to a PostgreSQL that it starts in a temporary folder (Debian's server;
 left out where there is none).  Of each it makes a release of the same kind with ``incrowd
 anonymize`` in a process of its own, whose CPU time and peak memory are told; a server's own are not
@@ -80,6 +80,8 @@ def main() -> None:
         if server is not None:
             base, _, query = server.partition("?")
             pairs["PostgreSQL"] = tuple(f"{base}/{n}?{query}" for n in ("visits", "release"))
+        asked = sys.argv[2:] or list(kinds | pairs)
+        kinds, pairs = ({k: some[k] for k in some if k in asked} for some in (kinds, pairs))
         source = open_table(first)
         for kind, (table, _) in pairs.items():
             write(source.edited(Edit(source.columns)), table)

@@ -13,6 +13,7 @@ from incrowd.encoding.encoded import Coded, coded, edit_for, shuffled
 from incrowd.encoding.pseudonyms import with_pseudonyms
 from incrowd.encoding.suppressed_rows import without_rows
 from incrowd.errors import InputError
+from incrowd.existing.ends import ends_beyond
 from incrowd.existing.of_table import extended
 from incrowd.existing.of_table import require_servable as require_extendable
 from incrowd.persons.records import solve_records
@@ -106,7 +107,7 @@ def release_of(
         if existing is None:
             return _release_of(source, policy, tell, stop)
         require_extendable(policy)
-        start = begun(source, policy, tell, stop)
+        start = begun(source, policy, tell, stop, existing)
         return extended(start.table, existing, policy, start.context)
 
 
@@ -179,9 +180,15 @@ class Start:
 
 
 def begun(
-    source: Source, policy: Policy, listener: Listener = silent, stop: Stop | None = None
+    source: Source,
+    policy: Policy,
+    listener: Listener = silent,
+    stop: Stop | None = None,
+    existing: Source | None = None,
 ) -> Start:
     """Begin a run, as all do that search a table: give roles, encode, and say with what to search.
+
+    Ranges reach to the ends of those that an earlier release (``existing``) shows.
 
     Raises
     ------
@@ -189,7 +196,9 @@ def begun(
     """
     stop = stop or Stop(policy.time_limit, policy.gap)
     listener(Event(ENCODING))
-    table = coded(derived(source, policy.derive, policy.na), policy)
+    source = derived(source, policy.derive, policy.na)
+    beyond = None if existing is None else ends_beyond(source, existing, policy)
+    table = coded(source, policy, beyond)
     told = in_user_units(listener, table.instance.scale)
     method = configured(policy.method, policy.reductions)
     return Start(table, method, Context(policy.search_seed, stop, told, policy.threads))

@@ -201,7 +201,7 @@ def ruled(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
         (fewer, "does not say for which k"),
         (high, "too high"),
         (foreign, "a combination is not one of quasi-identifiers"),
-        (no_number, "k is no whole number"),
+        (no_number, "k is not a whole number"),
         (ruled, "combinations go with no other models"),
     ],
 )

@@ -76,7 +76,7 @@ def crowds_of(models: Sequence[Mapping[str, Any]], qi: Sequence[str]) -> list[Cr
         fine = isinstance(columns, list) and bool(columns) and all(c in qi for c in columns)
         fine = fine and len(set(columns)) == len(columns)
         require(fine, "a combination is not one of quasi-identifiers, each once")
-        require(type(k) is int and k >= 1, "a combination's k is no whole number ≥ 1")
+        require(type(k) is int and k >= 1, "a combination's k is not a whole number ≥ 1")
         found.append(Crowd(tuple(columns), k))
     whole = least_size(models)
     if found and whole > 1:

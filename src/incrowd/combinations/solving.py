@@ -47,7 +47,7 @@ def released(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Pr
 
     Raises
     ------
-    InputError: a combination names what is no quasi-identifier.
+    InputError: a combination names what is not a quasi-identifier.
     NoLawfulReleaseError: a combination's k is larger than the table.
     OutOfScopeError: a column has ranges.
     """

@@ -13,6 +13,7 @@ from incrowd.text.grids import as_lines, down, grid, named, share, up
 from incrowd.text.units import counted
 
 Figure = int | Fraction | float
+PEOPLE = "people", "rows whose class is one person's"
 SHOWN = 12
 """Class sizes, and subsets of each size, that are listed."""
 
@@ -103,6 +104,25 @@ class RiskFigures:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GroupFigures:
+    """Households, or other groups of people: one is found where its riskiest member is.
+
+    Attributes
+    ----------
+    groups: number of groups; a row without one is a group of its own.
+    highest, average: prosecutor risk of the riskiest member, of all groups and their mean.
+    groups_at_highest: groups whose risk is the highest.
+    fewest: different groups in the class that has the fewest.
+    """
+
+    groups: int
+    highest: Fraction
+    average: float
+    groups_at_highest: int
+    fewest: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class SubsetFigures:
     """What rows look like to someone who knows only ``columns``.
 
@@ -143,6 +163,10 @@ class Measure:
     Attributes
     ----------
     rows: of the table; qi: names of the quasi-identifiers.
+    people: number of different people, where columns name them, else None.  With people k, the
+        classes' sizes, what is said of sensitive attributes (of each value of a person one row
+        counts) and risks (a person's is that of its riskiest row) count them in place of rows;
+        columns, subsets and unique_rows (rows whose class is one person's) count rows.
     k: rows of the smallest class (0 for a table without rows).
     classes, largest_class, average_class: number of classes, rows of the largest, mean rows.
     unique_rows: rows alone in their class.
@@ -153,6 +177,7 @@ class Measure:
     sensitive: one entry for each sensitive attribute (none for a table without rows).
     disjoint_l: largest l of disjoint l-diversity over all sensitive attributes together; None
         without any, and where finding it would take long.
+    groups: risks of households, where a column names them, else None.
     subsets: one entry for each subset of the quasi-identifiers up to the size asked for, the
         most revealing first within each size.
     warnings: what these figures do not say.
@@ -175,6 +200,8 @@ class Measure:
     sensitive: tuple[SensitiveFigures, ...] = ()
     disjoint_l: int | None = None
     subsets: tuple[SubsetFigures, ...] = ()
+    people: int | None = None
+    groups: GroupFigures | None = None
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     combinations: tuple[CombinationFigures, ...] = ()
@@ -211,6 +238,8 @@ def as_tables(found: Measure) -> Group:
     parts: list[Grid] = [classes_grid(found), columns_grid(found)]
     if found.risk is not None:
         parts.append(risk_grid(found.risk))
+    if found.groups is not None:
+        parts.append(groups_grid(found.groups))
     if found.sensitive:
         parts.append(sensitive_grid(found.sensitive, found.disjoint_l))
     if found.combinations:
@@ -227,10 +256,13 @@ def classes_grid(found: Measure) -> Grid:
     rows, classes = counted(found.rows, "row"), counted(found.classes, "class", "classes")
     made = grid(f"{found.k}-anonymous: {rows}, {classes}", ("", ""))
     made.show_header = False
-    made.add_row("k, rows of the smallest class", f"{found.k:,}")
-    made.add_row("rows of the largest class", f"{found.largest_class:,}")
-    made.add_row("rows a class on average", f"{found.average_class:.1f}")
-    made.add_row("unique rows", share(found.unique_rows, found.rows))
+    each, alone = ("rows", "unique rows") if found.people is None else PEOPLE
+    if found.people is not None:
+        made.add_row("people", f"{found.people:,}")
+    made.add_row(f"k, {each} of the smallest class", f"{found.k:,}")
+    made.add_row(f"{each} of the largest class", f"{found.largest_class:,}")
+    made.add_row(f"{each} a class on average", f"{found.average_class:.1f}")
+    made.add_row(alone, share(found.unique_rows, found.rows))
     cells = found.rows * len(found.qi)
     made.add_row("suppressed cells", share(found.stars, cells))
     listed = list(found.histogram.items())
@@ -277,6 +309,18 @@ def risk_grid(risk: RiskFigures) -> Grid:
     if risk.uncovered_rows:
         made.caption = f"{risk.uncovered_rows:,} rows are not covered by the population"
         made.caption_justify = "left"
+    return made
+
+
+def groups_grid(found: GroupFigures) -> Grid:
+    """Risks of households."""
+    made = grid("", ("households (as their riskiest member)", ""))
+    made.title = None
+    made.add_row("groups", f"{found.groups:,}")
+    made.add_row("highest risk", up(found.highest))
+    made.add_row("average risk", up(found.average))
+    made.add_row("groups at the highest risk", f"{found.groups_at_highest:,}")
+    made.add_row("groups in the class that has the fewest", f"{found.fewest:,}")
     return made
 
 

@@ -410,7 +410,9 @@ class Policy:
         for column, spec in self.hierarchies.items():
             if not isinstance(spec, str | Path) and not hasattr(spec, "build"):
                 wrong = type(spec).__name__
-                raise InputError(f"hierarchy of {column!r}: {wrong} is no text, path or source")
+                raise InputError(
+                    f"hierarchy of {column!r}: {wrong} is not a text, a path or a source"
+                )
         if not isinstance(self.method, str) and not hasattr(self.method, "refuse"):
             wrong = type(self.method).__name__
             raise InputError(f"method: {wrong} is neither 'auto', a method's id nor a solver")

@@ -25,7 +25,7 @@ def read_keys(path: str | Path, options: tuple[Option, ...]) -> dict[str, Any]:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: no TOML: {_plain(str(error))}") from None
+        raise InputError(f"{path}: not TOML: {_plain(str(error))}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text, as TOML is") from None
     except OSError as error:

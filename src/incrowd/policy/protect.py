@@ -43,13 +43,13 @@ def asked_of(policy: Any, qi: Sequence[str]) -> tuple[Combination, ...]:
 
     Raises
     ------
-    InputError: a column is no quasi-identifier.
+    InputError: a column is not a quasi-identifier.
     """
     for one in policy.protect:
         for name in one.columns:
             if name not in qi:
                 raise InputError(
-                    f"protect: {name!r} is no quasi-identifier{did_you_mean(name, qi)}"
+                    f"protect: {name!r} is not a quasi-identifier{did_you_mean(name, qi)}"
                 )
     whole = [Combination(tuple(qi), policy.k)] if policy.k > 1 and qi else []
     return (*policy.protect, *whole)

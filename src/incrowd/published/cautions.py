@@ -113,9 +113,10 @@ def repeatable(policy: Policy) -> Iterator[str]:
     if policy.order == "shuffle" and policy.seed is not None:
         yield (
             "the order of the rows follows from the seed and the original's cells, hidden ones "
-            "too. Who guesses the seed can test guesses at hidden cells by making the release "
-            "again: the order is that of the right guess alone. Leave the seed out (no --seed, no "
-            "seed in the policy) of a release that others get; then nobody can make the order again"
+            "too. Somebody who guesses the seed can test guesses at hidden cells by making the "
+            "release again: the order is that of the right guess alone. Leave the seed out (no "
+            "--seed, no seed in the policy) of a release that others get; then nobody can "
+            "make the order again"
         )
 
 

@@ -33,6 +33,7 @@ RECIPES: dict[str, str] = {
     "range, widest": "-k 2 --na --hierarchy a=range:most=1",
     "range, values": "-k 2 --hierarchy a=range:cost=values --weight a=2",
     "range, order": "-k 2 --hierarchy b=range:order={tree}/places.txt",
+    "range, shown": "-k 2 --hierarchy a=range:show=<{low}_to_{high}>",
     "range, stars": "-k 2 --cost stars --hierarchy a=range",
     "range, distinct": "-k 2 --model l=2,on=s --hierarchy a=range:round=2,most=3",
     "combinations": "--protect a,b:2 --protect a,c:3 {trees}",
