@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from incrowd.combinations.solving import released as released_protecting
 from incrowd.constraints.capped import solve_capped
 from incrowd.constraints.plan import is_constrained, plan_of
 from incrowd.deletion.of_table import released as released_deleting
@@ -17,7 +18,7 @@ from incrowd.existing.of_table import extended
 from incrowd.existing.of_table import require_servable as require_extendable
 from incrowd.persons.records import solve_records
 from incrowd.policy.arguments import Arguments, policy_of
-from incrowd.policy.base import OPTIONS, Policy
+from incrowd.policy.base import OPTION, OPTIONS, Policy
 from incrowd.policy.derive import derived
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.policy.options import documented, taking
@@ -41,12 +42,14 @@ from incrowd.tables.files import open_table
 from incrowd.tables.key_file import key_in
 from incrowd.veil.release import veiled
 
+UNSAID_K: int = OPTION["k"].default
+
 
 @taking(OPTIONS)
 @documented(OPTIONS)
 def anonymize(
     data: Any,
-    k: int = 5,
+    k: int = UNSAID_K,
     *,
     policy: Policy | str | Path | None = None,
     existing: Any = None,
@@ -119,12 +122,14 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
     keys = {name: key_in(file) for name, file in policy.pseudonym.items()}
     further: dict[str, int] = {}
     context = replace(start.context, listener=noting(further, start.context.listener))
-    veil = deleted = None
+    veil = deleted = protected = None
     with interruptible(context.stop):
         if policy.delete_rows is not None and source.rows:
             asked = policy.delete_rows, start.method, context
             table, solved, deleted = released_deleting(table, *asked)
             units = deleted.units
+        elif policy.protect and source.rows:
+            solved, protected = released_protecting(table, policy, context)
         elif policy.veil is None or not source.rows:
             solved = searched(table, policy, start.method, context)
         else:
@@ -152,6 +157,7 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
         suppressed_units=units,
         veil=veil,
         deleted=deleted,
+        protected=protected,
     )
     _ = release.class_of_row  # the independent re-check: raises unless all is as claimed
     return release

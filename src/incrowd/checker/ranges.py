@@ -75,7 +75,7 @@ class Intervals:
         for name, read in (("round", self.step), ("most", self.most)):
             fine = rule[name] is None or (read is not None and read > 0)
             must(fine and (read is None or written(read) == rule[name]), f"has no lawful {name}")
-        must(self.step is None or self.kind == "numbers", "rounds what is no number")
+        must(self.step is None or self.kind == "numbers", "rounds what is not a number")
         must(ladder["level"].n_unique() <= 2, "has a ladder with groups")
         values = ladder.filter(pl.col("level") == 0)["leaf"].to_list()
         at = {value: self.place(value) for value in values if value is not None}
@@ -88,7 +88,7 @@ class Intervals:
         self.numbers = [self.known[text] for text in inside]
         self.distinct, self.names = sorted({*self.numbers}), list(self.places)
         self.star = max(ladder["cost"].to_list(), default=0)
-        must(self.star % PARTS == 0, "has costs that are no millionths")
+        must(self.star % PARTS == 0, "has costs that are not millionths")
         self.ends = [
             (self.rounded(x, down=True), self.rounded(x, down=False)) for x in self.numbers
         ]

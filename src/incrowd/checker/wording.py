@@ -30,7 +30,7 @@ class Wording(NamedTuple):
 
 def wording(show: Any, column: str) -> Wording:
     """Return a template's wording: ``{low}`` and then ``{high}`` once each; rejected is another."""
-    require(isinstance(show, str), "its template is no text", column=column)
+    require(isinstance(show, str), "its template is not a text", column=column)
     before, low, rest = show.partition("{low}")
     between, high, after = rest.partition("{high}")
     other = before + between + after

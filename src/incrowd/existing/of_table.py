@@ -26,6 +26,7 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
 from incrowd.policy.deletion import require_no_deletion
 from incrowd.policy.models import asks_of_sensitive, model_of
+from incrowd.policy.protect import require_no_protection
 from incrowd.privacy.cautions import few_new
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
@@ -265,6 +266,7 @@ def require_servable(policy: Policy) -> None:
     if policy.method != "auto" or policy.reductions is not None:
         raise InputError("method and reductions are not served with existing, a method of its own")
     require_no_deletion(policy, "with existing")
+    require_no_protection(policy, "with existing")
     if policy.suppress_rows:
         raise InputError("suppress_rows is not served with existing")
 

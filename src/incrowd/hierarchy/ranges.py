@@ -101,7 +101,9 @@ class Ranges:
             name, equals, value = (each.strip() for each in part.partition("="))
             if name not in OPTIONS or not equals or name in found:
                 hint = did_you_mean(name, OPTIONS)
-                raise HierarchyError(f"range:{text}: {part!r} is no option of it{hint}; {EXAMPLE}")
+                raise HierarchyError(
+                    f"range:{text}: {part!r} is not an option of it{hint}; {EXAMPLE}"
+                )
             found[name] = value
         for name in {"round", "most"} & found.keys():
             try:

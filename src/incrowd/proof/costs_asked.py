@@ -88,7 +88,7 @@ def costs_differ(proof: Proof, policy: Policy, by_rule: bool) -> Iterator[str]:
     weights = {column: weight_of(column, weight) for column, weight in policy.weights.items()}
     for column in weights:
         if column not in proof.facts["roles"]["qi"]:
-            yield f"column {column!r} is no quasi-identifier, so it has no weight"
+            yield f"column {column!r} is not a quasi-identifier, so it has no weight"
     asked = costs_asked(proof, policy) if by_rule else None
     for column in proof.facts["roles"]["qi"]:
         stated = costs_of(proof, column)

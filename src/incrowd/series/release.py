@@ -24,7 +24,7 @@ from incrowd.tables.atomic import whole
 from incrowd.tables.base import Edit
 from incrowd.tables.files import alike, write
 from incrowd.tables.native import from_native
-from incrowd.text.units import Number, in_units
+from incrowd.text.units import Number, gap_of, in_units
 
 CLASS, COUNTERFEITS = "class", "counterfeits"
 """Columns that a release has beside those of the table."""
@@ -40,6 +40,8 @@ class Republished:
     classes: value → row of the table, −1 for a counterfeit; in an order that tells nothing.
     before, history: all that was published, without this release and with it.
     cost_units: what the cells of people cost, in units of 1/scale.
+    bound_units: what a release of the same people with no more counterfeits costs at least: see
+        ``incrowd.series.bound``.
     fewest: counterfeits of which no m-invariant release of everybody in the table has fewer.
     withheld: rows left out, by why: ``changed``, ``company``, ``newcomers``.
     """
@@ -50,6 +52,7 @@ class Republished:
     before: History
     history: History
     cost_units: int
+    bound_units: int
     fewest: int
     withheld: Mapping[str, int]
 
@@ -67,6 +70,16 @@ class Republished:
     def cost(self) -> Number:
         """What the cells of people cost, in the user's units."""
         return in_units(self.cost_units, self.table.instance.scale)
+
+    @property
+    def lower_bound(self) -> Number:
+        """What no m-invariant release of these people and as few counterfeits costs less than."""
+        return in_units(self.bound_units, self.table.instance.scale)
+
+    @property
+    def gap(self) -> float:
+        """(cost − bound)/cost; 0 for a release that costs nothing."""
+        return gap_of(self.cost_units, self.bound_units)
 
     @cached_property
     def frame(self) -> pl.DataFrame:
