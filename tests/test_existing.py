@@ -227,6 +227,15 @@ def test_ranges_join_ranges(rule: str, tmp_path: Path) -> None:
     assert held.verify() and held.caution is None
 
 
+def test_marks_of_missing_values_beside_ranges() -> None:
+    """Tests that ``NA`` and an empty cell join stars alone, and that ranges are joined beside."""
+    earlier = pl.DataFrame({"x": ["20-30", "20-30", "*", "*"]})
+    new = pl.DataFrame({"x": ["25", "NA", None]})
+    release = extend(new, earlier, 2, hierarchies={"x": "range"}, na="NA", order="keep")
+    assert release.data["x"].to_list()[4:] == ["20-30", "*", "*"]
+    assert release.cost == 3 and release.verify()
+
+
 PEOPLE = pl.DataFrame(
     {
         "age": [34, 36, 38, 35, 51, 58, 52, 57],

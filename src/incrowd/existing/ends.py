@@ -1,7 +1,6 @@
 """The ends of an earlier release's ranges, which new rows may join: their columns reach to them."""
 
-from incrowd.hierarchy.missing import bare_of, declared
-from incrowd.hierarchy.ranges import Ranges
+from incrowd.hierarchy.family import FamilySource
 from incrowd.policy import Policy
 from incrowd.tables.base import Source
 
@@ -16,8 +15,7 @@ def ends_beyond(source: Source, existing: Source, policy: Policy) -> dict[str, t
     found = {}
     qi = policy.roles(source.columns).qi
     for name, rule in policy.sources().items():
-        bare = bare_of(rule)
-        if isinstance(bare, Ranges) and name in qi and name in existing.columns:
-            values = declared(source.encode(name).values, getattr(rule, "marks", ()))
-            found[name] = bare.ends_in(name, values, existing.encode(name).values)
+        if isinstance(rule, FamilySource) and name in qi and name in existing.columns:
+            own, published = (table.encode(name).values for table in (source, existing))
+            found[name] = rule.ends_in(name, own, published)
     return found

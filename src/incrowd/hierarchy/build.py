@@ -6,10 +6,8 @@ from fractions import Fraction
 
 from incrowd.errors import HierarchyError, InputError, did_you_mean
 from incrowd.hierarchy.costs import PLACES, Cost, Number, exact, parse_cost
-from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.family import Family, FamilySource
 from incrowd.hierarchy.ladder import Ladder, Source
-from incrowd.hierarchy.missing import Sparing, bare_of, declared
-from incrowd.hierarchy.ranges import Ranges
 from incrowd.hierarchy.suppression import Suppression
 from incrowd.hierarchy.tree import Tree
 
@@ -54,10 +52,8 @@ def build_trees(
     charged = []
     for column, distinct in values.items():
         source, rule = sources.get(column, Suppression()), _rule(choices.get(column, "level"))
-        ranges = bare_of(source)
-        if isinstance(ranges, Ranges):
-            marks = source.marks if isinstance(source, Sparing) else ()
-            family, unit = ranges.family(column, declared(distinct, marks), rule)
+        if isinstance(source, FamilySource):
+            family, unit = source.family(column, distinct, rule)
         else:
             family, unit = _tree(source.build(column, distinct), rule)
         weight = weight_of(column, weights.get(column, 1))

@@ -1,13 +1,41 @@
 """What a column's values may become: a tree, or the intervals of their order."""
 
-from collections.abc import Iterable
-from typing import cast
+from collections.abc import Iterable, Sequence
+from typing import Protocol, cast, runtime_checkable
 
 from incrowd.errors import OutOfScopeError
+from incrowd.hierarchy.costs import Cost
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.tree import Tree
 
 Family = Tree | RangeFamily
+
+
+@runtime_checkable
+class FamilySource(Protocol):
+    """A source of a column's family as a whole, in place of a ladder that a cost then prices."""
+
+    def family(
+        self, column: str, values: Sequence[str | None], cost: Cost
+    ) -> tuple[RangeFamily, int]:
+        """Return the family of a column's distinct values, and the unit of what it costs.
+
+        Raises
+        ------
+        HierarchyError: the source does not fit the values, or the cost does not fit it.
+        """
+        ...
+
+    def ends_in(
+        self, column: str, values: Sequence[str | None], published: Sequence[str | None]
+    ) -> tuple[str, ...]:
+        """Return the values that published labels name, and that a column does not have itself.
+
+        Raises
+        ------
+        HierarchyError: the source does not fit the values.
+        """
+        ...
 
 
 def no_ranges(families: Iterable[Family], who: str) -> str | None:

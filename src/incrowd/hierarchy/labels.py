@@ -15,7 +15,7 @@ from incrowd.hierarchy.tree import Tree
 def with_star(tree: Family, star: str) -> Family:
     """Write the root as ``star``."""
     if isinstance(tree, RangeFamily):
-        if star in tree.first or tree.reads_like_range(star):
+        if star in tree.first or tree.like_ranges([star]):
             raise same_as_star(tree.column, star)
         return replace(tree, star=star)
     if tree.labels[-1] == (star,):

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from incrowd.hierarchy.costs import Cost
+from incrowd.hierarchy.family import FamilySource
 from incrowd.hierarchy.ladder import Declared, Ladder, Source
 
 
@@ -45,9 +47,28 @@ class Sparing:
         return replace(ladder, labels=labels)
 
 
+class SparingFamily(Sparing):
+    """The same of a source that makes a column's family as a whole."""
+
+    source: Any
+
+    def family(self, column: str, values: Sequence[str | None], cost: Cost) -> Any:
+        """Return the family and its unit; see ``FamilySource``."""
+        return self.source.family(column, declared(values, self.marks), cost)
+
+    def ends_in(
+        self, column: str, values: Sequence[str | None], published: Sequence[str | None]
+    ) -> tuple[str, ...]:
+        """Return the values that published labels name; see ``FamilySource``."""
+        return self.source.ends_in(column, declared(values, self.marks), published)
+
+
 def sparing(source: Source, marks: Sequence[str]) -> Source:
     """Return the source, sparing marks if there are any."""
-    return Sparing(source, tuple(marks)) if marks else source
+    if not marks:
+        return source
+    kind = SparingFamily if isinstance(source, FamilySource) else Sparing
+    return kind(source, tuple(marks))
 
 
 def bare_of(source: Any) -> Any:

@@ -5,6 +5,7 @@ is wider than allowed.  What it costs depends on these two codes alone, never fa
 grows, and is 0 for a single leaf: that is all a search, a bound or a proof asks of a hierarchy.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -142,7 +143,8 @@ class RangeFamily:
             return self.first[low]
         return self.shown.text(self.first[low], self.last[high])
 
-    def reads_like_range(self, text: str) -> bool:
-        """Whether a text is that of an interval with two ends of this column."""
-        ends = self.shown.ends(text)
-        return ends is not None and ends[0] in self.first and ends[1] in self.last
+    def like_ranges(self, texts: Iterable[str]) -> bool:
+        """Whether some text is that of an interval with two ends of this column."""
+        first, last = set(self.first), set(self.last)
+        found = filter(None, map(self.shown.ends, texts))
+        return any(low in first and high in last for low, high in found)

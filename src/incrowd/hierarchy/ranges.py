@@ -305,8 +305,8 @@ def require_one_way(family: RangeFamily) -> None:
             f"{family.shown.between!r}, begins within a lower end too, so two ranges may read "
             "alike; choose another text with show={low} to {high}"
         )
-    texts = {*family.leaves, *family.first, *family.last} - {None}
-    if any(family.reads_like_range(str(text)) for text in texts):
+    leaves = (leaf for leaf in family.leaves if leaf is not None)
+    if family.like_ranges({*leaves, *family.first, *family.last}):
         raise HierarchyError(
             f"column {family.column!r}: a value of it reads like a range; choose another text with "
             "show={low} to {high}"
