@@ -78,10 +78,10 @@ def tight(
     singles: list[tuple[int, int]] = []
     listed: set[tuple[int, int, int]] = set()
     for label in labels:
-        safe = np.count_nonzero(ways[label.nodes] == 1) > 1
+        safe = int(np.count_nonzero(ways[label.nodes] == 1)) > 1
         require_few(len(label.nodes), safe, len(listed))
         free = label.free & safe
-        listed.update(groups_under(label, free, bool(safe)))
+        listed.update(groups_under(label, free, safe))
         singles += [(node, label.mask) for node in label.nodes[free].tolist()]
     groups = np.array(sorted(listed), np.int32).reshape(-1, 3)
     groups = groups[slacks_of(nodes.grid, certificate.dual, groups) == 0]
