@@ -72,7 +72,8 @@ def main() -> None:
             line = (
                 f"release {number + 1}: {release.rows} people, stars {release.cost} (at least "
                 f"{release.lower_bound}), counterfeits {release.counterfeits} (fewest "
-                f"{release.fewest}), withheld {sum(release.withheld.values())}, told {told}, CPU {took:.1f}"
+                f"{release.fewest}), withheld {sum(release.withheld.values())}, told {told}, "
+                f"CPU {took:.1f}"
             )
             if asked.beside:
                 stars, told = independent(today, qi, asked.m, seen)
