@@ -268,7 +268,7 @@ def test_bad_tables_and_histories(folder: Path) -> None:
     table = pl.read_csv("1.csv", infer_schema=False)
     missing = table.with_columns(s=pl.when(pl.col("pid") == "3").then(None).otherwise("s"))
     for wrong, given_, message in (
-        (missing, {}, "1 rows have no sensitive value"),
+        (missing, {}, "1 row"),
         (table.rename({"x": "class"}), {}, "'class' is a column that the release gets"),
         (table, {"k": 4}, "k = 4 is above m = 3"),
         (table, {"m": 0}, "m must be"),
@@ -292,7 +292,7 @@ def test_bad_tables_and_histories(folder: Path) -> None:
         ("classes", [{"s": "?"}]),
     ):
         Path("h").write_text(json.dumps(plain | {name: value}))
-        with pytest.raises(InputError, match="no history of incrowd republish"):
+        with pytest.raises(InputError, match="not a history of incrowd republish"):
             ic.republish(table, "h", person="pid", sensitive="s")
     Path("h").write_text("{")
     with pytest.raises(InputError, match="no history"):
@@ -328,3 +328,37 @@ def test_the_recheck_sees_what_is_wrong() -> None:
     ):
         with pytest.raises(VerificationError):
             require_lawful(classes, people, values, m, k)
+
+
+@pytest.mark.parametrize("rule", ["range", "range:round=5,most=15,show={low} to {high}"])
+def test_ranges(rule: str, tmp_path: Path) -> None:
+    """Tests two releases whose classes show the interval of their people's ages."""
+    ages = [(i * 7) % 41 for i in range(24)]
+    history = tmp_path / "h"
+    for first in (0, 6):
+        rows = [(str(i), ages[i], VALUES[i % 4]) for i in range(first, first + 18)]
+        table = pl.DataFrame(rows, schema=["pid", "x", "s"], orient="row")
+        release = ic.republish(
+            table,
+            history,
+            m=3,
+            person="pid",
+            sensitive="s",
+            qi=["x"],
+            seed=1,
+            hierarchies={"x": rule},
+        )
+        release.write(tmp_path / "o.csv", history)
+        shown = release.frame["x"].to_list()
+        at = 0
+        for one in release.classes:
+            people = [rows[row][1] for row in one.values() if row >= 0]
+            cells = {*shown[at : at + len(one)]}
+            at += len(one)
+            assert len(cells) == 1
+            low, high = min(people), max(people)
+            if rule != "range":
+                low, high = low - low % 5, high + -high % 5
+            text = f"{low}-{high}" if rule == "range" else f"{low} to {high}"
+            wide = rule != "range" and high - low > 15
+            assert cells == {"*" if wide else str(people[0]) if len({*people}) == 1 else text}

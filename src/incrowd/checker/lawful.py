@@ -261,7 +261,7 @@ def followed(rule: dict[str, Any]) -> dict[str, Any]:
     if rule["rule"] != "sizes":
         return rule
     sizes = rule["sizes"]
-    require(type(sizes) is int and 0 < sizes <= MOST_SIZES, "the sizes of a rule are no number")
+    require(type(sizes) is int and 0 < sizes <= MOST_SIZES, "the sizes of a rule are not a number")
     return {name: value for name, value in rule.items() if name != "sizes"} | {"rule": "closeness"}
 
 

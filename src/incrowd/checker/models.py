@@ -29,6 +29,7 @@ DISTANCES |= {"metric": "order matrix"}
 KEYS = {
     "k-anonymity": "k",
     "people": "k columns",
+    "combination": "k columns",
     "distinct": "l column",
     "frequency": "l column",
     "entropy": "l column",
@@ -65,7 +66,7 @@ def require_lawful(
 ) -> None:
     """Reject the first class (by its first row) that breaks one of the models."""
     for model in models:
-        if model.get("model") == "k-anonymity":
+        if model.get("model") in ("k-anonymity", "combination"):
             continue  # counted where the classes are
         columns = columns_of(model, sensitive)
         keys = pl.DataFrame({str(j): sensitive.get_column(c) for j, c in enumerate(columns)})
@@ -248,7 +249,7 @@ def split(model: Plain, values: int) -> list[list[int]]:
     levels: Any = model.get("levels")
     fine = isinstance(levels, list) and 0 < len(levels) <= MOST_LEVELS
     fine = fine and all(len(level) == values for level in levels)
-    require(fine and len(set(levels[0])) == values, "the model's hierarchy is no hierarchy")
+    require(fine and len(set(levels[0])) == values, "the model's hierarchy is not a hierarchy")
     for low, high in pairwise(levels):
         require(len(set(zip(low, high, strict=True))) == len(set(low)), "it has two parents")
     return [level for level in levels if len(set(level)) > 1]
@@ -277,7 +278,7 @@ def checked_metric(
     require(fine and all(x >= 0 for row in d for x in row), "the distances fit no metric")
     largest = max((x for row in d for x in row), default=0)
     none = largest == 0 and values < 2  # all at 0, any class would be close
-    require(none or largest == 1, "the distances are no fractions of the largest one")
+    require(none or largest == 1, "the distances are not fractions of the largest one")
     r = range(values)
     same = all(d[i][i] == 0 for i in r) and all(d[i][j] == d[j][i] for i in r for j in r)
     require(same, "the distances are not symmetric")
@@ -298,6 +299,8 @@ def least_class(models: Sequence[Plain], sensitive: pl.DataFrame) -> int:
             else:
                 few = shares.least(share_table(model, table), table)
                 least = max(least, few, share_limit(model)[1])
+        elif kind == "combination":
+            continue  # says nothing of classes
         elif kind == "recursive":
             # r₁ ≥ 1 and the l−1 largest counts are ≥ 1, so n > l − 1 + 1/c
             c, l = number(model, "c"), number(model, "l", whole=True)  # noqa: E741

@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     metavar="COLUMN",
     help="Households: a column that names them; one's risk is that of its riskiest member.",
 )
-@options.policy_options("id", "keep", "person", "na", "derive")
+@options.policy_options("protect", "id", "keep", "person", "na", "derive")
 @options.policy_option
 @options.reading_options
 @options.json_option
@@ -170,6 +170,7 @@ def asked_of(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]
         "star": given["star"] if options.is_typed("star") else said.get("star", given["star"]),
         "person": roles["person"] or None,
         "group": group,
+        "protect": [*(given["protect"] or said.get("protect", ()))],
         "na": options.marked(said.get("na"), given["na"], columns),
     }
 

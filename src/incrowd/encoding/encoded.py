@@ -66,8 +66,14 @@ class Coded:
         return Problem(self.instance, self.model, self.roles.attributes)
 
 
-def coded(source: Source, policy: Policy) -> Coded:
+def coded(
+    source: Source, policy: Policy, beyond: Mapping[str, tuple[str, ...]] | None = None
+) -> Coded:
     """Encode a table under a policy.
+
+    Parameters
+    ----------
+    beyond: column → values that its hierarchy covers too, though no row has them.
 
     Raises
     ------
@@ -89,7 +95,7 @@ def coded(source: Source, policy: Policy) -> Coded:
         columns[name] = narrowed(column)
     with locating(source):
         trees, scale = build_trees(
-            {name: column.values for name, column in columns.items()},
+            {name: (*c.values, *(beyond or {}).get(name, ())) for name, c in columns.items()},
             {name: origin for name, origin in sources.items() if name not in roles.sensitive},
             policy.cost,
             policy.weights,

@@ -17,6 +17,7 @@ from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTIONS, Policy
 from incrowd.policy.deletion import require_no_deletion
 from incrowd.policy.options import taking
+from incrowd.policy.protect import require_no_protection
 from incrowd.privacy.numbers import whole
 from incrowd.run.events import Event, Listener, listening, silent
 from incrowd.run.stop import Stop, interruptible, watched
@@ -63,6 +64,7 @@ def frontier(
         raise InputError("frontier: k is given by ks, its second argument; leave k out")
     policy = policy_of("frontier", policy, asked)
     require_no_deletion(policy, "by frontier, whose points are of all rows")
+    require_no_protection(policy, "by frontier, whose k is that of all quasi-identifiers")
     stop = (stop or Stop()).begin(policy.time_limit, policy.gap)
     return frontier_of(open_table(data), ks, policy, listening(progress), stop)
 

@@ -139,6 +139,23 @@ class SubsetFigures:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CombinationFigures:
+    """Columns that others may know together.
+
+    Attributes
+    ----------
+    columns, k: as asked.
+    smallest_group: the fewest rows alike in these columns; rows_below: rows in groups of fewer than
+        ``k``.
+    """
+
+    columns: tuple[str, ...]
+    k: int
+    smallest_group: int
+    rows_below: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measure:
     """All figures of one table.
 
@@ -163,6 +180,7 @@ class Measure:
     subsets: one entry for each subset of the quasi-identifiers up to the size asked for, the
         most revealing first within each size.
     warnings: what these figures do not say.
+    combinations: one entry for each that was asked for.
     notes: what no figures of one table say; nothing where somebody is alone in a class.
     """
 
@@ -185,6 +203,7 @@ class Measure:
     groups: GroupFigures | None = None
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    combinations: tuple[CombinationFigures, ...] = ()
 
     def record(self) -> dict[str, Any]:
         """Return plain data for JSON: fractions as decimals, infinite figures as null."""
@@ -222,6 +241,8 @@ def as_tables(found: Measure) -> Group:
         parts.append(groups_grid(found.groups))
     if found.sensitive:
         parts.append(sensitive_grid(found.sensitive, found.disjoint_l))
+    if found.combinations:
+        parts.append(combinations_grid(found))
     if found.subsets:
         parts.append(subsets_grid(found))
     told = [f"Warning: {warning}." for warning in found.warnings]
@@ -323,6 +344,17 @@ def sensitive_grid(found: tuple[SensitiveFigures, ...], disjoint: int | None) ->
     if len(found) > 1:
         shown = "not searched" if disjoint is None else str(disjoint)
         made.add_row("disjoint l, all together, up to", shown, *("" for _ in found[1:]))
+    return made
+
+
+def combinations_grid(found: Measure) -> Grid:
+    """The combinations of columns that were asked for."""
+    made = grid("", ("combination", "k asked", "smallest group", "rows in groups too small"))
+    made.title = None
+    for one in found.combinations:
+        name = Text(", ").join(named(name) for name in one.columns)
+        size = f"{one.smallest_group:,}"
+        made.add_row(name, f"{one.k:,}", size, share(one.rows_below, found.rows))
     return made
 
 

@@ -15,8 +15,14 @@ from incrowd.hierarchy.ladder import is_missing
 from incrowd.hierarchy.missing import declared, sparing
 from incrowd.hierarchy.spec import parse
 from incrowd.hierarchy.tree import STAR
-from incrowd.measures.figures import ColumnFigures, Measure, RiskFigures, SensitiveFigures
-from incrowd.measures.keys import Agreement, agreement
+from incrowd.measures.figures import (
+    ColumnFigures,
+    CombinationFigures,
+    Measure,
+    RiskFigures,
+    SensitiveFigures,
+)
+from incrowd.measures.keys import Agreement, Codes, agreement
 from incrowd.measures.loss import column_figures
 from incrowd.measures.orders import given_metric, given_order, natural_order, ordered
 from incrowd.measures.people import (
@@ -32,6 +38,7 @@ from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
 from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs
 from incrowd.privacy.classes import Classes
+from incrowd.privacy.combination import Combination, protect_of
 from incrowd.privacy.distance import Hierarchical, Ordered
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.numbers import whole
@@ -61,6 +68,7 @@ def measure(
     na: Any = None,
     person: Names | None = None,
     group: str | None = None,
+    protect: "Sequence[Combination | Mapping[str, Any] | str]" = (),
 ) -> Measure:
     """Say how private a table is.
 
@@ -89,6 +97,8 @@ def measure(
     group: column that names a household, or another group: its risk is that of its riskiest member.
     na: texts that stand for a missing value, or column → texts, as for ``anonymize``; each stays a
         value of its own, and is counted as missing.
+    protect: combinations of quasi-identifiers with a k each, as for ``anonymize``: of each the
+        smallest group is told, and how many rows are in groups that are too small.
 
     Raises
     ------
@@ -145,9 +155,30 @@ def measure(
             *_warnings(known, columns, rows, star, figures.get("sensitive", ())),
             *_unsaid(dict(zip(known, columns, strict=True)) | marked),
         ),
+        combinations=tuple(_combinations(protect_of(protect), known, codes, whose, table.rows)),
         notes=(ANOTHER,) if len(sizes) and sizes[0] > 1 else (),
         **figures,
     )
+
+
+def _combinations(
+    asked: "Sequence[Combination]",
+    known: Sequence[str],
+    codes: Sequence[Codes],
+    whose: NDArray[np.int64] | None,
+    rows: int,
+) -> Iterator[CombinationFigures]:
+    """Count the groups of each combination of columns, in people where these are counted."""
+    for one in asked:
+        _require_named(known, protect=dict.fromkeys(one.columns))
+        groups = agreement([codes[known.index(name)] for name in one.columns], rows)
+        sizes = counting(groups, whose).sizes
+        yield CombinationFigures(
+            columns=one.columns,
+            k=one.k,
+            smallest_group=int(sizes.min(initial=rows)),
+            rows_below=int(groups.sizes[sizes < one.k].sum()),
+        )
 
 
 def _warnings(

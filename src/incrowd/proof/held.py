@@ -29,6 +29,7 @@ from incrowd.policy.base import Roles
 from incrowd.policy.deletion import read
 from incrowd.policy.models import model_of
 from incrowd.privacy.claims import claims_of
+from incrowd.privacy.combination import Combination
 from incrowd.proof.costs_asked import costs_differ, labels_of, paths_of, same_range, stated_of
 from incrowd.tables.base import Source, texts
 from incrowd.tables.fewer import FewerRows
@@ -85,10 +86,23 @@ def not_held(
     dropped = proof.facts.get("suppressed_rows", 0)
     if "suppress_rows" in said and dropped > policy.suppress_rows:
         yield f"{dropped:,} rows are left out, more than {policy.suppress_rows:,}"
+    if "protect" in said:
+        yield from combinations_differ(proof, policy)
     if "delete_rows" in said:
         yield from deletions_differ(proof, policy)
     if said & CONSTRAINTS:
         yield from constraints_differ(proof, policy, original(), released())
+
+
+def combinations_differ(proof: Proof, policy: Policy) -> Iterator[str]:
+    """Yield the combinations that the proof does not protect as asked for."""
+    entries, qi = proof.facts["models"], tuple(proof.facts["roles"]["qi"])
+    stated = [Combination(tuple(e["columns"]), e["k"]) for e in entries
+              if e["model"] == "combination"]  # fmt: skip
+    stated += [Combination(qi, e["k"]) for e in entries if e["model"] in COUNTING]
+    for one in policy.protect:
+        if not any(one.within(other) for other in stated):
+            yield f"the proof is not of {one.name}"
 
 
 def deletions_differ(proof: Proof, policy: Policy) -> Iterator[str]:
@@ -179,7 +193,7 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
         path = Path(getattr(sources[column], "path", str(spec)))
         if column not in proof.facts["roles"]["qi"]:
             if column not in proof.facts["roles"]["sensitive"]:  # those are for distances
-                yield f"column {column!r} is no quasi-identifier, so it has no hierarchy"
+                yield f"column {column!r} is not a quasi-identifier, so it has no hierarchy"
             continue
         stated = {*proof.facts["hierarchies"].get(column, {}).get("missing", ())}
         if not stated <= {*marks_for(policy.na, column)}:
@@ -231,6 +245,7 @@ def in_words(entry: Entry, named: bool = True) -> str:
     words: str = {
         "k-anonymity": "{k}-anonymity",
         "people": "{k} people in every class, told apart by",
+        "combination": "{k}-anonymity",
         "recursive": "recursive ({c}, {l})-diversity",
         "t-closeness": "{t}-closeness",
         "alpha-k": "({alpha}, {k})-anonymity",

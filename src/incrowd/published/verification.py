@@ -24,6 +24,7 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
 from incrowd.policy.deletion import read
 from incrowd.policy.models import asks_of_sensitive
+from incrowd.policy.protect import asked_of
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.instance import places_in
@@ -90,6 +91,8 @@ def verify_release(
     pattern = np.column_stack([columns[name].codes for name in table.roles.qi])
     _, sizes = np.unique(pattern, axis=0, return_counts=True)
     smallest = int(sizes.min(initial=released.rows))
+    if released.rows:
+        reasons += combinations_broken(policy, table.roles.qi, pattern)
     if released.rows and smallest < policy.k:
         reasons.append(
             f"the smallest class has {smallest} rows, fewer than k = {policy.k} "
@@ -107,6 +110,22 @@ def verify_release(
     elif not reasons and released.rows and asks_of_sensitive(policy):
         reasons += _models_broken(table, columns, pattern)
     return Verdict(tuple(reasons), released.rows, len(sizes), smallest)
+
+
+def combinations_broken(
+    policy: Policy, qi: Sequence[str], pattern: NDArray[np.int32]
+) -> Iterator[str]:
+    """Yield the combinations of which too few rows show the same; ``pattern``: cells as codes."""
+    for one in asked_of(policy, qi) if policy.protect else ():
+        some = pattern[:, [qi.index(name) for name in one.columns]]
+        _, group, sizes = np.unique(some, axis=0, return_inverse=True, return_counts=True)
+        few = sizes < one.k
+        if few.any():
+            yield (
+                f"{int(few.sum())} of {len(sizes)} groups of rows alike in "
+                f"{', '.join(map(repr, one.columns))} have fewer than {one.k} rows, first that of "
+                f"released row {int(np.flatnonzero(few[group.ravel()])[0]) + 1}"
+            )
 
 
 def most_missing(policy: Policy, rows: int) -> int:

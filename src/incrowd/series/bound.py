@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
 from incrowd.linear.highs import append_columns, model_of
 
 Ints = NDArray[np.int64]
@@ -69,7 +69,7 @@ class Sets:
 
 
 def sets_of(
-    members: Sequence[Sequence[int]], values: Sequence[int], leaves: Ints, trees: Sequence[Tree]
+    members: Sequence[Sequence[int]], values: Sequence[int], leaves: Ints, trees: Sequence[Family]
 ) -> Sets:
     """Return the sets of a signature; ``members``: of each value, the survivors."""
     choices = [np.array([-1, *each], np.int64) for each in members]
@@ -80,7 +80,7 @@ def sets_of(
         codes = leaves[rows, j]
         low = np.where(lacking, np.iinfo(np.int32).max, codes).min(1)
         high = np.where(lacking, -1, codes).max(1)
-        each += tree.cost[tree.join_levels(low, high), low]
+        each += tree.join_costs(low, high)
     return Sets(rows, lacking, np.array(values, np.int64), each, (~lacking).sum(1))
 
 
@@ -88,7 +88,7 @@ def least_cost(
     signature: Sequence[frozenset[str] | None],
     values: Sequence[str],
     leaves: NDArray[np.int32],
-    trees: Sequence[Tree],
+    trees: Sequence[Family],
     counterfeits: int,
 ) -> int:
     """Return what such a release of these people costs at least, in units of 1/scale.
@@ -116,7 +116,7 @@ def listed(
     values: Sequence[str],
     number: Mapping[str, int],
     leaves: Ints,
-    trees: Sequence[Tree],
+    trees: Sequence[Family],
 ) -> Iterator[Sets]:
     """Yield the sets of each signature, the smallest first, while there is room."""
     members: dict[frozenset[str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))

@@ -11,12 +11,11 @@ import polars as pl
 from incrowd.driver.solve import solve
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError
-from incrowd.hierarchy.family import trees_of
 from incrowd.policy import Policy
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
-from incrowd.published.ladders import ladders_of
+from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.run import entropy
 from incrowd.run.stop import Share, Stop
 from incrowd.series.asked import Asked
@@ -26,7 +25,7 @@ from incrowd.series.companions import beside, with_company
 from incrowd.series.exchange import SLOWLY, exchanged
 from incrowd.series.history import History, Person
 from incrowd.series.plan import KEEP_ALL, Layer, Planner
-from incrowd.series.release import CLASS, WHO, Republished, cost_of
+from incrowd.series.release import CLASS, Republished, cost_of
 from incrowd.solvers.base import Context
 from incrowd.tables.base import texts
 
@@ -97,7 +96,7 @@ class Series:
             people[self.keys[r]].signature if self.keys[r] in people else None for r in rows
         ]
         values = [self.values[row] for row in rows]
-        trees = trees_of(self.table.instance.trees, WHO)
+        trees = self.table.instance.trees
         fakes = len(places) - len(rows)
         return least_cost(signature, values, self.table.leaves[rows], trees, fakes)
 
@@ -107,7 +106,7 @@ class Series:
         signature = [
             people[self.keys[r]].signature if self.keys[r] in people else None for r in here
         ]
-        leaves, trees = self.table.leaves[here], trees_of(self.table.instance.trees, WHO)
+        leaves, trees = self.table.leaves[here], self.table.instance.trees
         planner = Planner(values, signature, leaves, trees, self.asked.m, known, self.dealt(here))
         place = {self.keys[row]: at for at, row in enumerate(here)}
         last = [
@@ -211,7 +210,8 @@ class Series:
         released = pl.DataFrame([frame.get_column(n) for n in names])[real]
         original.columns = released.columns = list(names.values())
         ladders = {names[n]: ladder for n, ladder in ladders_of(self.table.instance.trees).items()}
-        require_true(original, released, ladders, release.cost_units)
+        ranges = {names[n]: own for n, own in ranges_of(self.table.instance.trees).items()}
+        require_true(original, released, ladders, ranges, release.cost_units)
         require_alike(frame, list(names), CLASS)
 
 

@@ -11,8 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
-from incrowd.hierarchy.family import trees_of
-from incrowd.hierarchy.labels import labels_by_level
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import labels_by_level, labels_of_spans
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.instance import from_codes
 from incrowd.problem.solution import Solution
 from incrowd.run import entropy
@@ -26,7 +27,6 @@ from incrowd.tables.native import from_native
 from incrowd.text.units import Number, gap_of, in_units
 
 CLASS, COUNTERFEITS = "class", "counterfeits"
-WHO = "a series of releases"
 """Columns that a release has beside those of the table."""
 
 
@@ -90,13 +90,12 @@ class Republished:
         solution = solution_of(self.table, rows, number)
         leaf = self.table.leaves[leading(rows, number)] if len(rows) else self.table.leaves[:0]
         columns: dict[str, Any] = {}
-        for j, tree in enumerate(trees_of(self.table.instance.trees, WHO)):
-            labels, ids = labels_by_level(tree)
+        for j, tree in enumerate(self.table.instance.trees):
+            labels, at = (), np.zeros(0, np.int64)
+            if solution is not None:
+                labels, at = shown_by(tree, j, solution, number, leaf[:, j])
             plain = pl.Series(tree.leaves, dtype=pl.String)
             shown = pl.Series(labels, dtype=pl.String)
-            at = np.zeros(0, np.int64)
-            if solution is not None:
-                at = ids[solution.levels[number, j], leaf[:, j]]
             own = plain.gather(leaf[:, j]) if len(rows) else plain.clear()
             changed = shown.gather(np.maximum(at, 0)) if len(labels) else own
             columns[tree.column] = own.zip_with(pl.Series(at < 0), changed)
@@ -138,6 +137,18 @@ def leading(rows: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.in
     real = np.flatnonzero(rows >= 0)
     first[number[real]] = rows[real]
     return np.where(rows >= 0, rows, first[number])
+
+
+def shown_by(
+    tree: Family, j: int, solution: Solution, number: NDArray[np.int64], leaf: NDArray[np.integer]
+) -> tuple[tuple[str | None, ...], NDArray[np.int64]]:
+    """Return labels, and which of them rows of these classes show in a column: −1 for the value."""
+    if isinstance(tree, RangeFamily):
+        low, high = (ends[:, j] for ends in solution.spans)
+        labels, ids, own = labels_of_spans(tree, low, high)
+        return labels, np.where(own[number] == leaf, -1, ids[number])
+    labels, ids = labels_by_level(tree)
+    return labels, ids[solution.levels[number, j], leaf].astype(np.int64)
 
 
 def solution_of(
