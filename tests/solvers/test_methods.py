@@ -30,10 +30,12 @@ from incrowd.solvers.catalog import SOLVERS, by_id
 from incrowd.solvers.exact.split_recursion import SplitRecursion
 from incrowd.solvers.exact.subset_convolution import SubsetConvolution
 from incrowd.solvers.exact.subset_dp import SubsetDP
+from incrowd.solvers.fpt.budget_kernel import BudgetKernel
 from incrowd.solvers.fpt.closeness_milp import ClosenessMILP
 from incrowd.solvers.fpt.kernel import Kernel
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
 from incrowd.solvers.fpt.resolution_vectors import ResolutionVectors
+from incrowd.solvers.fpt.two_columns import TwoColumns
 from oracle import optimum
 from solvers.small_tables import Shape, models, tables
 
@@ -47,6 +49,8 @@ EXACT: tuple[Any, ...] = (
     ClosenessMILP(),
 )
 OTHERS: tuple[Solver, ...] = (
+    TwoColumns(),
+    BudgetKernel(),
     Forest(),
     Forest(row_deletion=True),
     Factor12(),
@@ -219,7 +223,8 @@ def test_stopped_runs_claim_nothing_false(solver: Solver) -> None:
     rng = np.random.default_rng(1)
     k = {"factor-1-2": 2, "two-factor": 3}.get(solver.id, 3)
     model: Any = KAnonymity(k)
-    instance, _ = from_codes(rng.integers(0, 2, (14, 3)), None, rng.integers(0, 2, 14))
+    columns = 2 if solver.id == "two-columns" else 3
+    instance, _ = from_codes(rng.integers(0, 2, (14, columns)), None, rng.integers(0, 2, 14))
     if solver.id == "closeness-milp":
         from incrowd.privacy.t_closeness import TCloseness
 

@@ -18,10 +18,12 @@ from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.exact.split_recursion import SplitRecursion
 from incrowd.solvers.exact.subset_convolution import SubsetConvolution
 from incrowd.solvers.exact.subset_dp import SubsetDP
+from incrowd.solvers.fpt.budget_kernel import BudgetKernel
 from incrowd.solvers.fpt.closeness_milp import ClosenessMILP
 from incrowd.solvers.fpt.kernel import Kernel
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
 from incrowd.solvers.fpt.resolution_vectors import ResolutionVectors
+from incrowd.solvers.fpt.two_columns import TwoColumns
 from incrowd.solvers.matching.solver import SimplexMatching, TwoDiversity
 
 SOLVERS: tuple[Solver, ...] = (
@@ -33,6 +35,8 @@ SOLVERS: tuple[Solver, ...] = (
     TwoDiversity(),
     Kernel(),
     ResolutionVectors(),
+    TwoColumns(),
+    BudgetKernel(),
     PatternMILP(),
     ClosenessMILP(),
     Forest(),
