@@ -20,6 +20,7 @@ from incrowd.run.stop import Stop
 from incrowd.solvers.approx.factor_1_2 import Factor12
 from incrowd.solvers.approx.forest import Forest
 from incrowd.solvers.approx.m_approximation import MApproximation
+from incrowd.solvers.approx.starred_set import StarredSet
 from incrowd.solvers.approx.two_factor import TwoFactor
 from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.baseline.datafly import Datafly
@@ -56,6 +57,7 @@ OTHERS: tuple[Solver, ...] = (
     Factor12(),
     TwoFactor(),
     MApproximation(),
+    StarredSet(),
     Mondrian(),
     KMember(),
     Datafly(),
@@ -99,7 +101,7 @@ def ratio(solver: Solver, problem: Problem) -> float:
         return 1.5 if binary else 2
     if isinstance(solver, TwoFactor):
         return 2 if binary else 3
-    if isinstance(solver, MApproximation) and plain:
+    if isinstance(solver, MApproximation | StarredSet) and plain:
         return instance.columns
     return float("inf")
 

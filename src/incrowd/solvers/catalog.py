@@ -8,6 +8,7 @@ from incrowd.reduce.chain import require_level
 from incrowd.solvers.approx.factor_1_2 import Factor12
 from incrowd.solvers.approx.forest import Forest
 from incrowd.solvers.approx.m_approximation import MApproximation
+from incrowd.solvers.approx.starred_set import StarredSet
 from incrowd.solvers.approx.two_factor import TwoFactor
 from incrowd.solvers.base import Solver
 from incrowd.solvers.baseline.datafly import Datafly
@@ -43,6 +44,7 @@ SOLVERS: tuple[Solver, ...] = (
     Factor12(),
     TwoFactor(),
     MApproximation(),
+    StarredSet(),
     Mondrian(),
     KMember(),
     Datafly(),
