@@ -30,7 +30,7 @@ method = "engine"
 time_limit = 2.5
 gap = 0.01
 seed = 3
-threads = 2
+spend = true
 order = "shuffle"
 [hierarchies]
 age = "h.csv"
@@ -60,7 +60,7 @@ def test_reads_all(tmp_path):
     assert (policy.k, policy.qi, policy.sensitive) == (4, ("age", "zip"), ("ill",))
     assert (policy.id, policy.keep, policy.l, policy.l_kind) == ((), ("note",), 2, "entropy")
     assert (policy.t, policy.fixed, policy.linked) == ("1/5", ("age",), (("zip", "age"),))
-    assert (policy.time_limit, policy.gap, policy.seed, policy.threads) == (2.5, 0.01, 3, 2)
+    assert (policy.time_limit, policy.gap, policy.seed, policy.spend) == (2.5, 0.01, 3, True)
     assert (policy.cost, policy.star, policy.method, policy.order) == (
         *("stars", "?", "engine", "shuffle"),
     )

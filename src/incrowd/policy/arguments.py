@@ -47,8 +47,8 @@ class Arguments(TypedDict, total=False):
     reductions: str | None
     time_limit: float | None
     gap: float | None
+    spend: bool
     seed: int | None
-    threads: int
     suppress_rows: int
     delete_rows: str | Mapping[str, Any] | None
     hold_back: bool
