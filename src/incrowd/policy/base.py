@@ -34,7 +34,7 @@ from incrowd.policy.options import (
 from incrowd.policy.protect import Unsaid, require_served_with
 from incrowd.policy.roles import ROLES, Roles, assign_roles
 from incrowd.policy.veil import veil_of
-from incrowd.privacy.combination import Combination, protect_of
+from incrowd.privacy.combination import protect_of
 from incrowd.privacy.numbers import take_whole
 from incrowd.text.marks import STAR
 from incrowd.text.missing import marks_for, marks_of, require_known
@@ -66,7 +66,7 @@ class Policy:
             least=1,
         ),
     )
-    protect: "Sequence[Combination | Mapping[str, Any] | str]" = row(
+    protect: Any = row(
         (),
         Option(
             "combinations",
