@@ -44,7 +44,6 @@ class Verdict:
     ----------
     reasons: why the answer is no; none when it is yes.  They name columns and rows, never cells.
     rows, classes, smallest_class: of the release.
-
     """
 
     reasons: tuple[str, ...]
@@ -98,14 +97,14 @@ def verify_release(
             f"the smallest class has {smallest} rows, fewer than k = {policy.k} "
             f"({int((sizes < policy.k).sum())} of {len(sizes)} classes are too small)"
         )
+    known = {name: column for name, (column, _) in pairs.items()}
     if not 0 <= original.rows - released.rows <= most_missing(policy, original.rows):
         reasons.append(f"the release has {released.rows} rows, the original {original.rows}")
     else:
-        reasons += _rows_differ({name: known for name, (known, _) in pairs.items()}, table, columns)
+        reasons += _rows_differ(known, table, columns)
     if not reasons and released.rows and is_constrained(policy):
         reasons += constraints_broken(table, columns, policy)
     if not reasons and released.rows and policy.person:
-        known = {name: column for name, (column, _) in pairs.items()}
         reasons += _people_lack(known, table, columns, pattern, policy.k)
     elif not reasons and released.rows and asks_of_sensitive(policy):
         reasons += _models_broken(table, columns, pattern)
