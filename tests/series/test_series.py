@@ -295,7 +295,7 @@ def test_bad_tables_and_histories(folder: Path) -> None:
         with pytest.raises(InputError, match="not a history of incrowd republish"):
             ic.republish(table, "h", person="pid", sensitive="s")
     Path("h").write_text("{")
-    with pytest.raises(InputError, match="no history"):
+    with pytest.raises(InputError, match="not a history"):
         ic.republish(table, "h", person="pid", sensitive="s")
 
 
