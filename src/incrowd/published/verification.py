@@ -45,7 +45,6 @@ class Verdict:
     ----------
     reasons: why the answer is no; none when it is yes.  They name columns and rows, never cells.
     rows, classes, smallest_class: of the release.
-
     """
 
     reasons: tuple[str, ...]
@@ -100,16 +99,16 @@ def verify_release(
             f"({int((sizes < policy.k).sum())} of {counted(len(sizes), 'class', 'classes')} "
             "too small)"
         )
+    known = {name: column for name, (column, _) in pairs.items()}
     if not 0 <= original.rows - released.rows <= most_missing(policy, original.rows):
         reasons.append(
             f"the release has {counted(released.rows, 'row')}, the original {original.rows:,}"
         )
     else:
-        reasons += _rows_differ({name: known for name, (known, _) in pairs.items()}, table, columns)
+        reasons += _rows_differ(known, table, columns)
     if not reasons and released.rows and is_constrained(policy):
         reasons += constraints_broken(table, columns, policy)
     if not reasons and released.rows and policy.person:
-        known = {name: column for name, (column, _) in pairs.items()}
         reasons += _people_lack(known, table, columns, pattern, policy.k)
     elif not reasons and released.rows and asks_of_sensitive(policy):
         reasons += _models_broken(table, columns, pattern)
