@@ -46,7 +46,7 @@ class BudgetKernel:
             return other
         instance = problem.instance
         if not instance.plain or any(tree.dearest == 0 for tree in instance.trees):
-            return "it serves suppression, where every star costs; use pattern-milp or engine"
+            return "it serves suppression where stars cost, no ranges; use pattern-milp or engine"
         small = presolve(problem, "all").problem
         if small.instance.distinct << small.instance.columns > MOST_KEYS:
             return f"2^{small.instance.columns} patterns a row are too many; use engine"

@@ -48,7 +48,7 @@ class TwoColumns:
         if other is not None:
             return other
         if not problem.instance.plain:
-            return "it serves suppression without hierarchies; use pattern-milp or engine"
+            return "it serves suppression, no hierarchies and no ranges; use pattern-milp or engine"
         instance = presolve(problem, "all").problem.instance
         if instance.columns > 2:
             columns = instance.columns
