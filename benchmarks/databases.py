@@ -1,6 +1,6 @@
 """What a release of a million rows of a database takes: CPU seconds and peak memory, by kind.
 
-``python benchmarks/databases.py [ROWS [KIND…]]`` makes a table of random visits and writes it as CSV, to a
+``python benchmarks/databases.py [ROWS [KIND…]]`` makes random visits and writes them as CSV, to a
 SQLite and a DuckDB file and to a PostgreSQL that it starts in a temporary folder (Debian's server;
 left out where there is none).  Of each it makes a release of the same kind with ``incrowd
 anonymize`` in a process of its own, whose CPU time and peak memory are told; a server's own are not
