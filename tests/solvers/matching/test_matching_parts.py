@@ -16,6 +16,7 @@ from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching import pipeline, separation, walk
 from incrowd.solvers.matching.dual import with_odd_sets
+from incrowd.solvers.matching.emission import merge_sort
 from incrowd.solvers.matching.nodes import FAR, grid_of, pair_cost
 from incrowd.solvers.matching.reduction import (
     any_groups,
@@ -209,3 +210,15 @@ def test_reference_wants_the_simplex_condition() -> None:
     assert not is_simplex(cost)
     with pytest.raises(ValueError, match="simplex"):
         simplex_matching(3, cost)
+
+
+def test_rows_are_sorted_stably_by_falling_price() -> None:
+    """Tests the merge sort of rows beside numpy's, which takes long to compile."""
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 41, 64, 100, 257, 1000):
+        hat = rng.integers(0, 20, n + 5)
+        rows = rng.permutation(n + 5).astype(np.int32)
+        wanted = rows.copy()
+        wanted[:n] = wanted[:n][np.argsort(-hat[wanted[:n]], kind="stable")]
+        merge_sort(rows, n, hat)
+        assert (rows == wanted).all()
