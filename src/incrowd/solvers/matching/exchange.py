@@ -122,8 +122,8 @@ class Exchange:
         """
         offers = Offers(self, at)
         found, seen, left = at, {at.triples}, offers.most
-        while left > 0 and 2 * UNIT * (at.cost - found.cost) < left:
-            wanted = left // 2 + 1
+        while left >= UNIT and 2 * UNIT * (at.cost - found.cost) < left:  # gains are whole costs
+            wanted = max(UNIT, left // 2 + 1)
             for triples, most in offers.gaining(wanted):
                 if 2 * UNIT * (at.cost - found.cost) >= most:
                     break  # they come in falling order

@@ -45,7 +45,7 @@ from incrowd.solvers.matching.walk import Walker
 # rounds of cuts, as a share of all and at least, that must close this share of the open gap
 LATEST, FEWEST, LEAST = 1 / 3, 10, 0.2
 ALL = 1 << 40
-QUICK = 500  # nodes up to which step 5 takes seconds
+QUICK = 300  # nodes up to which step 5 takes seconds
 MOST = 10_000  # nodes of which all pairs fit into memory
 
 
