@@ -183,9 +183,9 @@ def test_full_lists_are_filled_again(monkeypatch: pytest.MonkeyPatch) -> None:
     search = Exchange(grid_of(table, table.copies), Context())
     at = search.priced(frozenset())
     assert at is not None
-    every = Offers(search, at).gaining(-(1 << 40))
+    every = list(Offers(search, at).gaining(-(1 << 40)))
     monkeypatch.setattr(exchange, "FIRST", 3)
-    assert Offers(search, at).gaining(-(1 << 40)) == every and len(every) > 3
+    assert list(Offers(search, at).gaining(-(1 << 40))) == every and len(every) > 3
 
 
 def test_stopped_exchange_claims_nothing() -> None:

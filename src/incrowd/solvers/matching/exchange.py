@@ -10,6 +10,7 @@ The matching's prices and odd sets tell of each exchange what it costs at least,
 settled by a matching of their own.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -161,8 +162,8 @@ class Offers:
         self.single = max(int(state[1]), int(self.removal.max(initial=-FAR)))
         self.most = max(2 * self.single, int(state[2]))
 
-    def gaining(self, wanted: int) -> list[tuple[Triples, int]]:
-        """All exchanges that may gain ``wanted`` or more, the most promising first."""
+    def gaining(self, wanted: int) -> Iterator[tuple[Triples, int]]:
+        """Yield all exchanges that may gain ``wanted`` or more, the most promising first."""
         adds = np.empty((FIRST, 4), np.int64)
         state = self._addable(wanted, wanted - self.single, adds)
         if state[0] > len(adds):
@@ -181,7 +182,8 @@ class Offers:
             count = exchanges(*given, found)
         found = found[:count]
         found = found[np.argsort(-found[:, 2], kind="stable")]
-        return [(self._after(adds, i, j), most) for i, j, most in found.tolist()]
+        for i, j, most in found:
+            yield self._after(adds, int(i), int(j)), int(most)
 
     def _addable(self, wanted: int, alone: int, out: NDArray[np.int64]) -> NDArray[np.int64]:
         """Write the triples that may be put in; see the kernel for what it returns."""
