@@ -5,9 +5,9 @@ amount that makes a new edge tight.  ``hat`` is the price of a vertex with the w
 added, so between vertices of different outermost sets the slack is cost − hat − hat.
 
 Per phase each vertex joins the outer part of the forest once, each set (blossom) is made and undone
-once at most, and every one of these events costs O(n): O(n²) per phase, n/2 phases.  What makes an
-event O(n): a set keeps, for each vertex outside, its own vertex of least slack to it (``row``); all
-its vertices change their prices together as long as it lives, so that this never changes.
+once at most, and each event costs O(n): O(n²) per phase, n/2 phases.  For a set keeps, for each
+vertex outside, its own vertex of least slack to it (``row``): as long as it lives its vertices
+change their prices together, so that this never changes.
 """
 
 from typing import Any, NamedTuple
@@ -139,7 +139,7 @@ def set_outer(f: Any, item: int, to: int) -> None:
 
 @kernel
 def rebase(f: Any, item: int, vertex: int) -> None:
-    """Match items inside so that ``vertex`` is the base; several wait on the stack at a time."""
+    """Match items inside so that ``vertex`` is the base."""
     f.stack[0] = item
     f.ring[0] = vertex
     size = 1
@@ -208,6 +208,7 @@ def join_outer(f: Any, item: int) -> None:
     """Look at all vertices from an item that has become outer."""
     n = f.cost.shape[0]
     least = INFINITE
+    f.rival[item, 0] = NONE
     for x in range(n):
         if f.outer[x] == item:
             continue
@@ -219,8 +220,6 @@ def join_outer(f: Any, item: int) -> None:
                 f.rival[item, 0], f.rival[item, 1] = u, x
         elif f.near[x] < 0 or slack(f, u, x) < slack(f, f.near[x], x):
             f.near[x] = u
-    if least == INFINITE:
-        f.rival[item, 0] = NONE
 
 
 @kernel
@@ -374,8 +373,7 @@ def augment_once(f: Any, word: Any) -> None:
     climb = 0
     while not halted(word):
         step, kind, at = next_event(f)
-        if step:
-            change_prices(f, step)
+        change_prices(f, step)
         if kind == GROW:
             grow(f, at)
         elif kind == EXPAND:
