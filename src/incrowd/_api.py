@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from incrowd.combinations.solving import released as released_protecting
 from incrowd.constraints.capped import solve_capped
 from incrowd.constraints.plan import is_constrained, plan_of
 from incrowd.deletion.of_table import released as released_deleting
@@ -12,11 +13,12 @@ from incrowd.encoding.encoded import Coded, coded, edit_for, shuffled
 from incrowd.encoding.pseudonyms import with_pseudonyms
 from incrowd.encoding.suppressed_rows import without_rows
 from incrowd.errors import InputError
+from incrowd.existing.ends import ends_beyond
 from incrowd.existing.of_table import extended
 from incrowd.existing.of_table import require_servable as require_extendable
 from incrowd.persons.records import solve_records
 from incrowd.policy.arguments import Arguments, policy_of
-from incrowd.policy.base import OPTIONS, Policy
+from incrowd.policy.base import OPTION, OPTIONS, Policy
 from incrowd.policy.derive import derived
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.policy.options import documented, taking
@@ -40,12 +42,14 @@ from incrowd.tables.files import open_table
 from incrowd.tables.key_file import key_in
 from incrowd.veil.release import veiled
 
+UNSAID_K: int = OPTION["k"].default
+
 
 @taking(OPTIONS)
 @documented(OPTIONS)
 def anonymize(
     data: Any,
-    k: int = 5,
+    k: int = UNSAID_K,
     *,
     policy: Policy | str | Path | None = None,
     existing: Any = None,
@@ -102,7 +106,7 @@ def release_of(
         if existing is None:
             return _release_of(source, policy, tell, stop)
         require_extendable(policy)
-        start = begun(source, policy, tell, stop)
+        start = begun(source, policy, tell, stop, existing)
         return extended(start.table, existing, policy, start.context)
 
 
@@ -118,12 +122,14 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
     keys = {name: key_in(file) for name, file in policy.pseudonym.items()}
     further: dict[str, int] = {}
     context = replace(start.context, listener=noting(further, start.context.listener))
-    veil = deleted = None
+    veil = deleted = protected = None
     with interruptible(context.stop):
         if policy.delete_rows is not None and source.rows:
             asked = policy.delete_rows, start.method, context
             table, solved, deleted = released_deleting(table, *asked)
             units = deleted.units
+        elif policy.protect and source.rows:
+            solved, protected = released_protecting(table, policy, context)
         elif policy.veil is None or not source.rows:
             solved = searched(table, policy, start.method, context)
         else:
@@ -151,6 +157,7 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
         suppressed_units=units,
         veil=veil,
         deleted=deleted,
+        protected=protected,
     )
     _ = release.class_of_row  # the independent re-check: raises unless all is as claimed
     return release
@@ -172,9 +179,15 @@ class Start:
 
 
 def begun(
-    source: Source, policy: Policy, listener: Listener = silent, stop: Stop | None = None
+    source: Source,
+    policy: Policy,
+    listener: Listener = silent,
+    stop: Stop | None = None,
+    existing: Source | None = None,
 ) -> Start:
     """Begin a run, as all do that search a table: give roles, encode, and say with what to search.
+
+    Ranges reach to the ends of those that an earlier release (``existing``) shows.
 
     Raises
     ------
@@ -182,7 +195,9 @@ def begun(
     """
     stop = stop or Stop(policy.time_limit, policy.gap)
     listener(Event(ENCODING))
-    table = coded(derived(source, policy.derive, policy.na), policy)
+    source = derived(source, policy.derive, policy.na)
+    beyond = None if existing is None else ends_beyond(source, existing, policy)
+    table = coded(source, policy, beyond)
     told = in_user_units(listener, table.instance.scale)
     method = configured(policy.method, policy.reductions)
     return Start(table, method, Context(policy.search_seed, stop, told, policy.threads))

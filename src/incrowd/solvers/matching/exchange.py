@@ -215,15 +215,17 @@ def cheapest(nodes: Nodes, groups: NDArray[np.int32], context: Context) -> NDArr
     and triples.  Afterwards the hosts' copies are left out of the groups.
     """
     n, hosts = nodes.size, len(nodes.hosts)
-    rows = np.concatenate([nodes.instance.copies[nodes.copy], np.repeat(nodes.hosts, 3)])
+    grid = nodes.grid
     every = np.arange(n, n + 3 * hosts, dtype=np.int32)
-    color = np.concatenate([nodes.grid.color, every])
+    if hosts:
+        rows = np.concatenate([nodes.instance.copies[nodes.copy], np.repeat(nodes.hosts, 3)])
+        grid = grid_of(nodes.instance, rows, np.concatenate([grid.color, every]))
     triples = {(u, v, w) for u, v, w in groups[groups[:, 2] >= 0].tolist()}
     guests = groups[groups[:, 1] < 0, 0]
     whole = np.ones(hosts, bool)  # hosts with an even number of guests, who can pair up
     np.logical_xor.at(whole, np.searchsorted(nodes.hosts, nodes.host_of(guests)), True)
     triples |= {(u, v, w) for u, v, w in every.reshape(-1, 3)[whole].tolist()}
-    found = Exchange(grid_of(nodes.instance, rows, color), context).best(frozenset(triples))
+    found = Exchange(grid, context).best(frozenset(triples))
     if found is None:
         return None
     chosen = np.full((len(found.pairs) + len(found.triples), 3), -1, np.int32)

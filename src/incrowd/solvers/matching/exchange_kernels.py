@@ -17,7 +17,13 @@ import numpy as np
 
 from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import kernel
-from incrowd.solvers.matching.nodes import FAR, pair_cost, triple_cost
+from incrowd.solvers.matching.nodes import (
+    FAR,
+    pair_cost,
+    pair_extra,
+    triple_cost,
+    triple_extra,
+)
 
 
 @kernel
@@ -28,7 +34,7 @@ def pair_costs(grid: Any, out: Any) -> None:
         for v in range(u):
             cost = FAR
             if grid.color[u] != grid.color[v]:
-                cost = 2 * pair_cost(grid, u, v)
+                cost = 2 * pair_cost(grid, u, v) + pair_extra(grid, u, v)
             out[u, v] = cost
             out[v, u] = cost
 
@@ -94,7 +100,7 @@ def addable(
                 most = hat[u] + hat[v] + hat[w] - 2 * pairs + 4 * all_three
                 if most - 2 * (pair[u, v] + pair[u, w] + pair[v, w]) < least:
                     continue  # a triple costs at least half of its pairs
-                gain = most - 12 * triple_cost(grid, u, v, w)
+                gain = most - 4 * (3 * triple_cost(grid, u, v, w) + triple_extra(grid, u, v, w))
                 if gain < least or (mine >= 0 and whole(owner, u, v, w)):
                     continue
                 record(gain, back, mine, wanted, alone, u, v, w, out, state)

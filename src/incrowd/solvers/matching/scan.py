@@ -120,7 +120,7 @@ def scan_below(
                 if cost == FAR:
                     continue
                 if given < per or per == 0:
-                    here = pair_slack(dual, u, v, cost)
+                    here = pair_slack(grid, dual, u, v, cost)
                     if here < slack:
                         sink.state[1] = min(sink.state[1], here)
                         given += 1
@@ -152,7 +152,7 @@ def third(
                 break
             if w in (u, v) or color[w] == color[u] or color[w] == color[v]:
                 continue
-            here = triple_slack(dual, u, v, w, triple_cost(grid, u, v, w))
+            here = triple_slack(grid, dual, u, v, w, triple_cost(grid, u, v, w))
             if here < slack:
                 sink.state[1] = min(sink.state[1], here)
                 if per and (given >= per or not put(sink, u, v, w)):
