@@ -1,10 +1,11 @@
 """Tests of the polynomial algorithm alone: fast steps left out, or cut off at every place."""
 
 from collections.abc import Iterator
+from itertools import combinations
 
 import numpy as np
 import pytest
-from brute import all_groups, partition_cost
+from brute import all_groups, padded, partition_cost
 from tiny import random_table
 
 from incrowd.driver.solve import solve
@@ -22,6 +23,7 @@ from incrowd.solvers.matching.nodes import Nodes, costs_of, grid_of
 from incrowd.solvers.matching.pipeline import Effort, match
 from incrowd.solvers.matching.reduction import any_groups, two_anonymous, two_diverse
 from incrowd.solvers.matching.solver import SimplexMatching, TwoDiversity
+from incrowd.veil.matching import nodes_of
 from oracle import optimum
 from solvers.ranged_tables import ranged_tables
 
@@ -98,6 +100,20 @@ def test_exchange_finds_the_optimum() -> None:
         assert int(costs_of(nodes.grid, groups).sum()) == best
         met += 1
     assert met > 300
+
+
+def test_exchange_with_extras() -> None:
+    """Tests nodes that pay lots beside, which break ties, against all partitions."""
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        codes = rng.integers(0, 3, (int(rng.integers(2, 10)), 4))
+        lots = rng.integers(0, 50, codes.shape)
+        nodes, _ = nodes_of(codes, np.zeros(codes.shape, bool), np.ones(4, np.int64), lots)
+        groups = [g for k in (2, 3) for g in combinations(range(nodes.size), k)]
+        cost = costs_of(nodes.grid, padded(groups))
+        best = partition_cost(nodes.size, dict(zip(groups, cost.tolist(), strict=True)))
+        found = match(nodes, any_groups(nodes), Context(), NOTHING_FAST)
+        assert found.cost == found.bound == best
 
 
 def test_exchange_of_ranges() -> None:
