@@ -40,6 +40,7 @@ def record(solver: "Solver") -> dict[str, Any]:
         "hierarchies": solver.scope.hierarchies,
         "rows": solver.scope.rows,
         "size_limit": size_limit(solver.scope),
+        "worst_case_time": solver.scope.time,
         "reductions": has_reductions(solver),
         "source": solver.source,
     }
@@ -56,6 +57,8 @@ def in_words(solver: "Solver") -> str:
     limit = size_limit(scope)
     if limit is not None:
         parts.append(f"up to {limit}" if limit[0].isdigit() else limit)
+    if scope.time:
+        parts.append(scope.time)
     return "; ".join(parts)
 
 

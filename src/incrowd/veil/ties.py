@@ -17,8 +17,8 @@ Group = tuple[int, ...]
 MOST_STEPS = 300_000
 """Of the search for covers, before it gives up: some seconds."""
 TOO_MANY = (
-    "simplex-matching with a veil: so many releases cost the same that which of them comes first is "
-    "not proven; use --method consistent"
+    "simplex-matching with a veil: so many releases cost the same that which of them comes first "
+    "is not proven; use --method consistent"
 )
 
 

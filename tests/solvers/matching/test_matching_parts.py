@@ -145,8 +145,9 @@ def test_branching_stops() -> None:
     assert branch(groups, cost, 3, [], 6, 1 << 20, 99, Stop()) == (True, None)
 
 
-def test_rounds_end_when_they_stop_paying() -> None:
+def test_rounds_end_when_they_stop_paying(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests gaps that halve, gaps that hardly close, and that a gap of 0 asks for all."""
+    monkeypatch.setattr(pipeline, "QUICK", 0)
     nodes = two_anonymous(from_codes(np.eye(4, dtype=np.int64))[0], 0)
     for gap, slow in ((None, False), (0.0, True)):
         context, start = Context(stop=Stop(gap=gap)), any_groups(nodes)
@@ -158,6 +159,8 @@ def test_rounds_end_when_they_stop_paying() -> None:
         assert run.pays == slow
         run.gaps[-1] = 1
         assert run.pays
+        run.effort = pipeline.Effort(rounds=len(run.gaps))
+        assert not run.pays
 
 
 def test_perfect_matching_is_cheapest() -> None:
