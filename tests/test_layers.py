@@ -20,7 +20,7 @@ LAYERS = (
     "bounds encoding",
     "solvers",
     "driver",
-    "constraints deletion persons",
+    "averages constraints deletion persons",
     "veil",
     "published",
     "proof report",

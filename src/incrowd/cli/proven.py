@@ -128,8 +128,8 @@ def answer(facts: Mapping[str, Any]) -> str:
         which += " with deletions"
     return "\n".join(
         (
-            f"yes: {facts['rows']:,} rows{left_out}, every class lawful, every cell the original "
-            f"one or an ancestor; the cost is {cost}{share}, and no {which} costs less than "
+            f"yes: {facts['rows']:,} rows{left_out}, every class lawful, every cell "
+            f"{cells_of(facts)}; the cost is {cost}{share}, and no {which} costs less than "
             f"{bound} ({state})",
             f"models   {'; '.join(printable(in_words(entry)) for entry in facts['models'])}",
             f"roles    {roles_in_words(facts['roles'])}",
@@ -137,6 +137,14 @@ def answer(facts: Mapping[str, Any]) -> str:
             f"open     {'; '.join(map(printable, facts['not_checked']))}",
         )
     )
+
+
+def cells_of(facts: Mapping[str, Any]) -> str:
+    """Say what a cell may be."""
+    names = ", ".join(map(printable, facts.get("averaged", ())))
+    if not names:
+        return "the original one or an ancestor"
+    return f"of {names} the average of its class, rounded, and every other the original one"
 
 
 def roles_in_words(roles: Mapping[str, Sequence[str]]) -> str:
@@ -157,6 +165,12 @@ def prices(costs: Mapping[str, Mapping[str, str]]) -> str:
         stars.setdefault(known["suppressed"], []).append(printable(column))
     told = [f"{cost} ({', '.join(names)})" for cost, names in stars.items()]
     parts = [f"a suppressed cell {', '.join(stars if len(told) == 1 else told) or 'nothing'}"]
+    averaged = [c for c, known in costs.items() if known["rule"] in ("squares", "distances")]
+    costs = {column: known for column, known in costs.items() if column not in averaged}
+    if averaged:
+        names = ", ".join(map(printable, averaged))
+        told = f"a class its share of the squares (distances for medians) of the column ({names})"
+        return "; ".join([told, *([prices(costs)] if costs else [])])
     ways = {"levels": "that times its level over the height", "listed": "what the proof lists"}
     for rule, way in ways.items():
         names = [printable(column) for column, known in costs.items() if known["rule"] == rule]

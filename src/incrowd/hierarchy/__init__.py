@@ -1,5 +1,6 @@
 """Hierarchies: trees with a monotone cost per node, their sources and their costs."""
 
+from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.bands import Bands
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.costs import Cost, Explicit, Level, Ncp, Stars, parse_cost
@@ -16,6 +17,7 @@ from incrowd.hierarchy.tree import STAR, Tree
 
 __all__ = [
     "STAR",
+    "Averages",
     "Bands",
     "Cost",
     "Dates",
