@@ -183,3 +183,16 @@ def test_a_method_by_name(method, folder):
     assert record["method"] == method
     best = made(ONE)
     assert record["lower_bound"] == best["cost"] <= record["cost"]
+
+
+def test_rounding_and_codes_are_named_in_the_statement(folder):
+    """Tests that deterministic changes are rules that proof and statement name."""
+    rules = ("--hierarchy", "income=round:5,10", "--hierarchy", "age=codes:<25,45+")
+    made(("--qi", "income,age", "--keep", "job", *rules))
+    assert verified("--statement", "s.json", *rules).exit_code == 0
+    assert verified("--hierarchy", "income=round:10").exit_code == 1
+    stated = json.loads((folder / "s.json").read_text())["hierarchies"]
+    assert {c: known["origin"] for c, known in stated.items()} == {
+        "income": "round:5,10",
+        "age": "codes:<25,45+",
+    }

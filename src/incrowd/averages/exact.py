@@ -18,11 +18,11 @@ class HansenMukherjee:
     """The cheapest classes of one column.
 
     Claim.  Some optimum has classes of k to 2k − 1 rows that are next to each other in order.
-    Argument.  Rows of two classes change places, their sizes kept, so that the lower ones are in
-    the class with the lower average: neither squares nor distances from the two averages sum to
-    more, and averages of their own make them no more either.  A class of 2k rows or more splits
-    in order into two that cost no more.  What is left is a shortest path over the places between
-    rows.  Costs are whole numbers here (times the least common multiple of the sizes).
+    Argument.  The sorted rows are handed out to the averages in order, as many to each as before:
+    neither squares nor distances from these sum to more, and averages of their own make them no
+    more either.  A class of 2k rows or more splits in order into two that cost no more.  What is
+    left is a shortest path over the places between rows.  Costs are whole numbers here: times the
+    least common multiple of the sizes.
     """
 
     id = "hansen-mukherjee"

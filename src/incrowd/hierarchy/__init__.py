@@ -11,6 +11,7 @@ from incrowd.hierarchy.keep import Keep
 from incrowd.hierarchy.ladder import Ladder, Source
 from incrowd.hierarchy.prefix import Prefix
 from incrowd.hierarchy.ranges import Ranges
+from incrowd.hierarchy.rounding import EndCodes, Rounding
 from incrowd.hierarchy.spec import parse
 from incrowd.hierarchy.suppression import Suppression
 from incrowd.hierarchy.tree import STAR, Tree
@@ -21,6 +22,7 @@ __all__ = [
     "Bands",
     "Cost",
     "Dates",
+    "EndCodes",
     "Explicit",
     "HierarchyFile",
     "HierarchyRows",
@@ -31,6 +33,7 @@ __all__ = [
     "Ncp",
     "Prefix",
     "Ranges",
+    "Rounding",
     "Source",
     "Stars",
     "Suppression",

@@ -16,9 +16,10 @@ from incrowd.hierarchy.ladder import Source
 from incrowd.hierarchy.missing import sparing
 from incrowd.hierarchy.prefix import Prefix
 from incrowd.hierarchy.ranges import Ranges
+from incrowd.hierarchy.rounding import EndCodes, Rounding
 from incrowd.hierarchy.suppression import Suppression
 
-RULES = ("interval", "bands", "prefix", "keep", "date", "range", *KINDS, "none")
+RULES = ("interval", "bands", "prefix", "keep", "date", "range", "round", "codes", *KINDS, "none")
 ORDERED = re.compile(r"(range:(?:[^,]*,)*\s*order=)([^,]+)")
 """How a range names the file of its order."""
 ALLOWED = (
@@ -36,7 +37,8 @@ def parse(text: str, folder: str | Path = ".") -> Source:
         (characters masked from the end), ``keep:N1,N2,…`` (first characters kept), ``date`` or
         ``date:year,decade`` (see ``Dates``), also ``date:format=%d/%m/%Y``, ``range`` or
         ``range:round=5,most=20`` (see ``Ranges``), ``mean``, ``median`` or ``centroid`` (see
-        ``Averages``), ``none``, or a file's path.
+        ``Averages``), ``round:5,10`` (multiples), ``codes:<18,90+`` (top and bottom codes),
+        ``none``, or a file's path.
         A file that is called like a rule is written with its folder: ``./date``.
     folder: where a relative path starts.
 
@@ -60,6 +62,10 @@ def parse(text: str, folder: str | Path = ".") -> Source:
         return Ranges.parse(rest, folder)
     if rule == "bands":
         return Bands.parse(rest)
+    if rule == "round":
+        return Rounding(tuple(_width(part, text) for part in parts))
+    if rule == "codes":
+        return EndCodes.parse(rest)
     if rule in KINDS:
         return Averages.parse(rule, rest)
     path = Path(folder) / text.strip()

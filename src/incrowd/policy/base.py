@@ -146,8 +146,8 @@ class Policy:
         {},
         Option(
             "texts by column",
-            "how a column is generalized: `interval:5,10`, `range`, `prefix:1,2`, `date`, `none`, "
-            "or a file with lines `leaf;level1;…;*`",
+            "how a column is generalized: `interval:5,10`, `range`, `mean`, `prefix:1,2`, `date`, "
+            "`none`, or a file with lines `leaf;level1;…;*`",
             "--hierarchy",
             "COL=SPEC",
             file=True,

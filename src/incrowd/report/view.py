@@ -22,6 +22,7 @@ from incrowd.report.counts import class_sizes
 from incrowd.tables.base import Column, Table
 from incrowd.text.units import Number
 
+PUBLIC_RULES = ("interval", "prefix", "date", "bands", "keep", "round", "codes")
 COSTS = ("level", "ncp", "stars")  # others are files or values of the publisher's own
 
 
@@ -256,7 +257,7 @@ def how(hierarchy: Any) -> str:
     if hierarchy is None or hierarchy == "none":
         return "suppressed"
     rule = str(hierarchy).partition(":")[0]
-    if isinstance(hierarchy, str) and rule in ("interval", "prefix", "date", "bands", "keep"):
+    if isinstance(hierarchy, str) and rule in PUBLIC_RULES:
         return f"{hierarchy}, then suppressed"
     if rule == "range":
         return "the smallest interval that holds its class"
