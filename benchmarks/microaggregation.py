@@ -3,7 +3,7 @@
     python benchmarks/microaggregation.py DATA [CASE ...] [--out FILE]
 
 DATA is a folder with adult.csv and cup.csv; NHEFS comes from the package ``causaldata``.  A line of
-the table in microaggregation.md per case: SSE/SST in percent, all columns in units of their standard
+the table in microaggregation.md per case: SSE/SST in percent, each column by its standard
 deviation, of MDAV, V-MDAV and what ``auto`` takes, its bound, the gap and processor seconds.  The
 independent checker counts each release again.
 """

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from incrowd.averages.axes import Axis, Ints, cost_of, members_of, priced
-from incrowd.averages.bound import pair_prices
+from incrowd.averages.bound import prices_of
 from incrowd.averages.catalog import METHODS, Averaging, averaging, chosen
 from incrowd.averages.exact import HansenMukherjee
 from incrowd.averages.strata import Points, points_of, strata_of
@@ -155,7 +155,8 @@ def released(
         if best is not None:
             exact += best
         else:
-            prices[stratum] = np.floor(pair_prices(points, context.stop) * (scale * QUANTUM))
+            price = prices_of(points, context.seed, context.stop)
+            prices[stratum] = np.floor(price * (scale * QUANTUM))
     averaged = Averaged(axes, classes, prices, cost_of(axes, members_of(classes)))
     cost = int(averaged.cost * scale)
     bound = min(cost, int(exact * scale + Fraction(int(prices.sum()), QUANTUM)))

@@ -10,8 +10,7 @@ weight each.  Centroids are measured by all their columns together.  The sum is 
 
 Bound.  Rows that lack the same cells and vary in one column: the cheapest classes are runs in
 order, of k to 2k − 1 rows (see ``docs/explanation/averages.md``), and a shortest path finds them.
-Several columns: prices, each no more than half what the row's k − 1 nearest are apart from it,
-over k; over a class these sum to no more than it costs.
+Several columns: prices that sum to no more over a class than it costs (``nearest.py``).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,14 +24,13 @@ from numpy.typing import NDArray
 
 from incrowd.checker.delimited import MARK
 from incrowd.checker.files import Proof
+from incrowd.checker.nearest import require_cheap
 from incrowd.checker.recheck import classes_of, require_permutation, require_size
 from incrowd.checker.rejection import RejectedError, require
 
 Ints = NDArray[np.int64]
 KINDS = ("mean", "median", "centroid")
 LONGEST, DIGITS = 60, 18
-MARGIN, FAR = 1e-10, 2e-14  # of doubles: a share, and of the square of the farthest coordinate
-BLOCK = 1 << 22  # pairs of rows looked at together
 
 
 class Column(NamedTuple):
@@ -257,7 +255,8 @@ def least(
     for rows in lacking.values():
         able = [c for c in columns if len({c.numbers[row] for row in rows}) > 1 and c.price]
         if len(able) > 1:
-            require_cheap(able, rows, k, own[rows], scale * quantum)
+            kinds = [c.kind == "median" for c in able]
+            require_cheap(places(able, rows), kinds, k, own[rows] / (scale * quantum))
             total += Fraction(sum(own[rows].tolist()), scale * quantum)
         elif able:
             numbers = sorted(x for x in (able[0].numbers[row] for row in rows) if x is not None)
@@ -290,25 +289,12 @@ def shortest(rising: list[Fraction], k: int, kind: str) -> Fraction:
     return found / (unit if kind == "median" else unit * unit)
 
 
-def require_cheap(
-    columns: Sequence[Column], rows: Sequence[int], k: int, price: Ints, unit: int
-) -> None:
-    """Reject a price above half what the row's k − 1 nearest are apart from it, over k."""
+def places(columns: Sequence[Column], rows: Sequence[int]) -> NDArray[np.float64]:
+    """Return rows as points: squares (or distances) between coordinates are what they cost."""
     place = np.zeros((len(rows), len(columns)))
     for j, column in enumerate(columns):
         numbers = [column.numbers[row] or Fraction(0) for row in rows]
         middle = sorted(numbers)[len(numbers) // 2]
         scale = float(column.price) if column.kind == "median" else float(column.price) ** 0.5
         place[:, j] = [float(x - middle) * scale for x in numbers]
-    doubt = FAR * len(columns) * (1 + float(np.abs(place).max())) ** 2
-    step = max(1, BLOCK // len(rows))
-    for first in range(0, len(rows), step):
-        block = place[first : first + step]
-        apart = np.zeros((len(block), len(rows)))
-        for j, column in enumerate(columns):
-            way = np.abs(block[:, j : j + 1] - place[:, j])
-            apart += way if column.kind == "median" else way * way
-        nearest = np.partition(apart, k - 1, axis=1)[:, :k]  # with the row itself, at 0
-        most = (nearest.sum(axis=1) / (2 * k) * (1 - MARGIN) - doubt) * unit
-        fine = price[first : first + step] <= np.maximum(most, 0)
-        require(bool(fine.all()), "a row's price is too high")
+    return place
