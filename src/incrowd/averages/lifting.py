@@ -99,8 +99,8 @@ def lift(
     Prices that are lawful stay so.  near: the k − 1 rows nearest to each, one lawful class.
 
     A set A of k rows with i undercuts the best so far only if it costs less than its prices, that
-    of i raised by the best.  Of these let that of o be the greatest.  Two rows of A that are d apart
-    cost d/2 alone, so all are nearer to i than 2k times the price of o, and so is o.
+    of i raised by the best.  Let that of o be the greatest of these.  Two rows of A, d apart, cost
+    d/2 alone, so all are nearer to i than 2k times the price of o, and so is o.
     """
     n, m = place.shape
     apart = np.zeros(n)

@@ -2,14 +2,15 @@
 
 Two ways, of which one is enough.
 
-*Pairs.*  A class T costs at least Σ d(i, j) / |T| over its pairs, so a row may be priced at half the
-sum of its k − 1 nearest d, over k; for squares and distances.
+*Pairs.*  A class T costs at least Σ d(i, j) / |T| over its pairs, so a row may be priced at half
+the sum of its k − 1 nearest d, over k; for squares and distances.
 
 *Sets of k rows*, for squares.  If no k rows are priced above what they cost as one class, no larger
-class is: its classes of k rows cost (k − 1)/(s − 1) of it on average and hold k/s of its prices.  Sets
-are searched depth first, each from its row of the highest price, u.  All others of a set that is priced
-above its cost are nearer to that row than 2k·u, for two rows that are d apart cost d/2.  Of a rows with
-centre c, of k, the class costs at least their squares about c and (a/k)·|x − c|² for each row x to come.
+class is: its classes of k rows cost (k − 1)/(s − 1) of it on average and hold k/s of its prices.
+Sets are searched depth first, each from its row of the highest price, u.  All others of a set that
+is priced above its cost are nearer to that row than 2k·u, for two rows that are d apart cost d/2.
+Of a rows with centre c, of k, the class costs at least their squares about c and (a/k)·|x − c|² for
+each row x to come.
 Both are proved in docs/explanation/averages.md.
 """
 
