@@ -5,6 +5,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,104 @@ def test_leaves_the_whole_for_a_part() -> None:
     new = [("x", "z"), ("z", "x"), ("z", "z"), ("z", "z"), ("z", "z")]
     earlier = pl.DataFrame([("*", "*")] * 3, schema=QI, orient="row")
     assert extend(pl.DataFrame(new, schema=QI, orient="row"), earlier, 3).cost == 4
+
+
+def least_with_ranges(
+    new: list[tuple[int, str]], published: set[tuple[str, str]], k: int
+) -> Fraction | None:
+    """The least cost with ages as ranges and jobs as stars, by trying everything."""
+    at = [tuple(map(int, age.split("-"))) for age, _ in published if "-" in age]
+    every = [x for both in at for x in both] + [age for age, _ in new]
+    width = max(max(every) - min(every), 1)
+
+    def placed(x: int) -> int:
+        return (2 * 10**6 * (x - min(every)) + width) // (2 * width)
+
+    def join(row: tuple[int, str]) -> Fraction | None:
+        costs = []
+        for age, job in published:
+            low, high = (age if "-" in age else f"{age}-{age}").split("-") if age != "*" else "aa"
+            if job not in (row[1], "*") or (age != "*" and not int(low) <= row[0] <= int(high)):
+                continue
+            lost = 10**6 if age == "*" else placed(int(high)) - placed(int(low))
+            costs.append(Fraction(lost, 10**6) + (job == "*"))
+        return min(costs, default=None)
+
+    def together(rows: list[tuple[int, str]]) -> Fraction:
+        ages = [age for age, _ in rows]
+        lost = Fraction(placed(max(ages)) - placed(min(ages)), 10**6)
+        return len(rows) * (lost + (len({job for _, job in rows}) > 1))
+
+    joins, best = [join(row) for row in new], None
+    for chosen in itertools.product([False, True], repeat=len(new)):
+        if any(joins[i] is None for i, joined in enumerate(chosen) if joined):
+            continue
+        paid = sum(
+            (joins[i] or Fraction(0) for i, joined in enumerate(chosen) if joined), Fraction(0)
+        )
+        rest = [i for i, joined in enumerate(chosen) if not joined]
+        for blocks in partitions(rest, k):
+            cost = paid + sum(together([new[i] for i in block]) for block in blocks)
+            best = cost if best is None or cost < best else best
+    return best
+
+
+def test_ranges_against_everything() -> None:
+    """Tests joins of earlier ranges, values and stars, bounds, truth, and costs near the least."""
+    rng, paid, least, joined, texts = random.Random(3), Fraction(0), Fraction(0), 0, set()
+    for _ in range(120):
+        new = [(rng.randint(20, 40), rng.choice("xy")) for _ in range(rng.randint(1, 5))]
+        ages = ["*", "25", "18-30", "25-33", "30-44", "22-26"]
+        published = {(rng.choice(ages), rng.choice("xy*")) for _ in range(rng.randint(1, 4))}
+        k = rng.choice([2, 3])
+        best = least_with_ranges(new, published, k)
+        earlier = pl.DataFrame(sorted(published) * k, schema=["age", "b"], orient="row")
+        table = pl.DataFrame(new, schema=["age", "b"], orient="row")
+        asked: dict[str, Any] = {"hierarchies": {"age": "range"}, "order": "keep"}
+        if best is None:
+            with pytest.raises(ic.NoLawfulReleaseError):
+                extend(table, earlier, k, **asked)
+            continue
+        release = extend(table, earlier, k, **asked)
+        assert release.verify()
+        assert release.data.rows()[: earlier.height] == earlier.rows()
+        added = release.data.rows()[earlier.height :]
+        assert min(Counter(map(tuple, release.data.rows())).values()) >= k
+        for (age, job), (shown, other) in zip(new, added, strict=True):
+            low, _, high = shown.partition("-")
+            assert shown == "*" or int(low) <= age <= int(high or low)
+            assert other in (job, "*")
+        cost = Fraction(str(release.cost)).limit_denominator(10**6)
+        assert float(release.lower_bound) <= best + Fraction(1, 10**9) and best <= cost
+        paid, least, joined = paid + cost, least + best, joined + release.joined
+        texts |= {shown for shown, _ in added}
+    assert joined and texts & {"18-30", "25-33", "30-44", "22-26"} and texts - {*ages}
+    assert paid <= Fraction(102, 100) * least
+
+
+@pytest.mark.parametrize("rule", ["range", "range:round=5,most=15", "range:show={low} to {high}"])
+def test_ranges_join_ranges(rule: str, tmp_path: Path) -> None:
+    """Tests from the command line that a later half joins an earlier one, and is held back."""
+    rng = random.Random(1)
+    rows = [(rng.randint(20, 60), rng.choice("xy"), rng.choice("fgh")) for _ in range(80)]
+    table = pl.DataFrame(rows, schema=["age", "job", "ill"], orient="row")
+    files = [tmp_path / name for name in ("first.csv", "new.csv", "out.csv", "both.csv")]
+    table[:50].write_csv(files[0])
+    table[50:].write_csv(files[1])
+    asked = ["-k", "3", "-q", "--order", "keep", "--sensitive", "ill", "--hierarchy", f"age={rule}"]
+    run = CliRunner().invoke
+    made = run(cli, ["anonymize", str(files[0]), "-o", str(files[2]), *asked])
+    assert made.exit_code == 0, made.output
+    done = run(
+        cli, ["anonymize", str(files[1]), "-o", str(files[3]), "--existing", str(files[2]), *asked]
+    )
+    assert done.exit_code == 0, done.output
+    before, after = (pl.read_csv(file, infer_schema=False) for file in files[2:])
+    assert after[:50].equals(before)
+    assert after.group_by("age", "job").len()["len"].min() >= 3
+    assert {*after["age"][50:]} & {age for age in before["age"] if not age.isdecimal()}
+    held = extend(table[50:], before, 3, sensitive="ill", hierarchies={"age": rule}, hold_back=True)
+    assert held.verify() and held.caution is None
 
 
 PEOPLE = pl.DataFrame(

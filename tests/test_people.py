@@ -1,6 +1,7 @@
 """Tests of classes that are counted in people."""
 
 import json
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from incrowd.policy import Policy
 from incrowd.privacy.base import Group
 from incrowd.privacy.people import People
 from incrowd.proof.prove import prove
+from incrowd.published.verification import verify_release
 from incrowd.tables.native import from_native
 from oracle import join_cost, optimum
 
@@ -209,8 +211,6 @@ def test_rows_of_one_person_are_no_class(folder):
         ({"person": "nobody"}, "person"),
         ({"person": "pid", "keep": "pid"}, "both keep and person"),
         ({"person": "pid", "qi": ["pid", "x"], "keep": "s"}, "both qi and person"),
-        ({"person": "pid", "sensitive": "s", "l": 2, "l_kind": "entropy"}, "counts rows"),
-        ({"person": "pid", "sensitive": "s", "t": 0.3}, "counts rows"),
         ({"person": "pid", "l": 2}, "name them with --sensitive"),
         ({"person": "pid", "suppress_rows": 3}, "suppress_rows is not served with person"),
     ],
@@ -279,8 +279,6 @@ def test_one_person_alone_hides_in_no_crowd():
 def test_what_cannot_count_people_says_so(folder):
     """Tests the commands and calls that do not serve persons yet."""
     for asked in (
-        "verify out.csv --original in.csv -k 2 --person pid --sensitive s",
-        "frontier in.csv --k 2:3 --person pid --sensitive s",
         "anonymize in.csv -o new.csv -k 2 --person pid --sensitive s --existing out.csv",
         "anonymize in.csv -o new.csv -k 2 --person pid --sensitive s --suppress-rows 2",
     ):
@@ -288,7 +286,58 @@ def test_what_cannot_count_people_says_so(folder):
         assert done.exit_code == 2, asked
         assert "person" in done.stderr or "people" in done.stderr
     with pytest.raises(OutOfScopeError):
-        ic.frontier(pl.read_csv(ROWS.encode()), [2], person="pid", sensitive="s")
+        ic.frontier(pl.read_csv(ROWS.encode()), [2], person="pid", pseudonym="pid", sensitive="s")
+
+
+@settings(max_examples=15, deadline=None)
+@given(visits())
+def test_a_frontier_counts_people(given_) -> None:
+    """Tests costs and bounds at each k against brute force."""
+    frame, k = given_
+    found = ic.frontier(frame, range(1, k + 1), person="pid", id="s")
+    for point in found.points:
+        best = least(frame, point.k)
+        assert best is not None
+        assert point.bound_units <= best <= point.cost_units
+
+
+def stands_above(released: tuple[str, ...], original: tuple[str, ...]) -> bool:
+    return all(a in (b, "*") for a, b in zip(released[:2], original[:2], strict=True))
+
+
+@settings(max_examples=60, deadline=None)
+@given(visits(), st.booleans(), st.booleans(), st.randoms())
+def test_verify_without_a_proof_counts_people(given_, persons, keeps, random) -> None:
+    """Tests yes and no against all ways to say which original row a released row is."""
+    frame, k = given_
+    asked = {"person": "pid"} if persons else {"id": "pid"}
+    k = min(k, frame.height)
+    role = {"sensitive": "s"} if keeps else {"id": [*asked.get("id", "").split(), "s"]}
+    release = ic.anonymize(frame, k=k, order="keep", **{**asked, **role})
+    rows = release.data.rows()
+    random.shuffle(rows)
+    shown = pl.DataFrame(rows, schema=release.data.columns, orient="row")
+    policy = Policy(k=k, person="pid", **({"sensitive": "s"} if keeps else {"id": "s"}))
+    verdict = verify_release(from_native(frame), from_native(shown), policy)
+    before = frame.select("x", "y", "s", "pid").rows()
+
+    def lawful(order: tuple[int, ...]) -> bool:
+        pairs = [(rows[i], before[j]) for i, j in enumerate(order)]
+        if not all(stands_above(a, b) and (not keeps or a[2] == b[2]) for a, b in pairs):
+            return False
+        people: dict[Any, set[str]] = {}
+        for a, b in pairs:
+            people.setdefault(a[:2], set()).add(b[3])
+        return min(map(len, people.values())) >= k
+
+    can_be = any(map(lawful, permutations(range(len(rows)))))
+    assert not persons or can_be
+    if verdict.lawful:
+        assert can_be
+    elif can_be:
+        assert "not decided" in verdict.reasons[0]
+    if not can_be:
+        assert not verdict.lawful
 
 
 def test_a_policy_file_names_persons(tmp_path):

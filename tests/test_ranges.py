@@ -88,6 +88,74 @@ def test_dates_and_listed_values(tmp_path: Path) -> None:
     assert release.verify()
 
 
+SHOWN = ["{low} to {high}", "[{low}, {high}]", "from {low} up to {high}", "{low}e{high}x"]
+
+
+@pytest.mark.parametrize("show", SHOWN)
+def test_a_template_writes_the_ends_and_is_read_back(show: str, tmp_path: Path) -> None:
+    """Tests the cells against those without a template, the proof, and verification without one."""
+    table, run = people(30), CliRunner()
+    table.write_csv(tmp_path / "in.csv")
+    plain = released(table, hierarchies={"age": "range:most=15"})
+    rule = f"range:most=15,show={show}"
+    roles = ["--qi", "age,school", "--sensitive", "secret", "--keep", "day", "--hierarchy"]
+    out, proof = tmp_path / "out.csv", tmp_path / "out.proof"
+    made = run.invoke(
+        cli,
+        ["anonymize", str(tmp_path / "in.csv"), "-o", str(out), "-k", "3", *roles, f"age={rule}",
+         "--proof", str(proof), "--order", "keep", "--seed", "1"],
+    )  # fmt: skip
+    assert made.exit_code == 0, made.output
+    cells, ranges = pl.read_csv(out)["age"].cast(pl.String), 0
+    for old, new in zip(plain.data["age"], cells, strict=True):
+        low, hyphen, high = old.partition("-")
+        ranges += bool(hyphen)
+        assert new == (show.format(low=low, high=high) if hyphen else old)
+    assert ranges
+    asked = ["verify", str(out), "--original", str(tmp_path / "in.csv")]
+    assert run.invoke(cli, [*asked, "--proof", str(proof)]).exit_code == 0
+    proven = [*asked, "--proof", str(proof), "--hierarchy"]
+    assert run.invoke(cli, [*proven, f"age={rule}"]).exit_code == 0
+    assert run.invoke(cli, [*proven, "age=range:most=15"]).exit_code == 1
+    assert run.invoke(cli, [*proven, f"age={rule}!"]).exit_code == 1
+    without = [*asked, "-k", "3", *roles]
+    assert run.invoke(cli, [*without, f"age={rule}"]).exit_code == 0
+    assert run.invoke(cli, [*without, "age=range:most=15"]).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "show", "said"),
+    [
+        ([1, 2], "{low}", "once each"),
+        ([1, 2], "{high} to {low}", "once each"),
+        ([1, 2], "{low} {mid} {high}", "no other braces"),
+        ([1, 2], "{low}{high}", "nothing stands between"),
+        ([1, 2], "{low}\n{high}", "does not print"),
+        ([1, 12, 2, 32], "{low}2{high}", "two ranges may read alike"),  # 1 2 32, 12 2 2
+        (["1", "5", "1e5"], "{low}e{high}", "reads like a range"),
+        ([-2, 3], "{low}-{high}", "two ranges may read alike"),
+    ],
+)
+def test_templates_that_are_none(cells: list[Any], show: str, said: str) -> None:
+    """Tests that what can be read in two ways is refused, and no cell is told."""
+    with pytest.raises(HierarchyError, match=said):
+        ic.anonymize(
+            pl.DataFrame({"x": cells}), 2, qi=["x"], hierarchies={"x": f"range:show={show}"}
+        )
+
+
+def test_listed_values_that_end_like_what_stands_between_want_a_template(tmp_path: Path) -> None:
+    """Tests that ``a.`` and ``a`` are refused with two dots, and served with another text."""
+    (tmp_path / "order.txt").write_text("a\na.\n.b\nb\n")
+    table, rule = pl.DataFrame({"x": ["a", "a.", ".b", "b"]}), f"range:order={tmp_path}/order.txt"
+    with pytest.raises(HierarchyError, match="read alike"):
+        ic.anonymize(table, 2, qi=["x"], hierarchies={"x": rule})
+    rules = {"x": f"{rule},show={{low}} to {{high}}"}
+    release = ic.anonymize(table, 2, qi=["x"], hierarchies=rules, order="keep", seed=1)
+    assert release.data["x"].to_list() == ["a to a.", "a to a.", ".b to b", ".b to b"]
+    assert release.verify()
+
+
 @pytest.mark.parametrize("rule", ["range", "range:round=5,most=20", "range:cost=values"])
 def test_a_proof_is_accepted_and_says_what_was_asked(rule: str, tmp_path: Path) -> None:
     """Tests files, proof and statement, the options held against the proof, and a changed cell."""
@@ -201,17 +269,10 @@ def test_one_number_in_two_texts_does_not_go_with_stars() -> None:
         ic.anonymize(table, 3, qi=["x"], hierarchies=rules, cost="stars")
 
 
-def rest_of(table: pl.DataFrame, **asked: Any) -> Any:
-    """A release of the second half beside that of the first, by trees."""
-    first = released(table[: ROWS // 2], hierarchies={"age": "interval:5"})
-    return released(table[ROWS // 2 :], existing=first.data, **asked)
-
-
 REFUSED: dict[str, Callable[..., Any]] = {
     "datafly": lambda t, **a: released(t, method="datafly", **a),
     "incognito": lambda t, **a: released(t, method="incognito", **a),
     "m-approximation": lambda t, **a: released(t, method="m-approximation", **a),
-    "existing": rest_of,
     "linked": lambda t, **a: released(t, linked=[["age", "school"]], **a),
     "veil": lambda t, **a: released(t, veil="0.1", **a),
     "distance": lambda t, **a: released(
@@ -305,7 +366,7 @@ def test_a_policy_file_finds_its_order(tmp_path: Path) -> None:
     policy = tmp_path / "sub" / "policy.toml"
     policy.write_text(
         'k = 3\nqi = ["school"]\nkeep = ["day", "age"]\nsensitive = ["secret"]\n'
-        '[hierarchies]\nschool = "range:most=1,order=schools.txt"\n'
+        '[hierarchies]\nschool = "range:most=1,order=schools.txt,show={low}, order={high}"\n'
     )
     source = ic.Policy.read(policy).sources()["school"]
-    assert str(source) == "range:order=schools.txt,most=1"
+    assert str(source) == "range:order=schools.txt,most=1,show={low}, order={high}"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from incrowd.frontiers import frontier as frontier
     from incrowd.policy import Policy as Policy
     from incrowd.policy.guess import guess as guess
+    from incrowd.proof.verified import verify as verify
     from incrowd.release import Release as Release
     from incrowd.run.events import Event as Event
     from incrowd.run.stop import Stop as Stop
@@ -53,6 +54,7 @@ _HOME = {
     "measure": "incrowd.measures",
     "open_table": "incrowd.tables.files",
     "republish": "incrowd.series.front",
+    "verify": "incrowd.proof.verified",
 }
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]

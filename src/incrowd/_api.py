@@ -8,6 +8,7 @@ from typing import Any, Unpack
 from incrowd.averages.of_table import encoded as encoded_averages
 from incrowd.averages.of_table import released as released_averages
 from incrowd.averages.of_table import require_averaging, rules_of
+from incrowd.combinations.solving import released as released_protecting
 from incrowd.constraints.capped import solve_capped
 from incrowd.constraints.plan import is_constrained, plan_of
 from incrowd.deletion.of_table import released as released_deleting
@@ -16,12 +17,13 @@ from incrowd.encoding.encoded import Coded, coded, edit_for, shuffled
 from incrowd.encoding.pseudonyms import with_pseudonyms
 from incrowd.encoding.suppressed_rows import without_rows
 from incrowd.errors import InputError
+from incrowd.existing.ends import ends_beyond
 from incrowd.existing.of_table import extended
 from incrowd.existing.of_table import require_servable as require_extendable
 from incrowd.hierarchy.averages import Averages
 from incrowd.persons.records import solve_records
 from incrowd.policy.arguments import Arguments, policy_of
-from incrowd.policy.base import OPTIONS, Policy
+from incrowd.policy.base import OPTION, OPTIONS, Policy
 from incrowd.policy.derive import derived
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.policy.options import documented, taking
@@ -45,12 +47,14 @@ from incrowd.tables.files import open_table
 from incrowd.tables.key_file import key_in
 from incrowd.veil.release import veiled
 
+UNSAID_K: int = OPTION["k"].default
+
 
 @taking(OPTIONS)
 @documented(OPTIONS)
 def anonymize(
     data: Any,
-    k: int = 5,
+    k: int = UNSAID_K,
     *,
     policy: Policy | str | Path | None = None,
     existing: Any = None,
@@ -107,7 +111,7 @@ def release_of(
         if existing is None:
             return _release_of(source, policy, tell, stop)
         require_extendable(policy)
-        start = begun(source, policy, tell, stop)
+        start = begun(source, policy, tell, stop, existing)
         return extended(start.table, existing, policy, start.context)
 
 
@@ -123,7 +127,7 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
     keys = {name: key_in(file) for name, file in policy.pseudonym.items()}
     further: dict[str, int] = {}
     context = replace(start.context, listener=noting(further, start.context.listener))
-    veil = deleted = averaged = None
+    veil = deleted = averaged = protected = None
     with interruptible(context.stop):
         if start.rules:
             solved, averaged = released_averages(table, policy, start.rules, context)
@@ -131,6 +135,8 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
             asked = policy.delete_rows, start.method, context
             table, solved, deleted = released_deleting(table, *asked)
             units = deleted.units
+        elif policy.protect and source.rows:
+            solved, protected = released_protecting(table, policy, context)
         elif policy.veil is None or not source.rows:
             solved = searched(table, policy, start.method, context)
         else:
@@ -161,6 +167,7 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
         veil=veil,
         deleted=deleted,
         averaged=averaged,
+        protected=protected,
     )
     _ = release.class_of_row  # the independent re-check: raises unless all is as claimed
     return release
@@ -188,10 +195,13 @@ def begun(
     policy: Policy,
     listener: Listener = silent,
     stop: Stop | None = None,
+    existing: Source | None = None,
     *,
     averages: bool = False,
 ) -> Start:
     """Begin a run, as all do that search a table: give roles, encode, and say with what to search.
+
+    Ranges reach to the ends of those that an earlier release (``existing``) shows.
 
     Parameters
     ----------
@@ -206,7 +216,8 @@ def begun(
     rules = rules_of(policy) if averages else {}
     require_averaging(policy, rules)
     source = derived(source, policy.derive, policy.na)
-    table = encoded_averages(source, policy, rules) if rules else coded(source, policy)
+    beyond = None if existing is None else ends_beyond(source, existing, policy)
+    table = encoded_averages(source, policy, rules) if rules else coded(source, policy, beyond)
     told = in_user_units(listener, table.instance.scale)
     method = policy.method if rules else configured(policy.method, policy.reductions)
     return Start(table, method, Context(policy.search_seed, stop, told, policy.threads), rules)

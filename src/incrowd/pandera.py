@@ -45,7 +45,7 @@ def is_k_anonymous(k: int, qi: str | Sequence[str]) -> Check:
 
     Raises
     ------
-    InputError: k is no whole number of at least 1.
+    InputError: k is not a whole number of at least 1.
     """
     return Check(_holds, name=NAME, error=_said(k, qi), k=whole(k, "k"), qi=qi)
 

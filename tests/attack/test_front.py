@@ -127,7 +127,7 @@ def test_no_message_tells_a_cell():
     with pytest.raises(InputError, match="row 3, column 'a'") as caught:
         ic.attack(release, frame, k=2, attacks="linkage")
     assert "secret" not in str(caught.value)
-    with pytest.raises(InputError, match="2 released rows can be no row") as caught:
+    with pytest.raises(InputError, match="2 released rows cannot be rows") as caught:
         ic.attack(pl.DataFrame({"a": ["secret1"] * 4}), frame, k=2, attacks="linkage")
     assert "secret" not in str(caught.value)
 

@@ -14,12 +14,14 @@ from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.row_sets import RowSets, sheet_of
 from incrowd.bounds.support import support_prices
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.lattice.emission import new_sink
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.run.stop import Stop
 from oracle import join_cost, optimum
 from solvers.engine.engine_samples import KINDS, prices_hold, random_tables
+from solvers.ranged_tables import ranged_tables
 
 UNIT = 7
 
@@ -187,3 +189,30 @@ def test_a_search_that_is_too_long_is_given_up(steps: int, monkeypatch) -> None:
     prices: Prices = wide.wide_prices(instance, 4, Stop())
     assert prices_hold(instance, 4, prices.price, prices.quantum)
     assert prices.bound(instance.counts) > 0
+
+
+@pytest.mark.parametrize("most", [False, True])
+def test_ranges(most: bool) -> None:
+    """Tests what sets cost of columns with intervals, prices that hold, and the bound.
+
+    With a widest interval sets may seem cheaper than they are: prices hold all the more.
+    """
+    cheaper = raised = 0
+    for instance, rng in ranged_tables(35 + most, 60, (3, 8), most):
+        k = int(rng.integers(2, min(4, instance.rows + 1)))
+        sheet = sheet_of(instance)
+        for copies in combinations(range(instance.rows), k):
+            rows = instance.copies[list(copies)]
+            hidden = (sheet.node[rows] != sheet.node[rows[0]]).any(axis=0)
+            costs = {int(sheet.weight[r][hidden].sum()) for r in rows}
+            assert max(costs) <= join_cost(instance, copies)
+            if all(t.straight for t in instance.trees if isinstance(t, RangeFamily)):
+                assert costs == {join_cost(instance, copies)}
+            cheaper += max(costs) < join_cost(instance, copies)
+        found, better = wide.row_prices(instance, k, Stop())
+        best = optimum(instance, KAnonymity(k))
+        if found is not None and best is not None:
+            assert not broken_sets(instance, k, found.price, found.quantum)
+            assert found.bound(instance.counts) <= best
+            raised += better
+    assert bool(cheaper) == most and raised > 5

@@ -1,10 +1,13 @@
 """Tests of the price inequality checked by sets of rows, against brute force over patterns."""
 
+from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from proof_samples import Forger, broken_pattern, coded, problems, write_honest
@@ -14,9 +17,13 @@ from incrowd.bounds.row_sets import MEND, RowSets
 from incrowd.checker import crowds, inequality
 from incrowd.checker.rejection import RejectedError
 from incrowd.checker.verify import check
+from incrowd.cli import cli
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import from_codes
-from oracle import optimum
+from incrowd.published.ladders import ranges_of
+from oracle import join_cost, optimum
+from solvers.ranged_tables import ranged_tables
 
 QUANTUM = 12
 
@@ -135,3 +142,54 @@ def test_rules_and_odd_sets_do_not_go_with_rows() -> None:
         proof = SimpleNamespace(facts=facts, sets=SimpleNamespace(height=sets))
         with pytest.raises(RejectedError, match="no rules and no odd sets"):
             crowds.search_of(proof, law)
+
+
+@pytest.mark.parametrize("most", [False, True])
+def test_prices_by_rows_of_ranges(most: bool) -> None:
+    """Tests random prices against all sets of k rows; with a widest interval more are refused."""
+    outcomes = set()
+    for instance, rng in ranged_tables(200 + most, 200, (3, 9), most):
+        k, n = int(rng.integers(1, 4)), instance.rows
+        codes, own = instance.codes[instance.copies], ranges_of(instance.trees)
+        price = rng.integers(-100, 900, n) * 1000
+        if rng.random() < 0.5:  # these hold: what the cheapest set costs each row
+            sets = list(combinations(range(n), k))
+            price = np.array(
+                [min(join_cost(instance, s) for s in sets if r in s) for r in range(n)]
+            )
+        leaves, trees = [], []
+        for j, tree in enumerate(instance.trees):
+            if isinstance(tree, RangeFamily):
+                trees.append(own[tree.column].windows())
+                leaves.append(codes[:, j].astype(np.int64))
+            else:
+                one, table = coded((tree,), codes[:, [j]])
+                leaves, trees = leaves + one, trees + table
+        rows = inequality.merged(leaves, price, np.zeros(n, np.int64), trees, 1)
+        found = bool(list(crowds.violations(rows, k)))
+        broken = any(
+            price[list(some)].sum() > k * join_cost(instance, some)
+            for some in combinations(range(n), k)
+        )
+        straight = all(t.straight for t in instance.trees if isinstance(t, RangeFamily))
+        assert found >= broken and (found == broken or not straight)
+        outcomes.add((found, broken))
+    assert outcomes >= {(True, True), (False, False)} and ((True, False) in outcomes) == most
+
+
+def test_a_proof_by_rows_of_a_wide_table_with_ranges(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests a release whose bound comes from sets of rows, and that its proof is accepted."""
+    monkeypatch.setattr("incrowd.solvers.engine.pricing.affordable", lambda *_: 1000)
+    rng = np.random.default_rng(7)
+    columns = [f"c{j}" for j in range(25)]
+    center = rng.integers(0, 30, (7, 25)) + rng.integers(0, 4, (4, 7, 25))
+    pl.DataFrame(center.reshape(28, 25), columns).write_csv(tmp_path / "in.csv")
+    words = ["anonymize", str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "-k", "3"]
+    words += [w for name in columns for w in ("--hierarchy", f"{name}=range")]
+    done = CliRunner().invoke(cli, [*words, "--proof", str(tmp_path / "p")])
+    assert done.exit_code == 0, done.output
+    verdict = check(tmp_path / "out.csv", tmp_path / "in.csv", tmp_path / "p")
+    assert verdict.accepted and verdict.facts["bound"] > 0
+    assert verdict.proof is not None and verdict.proof.facts["search"] == "rows"

@@ -138,7 +138,7 @@ def odd_set(f: Forger) -> None:
     f.put("sets.parquet", pl.DataFrame({"set": 0, "row": 0, "weight": 0, "modulus": 2}))
 
 
-TWICE = "name one twice, or one that is no quasi-identifier"
+TWICE = "name one twice, or one that is not a quasi-identifier"
 OTHER = "other columns than"
 HIGH = "the prices of this row and others are too high"
 LIST = "does not list its groups"

@@ -16,6 +16,7 @@ EACH = 12
 """Forgeries of each honest proof; ``benchmarks/forgeries.py`` makes thousands."""
 TRIES = 60
 QUICK = ["only patterns of values", "charges are free", "shares smaller than they may be"]
+QUICK += ["prices of a combination for any k"]
 
 
 @pytest.mark.parametrize("name", RECIPES)

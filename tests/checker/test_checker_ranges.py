@@ -39,7 +39,7 @@ def test_texts_and_costs_of_all_intervals(seed: int) -> None:
                     assert price == cost
                 elif price is not None:  # only a rounded end reaches it, or it is the same number
                     assert family.label(min(low, code), max(high, code)) == label
-            for other in (f"{label}0", f"0{label}", label.replace(family.between, "—"), ""):
+            for other in (f"{label}0", f"0{label}", label.replace(family.shown.between, "—"), ""):
                 assert other in labels or own.pays(family.leaves[low], other) is None
 
 
@@ -92,6 +92,12 @@ RULE = {"kind": "numbers", "round": None, "most": None, "cost": "width"}
         {"kind": "order", "order": ["1", "5", "1..5"]},  # a value like an interval
         {"kind": "dates"},  # the values are none
         {"more": 1},
+        {"show": "{low}"},  # one end
+        {"show": "{high} to {low}"},
+        {"show": "{low}{high}"},  # nothing between
+        {"show": "{low} {mid} {high}"},
+        {"show": 5},
+        {"show": "{low}5{high}"},  # 5 5 1 is 5551 twice
     ],
 )
 def test_a_range_is_refused_that_is_none(change: dict) -> None:
@@ -117,3 +123,21 @@ def test_a_range_is_called_by_its_parts() -> None:
         ("interval:7", False),
     ]:
         assert checked.is_called(name, given) == fine
+    shown = given | {"show": "{low}, {high}"}
+    for name, fine in [
+        ("range:most=7,show={low}, {high}", True),
+        ("range:most=7", False),
+        ("range:most=7,show={low}", False),
+        ("range:show={low}, {high}", False),
+    ]:
+        assert checked.is_called(name, shown) == fine
+
+
+def test_a_template_is_read_back() -> None:
+    """Tests what a value pays under labels of a template, and that other texts are none."""
+    rungs = [("1", 0, "1", 0), ("5", 0, "5", 0), ("1", 1, "*", 10**6), ("5", 1, "*", 10**6)]
+    ladder = pl.DataFrame(rungs, ["leaf", "level", "label", "cost"], orient="row")
+    own = Intervals(RULE | {"show": "[{low}, {high})"}, ladder, "a")
+    assert own.pays("5", "[1, 5)") == 10**6
+    for other in ("1-5", "1, 5", "[1, 5", "[1,5)", "[5, 1)", "[1, 5))", "[[1, 5)"):
+        assert own.pays("5", other) is None

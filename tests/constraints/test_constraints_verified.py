@@ -74,7 +74,7 @@ def test_subgroup_in_another_order() -> None:
 REFUSED = [
     # constraints, part of the message, why
     ({"fixed": "ages"}, "fixed: no column is called 'ages'; did you mean 'age'?", "typo"),
-    ({"fixed": "ill"}, "'ill' is no quasi-identifier, so it is never changed anyway", "role"),
+    ({"fixed": "ill"}, "'ill' is not a quasi-identifier, so it is never changed anyway", "role"),
     ({"linked": ["city", "zip"]}, "linked takes a list of lists", "no list of lists"),
     ({"linked": [["city"]]}, "at least two columns", "alone"),
     ({"linked": [["city", "zip"], ["zip", "age"]]}, "'zip' is named twice", "twice"),

@@ -93,7 +93,7 @@ def test_undo_and_redo_everything(page: Page):
         ({"roles": {"age": "sensitiv"}}, "did you mean 'sensitive'"),
         ({"rules": {"age": "interval:x"}}, "not a number"),
         ({"rules": {"town": "interval:5"}}, "town"),
-        ({"rules": {"age": 5}}, "no text"),
+        ({"rules": {"age": 5}}, "not a text"),
         ({"further": {"k": 0}}, "k must be"),
         ({"further": {"k": "many"}}, "whole number"),
         ({"further": {"gap": 2}}, "at most 1"),
@@ -327,8 +327,8 @@ def test_an_analysis_may_be_a_notebook(tmp_path: Path):
     assert function_of(str(file))([1, 2, 3]) == 6
     for text, words in (
         (notebook("x = 1"), "no function analyse"),
-        ("[]", "is no notebook"),
-        ("{", "is no notebook"),
+        ("[]", "is not a notebook"),
+        ("{", "is not a notebook"),
     ):
         file.write_text(text)
         with pytest.raises(InputError, match=words):
@@ -524,7 +524,7 @@ def test_ranges_that_are_refused(page: Page):
     """Tests text without an order, an order that lacks a value, and one with a value twice."""
     before = page.get("state")
     assert "no place in its order" in page.refused("ask", rules={"town": "range"})
-    assert "no option" in page.refused("ask", rules={"age": "range:widest=3"})
+    assert "not an option" in page.refused("ask", rules={"age": "range:widest=3"})
     assert "no place" in page.refused("order", column="town", values=["Ulm", "Hof"])
     assert "twice" in page.refused("order", column="town", values=["Ulm", "Ulm"])
     twice = page.refused("order", column="town", values=["Ulm"], rule="range:order=file.txt")

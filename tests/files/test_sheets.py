@@ -115,7 +115,7 @@ def test_several_sheets(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read as one"):
         read(tmp_path / "d.xlsx")
     (tmp_path / "t.csv").write_text("a\n1\n")
-    with pytest.raises(InputError, match="is no workbook"):
+    with pytest.raises(InputError, match="is not a workbook"):
         read(tmp_path / "t.csv", sheet="a")
 
 

@@ -34,6 +34,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         (("--column", "zip", "--prefix", "1,2"), "10003;1000*;100**;*"),
         (("--column", "born", "--date"), "2011-02-15;2011-02;2011-Q1;2011;2010s;*"),
         (("--column", "job", "--frequency", "10"), "spy;rare (<10);*"),
+        (("--column", "zip", "--rule", "keep:2,4"), "10003;1000*;10*;*"),
+        (("--column", "age", "--rule", "bands:20,25,28+"), "22;20-24;*"),
     ],
 )
 def test_make_then_check(run: Run, options: tuple[str, ...], line: str) -> None:
@@ -102,6 +104,8 @@ def test_pipes(run: Run) -> None:
     ("arguments", "message"),
     [
         ((), "choose one of --interval, --quantiles"),
+        (("--rule", "range"), "each class gets an interval of its own"),
+        (("--rule", "kept:1"), "neither a rule nor a file"),
         (("--date", "--prefix", "1"), "found --prefix and --date"),
         (("--interval", "5,12"), "multiple of the one before"),
         (("--quantiles", "four"), "--quantiles 'four': expected whole numbers like 4 or 8,4,2"),

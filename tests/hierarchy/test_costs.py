@@ -126,8 +126,8 @@ def test_padding_is_free_under_explicit_costs(tmp_path: Path) -> None:
         ),
         ("A;0.5\nX;1\nY;1\nC;0\nD;0\n", r"lacks the cost of a label of .* the form '\*'"),
         ("a;0.5\nA;0.2\nX;1\nY;1\nC;0\nD;0\n*;1\n", r"line 2: a cost falls.* 0\.2, less.*line 1"),
-        ("A;cheap\n*;1\n", r"line 1: the cost is no number of 0 or more"),
-        ("*;1\nA;-1\n", r"line 2: the cost is no number of 0 or more"),
+        ("A;cheap\n*;1\n", r"line 1: the cost is not a number of 0 or more"),
+        ("*;1\nA;-1\n", r"line 2: the cost is not a number of 0 or more"),
         ("A;0.1234567\n*;1\n", r"line 1: the cost .* at most six decimals"),
         ("A;1\n\nA;2\n*;1\n", r"line 3: this label has another cost further up"),
         ("A;1;2\n*;1\n", r"line 1: expected label;cost, found 3 fields"),
@@ -146,7 +146,7 @@ def test_broken_explicit_costs(tmp_path: Path, lines: str, message: str) -> None
 def test_broken_costs_given_in_memory() -> None:
     """Tests that a mapping's mistakes name the form of the label."""
     for wrong, message in (
-        ({"A9": -1}, "label of the form 'a9': the cost is no number"),
+        ({"A9": -1}, "label of the form 'a9': the cost is not a number"),
         ({"A": 1, "X": 0, "*": 1}, "form 'a': a cost falls towards the root: 0, less than 1"),
     ):
         with pytest.raises(HierarchyError, match=message):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from exact_release import Spec, brute, by_milp
 
+from incrowd.errors import InputError
 from incrowd.instances import make, read
 from incrowd.instances.graph import Graph
 from incrowd.instances.table import ModelSpec
@@ -35,6 +36,9 @@ SMALL = {
     "three-dimensional-matching": {"side": 3, "triples": 5},
     "triangles-or-stars": {"vertices": 6, "parts": 3},
     "ternary-triangles": {"vertices": 7, "parts": 3},
+    "edge-cliques": {"r": 3, "vertices": 6, "parts": 3},
+    "disjoint-diversity-triangles": {"vertices": 5, "parts": 2},
+    "any-clique": {"h": 3, "vertices": 5, "edges": 6},
     "two-diversity-triangles": {"side": 3, "parts": 3},
     "three-diversity-triangles": {"side": 3, "parts": 3},
     "closeness-lift": {"rows": 8, "columns": 4, "values": 2},
@@ -65,6 +69,9 @@ def test_both_answers_occur():
         "ternary-triangles": {"vertices": 4, "parts": 1},
         "three-diversity-triangles": {"side": 2, "parts": 2},
         "half-clique": {"vertices": 8, "edges": 14},
+        "any-clique": {"h": 3, "vertices": 7, "edges": 7},
+        "edge-cliques": {"r": 3, "vertices": 4, "parts": 1},
+        "disjoint-diversity-triangles": {"vertices": 4, "parts": 1},
         "clique": {"h": 3, "vertices": 5, "edges": 5},
         "one-in-three-sat": {"variables": 3, "clauses": 3},
     }
@@ -82,6 +89,63 @@ def test_dense_triangle_problems(name):
     for seed in range(30):
         family, _ = make(name, seed, False, **options)
         check(family, brute(family.to_table()))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"r": 3, "vertices": 4, "parts": 1, "copies": 3},
+        {"r": 3, "vertices": 6, "parts": 2, "copies": 2},
+        {"r": 4, "vertices": 5, "parts": 1},
+        {"r": 4, "vertices": 7, "parts": 2},
+        {"r": 4, "vertices": 7, "parts": 2, "alphabet": "binary"},
+        {"r": 4, "vertices": 5, "parts": 1, "copies": 2, "alphabet": "binary"},
+        {"r": 5, "vertices": 5, "parts": 1, "alphabet": "binary"},
+    ],
+)
+def test_edge_cliques(options):
+    """Tests edge-cliques with other cliques, copies and alphabets; a clique's k is C(r, 2)."""
+    r, copies = options["r"], options.get("copies", 1)
+    for seed in range(4):
+        family, answer = make("edge-cliques", seed, seed < 2, **options)
+        table = family.to_table()
+        assert table.model.k == copies * r * (r - 1) // 2
+        found = brute(table)
+        check(family, found)
+        if answer is not None:
+            assert found == family.cost_of(answer)
+
+
+def test_edge_cliques_told_from_stars():
+    """Tests that the edges at one vertex, as many as a clique has, do not reach the threshold.
+
+    With r = 3 the binary table could not tell them apart, so it is refused; r = 4 can.
+    """
+    for r, edges in ((3, 3), (4, 6)):
+        star = "".join(f"0 {v}\n" for v in range(1, edges + 1))
+        for alphabet in ("ternary", "binary"):
+            if (r, alphabet) == (3, "binary"):
+                with pytest.raises(InputError):
+                    read("edge-cliques", star, r=r, alphabet=alphabet)
+                continue
+            table = read("edge-cliques", star, r=r, alphabet=alphabet).to_table()
+            assert brute(table) > table.threshold
+
+
+@pytest.mark.parametrize(("vertices", "h"), [(4, 3), (6, 3), (5, 2), (7, 2), (6, 5)])
+def test_any_clique(vertices, h):
+    """Tests any-clique with vertices adjacent to all, with lone ones, and with none."""
+    for seed in range(4):
+        family, answer = make(
+            "any-clique", seed, seed < 2, h=h, vertices=vertices, edges=max(h * (h - 1) // 2, 6)
+        )
+        half = family.padded()
+        assert half.graph.order == max(2 * h, 2 * vertices - 2 * h)
+        assert (half.solve_source() is None) == (family.solve_source() is None)
+        check(family, brute(family.to_table()))
+        if answer is not None:
+            back = family.solution_to_source(family.source_to_solution(answer))
+            assert back == answer
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -20,9 +20,10 @@ from incrowd.instances.plain import PlainTable
 from incrowd.instances.triples import Triples
 
 IDS = """
-three-dimensional-matching one-in-three-sat triangles-or-stars ternary-triangles
-two-diversity-triangles three-diversity-triangles clique cubic-vertex-cover closeness-lift bisection
-padding half-clique closeness-matching closeness-matching-half distance-twins two-factor-tight
+three-dimensional-matching one-in-three-sat triangles-or-stars ternary-triangles edge-cliques
+two-diversity-triangles three-diversity-triangles disjoint-diversity-triangles clique
+cubic-vertex-cover closeness-lift bisection padding half-clique any-clique closeness-matching
+closeness-matching-half distance-twins two-factor-tight
 """
 NAMES = [family.id for family in FAMILIES]
 WITH_SOURCE = [family.id for family in FAMILIES if family.file_format]
@@ -33,7 +34,7 @@ def run(*arguments: str, given: str | None = None):
 
 
 def test_all_families():
-    """Tests that the tuple holds the sixteen families and each says what it is."""
+    """Tests that the tuple holds all families and each says what it is."""
     assert IDS.split() == NAMES
     for family in FAMILIES:
         assert family.source and family.problem and family.equation

@@ -10,6 +10,7 @@ from incrowd.instances.table import check_partition
 SIZES = {
     "three-dimensional-matching": {"side": 5, "triples": 11},
     "one-in-three-sat": {"variables": 4, "clauses": 2},
+    "edge-cliques": {"r": 4, "vertices": 7, "parts": 2, "copies": 2},
     "clique": {"h": 2, "vertices": 5, "edges": 4},
     "cubic-vertex-cover": {"vertices": 6},
     "closeness-lift": {"k": 3, "rows": 10, "columns": 5, "values": 2},
@@ -126,6 +127,8 @@ def test_planted_answers_are_best():
         ("cubic-vertex-cover", {"vertices": 8}),
         ("clique", {"h": 3, "vertices": 5, "edges": 7}),
         ("half-clique", {"vertices": 6, "edges": 9}),
+        ("any-clique", {"h": 3, "vertices": 5, "edges": 6}),
+        ("edge-cliques", {"r": 4, "vertices": 7, "parts": 2, "alphabet": "binary"}),
         ("bisection", {"vertices": 8, "edges": 10}),
         ("closeness-matching", {"side": 4, "triples": 8}),
         ("closeness-matching-half", {"side": 3, "triples": 6}),

@@ -84,7 +84,7 @@ def test_refuses(asked, message):
 FAULTY = [
     ("x;y;1\nx;z;1\ny;z;5\n", "the metric of 's' breaks .* on line 3 is more than .* 1 and 2"),
     ("x;y;1\nx;z;1\n", "the metric of 's' lacks the distance of 1 pair"),
-    ("x;y;1\nx;z;-1\ny;z;1\n", "line 2: the distance is no number of 0 or more"),
+    ("x;y;1\nx;z;-1\ny;z;1\n", "line 2: the distance is not a number of 0 or more"),
     ("x;y;1\nx;z;1\ny;z;1\nz;z;1\n", "line 4: a value is at distance 0 from itself"),
     ("x\ny\n", "the order of 's' lacks 1 of"),
 ]

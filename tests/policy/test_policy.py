@@ -110,7 +110,7 @@ def test_k_is_whole(k):
 WRONG_KINDS = [
     ({"hierarchies": ["a"]}, "hierarchies maps columns to values; list does not"),
     ({"weights": [1]}, "weights maps columns to values; list does not"),
-    ({"hierarchies": {"a": 3}}, "hierarchy of 'a': int is no text, path or source"),
+    ({"hierarchies": {"a": 3}}, "hierarchy of 'a': int is not a text, a path or a source"),
     ({"models": 3}, "models: int is neither a text, a mapping nor a privacy model"),
     ({"method": 3}, "method: int is neither 'auto', a method's id nor a solver"),
 ]

@@ -96,7 +96,7 @@ ERRORS = [
     ("[[caps]]\ncolum = 'a'", "caps[0].colum: unknown key; did you mean 'column'?"),
     ("[[caps]]\ncolumn = 'a'", "policy.toml: caps: a cap lacks its share"),
     ("[caps]\nage = 2", "caps.age must be at most 1, not 2"),
-    ("k = ", "policy.toml: no TOML: Invalid value (at end of document)"),
+    ("k = ", "policy.toml: not TOML: Invalid value (at end of document)"),
     ("[caps]\nage = 'x'", "caps: the share of 'age' must be a number"),
 ]
 

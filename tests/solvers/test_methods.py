@@ -28,6 +28,7 @@ from incrowd.solvers.baseline.k_member import KMember
 from incrowd.solvers.baseline.mondrian import Mondrian
 from incrowd.solvers.catalog import SOLVERS, by_id
 from incrowd.solvers.exact.split_recursion import SplitRecursion
+from incrowd.solvers.exact.subset_convolution import SubsetConvolution
 from incrowd.solvers.exact.subset_dp import SubsetDP
 from incrowd.solvers.fpt.closeness_milp import ClosenessMILP
 from incrowd.solvers.fpt.kernel import Kernel
@@ -39,6 +40,7 @@ from solvers.small_tables import Shape, models, tables
 EXACT: tuple[Any, ...] = (
     SubsetDP(),
     SplitRecursion(),
+    SubsetConvolution(),
     Kernel(),
     ResolutionVectors(),
     PatternMILP(),

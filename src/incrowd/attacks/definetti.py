@@ -40,10 +40,10 @@ def de_finetti(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
     return Outcome(
         attack=attack,
         control=control,
-        says=f"Who knows all classes and learns from them is right for {attack.rate:.1%} of the "
-        f"people, for {control.rate:.1%} of those who are not in the table; a value by lot from "
-        f"the class, for {bag:.1%}. {int(sure.sum()):,} guesses are surer than {SURE:.0%}, and "
-        f"{sure_right:,} of them right.",
+        says=f"Somebody who knows all classes and learns from them is right for {attack.rate:.1%} "
+        f"of the people, for {control.rate:.1%} of those who are not in the table; a value by lot "
+        f"from the class, for {bag:.1%}. {int(sure.sum()):,} guesses are surer than {SURE:.0%}, "
+        f"and {sure_right:,} of them right.",
         more={"by_lot": bag, "sure": int(sure.sum()), "sure_right": sure_right},
     )
 

@@ -71,8 +71,8 @@ def told(cells: Cells, attack: Floats, control: Floats) -> Outcome:
     return Outcome(
         attack=mine,
         control=theirs,
-        says=f"Who makes a release of people of his own names {mine.rate:.1%} of the hidden cells "
-        f"rightly, {theirs.rate:.1%} from the published cells alone; a hidden cell tells "
+        says=f"Somebody who makes a release of other people guesses {mine.rate:.1%} of the hidden "
+        f"cells rightly, {theirs.rate:.1%} from the published cells alone; a hidden cell tells "
         f"{bits:.2f} bits more ({low:.2f} to {high:.2f}). {certain:,} cells are surer than "
         f"{SURE:.0%}, and {fine:,} of those right.",
         more={"bits": bits, "bits_low": low, "bits_high": high, "sure": certain,

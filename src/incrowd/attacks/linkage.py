@@ -20,9 +20,9 @@ def prosecutor(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
     return Outcome(
         attack=attack,
         control=by_lot(scene),
-        says=f"Who takes one of the released rows that fit a person finds the right one for "
-        f"{attack.rate:.1%} of the people; {1 / seen.sizes.min():.1%} is what the smallest class "
-        "allows.",
+        says="Somebody who takes one of the released rows that fit a person finds the right one "
+        f"for {attack.rate:.1%} of the people; {1 / seen.sizes.min():.1%} is what the smallest "
+        "class allows.",
         more={
             "allowed": 1 / int(seen.sizes.min()),
             "median_rows_that_fit": float(np.median(fitting)),
@@ -44,8 +44,8 @@ def journalist(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
     return Outcome(
         attack=attack,
         control=Rate.exactly(1 / whole, attack.tries),
-        says=f"Who has a register of {whole:,} people and takes one whom a released row fits is "
-        f"right for {attack.rate:.1%} of the rows.",
+        says=f"Somebody who has a register of {whole:,} people and takes one whom a released row "
+        f"fits is right for {attack.rate:.1%} of the rows.",
         more={"highest": 1 / int(np.maximum(register, 1).min()), "register": whole},
     )
 
@@ -58,7 +58,7 @@ def marketer(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
     return Outcome(
         attack=attack,
         control=by_lot(scene),
-        says=f"Who links all rows, and knows the class of everybody, is right for "
+        says=f"Somebody who links all rows, and knows the class of everybody, is right for "
         f"{attack.success:,.0f} of {attack.tries:,}, one a class.",
         more={"classes": len(seen.sizes)},
     )

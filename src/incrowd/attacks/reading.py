@@ -258,7 +258,7 @@ def rows_of(tables: Tables, original: Nodes, levels: Ints, nodes: Ints) -> tuple
     lost = int((found < 0).sum())
     if lost:
         raise InputError(
-            f"{lost:,} released rows can be no row of the original: some cell is neither an "
+            f"{lost:,} released rows cannot be rows of the original: some cell is neither an "
             "original value nor one of its ancestors, or a column published as it is has changed"
         )
     return found, True

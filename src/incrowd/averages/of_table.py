@@ -26,7 +26,7 @@ from incrowd.text.missing import marks_for
 FINE = 10**6  # costs are counted to a millionth of a cell
 QUANTUM = 1000  # prices to a thousandth of that
 UNSERVED = ("person", "pseudonym", "l", "t", "models", "veil", "fixed", "linked", "caps")
-UNSERVED += ("suppress_rows", "delete_rows", "reductions")
+UNSERVED += ("suppress_rows", "delete_rows", "reductions", "protect")
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,14 +33,17 @@ class WeightedSet(NamedTuple):
         return int(self.weight) * (len(self.copies) % self.modulus)
 
 
-class ColumnGroup(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ColumnGroup:
     """Prices of the table of some columns alone.
 
     columns: of the instance.  price: int64, shape (distinct,), in the units of ``Prices``.
+    k: the size of class that these prices are made for, where groups differ in it; else 0.
     """
 
     columns: tuple[int, ...]
     price: NDArray[np.int64]
+    k: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,8 @@ join.  Then u obeys the price inequality (``incrowd.bounds.price``), and the oth
 Argument.  The k dearest of the rows that match a pattern p are such a set, and their join lies
 below p; and a set T matches its own join.
 
-Search.  A level of a hierarchy below the root is a column of its nodes, and with r in T
+Search.  A level of a hierarchy below the root is a column of its nodes (of intervals, see
+``incrowd.bounds.thermometer``), and with r in T
 
     cost(T) = Σ over these columns b in which T is not constant of w(r, b) ≥ 0,
 
@@ -26,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchy.family import trees_of
+from incrowd.bounds.thermometer import columns_of
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
@@ -272,13 +273,10 @@ def search(
 
 
 def sheet_of(instance: Instance) -> Sheet:
-    """Return a table with a column for each level below the root of each hierarchy."""
-    nodes, weights = [], []
-    for j, tree in enumerate(trees_of(instance.trees, "a search by rows")):
-        code = instance.codes[:, j]
-        for level in range(tree.levels - 1):
-            nodes.append(tree.node[level][code])
-            weights.append(tree.cost[level + 1][code] - tree.cost[level][code])
+    """Return a table as the columns that ``incrowd.bounds.thermometer`` makes of it."""
+    each = zip(instance.trees, instance.codes.T, strict=True)
+    columns = [column for tree, code in each for column in columns_of(tree, code)]
+    nodes, weights = [node for node, _ in columns], [weight for _, weight in columns]
     shape = (len(nodes), instance.distinct)
     node, weight = (
         np.array(nodes, np.int32).reshape(shape),

@@ -21,7 +21,7 @@ from incrowd.bounds.neighbours import neighbour_prices
 from incrowd.bounds.price import quantum_for, rounded_down
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.row_sets import WORD, RowSets
-from incrowd.hierarchy.tree import Tree
+from incrowd.bounds.thermometer import marks_at_most
 from incrowd.lattice.emission import new_sink
 from incrowd.problem.instance import Instance
 from incrowd.run.stop import Stop
@@ -75,11 +75,10 @@ def row_prices(
 
     None where the search for these sets would be too long.  Parameters as of ``wide_prices``.
     """
-    trees = [tree for tree in instance.trees if isinstance(tree, Tree)]
-    if len(trees) < len(instance.trees):  # intervals have no levels
-        return None, False
-    rows, words = instance.distinct, -(-sum(tree.levels - 1 for tree in trees) // WORD)
-    if k < 2 or instance.rows < k or rows * rows > LONG or rows * k * words > ROOM:
+    columns = sum(marks_at_most(tree) for tree in instance.trees)
+    rows, words = instance.distinct, -(-columns // WORD)
+    large = rows * rows > LONG or rows * k * words > ROOM or rows * columns > ROOM
+    if k < 2 or instance.rows < k or large:
         return None, False
     rounds = RowRounds(RowSets(instance, k), instance.counts, stop, share, report)
     start = neighbour_prices(rounds.sets.sheet, k, rounds.late)

@@ -17,6 +17,7 @@ These five are enough for k-anonymity.  Around them:
     costs.py      the hierarchies of a proof, and what its costs mean
     models.py     the privacy models beyond k, from their definitions; shares.py and transport.py
                   for some of them
+    people.py     whose each row is; once.py for models that count each value of a person once
     oddsets.py    odd-set terms
     dropped.py    rows left out of a table that breaks the models
     lawful.py     the price inequality for sensitive models, in place of that for k alone

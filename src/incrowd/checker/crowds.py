@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from incrowd.checker import inequality
 from incrowd.checker.inequality import FEW, STEPS, Ints, Rows
 from incrowd.checker.ranges import Windows
-from incrowd.checker.rejection import RejectedError, require
+from incrowd.checker.rejection import require
 
 Bytes = NDArray[np.uint8]
 CHUNK = 1 << 17  # entries of new groups at once, for each row of a set; bounds the memory
@@ -96,16 +96,35 @@ def violations(rows: Rows, k: int, keep: None = None) -> Iterator[tuple[Ints, in
 
 def columns_of(rows: Rows) -> tuple[Ints, Ints]:
     """Return nodes, and what the step to the next level costs, both (rows, columns)."""
-    steps = []
+    steps: list[tuple[Ints, Ints]] = []
     for leaf, tree in zip(rows.leaf, rows.trees, strict=True):
         if isinstance(tree, Windows):
-            raise RejectedError("sets of rows go with no ranges")
+            steps += marks_of(tree, leaf)
+            continue
         node, cost = tree
         steps += [
             (node[at][leaf], cost[at + 1][leaf] - cost[at][leaf]) for at in range(len(node) - 1)
         ]
     both = np.array(steps, np.int64).reshape(len(steps), 2, len(rows.price))
     return both[:, 0].T, both[:, 1].T
+
+
+def marks_of(tree: Windows, leaf: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Yield columns of which a set hides those that are not constant in it: its cost, or less.
+
+    Whether a leaf is the row's own, and per place between leaves on which side it is.  With leaves
+    below and above, what is hidden adds up to ``up`` of the highest minus ``down`` of the lowest.
+    A leaf without a place hides all, and one column for what the star costs beyond that.  Less than
+    the star costs is counted of leaves that are too far apart for one interval.
+    """
+    known, here = tree.known, leaf < tree.known
+    down, up = tree.down, tree.up
+    widest = up[known - 1] - down[0] if known else 0
+    yield leaf, np.where(here, up[leaf] - down[leaf], 0)
+    yield np.where(here, -1, leaf), np.where(here, tree.star - widest, tree.star)
+    for at in range(known - 1):
+        weight = np.where(leaf > at, down[at + 1] - down[at], up[at + 1] - up[at])
+        yield np.where(here, leaf > at, leaf + 2), np.where(here, weight, 0)
 
 
 def priced(weight: Ints) -> Ints:

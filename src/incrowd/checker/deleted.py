@@ -93,7 +93,7 @@ def kept(
         return Kept(*without_dropped(before, origin, facts, models))
     numbers = [stated.get("price"), stated.get("most"), facts.get("deleted_rows")]
     fine = all(type(number) is int and number >= 0 for number in numbers)
-    require(fine, "the price or number of deleted rows is no whole number of 0 or more")
+    require(fine, "the price or number of deleted rows is not a whole number of 0 or more")
     price, most, number = numbers
     plain = all(model.get("model") == "k-anonymity" for model in models) and not facts.get(
         "pricing"

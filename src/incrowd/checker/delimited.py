@@ -174,7 +174,7 @@ def read_text(data: bytes, delimiter: str, end: str, released: bool) -> pl.DataF
         require(not mixed, MIXED)
         lines = plain.count(end.encode()) + (not plain.endswith(end.encode()))
         if lines != table.height + 1:
-            raise ValueError("a line is no row")
+            raise ValueError("a line is not a row")
         if plain.count(delimiter.encode()) != (len(names) - 1) * lines:
             raise ValueError("a line with too few fields")  # one with too many stops polars
         table.columns = names  # an empty name would be another one

@@ -37,7 +37,7 @@ def without_dropped(
     before, origin = with_owners(before, origin, models)
     most, stated = (facts.get(name, 0) for name in ("suppress_rows", "suppressed_rows"))
     dropped = before.height - len(origin)
-    require(type(most) is int and type(stated) is int, "the number of rows left out is no number")
+    require(type(most) is int and type(stated) is int, "how many rows are left out is not a number")
     require(dropped >= 0, f"the release has {-dropped} more rows than the original")
     require(dropped == stated <= most, f"{dropped} rows are left out, {stated} of {most} stated")
     if dropped <= 0:

@@ -69,7 +69,7 @@ def read_proof(path: str | Path, rows: int) -> Proof:
     except pl.exceptions.PolarsError:
         raise RejectedError(DAMAGED) from None
     require(isinstance(facts, dict), "the proof file's first part is no JSON object")
-    require(facts.get("format") == "incrowd-proof", "this is no incrowd proof file")
+    require(facts.get("format") == "incrowd-proof", "this is not an incrowd proof file")
     version = facts.get("version")
     known = type(version) is int and version == VERSION
     require(known, f"the proof file is not of version {VERSION}")
@@ -106,7 +106,7 @@ def groups_of(proof: Proof, qi: list[str]) -> list[tuple[str, list[str]]]:
     groups = proof.facts.get("groups") or [qi]
     named = [column for group in groups for column in group]
     fine = len(named) == len({*named} & {*qi})
-    require(fine, "its groups of columns name one twice, or one that is no quasi-identifier")
+    require(fine, "its groups of columns name one twice, or one that is not a quasi-identifier")
     require(len(groups) == 1 or not proof.sets.height, "groups of columns go with no odd sets")
     return list(zip(prices_of(proof.facts), groups, strict=True))
 
@@ -263,7 +263,7 @@ def as_text(column: pl.Series) -> pl.Series:
     ValueError: several values may have one text.
     """
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
-        raise ValueError("lists, structs and bytes are no text")
+        raise ValueError("lists, structs and bytes are not text")
     require(length_of(column) <= SMALL + TEXT * len(column), "a column holds too long texts")
     if column.dtype in (pl.String, pl.Null, pl.Categorical, pl.Enum):
         return column.cast(pl.String)

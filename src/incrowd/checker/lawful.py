@@ -35,7 +35,7 @@ import polars as pl
 from incrowd.checker.charges import Charges
 from incrowd.checker.files import MARK, Proof
 from incrowd.checker.inequality import Ints, Rows, State
-from incrowd.checker.models import columns_of, nearest, number, share_table
+from incrowd.checker.models import columns_of, fewest_of, nearest, number, share_table
 from incrowd.checker.people import together
 from incrowd.checker.rejection import require
 from incrowd.checker.shares import NAMES, Share
@@ -59,6 +59,11 @@ def implied(models: Plain, sensitive: pl.DataFrame) -> list[dict[str, Any]]:
             continue
         for column in [] if kind == "k-anonymity" else columns_of(model, sensitive):
             cap = Fraction(1)
+            if model.get("once"):
+                rules.append(
+                    {"rule": "distinct", "l": fewest_of(model, sensitive, models), "column": column}
+                )
+                continue
             if kind == "t-closeness":
                 apart, t = nearest(model, sensitive[column].n_unique()), number(model, "t")
                 if apart == 1 or t < apart:  # total variation is t/apart at most
@@ -256,7 +261,7 @@ def followed(rule: dict[str, Any]) -> dict[str, Any]:
     if rule["rule"] != "sizes":
         return rule
     sizes = rule["sizes"]
-    require(type(sizes) is int and 0 < sizes <= MOST_SIZES, "the sizes of a rule are no number")
+    require(type(sizes) is int and 0 < sizes <= MOST_SIZES, "the sizes of a rule are not a number")
     return {name: value for name, value in rule.items() if name != "sizes"} | {"rule": "closeness"}
 
 

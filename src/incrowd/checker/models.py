@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.checker import shares
+from incrowd.checker import once, shares
 from incrowd.checker.rejection import RejectedError, require, require_none
 from incrowd.checker.transport import least_work
 
@@ -29,6 +29,7 @@ DISTANCES |= {"metric": "order matrix"}
 KEYS = {
     "k-anonymity": "k",
     "people": "k columns",
+    "combination": "k columns",
     "distinct": "l column",
     "frequency": "l column",
     "entropy": "l column",
@@ -54,8 +55,9 @@ def require_keys(models: Sequence[Plain]) -> None:
         require(full in KEYS, f"the checker does not know the model {full!r}")
         wanted = {"model", *KEYS[str(full)].split()}
         more = {"alpha-k": {"values"}, "people": {"missing", "linked"}}.get(str(kind), set())
+        more = more | ({"once"} if kind in once.KINDS else set())
         fine = set(model) - more == wanted and model.get("missing", "own") in ("own", "drop")
-        fine = fine and model.get("linked", True) is True
+        fine = fine and model.get("linked", True) is True and model.get("once", True) is True
         require(fine, f"the model {kind} has other keys than it needs")
 
 
@@ -64,12 +66,17 @@ def require_lawful(
 ) -> None:
     """Reject the first class (by its first row) that breaks one of the models."""
     for model in models:
-        if model.get("model") == "k-anonymity":
+        if model.get("model") in ("k-anonymity", "combination"):
             continue  # counted where the classes are
         columns = columns_of(model, sensitive)
         keys = pl.DataFrame({str(j): sensitive.get_column(c) for j, c in enumerate(columns)})
-        table = Counter(keys.rows())
         frame = keys.with_columns(pl.Series("class", classes)).with_row_index("row")
+        table = Counter(keys.rows())
+        if model.get("once"):
+            table = Counter(
+                {(v,): n for v, n in once.table_of(model, sensitive, columns[0], models).items()}
+            )
+            frame = once.counted(frame, keys.columns, sensitive.select(once.whose(models)))
         groups = frame.group_by("class", *keys.columns).agg(pl.len(), pl.col("row").min())
         members: dict[int, Counter[Any]] = {}
         first: dict[int, int] = {}
@@ -242,7 +249,7 @@ def split(model: Plain, values: int) -> list[list[int]]:
     levels: Any = model.get("levels")
     fine = isinstance(levels, list) and 0 < len(levels) <= MOST_LEVELS
     fine = fine and all(len(level) == values for level in levels)
-    require(fine and len(set(levels[0])) == values, "the model's hierarchy is no hierarchy")
+    require(fine and len(set(levels[0])) == values, "the model's hierarchy is not a hierarchy")
     for low, high in pairwise(levels):
         require(len(set(zip(low, high, strict=True))) == len(set(low)), "it has two parents")
     return [level for level in levels if len(set(level)) > 1]
@@ -271,7 +278,7 @@ def checked_metric(
     require(fine and all(x >= 0 for row in d for x in row), "the distances fit no metric")
     largest = max((x for row in d for x in row), default=0)
     none = largest == 0 and values < 2  # all at 0, any class would be close
-    require(none or largest == 1, "the distances are no fractions of the largest one")
+    require(none or largest == 1, "the distances are not fractions of the largest one")
     r = range(values)
     same = all(d[i][i] == 0 for i in r) and all(d[i][j] == d[j][i] for i in r for j in r)
     require(same, "the distances are not symmetric")
@@ -286,12 +293,14 @@ def least_class(models: Sequence[Plain], sensitive: pl.DataFrame) -> int:
     for model in models:
         kind = model.get("model")
         if kind == "t-closeness" or kind in shares.NAMES:
-            table = Counter(sensitive[columns_of(model, sensitive)[0]].to_list())
+            table = once.table_of(model, sensitive, columns_of(model, sensitive)[0], models)
             if kind == "t-closeness":
                 least = max(least, least_close(model, table))
             else:
                 few = shares.least(share_table(model, table), table)
                 least = max(least, few, share_limit(model)[1])
+        elif kind == "combination":
+            continue  # says nothing of classes
         elif kind == "recursive":
             # r₁ ≥ 1 and the l−1 largest counts are ≥ 1, so n > l − 1 + 1/c
             c, l = number(model, "c"), number(model, "l", whole=True)  # noqa: E741
@@ -299,6 +308,14 @@ def least_class(models: Sequence[Plain], sensitive: pl.DataFrame) -> int:
         else:
             least = max(least, ceil(number(model, "k" if kind in COUNTED else "l")))
     return least
+
+
+def fewest_of(model: Plain, sensitive: pl.DataFrame, models: Sequence[Plain]) -> int:
+    """Return the different values that a class has at least under a model that counts people."""
+    table = once.table_of(model, sensitive, columns_of(model, sensitive)[0], models)
+    limits = share_table(model, table) if model["model"] in shares.NAMES else {}
+    apart = nearest(model, len(table)) if model["model"] == "t-closeness" else Fraction(1)
+    return once.fewest_values(model, table, limits, apart)
 
 
 def least_close(model: Plain, table: Histogram) -> int:

@@ -41,7 +41,9 @@ class OddSets:
         at, weight = sets["row"].to_numpy(), sets["weight"].to_numpy()
         modulus = sets["modulus"].to_numpy()
         require(bool(((at >= 0) & (at < rows)).all()), "an odd set holds a row that is not there")
-        require(bool(((weight >= 0) & (weight < 2**50)).all()), "an odd set's weight is no weight")
+        require(
+            bool(((weight >= 0) & (weight < 2**50)).all()), "an odd set's weight is out of range"
+        )
         require(not sets.select("set", "row").is_duplicated().any(), "an odd set holds a row twice")
         require(bool(((modulus >= 2) & (modulus < 2**20)).all()), "a modulus is not from 2 to 2^20")
         each = sets.group_by("set").agg(pl.len(), pl.col("weight", "modulus").unique())

@@ -58,7 +58,7 @@ def require_pseudonyms(old: pl.Series, new: pl.Series, linked: bool) -> None:
     there, column = is_named(old), old.name
     form = new.cast(pl.String).str.contains(r"^p[0-9a-f]{32}$")
     wrong = pl.Series(form.fill_null(False) != there) | (~there & new.is_not_null())
-    require_none(wrong.arg_true(), "the cell is no pseudonym", column)
+    require_none(wrong.arg_true(), "the cell is not a pseudonym", column)
     pairs = pl.DataFrame([old.alias("old"), new.alias("new")]).filter(there).unique()
     once = pairs.height == pairs["old"].n_unique() == pairs["new"].n_unique()
     require(once, "its pseudonyms are not one for each value", column=column)

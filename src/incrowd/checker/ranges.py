@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.checker.rejection import RejectedError, require
+from incrowd.checker.wording import is_called, wording
 
 Ints = NDArray[np.int64]
 PARTS = 10**6  # of the widest interval: the unit of positions
@@ -60,20 +61,21 @@ class Intervals:
         def must(truth: bool, reason: str) -> None:
             require(truth, f"its range {reason}", column=column)
 
-        order = rule.get("order")
-        must(set(rule) == KEYS | ({"order"} if order is not None else set()), "has other keys")
+        order, show = rule.get("order"), rule.get("show")
+        more = {name for name in ("order", "show") if rule.get(name) is not None}
+        must(set(rule) == KEYS | more, "has other keys")
         must(rule["kind"] in ("numbers", "dates", "order"), "is of an unknown kind")
         must((rule["kind"] == "order") == isinstance(order, list), "lists an order, or should")
         must(rule["cost"] in ("width", "values", "stars"), "has an unknown cost")
         self.kind, self.cost = rule["kind"], rule["cost"]
         self.places = {text: Fraction(n) for n, text in enumerate(order or [])}
-        fine = all(text and ".." not in text for text in self.places)
-        must(fine and len(self.places) == len(order or []), "lists a value twice, or no plain one")
+        must("" not in self.places, "lists an empty value")
+        must(len(self.places) == len(order or []), "lists a value twice")
         self.step, self.most = (number(rule[name]) for name in ("round", "most"))
         for name, read in (("round", self.step), ("most", self.most)):
             fine = rule[name] is None or (read is not None and read > 0)
             must(fine and (read is None or written(read) == rule[name]), f"has no lawful {name}")
-        must(self.step is None or self.kind == "numbers", "rounds what is no number")
+        must(self.step is None or self.kind == "numbers", "rounds what is not a number")
         must(ladder["level"].n_unique() <= 2, "has a ladder with groups")
         values = ladder.filter(pl.col("level") == 0)["leaf"].to_list()
         at = {value: self.place(value) for value in values if value is not None}
@@ -86,14 +88,17 @@ class Intervals:
         self.numbers = [self.known[text] for text in inside]
         self.distinct, self.names = sorted({*self.numbers}), list(self.places)
         self.star = max(ladder["cost"].to_list(), default=0)
-        must(self.star % PARTS == 0, "has costs that are no millionths")
+        must(self.star % PARTS == 0, "has costs that are not millionths")
         self.ends = [
             (self.rounded(x, down=True), self.rounded(x, down=False)) for x in self.numbers
         ]
         negative = bool(self.ends) and self.ends[0][0] < 0
-        self.between = "-" if self.kind == "numbers" and not negative else ".."
+        plain = "-" if self.kind == "numbers" and not negative else ".."
+        self.wording = wording(f"{{low}}{plain}{{high}}" if show is None else show, column)
         self.firsts = {self.text(low): low for low, _ in self.ends}
         self.lasts = {self.text(high): high for _, high in self.ends}
+        texts = {*ladder["label"].to_list(), *self.places, *self.firsts, *self.lasts}
+        must(self.wording.one_way(self.firsts, self.lasts, texts), "has texts that read alike")
 
     def place(self, text: str) -> Fraction | None:
         """Return where a value stands in the order, or None."""
@@ -131,7 +136,7 @@ class Intervals:
         own = None if leaf is None else self.known.get(leaf)
         if own is None or label is None:
             return None
-        first, _, last = label.partition(self.between)
+        first, last = self.wording.ends(label)
         if label in self.firsts and label in self.lasts:  # several texts of one number
             first = last = label
         low, high = self.firsts.get(first), self.lasts.get(last)
@@ -181,18 +186,6 @@ def intervals_of(
             fine = is_called(str(known.get("origin")), rule)
             require(fine, "its range is not the rule that it is called", column=column)
     return found
-
-
-def is_called(origin: str, rule: Mapping[str, Any]) -> bool:
-    """Whether a rule's text says what its parts do."""
-    name, _, rest = origin.partition(":")
-    stated = set(filter(None, rest.split(",")))
-    numbers = {f"{n}={rule[n]}" for n in ("round", "most") if rule[n] is not None}
-    order = {part for part in stated if part.startswith("order=")}
-    other = stated - numbers - order
-    costs = {"width": [set()], "values": [{"cost=values"}], "stars": [set(), {"cost=values"}]}
-    ordered = bool(order) == (rule["kind"] == "order")
-    return name == "range" and ordered and numbers <= stated and other in costs[rule["cost"]]
 
 
 def number(text: Any) -> Fraction | None:

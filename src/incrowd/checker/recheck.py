@@ -129,7 +129,7 @@ def by_appearance(key: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def require_size(classes: NDArray[np.int64], k: int) -> None:
     """Reject the first row whose class has fewer than k rows."""
-    require(isinstance(k, int) and not isinstance(k, bool) and k >= 1, "k is no whole number ≥ 1")
+    require(isinstance(k, int) and not isinstance(k, bool) and k >= 1, "k is not whole and ≥ 1")
     sizes = np.bincount(classes)[classes] if len(classes) else classes
     small = np.flatnonzero(sizes < k)
     if len(small):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.checker import averages, crowds, files, inequality, oddsets
+from incrowd.checker import averages, combinations, crowds, files, inequality, oddsets
 from incrowd.checker.costs import ladders_of
 from incrowd.checker.deleted import kept
 from incrowd.checker.delimited import Reading
@@ -16,7 +16,7 @@ from incrowd.checker.dropped import spent
 from incrowd.checker.inequality import Ints
 from incrowd.checker.ladder import tables
 from incrowd.checker.lawful import Lawful
-from incrowd.checker.models import least_class, least_size
+from incrowd.checker.models import least_size
 from incrowd.checker.people import secrets_of, with_people
 from incrowd.checker.published import require_hierarchy, require_statement, said_by
 from incrowd.checker.recheck import recheck
@@ -108,7 +108,7 @@ def compared(
 ) -> dict[str, Any]:
     """Return what original and release prove together with the proof, or reject it."""
     (before, after), facts = read, proof.facts
-    _, quantum, k, cost, bound = (facts[name] for name in files.NUMBERS)
+    _, quantum, _, cost, bound = (facts[name] for name in files.NUMBERS)
     left = kept(before, proof, models)
     before, origin, dropped = left[:3]
     qi, safe = roles["qi"], facts.get("spreadsheet_safe") is True
@@ -119,16 +119,16 @@ def compared(
     if "averaged" in facts:
         return averages.compared(text, (before, after), origin, proof, (ladders, costs))
     aside = spent(dropped, ladders)
-    paid = left.paid(aside)
     sensitive = secrets_of(before, after, origin, roles, models)
     rest: Any = {"origin": origin, "sensitive": sensitive, "models": models, "ranges": ranges}
-    classes = recheck(text[0], text[1], ladders, least_size(models), cost - paid, **rest)
+    classes = recheck(*text, ladders, least_size(models), cost - left.paid(aside), **rest)
     wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy()[: len(classes)])
     require_none(wrong, "its class is not the one stated")
-    require(k <= least_class(models, sensitive), "the prices are for larger classes than asked")
+    known = combinations.counted(proof, text[1], models, sensitive, ranges)
     law = Lawful(proof, models, with_people(sensitive, models)) if facts.get("pricing") else None
-    cells, groups = left.everyone(text[0][origin]), files.groups_of(proof, qi)
-    total = sum(price_total(proof, *group, cells, (ladders, ranges), law) for group in groups)
+    cells = left.everyone(text[0][origin])
+    totals = [price_total(proof, part, cells, (ladders, ranges), law) for part in known[1]]
+    total = combinations.total_of(totals, *known, cells, ladders, quantum)
     proven = -(-left.least(total, proof) // quantum) + aside
     require(bound <= proven, f"the prices prove {proven}, not {bound}")
     require(0 <= bound <= cost, "the bound is above the cost, or below 0")
@@ -166,14 +166,14 @@ def require_columns(
 
 
 def price_total(
-    proof: files.Proof, prices: str, group: list[str], cells: Any, hierarchies: Any, law: Any
+    proof: files.Proof, part: combinations.Part, cells: Any, hierarchies: Any, law: Any
 ) -> int:
     """Return Σ prices + Σ odd-set weights − charges, or reject prices that break the inequality.
 
-    That is asked in the table of the group's columns alone.  ``cells``: of the original, in the
+    That is asked in the table of the part's columns alone.  ``cells``: of the original, in the
     order of the release.  ``hierarchies``: ladders and ranges.  ``law``: a ``Lawful``, or None.
     """
-    quantum, k = proof.facts["quantum"], proof.facts["price_k"]
+    quantum, (prices, group, k) = proof.facts["quantum"], part
     price = proof.rows[prices].cast(pl.Int64).to_numpy()
     sets = oddsets.OddSets(proof.sets, len(price))
     total = sum(int(part.sum()) << shift for part, shift in ((price >> 32, 32), (price & MASK, 0)))

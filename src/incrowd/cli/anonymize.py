@@ -1,7 +1,6 @@
 """``incrowd anonymize``: read, search, re-check, write."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,11 +20,11 @@ from incrowd.cli.summary import summary
 from incrowd.cli.ways import way_options
 from incrowd.errors import InputError, StoppedError
 from incrowd.policy import Policy
-from incrowd.run.events import PROOF, READING, WRITING, Event, Listener, silent
+from incrowd.run.events import READING, WRITING, Event, Listener, silent
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop
 from incrowd.tables.addresses import is_address
-from incrowd.tables.atomic import is_stream, require_place, whole
+from incrowd.tables.atomic import is_stream, require_place
 from incrowd.text.units import in_units
 from incrowd.text.units import shown as figure
 
@@ -109,6 +108,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         source = options.with_derived(read, given)
         require_derived(source is not read, given)
         require_form(output, source, given)
+        options.require_columns("--group", [given["group"]][: bool(given["group"])], source.columns)
         policy = Policy(**options.policy_arguments(source.columns, given))
         require_texts(source, policy, output, given)
         require_untold(policy, given)
@@ -196,6 +196,11 @@ def require_table_of(policy: "Policy", given: dict[str, Any]) -> None:
     asked = [option for option in asked if given[option[2:].replace("-", "_")]]
     if policy.pseudonym and asked:
         raise InputError(f"{', '.join(asked)}: not served with --pseudonym yet")
+    if policy.protect and asked:
+        raise InputError(
+            f"{', '.join(asked)}: not served with --protect, whose rows have no classes; see "
+            "incrowd measure"
+        )
 
 
 def made(
@@ -326,20 +331,9 @@ def publish(
     if proof is None:
         release.write(output, codebook=given["codebook"], replace=given["replace"])
         return {}
-    from incrowd.proof.prove import prove, write_statement
+    from incrowd.proof.proven import written_with_proof
 
-    facts: dict[str, Any] = {}
-
-    def prove_it(released: Path) -> None:
-        listener(Event(PROOF))
-        with whole(proof, private=True) as file:
-            facts.update(prove(release, table, released, file, release.written is not None))
-
-    release.write(output, prove_it)
-    if statement is not None:
-        with whole(statement) as file:
-            write_statement(facts, proof, file, release.veil)
-    return facts
+    return written_with_proof(release, output, proof, table, statement, listener)
 
 
 def proof_bound(release: "Release", facts: dict[str, Any]) -> dict[str, Any]:

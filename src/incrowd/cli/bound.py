@@ -11,6 +11,7 @@ from incrowd.cli.output import print_json, say
 from incrowd.cli.progress import progress
 from incrowd.policy import Policy
 from incrowd.policy.deletion import require_no_deletion
+from incrowd.policy.protect import require_no_protection
 from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop, interruptible
 from incrowd.text.units import at_most, in_units, shown, shown_share
@@ -39,6 +40,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     source = options.opened(table, given)
     policy = Policy(**options.policy_arguments(source.columns, given))
     require_no_deletion(policy, "by bound, which speaks of releases of all rows")
+    require_no_protection(policy, "by bound; a release says its own bound")
     stop.time_limit = policy.time_limit
     with (
         standard_output_kept(),

@@ -38,6 +38,7 @@ table_option = click.option("--table", metavar="IN", help="Table, of any format;
 @click.option("--date", is_flag=True, help="ISO dates to month, quarter, year, decade.")
 @click.option("--frequency", metavar="N,…", help="Join the values of fewer than N rows.")
 @click.option("--from", "given", metavar="FILE", help="Lines of another hierarchy file (ARX's, …).")
+@click.option("--rule", metavar="RULE", help="As after --hierarchy: keep:1,3, bands:0,18,65+, …")
 @click.option("-o", "--output", metavar="OUT", required=True, help="Hierarchy file; - = stdout.")
 @reading_options
 def make(
@@ -49,10 +50,11 @@ def make(
     date: bool,
     frequency: str | None,
     given: str | None,
+    rule: str | None,
     output: str,
     **reading: str | None,
 ) -> None:
-    """Make a hierarchy file from a column of IN, in one of six ways.
+    """Make a hierarchy file from a column of IN, in one of seven ways.
 
     --from takes the lines of the column's values out of another file, and straightens them out:
     repeated lines dropped, one delimiter, * on top.
@@ -66,6 +68,7 @@ def make(
         "date": "" if date else None,
         "frequency": frequency,
         "from": given,
+        "rule": rule,
     }
     chosen = [way for way, given in ways.items() if given is not None]
     if len(chosen) != 1:
@@ -205,4 +208,6 @@ def _made(
         return frequency_ladder(column, values, counts, thresholds)
     if way == "from":
         return HierarchyFile(given).build(column, values)
+    if way == "rule":
+        return parse(given).build(column, values)
     return parse(way if way == "date" else f"{way}:{given}").build(column, values)

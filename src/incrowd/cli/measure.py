@@ -75,7 +75,12 @@ if TYPE_CHECKING:
     metavar="K",
     help="Exit with 1 unless the table is K-anonymous.",
 )
-@options.policy_options("id", "keep", "na", "derive")
+@click.option(
+    "--group",
+    metavar="COLUMN",
+    help="Households: a column that names them; one's risk is that of its riskiest member.",
+)
+@options.policy_options("protect", "id", "keep", "person", "na", "derive")
 @options.policy_option
 @options.reading_options
 @options.json_option
@@ -93,7 +98,8 @@ def measure(table: str, as_json: bool, require_k: int | None, **given: Any) -> i
     else:
         show(found)
     if require_k is not None and found.k < require_k:
-        say(f"incrowd: not {require_k}-anonymous: the smallest class has {found.k} rows")
+        counted = "rows" if found.people is None else "people"
+        say(f"incrowd: not {require_k}-anonymous: the smallest class has {found.k} {counted}")
         return 1
     return 0
 
@@ -133,13 +139,16 @@ def asked_of(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]
     """
     said = {} if given["policy"] is None else read_keys(given["policy"], OPTIONS)
     roles: dict[str, list[str]] = {}
-    for role in ("qi", "sensitive", "ignore", "id", "keep"):
+    for role in ("qi", "sensitive", "ignore", "id", "keep", "person"):
         if given[role]:
             roles[role] = options.split_names(given[role], columns)
             options.require_columns(f"--{role}", roles[role], columns)
     typed = [name for names in roles.values() for name in names]
     measured = {*roles.get("qi", ()), *roles.get("sensitive", ())}
-    both = [n for role in ("ignore", "id", "keep") for n in roles.get(role, ()) if n in measured]
+    group = given["group"]
+    options.require_columns("--group", [] if group is None else [group], columns)
+    left_out = [n for role in ("ignore", "id", "keep", "person") for n in roles.get(role, ())]
+    both = [n for n in left_out if n in measured]
     if both:
         raise InputError(f"column {both[0]!r} is to be measured and ignored; give it one role")
     for role in ("sensitive", "keep", "id", "person", "qi"):
@@ -150,6 +159,7 @@ def asked_of(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]
         left = [name for name in names if name in columns and name not in typed]
         roles.setdefault(role, left)
     unwanted = [name for role, names in roles.items() if role != "qi" for name in names]
+    unwanted += [] if group is None else [group]
     qi = roles["qi"] or [name for name in columns if name not in unwanted]
     measured = {*qi, *roles["sensitive"]}
     rules = {c: spec for c, spec in said.get("hierarchies", {}).items() if c in measured}
@@ -158,6 +168,9 @@ def asked_of(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]
         "sensitive": roles["sensitive"],
         "hierarchies": rules | options.split_pairs("--hierarchy", given["hierarchies"], columns),
         "star": given["star"] if options.is_typed("star") else said.get("star", given["star"]),
+        "person": roles["person"] or None,
+        "group": group,
+        "protect": [*(given["protect"] or said.get("protect", ()))],
         "na": options.marked(said.get("na"), given["na"], columns),
     }
 

@@ -214,6 +214,9 @@ def policy_arguments(columns: Sequence[str], options: Mapping[str, Any]) -> dict
         for option in given
         if option.kind not in MANY and (option.name not in said or is_typed(option.name))
     }
+    unsaid = "k" not in said and not is_typed("k")
+    if unsaid and (options.get("protect") or arguments.get("protect")):
+        arguments.pop("k", None)  # so that it gives way to the combinations
     for name, owner in (("l_kind", "l"), ("distance", "t")):
         if is_typed(name) and arguments.get(owner) is None:
             raise InputError(f"--{name.replace('_', '-')} goes with --{owner}, which is not given")
@@ -230,7 +233,7 @@ def several(option: Option, given: Sequence[str], before: Any, columns: Sequence
         return split_names(given, columns)
     if option.kind == "lists":
         return [split_names([text], columns) for text in given]
-    if option.kind == "models":
+    if option.kind in ("models", "combinations"):
         return list(given)
     if option.name == "derive":
         return {**(before or {}), **new_pairs(given)}

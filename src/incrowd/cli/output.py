@@ -49,6 +49,12 @@ def release_record(release: "Release", output: str | None, proof: str | None) ->
     if release.deleted is not None:
         gone = release.deleted
         extra |= {"deleted_rows": len(gone.rows), "deletion_price": gone.price}
+    if release.protected is not None:
+        pairs = zip(release.policy.protect, release.smallest_groups, strict=True)
+        extra["combinations"] = [
+            {"columns": list(one.columns), "k": one.k, "smallest_group": size}
+            for one, size in pairs
+        ]
     extra |= {"warnings": list(release.warnings)} if release.warnings else {}
     veil = getattr(release, "veil", None)
     if veil is not None:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.checker.costs import reduced
 from incrowd.checker.delimited import Reading
 from incrowd.checker.files import form_of
 from incrowd.checker.verify import check
@@ -14,7 +13,8 @@ from incrowd.errors import InputError
 from incrowd.policy import Policy
 from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import read_keys
-from incrowd.proof.held import ROLES, in_words, left_open, not_held
+from incrowd.proof.held import ROLES, in_words
+from incrowd.proof.verified import Answer, held
 from incrowd.tables.addresses import is_address
 from incrowd.text.units import at_most, shown_gap, shown_share
 
@@ -48,12 +48,10 @@ def with_proof(
     require_delimited(release, original)
     reading = Reading(given["delimiter"], given["encoding"], given["odd_header"])
     verdict = check(release, original, proof, None, statement, reading)
-    reasons, left = [verdict.reason], []
-    if verdict.accepted:
-        reasons, left = held(verdict, release, original, given)
-    facts = told(verdict.facts, left) if verdict.accepted else {}
+    found = answered(verdict, release, original, given)
+    facts, reasons = found.facts, found.reasons
     if as_json:
-        print_json({"lawful": not reasons, "reasons": reasons, **facts})
+        print_json({"lawful": found.lawful, "reasons": reasons, **facts})
     for reason in reasons:
         say(f"incrowd: no: {reason}")
     if not reasons:
@@ -72,12 +70,11 @@ def require_delimited(release: str, original: str) -> None:
         raise InputError(f"{asked[0]} is of delimited text, which neither table is")
 
 
-def held(
-    verdict: "Verdict", release: str, original: str, given: Mapping[str, Any]
-) -> tuple[list[str], list[str]]:
-    """Return why the proof is not of what is said, and what is left open."""
+def answered(verdict: "Verdict", release: str, original: str, given: Mapping[str, Any]) -> Answer:
+    """Hold what is typed against the proof."""
     proof = verdict.proof
-    assert proof is not None
+    if proof is None:
+        return Answer(False, (str(verdict.reason),))
     policy, said = asked_of(given, [c for names in proof.facts["roles"].values() for c in names])
 
     def opened(path: str) -> Any:
@@ -86,10 +83,7 @@ def held(
         return options.opened(path, known)
 
     tables = (lambda: opened(original)), (lambda: opened(release))
-    reasons = list(not_held(proof, policy, said, *tables))
-    if given["spreadsheet_safe"] and not verdict.facts["spreadsheet_safe"]:
-        reasons.append("the release is not one of --spreadsheet-safe")
-    return reasons, left_open(proof, policy, said)
+    return held(verdict, policy, said, *tables, given["spreadsheet_safe"])
 
 
 def asked_of(given: Mapping[str, Any], columns: Sequence[str]) -> tuple["Policy", frozenset[str]]:
@@ -100,16 +94,6 @@ def asked_of(given: Mapping[str, Any], columns: Sequence[str]) -> tuple["Policy"
     arguments = options.policy_arguments(columns, given)
     policy = Policy(**{"k": 1, **{n: x for n, x in arguments.items() if n in said}})
     return policy, frozenset(said)
-
-
-def told(facts: Mapping[str, Any], left: Sequence[str]) -> dict[str, Any]:
-    """Return what was proved, its numbers reduced, and what was not checked."""
-    unknown = (
-        f"unproven {name}: the checker does not know this model, and nothing here says that a "
-        "class obeys it"
-        for name in facts["unchecked"]
-    )
-    return reduced(dict(facts)) | {"not_checked": [*unknown, *left]}
 
 
 def answer(facts: Mapping[str, Any]) -> str:
@@ -131,7 +115,7 @@ def answer(facts: Mapping[str, Any]) -> str:
             f"yes: {facts['rows']:,} rows{left_out}, every class lawful, every cell "
             f"{cells_of(facts)}; the cost is {cost}{share}, and no {which} costs less than "
             f"{bound} ({state})",
-            f"models   {'; '.join(printable(in_words(entry)) for entry in facts['models'])}",
+            f"models   {'; '.join(map(printable, map(in_words, telling(facts['models']))))}",
             f"roles    {roles_in_words(facts['roles'])}",
             f"costs    {prices(facts['costs'])}",
             f"open     {'; '.join(map(printable, facts['not_checked']))}",
@@ -145,6 +129,11 @@ def cells_of(facts: Mapping[str, Any]) -> str:
     if not names:
         return "the original one or an ancestor"
     return f"of {names} the average of its class, rounded, and every other the original one"
+
+
+def telling(models: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Return the models without 1-anonymity, which says nothing, where there are others."""
+    return [entry for entry in models if entry != {"model": "k-anonymity", "k": 1}] or models
 
 
 def roles_in_words(roles: Mapping[str, Sequence[str]]) -> str:

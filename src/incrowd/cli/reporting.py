@@ -44,6 +44,12 @@ report_options = together(
         help="With --report-internal: attack the release, and show there what succeeds.",
     ),
     click.option(
+        "--group",
+        metavar="COLUMN",
+        help="With --report-internal: households, by this column of IN; one's risk is that of its "
+        "riskiest member.",
+    ),
+    click.option(
         "--metadata",
         metavar="FILE",
         help="Also write a data package descriptor (Frictionless, JSON); needs -o FILE.",
@@ -58,6 +64,8 @@ def require_reports(output: str | None, given: Mapping[str, Any]) -> None:
         if given["report_internal"] is None:
             raise InputError("--report-frontier goes with --report-internal: it is part of that")
         numbers(given["report_frontier"], "--report-frontier")
+    if given.get("group") is not None and given["report_internal"] is None:
+        raise InputError("--group goes with --report-internal: it is part of that")
     if given.get("report_attacks") and given["report_internal"] is None:
         raise InputError("--report-attacks goes with --report-internal: it is part of that")
     wanted = {option: given[name] for name, option in FILES.items() if given[name] is not None}
@@ -84,8 +92,10 @@ def write_reports(
         write_report(release, given["report"], name=name)
     if given["report_internal"] is not None:
         from incrowd.report.make import write_report
-        from incrowd.report.view import Inside
+        from incrowd.report.view import Inside, require_group
 
+        if given.get("group") is not None:
+            require_group(release, given["group"])
         inside = Inside(
             release=release,
             command=("incrowd", *sys.argv[1:]),
@@ -93,6 +103,7 @@ def write_reports(
             policy_file=read_text(given.get("policy")),
             frontier=frontier_for(release, given.get("report_frontier")),
             attacks=attacks_on(release) if given.get("report_attacks") else None,
+            group=given.get("group"),
         )
         write_report(release, given["report_internal"], True, name=name, inside=inside)
     if given["metadata"] is not None and output is not None:

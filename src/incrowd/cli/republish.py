@@ -11,7 +11,7 @@ from incrowd.errors import InputError
 from incrowd.policy import Policy
 from incrowd.run.silence import standard_output_kept
 from incrowd.tables.atomic import is_stream, require_place
-from incrowd.text.units import shown
+from incrowd.text.units import shown, shown_gap
 
 if TYPE_CHECKING:
     from incrowd.series.release import Republished
@@ -101,6 +101,8 @@ def record(release: "Republished", output: str, history: str) -> dict[str, Any]:
         "m": release.asked.m,
         "k": release.asked.k,
         "cost": release.cost,
+        "lower_bound": release.lower_bound,
+        "gap": release.gap,
         "output": output,
         "history": history,
     }
@@ -117,6 +119,11 @@ def in_words(release: "Republished", output: str, history: str) -> str:
             "more in each",
         ),
         ("cost", shown(release.cost)),
+        (
+            "bound",
+            f"{shown(release.lower_bound)}: with these signatures and at most as many counterfeits "
+            f"no release of these people costs less (gap at most {shown_gap(release.gap)})",
+        ),
     ]
     reasons = (
         ("changed", "whose sensitive value is another than it was published"),

@@ -27,6 +27,7 @@ UNSERVED = {
     "report_internal": "--report-internal",
     "report_frontier": "--report-frontier",
     "report_attacks": "--report-attacks",
+    "group": "--group",
     "metadata": "--metadata",
     "existing": "--existing",
     "codebook": "--codebook",

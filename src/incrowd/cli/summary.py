@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from incrowd.text.units import shown, shown_gap
+from incrowd.text.units import counted, shown, shown_gap
 
 if TYPE_CHECKING:
     from incrowd.release import Release
@@ -19,6 +19,7 @@ def summary(release: "Release") -> str:
             f"{release.rows:,}{_beside(release)} in {release.classes:,} classes, the smallest of "
             f"{release.smallest_class:,} ({' and '.join(release.models)})",
         ),
+        *_combinations(release),
         *_people(release),
         *_unchecked(release),
         ("changed", f"{changed:,} of {cells:,} cells ({changed / cells:.2%})"),
@@ -28,7 +29,7 @@ def summary(release: "Release") -> str:
     lines += [*_deleted(release), *_averaged(release)]
     if release.cost != changed:
         lines.append(("cost", f"{shown(release.cost)} ({release.cost_fraction:.2%} of the most)"))
-    if release.k == 1 and len(release.models) == 1:
+    if release.k == 1 and len(release.models) == 1 and not release.policy.protect:
         lines.append(("note", "with k = 1 nobody hides: the table is published as it is"))
     held = len(getattr(release, "held", ()))
     if held:
@@ -40,6 +41,18 @@ def summary(release: "Release") -> str:
     lines.append(("status", _status_in_words(release)))
     text = "\n".join(f"{name:<8} {fact}" for name, fact in lines)
     return text + "\n" + _columns_in_words(release)
+
+
+def _combinations(release: "Release") -> list[tuple[str, str]]:
+    """The smallest group of each combination of columns that has its own k."""
+    if release.protected is None:
+        return []
+    sizes = release.smallest_groups
+    names = [", ".join(map(printable, one.columns)) for one in release.policy.protect]
+    return [
+        ("" if n else "groups", f"{counted(size, 'row')} at least are alike in {name}")
+        for n, (name, size) in enumerate(zip(names, sizes, strict=True))
+    ]
 
 
 def _deleted(release: "Release") -> list[tuple[str, str]]:

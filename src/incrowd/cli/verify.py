@@ -29,6 +29,7 @@ from incrowd.policy import Policy
         "suppress_rows",
         "delete_rows",
         "pseudonym",
+        "protect",
     )
 )
 @options.policy_option

@@ -43,7 +43,7 @@ class Asked:
 
     Raises
     ------
-    InputError: k is no whole number above 0, the share is not between 0 and 1, ε is not above 0.
+    InputError: k is not a whole number above 0, the share is not between 0 and 1, ε is not above 0.
     """
 
     k: int

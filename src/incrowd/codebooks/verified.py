@@ -87,7 +87,7 @@ def _rows_broken(
     counts = Counter(rows_of(release, (*patterns.columns, *others)))
     strange = sum(row[:width] not in known for row in counts)
     if strange:
-        yield f"{strange:,} different rows of the release are no pattern of the file"
+        yield f"{strange:,} different rows of the release are not patterns of the file"
     small = sum(count < k for count in counts.values())
     if small:
         yield f"{small:,} different rows of the release stand there fewer than {k:,} times"

@@ -93,7 +93,8 @@ def require_columns(policy: Policy, roles: Roles, columns: Sequence[str]) -> Non
                 raise no_column(what, name, columns)
             if name not in roles.qi:
                 raise InputError(
-                    f"{what}: column {name!r} is no quasi-identifier, so it is never changed anyway"
+                    f"{what}: column {name!r} is not a quasi-identifier, so it is never changed "
+                    "anyway"
                 )
     for names in policy.linked:
         if len(names) < 2:

@@ -21,7 +21,7 @@ def function_of(path: str) -> Callable[[Any], Any]:
 
     Raises
     ------
-    InputError: there is no such file, it is no notebook, or it has no such function.
+    InputError: there is no such file, it is not a notebook, or it has no such function.
     """
     if not Path(path).is_file():
         raise InputError(f"{path}: no such file")
@@ -40,7 +40,7 @@ def of_notebook(path: str) -> dict[str, Any]:
         book = json.loads(Path(path).read_text("utf-8"))
         cells = ["".join(c["source"]) for c in book["cells"] if c["cell_type"] == "code"]
     except (ValueError, LookupError, TypeError):
-        raise InputError(f"{path}: is no notebook") from None
+        raise InputError(f"{path}: is not a notebook") from None
     names: dict[str, Any] = {"__name__": "__main__"}
     for number, cell in enumerate(cells, 1):
         lines = (line for line in cell.split("\n") if not line.lstrip().startswith(("%", "!")))

@@ -125,13 +125,13 @@ class Ask:
             if name not in columns:
                 raise no_column("roles", str(name), columns)
             if role not in ROLES:
-                raise InputError(f"roles: {role!r} is no role{did_you_mean(str(role), ROLES)}")
+                raise InputError(f"roles: {role!r} is not a role{did_you_mean(str(role), ROLES)}")
             roles[name] = role
         for name, rule in _mapping(changes, "rules").items():
             if name not in columns:
                 raise no_column("rules", str(name), columns)
             if not isinstance(rule, str):
-                raise InputError(f"rules: the rule of {name!r} is no text")
+                raise InputError(f"rules: the rule of {name!r} is not a text")
             own.pop(name, None)
             rules.pop(name, None)
             if rule.strip():

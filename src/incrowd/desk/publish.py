@@ -62,7 +62,9 @@ def chosen(names: Sequence[str]) -> list[str]:
     """
     for name in names:
         if name not in OUTPUTS:
-            raise InputError(f"publish: {name!r} is no output{did_you_mean(str(name), OUTPUTS)}")
+            raise InputError(
+                f"publish: {name!r} is not an output{did_you_mean(str(name), OUTPUTS)}"
+            )
     if "statement" in names and "proof" not in names:
         raise InputError("the statement goes with the proof: it states the proof's hash")
     return [name for name in OUTPUTS if name in names or name == RELEASE]

@@ -8,6 +8,7 @@ import numpy as np
 from incrowd.bounds.leaf_costs import averaged
 from incrowd.bounds.prices import Prices
 from incrowd.driver.memory import within_memory
+from incrowd.driver.unions import mended
 from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.essential import essential
@@ -89,6 +90,14 @@ def solve(
     run = run_portfolio if auto and solver.id == "simplex-matching" else run_one
     with watched(context.stop):
         outcome, solver = within_memory(run, needed, solver, context, auto)
+    if outcome.solution is not None and not needed.model.closed_under_union:
+        outcome = replace(outcome, solution=mended(needed, outcome.solution))
+    if outcome.solution is None and not needed.model.closed_under_union:
+        raise NoLawfulReleaseError(
+            f"no release was found that obeys {needed.asked}: the whole table as one class breaks "
+            "it" + needed.model.how_broken(needed.table, needed.sensitive) + ". It is not proven "
+            "that there is none, for parts of the table may obey what the whole does not"
+        )
     if outcome.solution is None:
         raise StoppedError(
             f"method {solver.id!r} ended ({outcome.ended}) before it found any lawful release; "

@@ -9,7 +9,13 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.encoding.people import people_of, require_once, require_unmarked, with_persons
+from incrowd.encoding.people import (
+    paired,
+    people_of,
+    require_once,
+    require_unmarked,
+    with_persons,
+)
 from incrowd.encoding.pseudonyms import require_unlinked
 from incrowd.errors import InputError, LackingError
 from incrowd.hierarchy.build import build_trees
@@ -17,7 +23,7 @@ from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import labels_by_level, labels_of_spans, with_star
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy.base import Policy
-from incrowd.policy.models import asks_of_sensitive, model_of, require_used
+from incrowd.policy.models import asks_of_sensitive, counts_pairs, model_of, require_used
 from incrowd.policy.roles import Roles
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
@@ -38,8 +44,8 @@ class Coded:
     instance: distinct rows of the quasi-identifiers.
     copy_of_row: int64, shape (rows,): the instance's copy that each row became.
     model: what every class has to obey.
-    attributes: what the model looks at, by name: the sensitive columns, then the persons; empty
-        where it counts rows alone.
+    attributes: what the model looks at, by name: the sensitive columns, then the persons, then
+        pairs of a value and a person where the model counts them; empty where it counts rows alone.
     """
 
     source: Source
@@ -60,8 +66,14 @@ class Coded:
         return Problem(self.instance, self.model, self.roles.attributes)
 
 
-def coded(source: Source, policy: Policy) -> Coded:
+def coded(
+    source: Source, policy: Policy, beyond: Mapping[str, tuple[str, ...]] | None = None
+) -> Coded:
     """Encode a table under a policy.
+
+    Parameters
+    ----------
+    beyond: column → values that its hierarchy covers too, though no row has them.
 
     Raises
     ------
@@ -83,7 +95,7 @@ def coded(source: Source, policy: Policy) -> Coded:
         columns[name] = narrowed(column)
     with locating(source):
         trees, scale = build_trees(
-            {name: column.values for name, column in columns.items()},
+            {name: (*c.values, *(beyond or {}).get(name, ())) for name, c in columns.items()},
             {name: origin for name, origin in sources.items() if name not in roles.sensitive},
             policy.cost,
             policy.weights,
@@ -94,7 +106,7 @@ def coded(source: Source, policy: Policy) -> Coded:
         leaves[:, j] = _leaf_codes(columns.pop(tree.column), tree)
     secret, codes = {}, None
     if asks_of_sensitive(policy):  # k-anonymity needs none; models take codes in text order
-        secret = attributes_of(source, roles, policy.missing_person)
+        secret = attributes_of(source, roles, policy.missing_person, counts_pairs(policy))
         codes = np.column_stack([c.codes for c in secret.values()]) if secret else None
     with locating(source):
         model = model_of(policy, secret, sources)
@@ -115,11 +127,13 @@ def locating(source: Source) -> Iterator[None]:
         raise type(error)(error.column, error.absent, error.origin, row) from None
 
 
-def attributes_of(source: Source, roles: Roles, missing: str) -> dict[str, Column]:
-    """Return what the models look at: the sensitive columns, then the persons."""
+def attributes_of(source: Source, roles: Roles, missing: str, pairs: bool) -> dict[str, Column]:
+    """Return what the models look at: the sensitive columns, the persons, then pairs of the two."""
     found = {name: source.encode(name) for name in roles.sensitive}
     if roles.person:
-        found[roles.attributes[-1]] = people_of(source, roles.person, missing)
+        people = found[roles.attributes[-1]] = people_of(source, roles.person, missing)
+        for name in roles.sensitive if pairs else ():
+            found[f"{name}\0{roles.attributes[-1]}"] = paired(found[name], people)
     return found
 
 

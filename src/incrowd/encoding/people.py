@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.tables.base import Column, Source
 from incrowd.tables.fewer import FewerRows
+from incrowd.tables.whose import ownerless, owners
 from incrowd.text.missing import Marks, marks_for
 
 
@@ -36,29 +36,21 @@ def with_persons(source: Source, names: Sequence[str], missing: str) -> Source:
     return FewerRows(source, np.flatnonzero(~without)) if without.any() else source
 
 
-def ownerless(source: Source, names: Sequence[str]) -> NDArray[np.bool_]:
-    """bool, shape (rows,): whether a row lacks a value in one column; empty text is none."""
-    found = np.zeros(source.rows, bool)
-    for column in map(source.encode, names):
-        absent = [code for code, value in enumerate(column.values) if not value]
-        found |= np.isin(column.codes, absent)
-    return found
-
-
 def people_of(source: Source, names: Sequence[str], missing: str) -> Column:
     """Return whose each row is.
 
     Several columns give numbers in place of texts: nothing reads them.  ``missing``: with ``"own"``
     a row without a person is one of its own.
     """
-    columns = [source.encode(name) for name in names]
-    alone = ownerless(source, names) if missing == "own" else np.zeros(source.rows, bool)
-    if len(columns) == 1 and not alone.any():
-        return columns[0]
-    own = np.where(alone, np.arange(1, source.rows + 1), 0)
-    several = np.column_stack([own, *(np.where(alone, 0, column.codes) for column in columns)])
-    different, codes = np.unique(several, axis=0, return_inverse=True)
-    return Column.of([f"{i:012}" for i in range(len(different))], codes.ravel())
+    return owners(source, names, None if missing == "own" else np.zeros(source.rows, bool))
+
+
+def paired(values: Column, people: Column) -> Column:
+    """Return which pair of a value and a person each row has; its texts are numbers."""
+    width = len(people.values)
+    key = values.codes.astype(np.int64) * width + people.codes
+    different, codes = np.unique(key, return_inverse=True)
+    return Column(tuple(f"{i:012}" for i in range(len(different))), codes.ravel().astype(np.int32))
 
 
 def require_once(source: Source, names: Sequence[str]) -> None:

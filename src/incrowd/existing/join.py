@@ -28,9 +28,9 @@ from incrowd.bounds.price import certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices
 from incrowd.errors import NoLawfulReleaseError
-from incrowd.existing.covers import FAR, SERVED, Published, covers
-from incrowd.hierarchy.family import trees_of
-from incrowd.hierarchy.tree import Tree
+from incrowd.existing.covers import FAR, Published, covers
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import places_of_spans
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.model import Model
@@ -74,10 +74,10 @@ class Joining:
         self.cheapest = self.covers.cost[self.instance.copies, 0]
         self.price = np.zeros(self.instance.distinct)
 
-    @cached_property
-    def trees(self) -> tuple[Tree, ...]:
-        """The hierarchies, which have levels."""
-        return trees_of(self.instance.trees, SERVED)
+    @property
+    def trees(self) -> tuple[Family, ...]:
+        """What the values of each column may become."""
+        return self.instance.trees
 
     @cached_property
     def _table(self) -> Group:
@@ -226,10 +226,7 @@ class Joining:
             code = instance.codes[rows, j]
             low = np.minimum(code, codes[:, j].min())
             high = np.maximum(code, codes[:, j].max())
-            level = np.zeros(len(others), np.int64)
-            for up in range(tree.levels - 1, -1, -1):
-                level[tree.node[up][low] == tree.node[up][high]] = up
-            total += tree.cost[level, code]
+            total += tree.join_costs(low, high)
         return total * (len(lost) + 1) - np.minimum(self.cheapest[others], FAR)
 
     def new_classes(self, place: Ints) -> tuple[Ints, Solution | None]:
@@ -249,10 +246,7 @@ class Joining:
             paid[hit] = self.covers.cost[self.instance.copies[hit], option]
         fresh, solution = self.new_classes(place)
         if solution is not None:
-            levels = solution.levels[solution.classes]
-            paid[fresh] = 0
-            for j, tree in enumerate(self.trees):
-                paid[fresh] += tree.cost[levels[:, j], solution.instance.codes[:, j]]
+            paid[fresh] = solution.class_costs[solution.classes]
         return paid
 
     def cost(self, place: Ints) -> int:
@@ -322,11 +316,8 @@ class Joining:
         """What each row of a class of these distinct rows pays."""
         codes = self.instance.codes[rows]
         low, high = codes.min(axis=0), codes.max(axis=0)
-        total = 0
-        for j, tree in enumerate(self.trees):
-            level = int((tree.node[:, low[j]] != tree.node[:, high[j]]).sum())
-            total += int(tree.cost[level, low[j]])
-        return total
+        both = zip(self.trees, low[:, None], high[:, None], strict=True)
+        return sum(int(tree.join_costs(*ends)[0]) for tree, *ends in both)
 
     def entered(self, place: Ints) -> Ints:
         """Let joined rows enter new classes that cover them at a lower cost."""
@@ -334,13 +325,10 @@ class Joining:
         fresh, solution = self.new_classes(place)
         if solution is None:
             return place
-        order, starts = solution.order
-        first = solution.instance.codes[order[starts]]
-        nodes = np.column_stack(
-            [tree.node[solution.levels[:, j], first[:, j]] for j, tree in enumerate(self.trees)]
-        )
+        ends = zip(self.trees, *(each.T for each in solution.spans), strict=True)
+        levels, nodes = map(np.column_stack, zip(*(places_of_spans(*x) for x in ends), strict=True))
         names = np.unique(place[fresh])  # Solution.of numbers them in this order
-        inner = covers(self.instance.codes, self.trees, solution.levels, nodes.astype(np.int64), 1)
+        inner = covers(self.instance.codes, self.trees, levels, nodes, 1)
         cost = inner.cost[self.instance.copies, 0]
         better = (place < len(self.published.levels)) & (cost < self.cheapest)
         place[better] = names[inner.place[self.instance.copies[better], 0]]

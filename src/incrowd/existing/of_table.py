@@ -17,22 +17,23 @@ from incrowd.constraints.plan import is_constrained
 from incrowd.driver.solve import solve
 from incrowd.encoding.encoded import Coded, shuffled
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
-from incrowd.existing.covers import SERVED, Published
+from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints, Joining, count_broken
 from incrowd.existing.told import in_words, told
 from incrowd.existing.union import union
-from incrowd.hierarchy.family import trees_of
-from incrowd.hierarchy.labels import labels_by_level, places_of
+from incrowd.hierarchy.labels import WHOLE, ends, labels_by_level, labels_of_spans, places_among
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
 from incrowd.policy.deletion import require_no_deletion
 from incrowd.policy.models import asks_of_sensitive, model_of
+from incrowd.policy.protect import require_no_protection
 from incrowd.privacy.cautions import few_new
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.published.cautions import repeatable
-from incrowd.published.ladders import ladders_of
+from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.release import Release
 from incrowd.run.stop import interruptible
 from incrowd.solvers.base import Context
@@ -141,9 +142,10 @@ class ExtendedRelease(Release):
         released, original = whole[earlier:], texts(self.source, self.roles.qi)
         total = 0
         try:
+            ranges = ranges_of(self.trees)
             for name, ladder in ladders_of(self.trees).items():
-                new = released.get_column(name)
-                total += recheck.cells_cost(original.get_column(name), new, ladder, name)
+                both = original.get_column(name), released.get_column(name)
+                total += recheck.cells_cost(*both, ladder, name, ranges.get(name))
             qi = whole.clone()
             qi.columns = [str(j) for j in range(qi.width)]
             at = [str(self.edit.columns.index(name)) for name in self.roles.qi]
@@ -176,7 +178,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     OutOfScopeError: a model compares classes with the whole table, which new rows change.
     NoLawfulReleaseError: some new rows fit nowhere.
     """
-    trees = trees_of(table.instance.trees, SERVED)
+    trees = table.instance.trees
     columns = table.roles.published(table.source.columns)
     require_columns(existing.columns, columns)
     both = both_of(existing, table, policy)
@@ -192,7 +194,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     with interruptible(stop):
         of_copy = joining.best()
     place = of_copy[copy_of_row]
-    known = told(table, levels_of(table, published, place))
+    known = told(table, edit_of(table, published, place, columns))
     held = np.zeros(len(place), bool)
     if policy.hold_back:
         held = np.logical_or.reduce([held, *known.values()])
@@ -264,6 +266,7 @@ def require_servable(policy: Policy) -> None:
     if policy.method != "auto" or policy.reductions is not None:
         raise InputError("method and reductions are not served with existing, a method of its own")
     require_no_deletion(policy, "with existing")
+    require_no_protection(policy, "with existing")
     if policy.suppress_rows:
         raise InputError("suppress_rows is not served with existing")
 
@@ -342,10 +345,8 @@ def classes_of_release(existing: Source, table: Coded, both: Both) -> Published:
     levels = np.zeros(kinds.shape, np.int64)
     nodes = np.zeros(kinds.shape, np.int64)
     known = np.ones(len(kinds), bool)
-    for j, (column, tree) in enumerate(
-        zip(columns, trees_of(table.instance.trees, SERVED), strict=True)
-    ):
-        place = places_of(tree)
+    for j, (column, tree) in enumerate(zip(columns, table.instance.trees, strict=True)):
+        place = places_among(tree, column.values)
         found = np.array([place.get(text, (-1, -1)) for text in column.values] or [(-1, -1)])
         levels[:, j], nodes[:, j] = found[kinds[:, j]].T
         known &= levels[:, j] >= 0
@@ -371,25 +372,29 @@ def solver(model: Model, context: Context) -> Any:
     return run
 
 
-def levels_of(table: Coded, published: Published, place: Ints) -> Ints:
-    """int64, shape (rows, quasi-identifiers): level of each released cell of the new rows."""
-    rows = len(place)
-    levels = np.zeros((rows, len(table.instance.trees)), np.int64)
-    joined = place < len(published.levels)
-    levels[joined] = published.levels[place[joined]]
-    fresh = np.flatnonzero(~joined)
-    if len(fresh):
-        part = Instance(table.leaves[fresh], np.ones(len(fresh), np.int64), table.instance.trees)
-        solution = Solution.of(part, place[fresh])
-        levels[fresh] = solution.levels[solution.classes]
-    return levels
-
-
 def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str, ...]) -> Edit:
     """Return what changes in the new rows."""
-    levels = levels_of(table, published, place)
-    replacements = {}
-    for j, tree in enumerate(trees_of(table.instance.trees, SERVED)):
-        labels, ids = labels_by_level(tree)
-        replacements[tree.column] = Replacement(labels, ids[levels[:, j], table.leaves[:, j]])
+    trees, rows = table.instance.trees, len(place)
+    fresh = place >= len(published.levels)
+    levels, low, high = np.zeros((3, rows, len(trees)), np.int64)
+    if fresh.any():
+        part = Instance(table.leaves[fresh], np.ones(int(fresh.sum()), np.int64), trees)
+        solution = Solution.of(part, place[fresh])
+        new = (solution.levels, *solution.spans)
+        levels[fresh], low[fresh], high[fresh] = (each[solution.classes] for each in new)
+    joined, replacements = place[~fresh], {}
+    for j, tree in enumerate(trees):
+        level, leaf = published.levels[:, j], table.leaves[:, j]
+        levels[~fresh, j] = level[joined]
+        if isinstance(tree, RangeFamily):
+            begin, end = ends(tree, level, published.nodes[:, j])
+            low[~fresh, j], high[~fresh, j] = begin[joined], end[joined] - 1
+            labels, ids, own = labels_of_spans(tree, low[:, j], high[:, j])
+            ids = np.where(own == leaf, -1, ids)
+            starred = np.flatnonzero(~fresh)[level[joined] == WHOLE]
+            labels, ids[starred] = (*labels, tree.star), len(labels)
+        else:
+            labels, ids = labels_by_level(tree)
+            ids = ids[levels[:, j], leaf]
+        replacements[tree.column] = Replacement(labels, ids)
     return Edit(columns, replacements)

@@ -10,27 +10,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
-from incrowd.hierarchy.family import trees_of
+from incrowd.tables.base import Edit
 
 Ints = NDArray[np.int64]
 
 
-def gained(table: Coded, levels: Ints) -> Ints:
-    """int64, shape (rows,): the class of the union that each new row stands in.
-
-    Parameters
-    ----------
-    levels: int64, shape (rows, quasi-identifiers): level of each released cell.
-    """
-    trees = trees_of(table.instance.trees, "--existing")
-    nodes = [tree.node[levels[:, j], table.leaves[:, j]] for j, tree in enumerate(trees)]
-    _, found = np.unique(np.column_stack([levels, *nodes]), axis=0, return_inverse=True)
+def gained(table: Coded, edit: Edit) -> Ints:
+    """int64, shape (rows,): the class of the union that each new row stands in, by its texts."""
+    shown = []
+    for j, tree in enumerate(table.instance.trees):
+        names: dict[str | None, int] = {}
+        own = np.array([names.setdefault(text, len(names)) for text in tree.leaves], np.int64)
+        made = edit.replacements[tree.column]
+        new = [names.setdefault(text, len(names)) for text in made.labels]
+        ids = made.ids.astype(np.int64)
+        shown.append(np.where(ids < 0, own[table.leaves[:, j]], np.array([*new, -1])[ids]))
+    _, found = np.unique(np.column_stack(shown), axis=0, return_inverse=True)
     return found.ravel().astype(np.int64)
 
 
-def told(table: Coded, levels: Ints) -> dict[str, NDArray[np.bool_]]:
-    """Return by sensitive column: bool, shape (rows,): whether the difference tells its value."""
-    classes = gained(table, levels)
+def told(table: Coded, edit: Edit) -> dict[str, NDArray[np.bool_]]:
+    """Return by sensitive column: bool, shape (rows,): whether the difference tells its value.
+
+    Parameters
+    ----------
+    edit: what changes in the new rows.
+    """
+    classes = gained(table, edit)
     found = {}
     for name in table.roles.sensitive:
         codes = table.source.encode(name).codes

@@ -17,6 +17,7 @@ from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTIONS, Policy
 from incrowd.policy.deletion import require_no_deletion
 from incrowd.policy.options import taking
+from incrowd.policy.protect import require_no_protection
 from incrowd.privacy.numbers import whole
 from incrowd.run.events import Event, Listener, listening, silent
 from incrowd.run.stop import Stop, interruptible, watched
@@ -63,6 +64,7 @@ def frontier(
         raise InputError("frontier: k is given by ks, its second argument; leave k out")
     policy = policy_of("frontier", policy, asked)
     require_no_deletion(policy, "by frontier, whose points are of all rows")
+    require_no_protection(policy, "by frontier, whose k is that of all quasi-identifiers")
     stop = (stop or Stop()).begin(policy.time_limit, policy.gap)
     return frontier_of(open_table(data), ks, policy, listening(progress), stop)
 
@@ -81,8 +83,8 @@ def frontier_of(
         raise InputError("a frontier needs at least one k")
     if policy.veil is not None:
         raise OutOfScopeError("a frontier knows no veil; make single releases (incrowd anonymize)")
-    if policy.person:
-        raise OutOfScopeError("a frontier counts rows; with person, make single releases")
+    if policy.links_rows:
+        raise OutOfScopeError("a frontier knows no linked rows; with a pseudonym, make releases")
     with telling(listener) as tell, interruptible(stop), watched(stop):
         start = begun(source, replace(policy, k=wanted[0]), tell, stop)
         found = swept(wanted, start, policy)

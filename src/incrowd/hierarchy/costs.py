@@ -20,7 +20,7 @@ from incrowd.errors import HierarchyError, did_you_mean
 from incrowd.hierarchy.ladder import Ladder
 from incrowd.hierarchy.text import form, read_lines
 
-NO_COST = "the cost is no number of 0 or more with at most six decimals"
+NO_COST = "the cost is not a number of 0 or more with at most six decimals"
 NCP_SCALE = 10**6
 PLACES = 6
 """Decimals of an explicit node cost; more are an error, so that every cost is exact."""

@@ -15,8 +15,7 @@ from incrowd.hierarchy.tree import Tree
 def with_star(tree: Family, star: str) -> Family:
     """Write the root as ``star``."""
     if isinstance(tree, RangeFamily):
-        first, between, last = star.partition(tree.between)
-        if star in tree.first or (between and first in tree.first and last in tree.last):
+        if star in tree.first or tree.reads_like_range(star):
             raise same_as_star(tree.column, star)
         return replace(tree, star=star)
     if tree.labels[-1] == (star,):
@@ -115,6 +114,18 @@ def places_among(family: Family, texts: Iterable[str | None]) -> dict[str | None
     return found
 
 
+def places_of_spans(
+    family: Family, low: NDArray[np.integer], high: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the level and node that hold each pair of codes, ``low <= high``, and no more."""
+    if isinstance(family, RangeFamily):
+        level = np.where(low == high, 0, np.where(high > family.reach[low], WHOLE, SPAN))
+        node = np.where(level == 0, low, low.astype(np.int64) * len(family.leaves) + high)
+        return level, np.where(level == WHOLE, 0, node)
+    level = family.join_levels(low, high)
+    return level, family.node[level, low].astype(np.int64)
+
+
 def ends(
     family: Family, level: NDArray[np.integer], node: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -146,8 +157,9 @@ def spans_of(family: RangeFamily, texts: Iterable[str | None]) -> dict[str | Non
     for text in texts:
         if text is None or text == family.star:
             continue
-        low, between, high = text.partition(family.between)
-        ends = (low, high) if between and low in first and high in last else (text, text)
+        ends = family.shown.ends(text)
+        if ends is None or ends[0] not in first or ends[1] not in last:
+            ends = text, text
         if ends[0] in first and ends[1] in last:
             a, b = first[ends[0]], last[ends[1]]
             if a < b <= family.reach[a]:

@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.template import WHOLE, Template
 from incrowd.hierarchy.tree import STAR
-
-BETWEEN_WHOLE, BETWEEN = "-", ".."
-"""What stands between the ends of an interval: the second where an end may hold a hyphen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +31,7 @@ class RangeFamily:
         interval which begins at c may hold; beyond it the join is ``*``.
     dearest: what ``*`` costs; no interval costs more.
     rule: what the proof says of the column (``incrowd.hierarchy.ranges.Ranges.stated``).
-    between: what stands between two ends.
+    shown: how an interval is written.
     star: how ``*`` is written.
     """
 
@@ -46,7 +44,7 @@ class RangeFamily:
     reach: NDArray[np.int64]
     dearest: int
     rule: dict[str, Any]
-    between: str = BETWEEN_WHOLE
+    shown: Template = WHOLE
     star: str = STAR
 
     def __post_init__(self) -> None:
@@ -142,4 +140,9 @@ class RangeFamily:
             return self.star
         if self.first[low] == self.last[high]:
             return self.first[low]
-        return f"{self.first[low]}{self.between}{self.last[high]}"
+        return self.shown.text(self.first[low], self.last[high])
+
+    def reads_like_range(self, text: str) -> bool:
+        """Whether a text is that of an interval with two ends of this column."""
+        ends = self.shown.ends(text)
+        return ends is not None and ends[0] in self.first and ends[1] in self.last

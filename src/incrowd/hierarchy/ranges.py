@@ -16,14 +16,19 @@ from incrowd.errors import HierarchyError, UnorderedError, did_you_mean
 from incrowd.hierarchy.costs import NCP_SCALE, Cost, Explicit, Level, Ncp, Stars
 from incrowd.hierarchy.interval import plain
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
-from incrowd.hierarchy.range_family import BETWEEN, BETWEEN_WHOLE, RangeFamily
+from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.hierarchy.template import BETWEEN, BETWEEN_WHOLE, SHOW, Template
 from incrowd.hierarchy.text import read_lines
 
 WIDTH, VALUES, STARS = "width", "values", "stars"
 NUMBERS, DATES, ORDER = "numbers", "dates", "order"
 LONGEST = 60
 """Digits before or behind the point of a number; doubles that people write have fewer."""
-EXAMPLE = "write range, or range:round=5,most=20,cost=values, or range:order=FILE"
+OPTIONS = ("round", "most", "cost", "order", "show")
+EXAMPLE = (
+    "write range, or range:round=5,most=20,cost=values, or range:order=FILE, each with "
+    "show={low} to {high} at the end if you like"
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,7 @@ class Ranges:
     most: the width beyond which an interval becomes ``*``: of numbers, or days, or steps.
     cost: ``"width"`` or ``"values"``.
     order: the values in their order, where a file lists them; ``origin``: that file.
+    show: how an interval is written, like ``"{low} to {high}"``; ``None`` for ``37-42``.
     """
 
     round: Decimal | None = None
@@ -47,6 +53,7 @@ class Ranges:
     cost: str = WIDTH
     order: tuple[str, ...] | None = None
     origin: str = ""
+    show: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("round", "most"):
@@ -58,8 +65,12 @@ class Ranges:
         if self.cost not in (WIDTH, VALUES):
             hint = did_you_mean(self.cost, (WIDTH, VALUES))
             raise HierarchyError(f"{self}: cost is width or values{hint}")
-        if any(not value or BETWEEN in value for value in self.order or ()):
-            raise HierarchyError(f"{self}: a listed value is empty or has {BETWEEN!r} in it")
+        between = BETWEEN if self.show is None else Template.parse(self.show).between
+        if any(not value or between in value for value in self.order or ()):
+            raise HierarchyError(
+                f"{self}: a listed value is empty or has {between!r} in it, which stands between "
+                "the ends; choose another text with show={low} to {high}"
+            )
         if self.order is not None and self.round is not None:
             raise HierarchyError(f"{self}: ends of listed values are not rounded; leave round out")
 
@@ -69,22 +80,30 @@ class Ranges:
         given = {name: getattr(self, name) for name in numbers}
         parts += [f"{name}={plain(number)}" for name, number in given.items() if number is not None]
         parts += [f"cost={self.cost}"] if self.cost != WIDTH else []
+        parts += [f"show={self.show}"] if self.show is not None else []
         return f"range:{','.join(parts)}" if parts else "range"
 
     @classmethod
     def parse(cls, text: str, folder: str | Path = ".") -> "Ranges":
         """Read ``round=5,most=20,cost=values,order=FILE``, what stands behind ``range:``.
 
+        A template, ``show={low} to {high}``, is the last: it may have commas of its own.
+
         Raises
         ------
         HierarchyError: it is written otherwise, or the file cannot be read.
         """
         found: dict[str, Any] = {}
+        begin = SHOW.search(text)
+        if begin:
+            found["show"], text = text[begin.end() :].strip(), text[: begin.start()]
         for part in filter(None, (part.strip() for part in text.split(","))):
             name, equals, value = (each.strip() for each in part.partition("="))
-            if name not in ("round", "most", "cost", "order") or not equals or name in found:
-                hint = did_you_mean(name, ("round", "most", "cost", "order"))
-                raise HierarchyError(f"range:{text}: {part!r} is no option of it{hint}; {EXAMPLE}")
+            if name not in OPTIONS or not equals or name in found:
+                hint = did_you_mean(name, OPTIONS)
+                raise HierarchyError(
+                    f"range:{text}: {part!r} is not an option of it{hint}; {EXAMPLE}"
+                )
             found[name] = value
         for name in {"round", "most"} & found.keys():
             try:
@@ -149,16 +168,41 @@ class Ranges:
             np.array([*reach, *here], np.int64),
             NCP_SCALE,
             self.stated(kind, charged),
-            ends.between,
+            ends.shown,
         )
+        require_one_way(family)
         return family, NCP_SCALE
+
+    def ends_in(
+        self, column: str, values: Sequence[str | None], published: Sequence[str | None]
+    ) -> tuple[str, ...]:
+        """Return the ends of published ranges that stand at no place of a column's own values.
+
+        Raises
+        ------
+        HierarchyError: some value has no place in the order.
+        """
+        known, _ = apart(distinct(values)[0])
+        kind, place = self._places(column, known)
+        at = places_by({"kind": kind, "order": self.order})
+        plain = (Template("", BETWEEN, ""), Template("", BETWEEN_WHOLE, ""))
+        ways = plain if self.show is None else (Template.parse(self.show),)
+        found: dict[Fraction, str] = {}
+        for text in published:
+            both = [way.ends(text) for way in ways] if text is not None else []
+            for low, high in filter(None, both):
+                places = at(low), at(high)
+                if places[0] is not None and places[1] is not None:
+                    found |= {places[0]: low, places[1]: high}
+        return tuple(found[x] for x in sorted(found.keys() - set(place)))
 
     def stated(self, kind: str, cost: str) -> dict[str, Any]:
         """Return what a proof says of the rule: its text, and what is needed to apply it."""
         numbers = {"round": self.round, "most": self.most}
         texts = {n: None if number is None else plain(number) for n, number in numbers.items()}
         order = {} if self.order is None else {"order": list(self.order)}
-        return {"rule": str(self), "kind": kind, **texts, "cost": cost, **order}
+        show = {} if self.show is None else {"show": self.show}
+        return {"rule": str(self), "kind": kind, **texts, "cost": cost, **order, **show}
 
     def _charged(self, column: str, cost: Cost) -> str:
         if isinstance(cost, Stars):
@@ -203,7 +247,7 @@ class Ends:
     kind: str
     first: list[Fraction]
     last: list[Fraction]
-    between: str
+    shown: Template
     order: tuple[str, ...] = ()
 
     @classmethod
@@ -214,8 +258,9 @@ class Ends:
             step = Fraction(rule.round)
             first, last = [x // step * step for x in place], [-(-x // step) * step for x in place]
         hyphens = kind != NUMBERS or (bool(place) and first[0] < 0)
-        between = BETWEEN if hyphens else BETWEEN_WHOLE
-        return cls(kind, first, last, between, rule.order or ())
+        shown = Template("", BETWEEN if hyphens else BETWEEN_WHOLE, "")
+        shown = shown if rule.show is None else Template.parse(rule.show)
+        return cls(kind, first, last, shown, rule.order or ())
 
     def text(self, end: Fraction) -> str:
         """Return how an end is written."""
@@ -245,6 +290,27 @@ def positions(place: list[Fraction], ends: Ends, cost: str) -> tuple[list[int], 
         return int((2 * NCP_SCALE * (x - least) + widest) // (2 * widest))
 
     return [position(x) for x in first], [position(x) for x in last]
+
+
+def require_one_way(family: RangeFamily) -> None:
+    """Raise where two intervals, or an interval and a value, read alike.
+
+    Raises
+    ------
+    HierarchyError: they do; no value is named.
+    """
+    if not family.shown.one_way(family.first):
+        raise HierarchyError(
+            f"column {family.column!r}: what stands between the ends of a range, "
+            f"{family.shown.between!r}, begins within a lower end too, so two ranges may read "
+            "alike; choose another text with show={low} to {high}"
+        )
+    texts = {*family.leaves, *family.first, *family.last} - {None}
+    if any(family.reads_like_range(str(text)) for text in texts):
+        raise HierarchyError(
+            f"column {family.column!r}: a value of it reads like a range; choose another text with "
+            "show={low} to {high}"
+        )
 
 
 def places_by(rule: Mapping[str, Any]) -> Callable[[str], Fraction | None]:

@@ -20,8 +20,8 @@ from incrowd.hierarchy.rounding import EndCodes, Rounding
 from incrowd.hierarchy.suppression import Suppression
 
 RULES = ("interval", "bands", "prefix", "keep", "date", "range", "round", "codes", *KINDS, "none")
-ORDERED = re.compile(r"(range:(?:[^,]*,)*\s*order=)([^,]+)")
-"""How a range names the file of its order."""
+ORDERED = re.compile(r"(range:(?:(?!\s*show\s*=)[^,]*,)*\s*order=)([^,]+)")
+"""How a range names the file of its order, ahead of its template."""
 ALLOWED = (
     "allowed are interval:5,10,20, bands:0,18,65+, range, mean, prefix:1,2, keep:1,3, date, none, "
     "or a file (leaf;level1;…;*)"
@@ -36,9 +36,9 @@ def parse(text: str, folder: str | Path = ".") -> Source:
     text: ``interval:W1,W2,…`` (widths), ``bands:B1,B2,…+`` (borders), ``prefix:N1,N2,…``
         (characters masked from the end), ``keep:N1,N2,…`` (first characters kept), ``date`` or
         ``date:year,decade`` (see ``Dates``), also ``date:format=%d/%m/%Y``, ``range`` or
-        ``range:round=5,most=20`` (see ``Ranges``), ``mean``, ``median`` or ``centroid`` (see
-        ``Averages``), ``round:5,10`` (multiples), ``codes:<18,90+`` (top and bottom codes),
-        ``none``, or a file's path.
+        ``range:round=5,most=20,show={low} to {high}`` (see ``Ranges``), ``mean``, ``median`` or
+        ``centroid`` (see ``Averages``), ``round:5,10`` (multiples), ``codes:<18,90+`` (top and
+        bottom codes), ``none``, or a file's path.
         A file that is called like a rule is written with its folder: ``./date``.
     folder: where a relative path starts.
 

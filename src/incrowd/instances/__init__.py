@@ -14,7 +14,8 @@ import numpy as np
 from incrowd.errors import InputError, did_you_mean
 from incrowd.instances.base import Family, Option, Value, with_defaults
 from incrowd.instances.bisection import Bisection
-from incrowd.instances.cliques import Clique, HalfClique
+from incrowd.instances.cliques import AnyClique, Clique, HalfClique
+from incrowd.instances.edge_cliques import DisjointDiversityTriangles, EdgeCliques
 from incrowd.instances.edge_partition import (
     TernaryTriangles,
     ThreeDiversityTriangles,
@@ -37,14 +38,17 @@ FAMILIES: tuple[type[Family[Any]], ...] = (
     OneInThreeSat,
     TrianglesOrStars,
     TernaryTriangles,
+    EdgeCliques,
     TwoDiversityTriangles,
     ThreeDiversityTriangles,
+    DisjointDiversityTriangles,
     Clique,
     CubicVertexCover,
     ClosenessLift,
     Bisection,
     Padding,
     HalfClique,
+    AnyClique,
     ClosenessMatching,
     ClosenessMatchingHalf,
     DistanceTwins,

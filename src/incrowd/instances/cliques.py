@@ -254,3 +254,92 @@ class HalfClique:
         """n'·|E| − (n/2)·C(n/2, 2)."""
         half = self.graph.order // 2
         return self.rows * len(self.graph.edges) - half * comb(half, 2)
+
+
+@dataclass(frozen=True)
+class AnyClique:
+    """A clique of any size → a clique on half the vertices → (cn)-anonymity, 1/3 < c < 1/2."""
+
+    graph: Graph
+    h: int = 3
+    c: Fraction = Fraction(2, 5)
+
+    id: ClassVar[str] = "any-clique"
+    source: ClassVar[str] = "Liang and Yuan 2012, proof of Theorem 5 (Clique to HalfClique)"
+    problem: ClassVar[str] = "find h pairwise adjacent vertices"
+    file_format: ClassVar[str] = "edge list"
+    equation: ClassVar[str] = (
+        "optimum ≤ n'·|E'| − (n/2)·C(n/2, 2) iff there is an h-clique; n vertices and |E'| edges "
+        "of the graph padded until the clique is to have half of its vertices"
+    )
+    decision: ClassVar[bool] = True
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("h", 3, "size of the clique, at least 2", of_table=True),
+        HalfClique.options[0],
+        Option("vertices", 7, "vertices of the graph"),
+        Option("edges", 10, "edges of the graph"),
+    )
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.h <= self.graph.order:
+            raise InputError(f"h must be from 2 to the number of vertices, not {self.h}")
+        self.padded()  # raises for a share c that leaves no room
+
+    @classmethod
+    def read(cls, text: str, options: Options) -> "AnyClique":
+        """Read an edge list."""
+        return cls(Graph.parse(text), whole(options, "h", 2), fraction(options, "c"))
+
+    @classmethod
+    def make(
+        cls, rng: np.random.Generator, planted: bool, options: Options
+    ) -> "tuple[AnyClique, Members | None]":
+        """Draw a graph, with an h-clique if planted."""
+        h, vertices = whole(options, "h", 2), whole(options, "vertices", 2)
+        graph, answer = draw(rng, planted, vertices, whole(options, "edges", 1), h)
+        return cls(graph, h, fraction(options, "c")), answer
+
+    def text(self) -> str:
+        """The edge list."""
+        return self.graph.text()
+
+    def padded(self) -> HalfClique:
+        """The graph with lone vertices (h ≥ n/2), or with vertices adjacent to all (h < n/2)."""
+        order = self.graph.order
+        extra = range(order, order + abs(2 * self.h - order))
+        edges = list(self.graph.edges)
+        if 2 * self.h < order:
+            edges += [(v, new) for new in extra for v in range(new)]
+        known = set(self.graph.vertices)
+        mark = "new"
+        while any(f"{mark}{i + 1}" in known for i in range(len(extra))):
+            mark += "_"
+        return HalfClique(Graph.of(self.graph.vertices + names(len(extra), mark), edges), self.c)
+
+    def to_table(self) -> HardTable:
+        """The table of ``half-clique`` for the padded graph."""
+        return self.padded().to_table()
+
+    def solve_source(self) -> Members | None:
+        """Backtracking."""
+        return find_clique(self.graph, self.h)
+
+    def source_to_solution(self, answer: Members) -> Partition:
+        """The clique, with the vertices adjacent to all, shares a class with the new rows."""
+        half = self.padded()
+        universal = range(self.graph.order, half.graph.order) if self._universal else ()
+        return half.source_to_solution((*answer, *universal))
+
+    def solution_to_source(self, partition: Partition) -> Members | None:
+        """The first h old vertices of the half clique, if the release holds one."""
+        found = self.padded().solution_to_source(partition)
+        old = tuple(v for v in found or () if v < self.graph.order)
+        return old[: self.h] if len(old) >= self.h else None
+
+    @property
+    def _universal(self) -> bool:
+        return 2 * self.h < self.graph.order
+
+    def cost_of(self, answer: Members) -> int:
+        """n'·|E'| − (n/2)·C(n/2, 2) of the padded graph."""
+        return self.padded().cost_of(())

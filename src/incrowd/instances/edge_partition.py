@@ -1,5 +1,6 @@
 """Splitting a graph's edges into triangles (and 4-stars): four tables with one row per edge."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -19,7 +20,7 @@ from incrowd.instances.planting import (
 from incrowd.instances.table import HardTable, ModelSpec, Partition
 
 Parts = tuple[tuple[int, ...], ...]
-"""An answer: triples of edge numbers."""
+"""An answer: the edge numbers of each part."""
 
 PARTS = Option("parts", 6, "triangles or stars planted; a random graph gets 3 edges for each")
 VERTICES = Option("vertices", 9, "vertices of the graph")
@@ -44,7 +45,7 @@ def incidence(graph: Graph) -> NDArray[np.int32]:
     return codes
 
 
-def first_cover(graph: Graph, parts: list[tuple[int, int, int]]) -> Parts | None:
+def first_cover(graph: Graph, parts: Sequence[tuple[int, ...]]) -> Parts | None:
     """The first exact cover of the edges by the parts, or None."""
     for chosen in exact_covers(len(graph.edges), parts):
         return tuple(parts[p] for p in chosen)

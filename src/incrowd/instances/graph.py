@@ -105,6 +105,19 @@ class Graph:
         """Every 4-star, as three edge numbers."""
         return [star for at in self.incident for star in combinations(at, 3)]
 
+    def cliques(self, size: int) -> list[tuple[int, ...]]:
+        """Every clique of ``size`` ≥ 2 vertices, as the numbers of its edges."""
+        found: list[tuple[int, ...]] = [(v,) for v in range(self.order)]
+        for _ in range(size - 1):
+            found = [
+                (*some, v)
+                for some in found
+                for v in sorted(frozenset.intersection(*(self.adjacency[u] for u in some)))
+                if v > some[-1]
+            ]
+        number = self.edge_number
+        return [tuple(number[pair] for pair in combinations(some, 2)) for some in found]
+
     def is_triangle(self, edges: Iterable[int]) -> bool:
         """Whether some edge numbers are the three edges of a triangle."""
         ends = [self.edges[e] for e in edges]

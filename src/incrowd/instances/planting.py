@@ -1,4 +1,4 @@
-"""Random graphs made of triangles, or of triangles and 4-stars, by construction."""
+"""Random graphs made of triangles, of triangles and 4-stars, or of cliques, by construction."""
 
 from itertools import combinations, product
 
@@ -27,6 +27,26 @@ def plant_parts(
         corner = [int(v) for v in rng.choice(vertices, 4 if star else 3, replace=False)]
         pairs = [(corner[0], v) for v in corner[1:]] if star else list(combinations(corner, 2))
         part = [(min(e), max(e)) for e in pairs]
+        if not used.intersection(part):
+            used.update(part)
+            chosen.append(part)
+    return _shuffled(rng, names(vertices), chosen, parts)
+
+
+def plant_cliques(
+    rng: np.random.Generator, vertices: int, parts: int, size: int
+) -> tuple[Graph, Triples]:
+    """A graph made of edge-disjoint cliques of ``size`` vertices, and these as edge numbers.
+
+    Cliques are drawn one by one; one that would reuse an edge is drawn again.
+    """
+    chosen: list[list[Edge]] = []
+    used: set[Edge] = set()
+    for _ in range(200 * parts + 200):
+        if len(chosen) == parts:
+            break
+        corner = sorted(int(v) for v in rng.choice(vertices, size, replace=False))
+        part = list(combinations(corner, 2))
         if not used.intersection(part):
             used.update(part)
             chosen.append(part)

@@ -12,6 +12,7 @@ from rich.text import Text
 from incrowd.text.grids import as_lines, down, grid, named, share, up
 
 Figure = int | Fraction | float
+PEOPLE = "people", "rows whose class is one person's"
 SHOWN = 12
 """Class sizes, and subsets of each size, that are listed."""
 
@@ -102,6 +103,25 @@ class RiskFigures:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GroupFigures:
+    """Households, or other groups of people: one is found where its riskiest member is.
+
+    Attributes
+    ----------
+    groups: number of groups; a row without one is a group of its own.
+    highest, average: prosecutor risk of the riskiest member, of all groups and their mean.
+    groups_at_highest: groups whose risk is the highest.
+    fewest: different groups in the class that has the fewest.
+    """
+
+    groups: int
+    highest: Fraction
+    average: float
+    groups_at_highest: int
+    fewest: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class SubsetFigures:
     """What rows look like to someone who knows only ``columns``.
 
@@ -119,12 +139,33 @@ class SubsetFigures:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CombinationFigures:
+    """Columns that others may know together.
+
+    Attributes
+    ----------
+    columns, k: as asked.
+    smallest_group: the fewest rows alike in these columns; rows_below: rows in groups of fewer than
+        ``k``.
+    """
+
+    columns: tuple[str, ...]
+    k: int
+    smallest_group: int
+    rows_below: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measure:
     """All figures of one table.
 
     Attributes
     ----------
     rows: of the table; qi: names of the quasi-identifiers.
+    people: number of different people, where columns name them, else None.  With people k, the
+        classes' sizes, what is said of sensitive attributes (of each value of a person one row
+        counts) and risks (a person's is that of its riskiest row) count them in place of rows;
+        columns, subsets and unique_rows (rows whose class is one person's) count rows.
     k: rows of the smallest class (0 for a table without rows).
     classes, largest_class, average_class: number of classes, rows of the largest, mean rows.
     unique_rows: rows alone in their class.
@@ -135,9 +176,11 @@ class Measure:
     sensitive: one entry for each sensitive attribute (none for a table without rows).
     disjoint_l: largest l of disjoint l-diversity over all sensitive attributes together; None
         without any, and where finding it would take long.
+    groups: risks of households, where a column names them, else None.
     subsets: one entry for each subset of the quasi-identifiers up to the size asked for, the
         most revealing first within each size.
     warnings: what these figures do not say.
+    combinations: one entry for each that was asked for.
     notes: what no figures of one table say; nothing where somebody is alone in a class.
     """
 
@@ -156,8 +199,11 @@ class Measure:
     sensitive: tuple[SensitiveFigures, ...] = ()
     disjoint_l: int | None = None
     subsets: tuple[SubsetFigures, ...] = ()
+    people: int | None = None
+    groups: GroupFigures | None = None
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    combinations: tuple[CombinationFigures, ...] = ()
 
     def record(self) -> dict[str, Any]:
         """Return plain data for JSON: fractions as decimals, infinite figures as null."""
@@ -191,8 +237,12 @@ def as_tables(found: Measure) -> Group:
     parts: list[Grid] = [classes_grid(found), columns_grid(found)]
     if found.risk is not None:
         parts.append(risk_grid(found.risk))
+    if found.groups is not None:
+        parts.append(groups_grid(found.groups))
     if found.sensitive:
         parts.append(sensitive_grid(found.sensitive, found.disjoint_l))
+    if found.combinations:
+        parts.append(combinations_grid(found))
     if found.subsets:
         parts.append(subsets_grid(found))
     told = [f"Warning: {warning}." for warning in found.warnings]
@@ -204,10 +254,13 @@ def classes_grid(found: Measure) -> Grid:
     """Classes of rows that agree on the quasi-identifiers."""
     made = grid(f"{found.k}-anonymous: {found.rows:,} rows, {found.classes:,} classes", ("", ""))
     made.show_header = False
-    made.add_row("k, rows of the smallest class", f"{found.k:,}")
-    made.add_row("rows of the largest class", f"{found.largest_class:,}")
-    made.add_row("rows a class on average", f"{found.average_class:.1f}")
-    made.add_row("unique rows", share(found.unique_rows, found.rows))
+    each, alone = ("rows", "unique rows") if found.people is None else PEOPLE
+    if found.people is not None:
+        made.add_row("people", f"{found.people:,}")
+    made.add_row(f"k, {each} of the smallest class", f"{found.k:,}")
+    made.add_row(f"{each} of the largest class", f"{found.largest_class:,}")
+    made.add_row(f"{each} a class on average", f"{found.average_class:.1f}")
+    made.add_row(alone, share(found.unique_rows, found.rows))
     cells = found.rows * len(found.qi)
     made.add_row("suppressed cells", share(found.stars, cells))
     listed = list(found.histogram.items())
@@ -257,6 +310,18 @@ def risk_grid(risk: RiskFigures) -> Grid:
     return made
 
 
+def groups_grid(found: GroupFigures) -> Grid:
+    """Risks of households."""
+    made = grid("", ("households (as their riskiest member)", ""))
+    made.title = None
+    made.add_row("groups", f"{found.groups:,}")
+    made.add_row("highest risk", up(found.highest))
+    made.add_row("average risk", up(found.average))
+    made.add_row("groups at the highest risk", f"{found.groups_at_highest:,}")
+    made.add_row("groups in the class that has the fewest", f"{found.fewest:,}")
+    return made
+
+
 def sensitive_grid(found: tuple[SensitiveFigures, ...], disjoint: int | None) -> Grid:
     """One column for each sensitive attribute, one line for each model."""
     made = grid("", ("the table obeys", *(named(one.name).plain for one in found)))
@@ -279,6 +344,17 @@ def sensitive_grid(found: tuple[SensitiveFigures, ...], disjoint: int | None) ->
     if len(found) > 1:
         shown = "not searched" if disjoint is None else str(disjoint)
         made.add_row("disjoint l, all together, up to", shown, *("" for _ in found[1:]))
+    return made
+
+
+def combinations_grid(found: Measure) -> Grid:
+    """The combinations of columns that were asked for."""
+    made = grid("", ("combination", "k asked", "smallest group", "rows in groups too small"))
+    made.title = None
+    for one in found.combinations:
+        name = Text(", ").join(named(name) for name in one.columns)
+        size = f"{one.smallest_group:,}"
+        made.add_row(name, f"{one.k:,}", size, share(one.rows_below, found.rows))
     return made
 
 

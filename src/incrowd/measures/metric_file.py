@@ -41,7 +41,7 @@ def read_metric(path: str | Path) -> Listed:
             apart = exact(distance, "a distance", least=0)
         except InputError:
             raise InputError(
-                f"{path}, line {line}: the distance is no number of 0 or more, such as 2 or 0.2"
+                f"{path}, line {line}: the distance is not a number of 0 or more, such as 2 or 0.2"
             ) from None
         if one == other and apart:
             raise InputError(f"{path}, line {line}: a value is at distance 0 from itself")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.averages import Averages
@@ -15,16 +16,30 @@ from incrowd.hierarchy.ladder import is_missing
 from incrowd.hierarchy.missing import bare_of, declared
 from incrowd.hierarchy.spec import source_of
 from incrowd.hierarchy.tree import STAR
-from incrowd.measures.figures import ColumnFigures, Measure, RiskFigures, SensitiveFigures
-from incrowd.measures.keys import Agreement, agreement
+from incrowd.measures.figures import (
+    ColumnFigures,
+    CombinationFigures,
+    Measure,
+    RiskFigures,
+    SensitiveFigures,
+)
+from incrowd.measures.keys import Agreement, Codes, agreement
 from incrowd.measures.loss import column_figures
 from incrowd.measures.orders import given_metric, given_order, natural_order, ordered
+from incrowd.measures.people import (
+    counting,
+    group_figures,
+    owners_of,
+    pairs_counted,
+    risk_of_people,
+)
 from incrowd.measures.risk import people_behind, risk_figures
 from incrowd.measures.sensitive import disjoint_l, sensitive_figures
 from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
 from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs
 from incrowd.privacy.classes import Classes
+from incrowd.privacy.combination import Combination, protect_of
 from incrowd.privacy.distance import Hierarchical, Ordered
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.numbers import whole
@@ -52,6 +67,9 @@ def measure(
     hierarchies: "Mapping[str, str | Path | Hierarchy] | None" = None,
     star: str = STAR,
     na: Any = None,
+    person: Names | None = None,
+    group: str | None = None,
+    protect: "Sequence[Combination | Mapping[str, Any] | str]" = (),
 ) -> Measure:
     """Say how private a table is.
 
@@ -76,8 +94,12 @@ def measure(
     hierarchies: column → hierarchy (as for ``anonymize``): of a sensitive attribute for the
         hierarchical distance, of a quasi-identifier for the entropy that its general values lose.
     star: how a suppressed cell is written.
+    person: columns that together name a person: people are counted in place of rows.
+    group: column that names a household, or another group: its risk is that of its riskiest member.
     na: texts that stand for a missing value, or column → texts, as for ``anonymize``; each stays a
         value of its own, and is counted as missing.
+    protect: combinations of quasi-identifiers with a k each, as for ``anonymize``: of each the
+        smallest group is told, and how many rows are in groups that are too small.
 
     Raises
     ------
@@ -85,9 +107,13 @@ def measure(
     """
     table = open_table(frame)
     secret = _known("sensitive", _names(sensitive), table)
-    known = _names(qi) if qi is not None else [c for c in table.columns if c not in secret]
+    named = _known("person", _names(person), table)
+    household = _known("group", _names(group), table)
+    apart = {*secret, *named, *household}
+    known = _names(qi) if qi is not None else [c for c in table.columns if c not in apart]
     known = _known("qi", known, table)
     _require_apart(known, secret)
+    _require_nameless([*known, *secret], named)
     _require_named(secret, orders=orders, metrics=metrics)
     _require_named([*known, *secret], hierarchies=hierarchies)
     marks = marks_of(na)
@@ -98,6 +124,8 @@ def measure(
     columns = [_marked(table, name, marks) for name in known]
     codes = [(column.codes, len(column.values)) for column in columns]
     agreed = agreement(codes, table.rows)
+    rows, whose = agreed, owners_of(table, named)
+    agreed = counting(rows, whose)
     trees = {c: source_of(spec, marks_for(marks, c)) for c, spec in (hierarchies or {}).items()}
     lost = _columns(known, columns, star, original, {c: trees[c] for c in known if c in trees})
     stars = sum(column.stars for column in lost)
@@ -105,28 +133,53 @@ def measure(
     figures, marked = {}, {}
     if secret and table.rows:
         marked = {name: _marked(table, name, marks) for name in secret}
-        figures = _sensitive(marked, agreed, recursive, orders or {}, metrics or {}, trees)
+        asked = recursive, orders or {}, metrics or {}, trees
+        figures = _sensitive(marked, rows, *asked, whose)
+    grouped = owners_of(table, household) if table.rows else None
     return Measure(
         rows=table.rows,
         qi=tuple(known),
         k=int(sizes[0]) if len(sizes) else 0,
         classes=len(agreed.sizes),
         largest_class=int(sizes[-1]) if len(sizes) else 0,
-        average_class=table.rows / len(agreed.sizes) if len(sizes) else 0.0,
-        unique_rows=int((agreed.sizes == 1).sum()),
+        average_class=int(agreed.sizes.sum()) / len(agreed.sizes) if len(sizes) else 0.0,
+        unique_rows=int(rows.sizes[agreed.sizes == 1].sum()),
+        people=None if whose is None else int(whose.max(initial=-1)) + 1,
+        groups=None if grouped is None else group_figures(agreed, grouped),
         histogram=dict(zip(sizes.tolist(), number.tolist(), strict=True)),
         stars=stars,
         stars_fraction=stars / (table.rows * len(known)) if table.rows else 0.0,
         columns=tuple(lost),
-        risk=_risk(known, columns, agreed, population, star) if table.rows else None,
-        subsets=subset_figures(known, codes, agreed, subsets) if subsets else (),
+        risk=_risk(known, columns, agreed, population, star, whose) if table.rows else None,
+        subsets=subset_figures(known, codes, rows, subsets) if subsets else (),
         warnings=(
-            *_warnings(known, columns, agreed, star, figures.get("sensitive", ())),
+            *_warnings(known, columns, rows, star, figures.get("sensitive", ())),
             *_unsaid(dict(zip(known, columns, strict=True)) | marked),
         ),
+        combinations=tuple(_combinations(protect_of(protect), known, codes, whose, table.rows)),
         notes=(ANOTHER,) if len(sizes) and sizes[0] > 1 else (),
         **figures,
     )
+
+
+def _combinations(
+    asked: "Sequence[Combination]",
+    known: Sequence[str],
+    codes: Sequence[Codes],
+    whose: NDArray[np.int64] | None,
+    rows: int,
+) -> Iterator[CombinationFigures]:
+    """Count the groups of each combination of columns, in people where these are counted."""
+    for one in asked:
+        _require_named(known, protect=dict.fromkeys(one.columns))
+        groups = agreement([codes[known.index(name)] for name in one.columns], rows)
+        sizes = counting(groups, whose).sizes
+        yield CombinationFigures(
+            columns=one.columns,
+            k=one.k,
+            smallest_group=int(sizes.min(initial=rows)),
+            rows_below=int(groups.sizes[sizes < one.k].sum()),
+        )
 
 
 def _warnings(
@@ -194,6 +247,12 @@ def _require_apart(known: Sequence[str], secret: Sequence[str]) -> None:
         )
 
 
+def _require_nameless(measured: Sequence[str], named: Sequence[str]) -> None:
+    both = [name for name in named if name in measured]
+    if both:
+        raise InputError(f"column {both[0]!r} names people; it is not measured itself")
+
+
 def _require_named(columns: Sequence[str], **given: Mapping[str, Any] | None) -> None:
     for what, mapping in given.items():
         for name in mapping or ():
@@ -245,6 +304,7 @@ def _sensitive(
     orders: Mapping[str, Sequence[str | None]],
     metrics: Mapping[str, Metric | Mapping[tuple[str, str], Any]],
     hierarchies: "Mapping[str, Hierarchy]",
+    whose: NDArray[np.int64] | None,
 ) -> dict[str, Any]:
     """Measure every sensitive attribute, and all together."""
     secret, columns = list(marked), list(marked.values())
@@ -252,7 +312,10 @@ def _sensitive(
     sizes = tuple(len(column.values) for column in columns)
     classes = Classes(agreed.member, Group(values, sizes))
     found: list[SensitiveFigures] = []
-    for name, column, histograms in zip(secret, columns, classes.histograms, strict=True):
+    for a, (name, column) in enumerate(zip(secret, columns, strict=True)):
+        histograms = classes.histograms[a]
+        if whose is not None:
+            histograms = pairs_counted(classes, a, whose).histograms[0]
         order = given_order(name, column.values, orders[name]) if name in orders else None
         order = order or natural_order(column.values)
         tree = _tree(name, column, hierarchies[name]) if name in hierarchies else None
@@ -260,7 +323,7 @@ def _sensitive(
             sensitive_figures(
                 name,
                 sum(
-                    int(histograms.table[code])
+                    int((column.codes == code).sum())
                     for code, value in enumerate(column.values)
                     if is_missing(value)
                 ),
@@ -275,7 +338,12 @@ def _sensitive(
 
 
 def _risk(
-    known: Sequence[str], columns: Sequence[Column], agreed: Agreement, population: Any, star: str
+    known: Sequence[str],
+    columns: Sequence[Column],
+    agreed: Agreement,
+    population: Any,
+    star: str,
+    whose: NDArray[np.int64] | None,
 ) -> RiskFigures:
     people = None
     if population is not None:
@@ -283,4 +351,5 @@ def _risk(
         _known("population", known, everyone)
         others = [everyone.encode(name) for name in known]
         people = people_behind(columns, agreed, others, star)
-    return risk_figures(agreed.sizes, people)
+    found = risk_figures(agreed.sizes, people)
+    return found if whose is None else risk_of_people(agreed, whose, found)

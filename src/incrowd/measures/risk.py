@@ -17,6 +17,7 @@ def risk_figures(sizes: NDArray[np.int64], people: NDArray[np.int64] | None) -> 
 
     Parameters
     ----------
+    sizes: int64, shape (classes,): rows, or people where they are counted.
     people: int64, shape (classes,): people of the population whom each class may stand for, or
         None without a population.
     """

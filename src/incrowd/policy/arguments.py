@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
     from incrowd.policy.cap import Cap
     from incrowd.policy.model_spec import ModelSpec
+    from incrowd.privacy.combination import Combination
     from incrowd.privacy.model import Model
 
 
 class Arguments(TypedDict, total=False):
     """The options as arguments beside ``k``, for those who check types; ``Policy`` has the rows."""
 
+    protect: "str | Sequence[Combination | Mapping[str, Any] | str]"
     qi: str | Sequence[str] | None
     sensitive: str | Sequence[str]
     id: str | Sequence[str]

@@ -31,8 +31,10 @@ from incrowd.policy.options import (
     row,
     table_of,
 )
+from incrowd.policy.protect import Unsaid, require_served_with
 from incrowd.policy.roles import ROLES, Roles, assign_roles
 from incrowd.policy.veil import veil_of
+from incrowd.privacy.combination import Combination, protect_of
 from incrowd.privacy.numbers import take_whole
 from incrowd.text.marks import STAR
 from incrowd.text.missing import marks_for, marks_of, require_known
@@ -54,7 +56,28 @@ class Policy:
     {options}
     """
 
-    k: int = row(5, Option("whole", "least number of rows alike", "-k", least=1))
+    k: int = row(
+        Unsaid(5),
+        Option(
+            "whole",
+            "least number of rows alike in all quasi-identifiers; beside `protect` 1 where it is "
+            "not said",
+            "-k",
+            least=1,
+        ),
+    )
+    protect: "Sequence[Combination | Mapping[str, Any] | str]" = row(
+        (),
+        Option(
+            "combinations",
+            "chosen combinations of quasi-identifiers, each with its own k, such as "
+            "`age,sex,zip:5`: what a row shows in these columns at least so many rows show",
+            "--protect",
+            "A,B,…:K",
+            words="all quasi-identifiers together, by `k`",
+            python='texts such as ``"age,sex:5"``, or ``Combination(("age", "sex"), 5)``',
+        ),
+    )
     qi: Sequence[str] | None = row(
         None,
         Option(
@@ -345,6 +368,7 @@ class Policy:
             object.__setattr__(self, role, names_of(role, getattr(self, role)))
         object.__setattr__(self, "linked", lists_of("linked", self.linked))
         object.__setattr__(self, "caps", caps_of(self.caps))
+        object.__setattr__(self, "protect", protect_of(self.protect))
         object.__setattr__(self, "veil", veil_of(self.veil))
         object.__setattr__(self, "delete_rows", delete_rows_of(self.delete_rows))
         object.__setattr__(self, "pseudonym", keys_by_column(self.pseudonym))
@@ -355,7 +379,10 @@ class Policy:
 
             object.__setattr__(self, "derive", rules_of(self.derive))
         self._require_kinds()
-        take_whole(self, "k")
+        if self.protect and isinstance(self.k, Unsaid):
+            object.__setattr__(self, "k", 1)
+        if not isinstance(self.k, Unsaid):
+            take_whole(self, "k")
         self._require_owners()
         self._take_models()
         if self.seed is not None:
@@ -364,6 +391,7 @@ class Policy:
         take_whole(self, "suppress_rows", 0)
         require_persons(self)
         require_served(self)
+        require_served_with(self)
         require_number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
         require_number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
         if self.order not in ORDERS:
@@ -382,7 +410,9 @@ class Policy:
         for column, spec in self.hierarchies.items():
             if not isinstance(spec, str | Path) and not hasattr(spec, "build"):
                 wrong = type(spec).__name__
-                raise InputError(f"hierarchy of {column!r}: {wrong} is no text, path or source")
+                raise InputError(
+                    f"hierarchy of {column!r}: {wrong} is not a text, a path or a source"
+                )
         if not isinstance(self.method, str) and not hasattr(self.method, "refuse"):
             wrong = type(self.method).__name__
             raise InputError(f"method: {wrong} is neither 'auto', a method's id nor a solver")

@@ -8,7 +8,8 @@ from typing import Any
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.cap import caps_of
-from incrowd.policy.options import CAP_KEYS, MODEL_KEYS, Option, named
+from incrowd.policy.options import CAP_KEYS, COMBINATION_KEYS, MODEL_KEYS, Option, named
+from incrowd.privacy.combination import protect_of
 
 
 def read_keys(path: str | Path, options: tuple[Option, ...]) -> dict[str, Any]:
@@ -24,7 +25,7 @@ def read_keys(path: str | Path, options: tuple[Option, ...]) -> dict[str, Any]:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: no TOML: {_plain(str(error))}") from None
+        raise InputError(f"{path}: not TOML: {_plain(str(error))}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text, as TOML is") from None
     except OSError as error:
@@ -64,6 +65,8 @@ class Reader:
             return self.models(given, path)
         if key.kind == "caps":
             return self.caps(given, path)
+        if key.kind == "combinations":
+            return self.combinations(given, path)
         if key.alone and not isinstance(given, Mapping):
             return dict.fromkeys(self.lists(given, replace(key, kind="names"), path), "")
         if key.kind in ("texts by column", "numbers by column"):
@@ -110,6 +113,20 @@ class Reader:
             found = [self.table(each, CAP_KEYS, f"{path}[{i}]") for i, each in tables]
         try:
             return caps_of(found)
+        except InputError as error:
+            raise InputError(f"{self.name}: {error}") from None
+
+    def combinations(self, given: Any, path: str) -> Any:
+        """Return combinations: texts, or tables of columns and k."""
+        some = [given] if isinstance(given, str) else given
+        if not isinstance(some, list):
+            raise self.wrong(path, 'a list of texts, such as ["age,sex:5"], or of tables', given)
+        found = [
+            one if isinstance(one, str) else self.table(one, COMBINATION_KEYS, f"{path}[{i}]")
+            for i, one in enumerate(some)
+        ]
+        try:
+            return protect_of(found)
         except InputError as error:
             raise InputError(f"{self.name}: {error}") from None
 

@@ -32,6 +32,11 @@ PERSONAL = (  # of these one that stands in several rows names one person, unlik
     *("id", "pid", "patid", "patientid", "personid", "subjectid", "studentid", "employeeid"),
     *("custid", "ssn", "nin", "nino", "mrn", "nhs", "passport", "identifier", "uid", "uuid"),
 )
+PEOPLE = (  # of these a column that bears the word alone, with many values, says who
+    *("patient", "person", "subject", "participant", "respondent", "pupil", "student", "employee"),
+    *("member", "customer", "client"),
+)
+MANY_PEOPLE = 0.05  # of the rows: fewer different values than these are kinds of people
 QUANTITIES = ("age", "ages", "year", "years", "born", "birth", "weight", "height", "bmi", "size")
 BIRTH = ("birth", "born", "birthdate", "birthday", "dob", "birthdates")
 SENSITIVE = (
@@ -165,7 +170,9 @@ def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tupl
     words = words_of(name)
     present = int((column.codes >= len(column.values) - len(values)).sum())
     named = [word for word in words if word in IDENTIFYING]
-    if named and len(values) < present and any(word in PERSONAL for word in named):
+    people = [word for word in words if word in PEOPLE and says_people(words, values, present)]
+    named += people
+    if named and len(values) < present and any(word in (*PERSONAL, *PEOPLE) for word in named):
         return "person", (
             f"its name has the word {named[0]!r}, and its {len(values):,} values stand in "
             f"{present:,} rows: people are counted, not rows"
@@ -185,6 +192,12 @@ def role_of(name: str, column: Column, values: Sequence[str], rows: int) -> tupl
     if own is not None and not any(word in (*CODES, *QUANTITIES) for word in words):
         return "id", own.format(counted=counted)
     return "qi", f"others may know it; {kind}, {counted}"
+
+
+def says_people(words: Sequence[str], values: Sequence[str], present: int) -> bool:
+    """Whether a column called after people, such as ``patient`` or ``patient_no``, numbers them."""
+    rest = [word for word in words if word not in (*PEOPLE, "no", "nr", "number", "code", "key")]
+    return not rest and len(values) > max(2, MANY_PEOPLE * present)
 
 
 def says_who(kind: str, values: Sequence[str], present: int, rows: int) -> str | None:

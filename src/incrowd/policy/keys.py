@@ -3,7 +3,7 @@
 from typing import Any
 
 from incrowd.policy.base import OPTIONS
-from incrowd.policy.options import CAP_KEYS, MODEL_KEYS, Option, named
+from incrowd.policy.options import CAP_KEYS, COMBINATION_KEYS, MODEL_KEYS, Option, named
 
 
 def schema() -> dict[str, Any]:
@@ -37,6 +37,9 @@ def _shape(key: Option) -> dict[str, Any]:
     exact = {"anyOf": [{"type": "number", **_limits(key)}, {"type": "string"}]}
     if key.kind == "models":
         return {"type": "array", "items": _table(MODEL_KEYS)}
+    if key.kind == "combinations":
+        one = _table(COMBINATION_KEYS, ("columns", "k"))
+        return {"anyOf": [text, {"type": "array", "items": {"anyOf": [text, one]}}]}
     if key.kind == "caps":
         shares = {"type": "object", "additionalProperties": _shape(named(CAP_KEYS)["share"])}
         return {
@@ -79,6 +82,8 @@ def reference() -> str:
         ),
         "\n### A model (`[[models]]`)\n\n| key | value | meaning | default |\n|---|---|---|---|",
         *(f"{_row(k)} {k.default_in_words} |" for k in MODEL_KEYS),
+        "\n### A combination (`[[protect]]`)\n\n| key | value | meaning |\n|---|---|---|",
+        *map(_row, COMBINATION_KEYS),
         "\n### A cap (`[[caps]]`)\n\n| key | value | meaning |\n|---|---|---|",
         *map(_row, CAP_KEYS),
     ]
@@ -107,6 +112,7 @@ def _value(key: Option) -> str:
         "text or by column": "a text, or column → text",
         "models": "a list, see below",
         "caps": "column → number, or a list, see below",
+        "combinations": "a text, or a list of texts or tables, see below",
     }[key.kind]
     if key.alone:
         return f"a text, a list of texts, or {words}"

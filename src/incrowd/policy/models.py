@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from incrowd.errors import InputError, did_you_mean
 from incrowd.hierarchy.missing import declared
 from incrowd.policy.distances import distance_of
@@ -12,6 +15,7 @@ from incrowd.policy.model_spec import diversity as _diversity
 from incrowd.policy.options import DIVERSITIES
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Model, all_of
+from incrowd.privacy.once import Once
 from incrowd.privacy.people import People
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.text.missing import marks_for
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
     from incrowd.policy import Policy
     from incrowd.tables.base import Column
+
+Ints = NDArray[np.int64]
 
 
 def asks_of_sensitive(policy: "Policy") -> bool:
@@ -52,8 +58,11 @@ def model_of(
         name: replace(column, values=declared(column.values, marks_for(policy.na, name)))
         for name, column in attributes.items()
     }
+    pairs: list[Ints] = []
     if policy.person:
-        sensitive.popitem()
+        number = len(set(policy.sensitive))
+        pairs = values_of_pairs(list(sensitive.values()), number)
+        sensitive = dict(list(sensitive.items())[:number])
     asked = policy.l is not None or policy.t is not None or further_asks(policy)
     if asked and not sensitive:
         raise InputError(
@@ -67,14 +76,36 @@ def model_of(
     for model in map(model_spec, policy.models):
         parts += model.models(sensitive, sources) if isinstance(model, ModelSpec) else [model]
     if policy.person:
-        parts = of_people(policy, parts, len(sensitive))
+        parts = of_people(policy, parts, len(sensitive), pairs)
     return all_of(parts)
 
 
-def of_people(policy: "Policy", found: Sequence[Model], sensitive: int) -> list[Model]:
+def counts_pairs(policy: "Policy") -> bool:
+    """Whether a model may ask how many people have a value: each pair of the two counts once."""
+    counting = policy.l is not None and policy.l_kind not in ("distinct", "disjoint")
+    return bool(policy.person) and (counting or policy.t is not None or further_asks(policy))
+
+
+def values_of_pairs(attributes: Sequence["Column"], sensitive: int) -> list[Ints]:
+    """int64, shape (pairs,), of each sensitive column: the value in each pair with a person.
+
+    ``attributes``: the sensitive columns, the persons, then columns of pairs, if any.
+    """
+    found = []
+    for column, pair in zip(attributes, attributes[sensitive + 1 :], strict=False):
+        value = np.zeros(len(pair.values), np.int64)
+        value[pair.codes] = column.codes
+        found.append(value)
+    return found
+
+
+def of_people(
+    policy: "Policy", found: Sequence[Model], sensitive: int, pairs: Sequence[Ints]
+) -> list[Model]:
     """Return the models with k people in every class; ``sensitive``: number of sensitive columns.
 
     A model of "each attribute" is asked of the sensitive ones alone: the persons are not published.
+    One that counts how frequent values are counts each value of a person once.
 
     Raises
     ------
@@ -92,10 +123,13 @@ def of_people(policy: "Policy", found: Sequence[Model], sensitive: int) -> list[
     for model in found:
         asked = model.of_people(sensitive)
         if asked is None:
-            raise InputError(
-                f"{model.name} counts rows, of which a person may have many; with person (--person)"
-                " only distinct l-diversity is served so far, which counts values"
-            )
+            each = model.one_by_one(sensitive)
+            if each is None:
+                raise InputError(
+                    f"{model.name} counts rows, of which a person may have many; with person "
+                    "(--person) models are served that look at one histogram at a time"
+                )
+            asked = [Once(m, sensitive + 1 + m.attribute, pairs[m.attribute]) for m in each]
         kept = [*asked, *kept] if model.size_decides else [*kept, *asked]
     return kept
 

@@ -17,7 +17,16 @@ ORDERS = ("keep", "shuffle")
 MISSING_PERSON = ("error", "own", "drop")
 REDUCTIONS = ("paper", "all", "none")
 DISTANCE = "`equal`, `ordered` (numbers by size, dates by time), `hierarchy`, or a file"
-MANY = ("names", "lists", "models", "caps", "marks", "texts by column", "numbers by column")
+MANY = (
+    "names",
+    "lists",
+    "models",
+    "caps",
+    "marks",
+    "combinations",
+    "texts by column",
+    "numbers by column",
+)
 """Kinds of which the command line takes several."""
 
 F = TypeVar("F", bound=Callable[..., Any] | type)
@@ -32,7 +41,7 @@ class Option:
     kind: ``whole``, ``number``, ``exact`` (a number, or a text such as ``"1/5"``), ``text``,
         ``names`` (a text or a list of texts), ``lists`` (of lists of texts), ``texts by column``,
         ``numbers by column``, ``text or by column``, ``number or by column``, ``models``, ``caps``,
-        ``flag`` (true or false).
+        ``combinations``, ``flag`` (true or false).
         ``marks`` (a list of texts, or such lists by column).
     meaning: for readers, in Markdown; without a full stop.
     flag: on the command line; ``metavar`` stands for its value there.
@@ -195,6 +204,11 @@ MODEL_KEYS = (
     Option("names", "the values that `alpha` guards; all where not said", name="values"),
     Option("exact", "β-likeness", least=0, name="beta"),
     Option("exact", "δ-disclosure", above=0, name="delta"),
+)
+
+COMBINATION_KEYS = (
+    Option("names", "quasi-identifiers that others may know together", name="columns"),
+    Option("whole", "least number of rows alike in these columns", least=1, name="k"),
 )
 
 CAP_KEYS = (

@@ -18,6 +18,7 @@ from incrowd.policy.model_spec import ModelSpec
 from incrowd.policy.options import Option, table_of
 from incrowd.policy.write import ROLES, listed, quoted
 from incrowd.policy.write import key as toml_key
+from incrowd.privacy.combination import Combination
 
 if TYPE_CHECKING:
     from incrowd.policy.guess import Guess
@@ -119,6 +120,8 @@ def _texts(key: Option, value: Any) -> list[str]:
     """Return what stands behind an option, once for each time that it is given."""
     if key.name == "caps":
         return [_cap(**each) for each in value]
+    if key.kind == "combinations":
+        return [f"{_joined(each['columns'])}:{each['k']}" for each in value]
     if key.name == "models":
         return [_model(each) for each in value]
     if key.kind == "marks":
@@ -179,7 +182,7 @@ def _toml(value: Any, name: str) -> str:
 
 def plain(value: Any) -> Any:
     """Return a value without names that the call does not import: caps and models as mappings."""
-    if isinstance(value, Cap | ModelSpec):
+    if isinstance(value, Cap | ModelSpec | Combination):
         given = {field.name: (getattr(value, field.name), field.default) for field in fields(value)}
         return {name: plain(held) for name, (held, default) in given.items() if held != default}
     if isinstance(value, Mapping):

@@ -54,7 +54,7 @@ def by_column(veil: Mapping[str, Fraction], qi: Sequence[str]) -> dict[str, Frac
 
     Raises
     ------
-    InputError: a column is no quasi-identifier.
+    InputError: a column is not a quasi-identifier.
     """
     for name in veil:
         if name not in (EVERY, *qi):

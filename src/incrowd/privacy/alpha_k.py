@@ -89,6 +89,10 @@ class AlphaK(PerAttribute):
         """Besides the shares, k rows."""
         return [Law(ROWS, 0, (self.k,)), *(super().law(table) or ())]
 
+    def rows_needed(self) -> int:
+        """k."""
+        return self.k
+
     def numbers(self, table: list[int]) -> tuple[int, list[int]]:
         """At most alpha of a class for guarded values, all of it for others."""
         free = [self.values is not None and v not in self.values for v in range(len(table))]

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from fractions import Fraction
 from typing import Any
 
@@ -63,6 +64,31 @@ class PerAttribute(Model):
         """Pricing problems of attribute ``a``: the shares of its values, where they are a law."""
         law = self.numbers(table.histograms[a].tolist())
         return [shares_part(a, k, law[1])] if law is not None and law[0] == SHARES else ()
+
+    def fewest(self, table: Counts) -> int:
+        """A lower bound on the different values of a lawful class (≥ 1)."""
+        law = self.numbers(table.tolist())
+        if law is None or law[0] != SHARES:
+            return 1
+        unit, values = law[1][0], len(table)
+        high = np.cumsum(sorted(law[1][1 : 1 + values], reverse=True))
+        enough = int(np.searchsorted(high, unit * (1 - 1e-9))) + 1  # shares are rounded down
+        return max(1, min(enough, values), sum(y > 0 for y in law[1][1 + values :]))
+
+    def rows_needed(self) -> int:
+        """Rows that the model asks for beside the law of the histogram."""
+        return 1
+
+    def one_by_one(self, attributes: int) -> "Sequence[PerAttribute]":
+        """The same of each attribute that it is asked of, one model for each."""
+        each = range(attributes) if self.attribute is None else [self.attribute]
+        return [self.of_attribute(a) for a in each]
+
+    def of_attribute(self, attribute: int) -> "PerAttribute":
+        """The same of this attribute."""
+        found = copy(self)
+        object.__setattr__(found, "attribute", attribute)
+        return found
 
     def entry(self, values: Sequence[str | None]) -> dict[str, Any] | None:
         """The model as plain data, without the column; None: the checker does not know it."""

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 
 DIVERSITY = (
-    "l-diversity counts the values of each class; it is no limit on what can be inferred: who "
-    "learns across classes, or knows some people, does better than 1/l (incrowd attack measures it)"
+    "l-diversity counts the values of each class; it does not limit what can be inferred: somebody "
+    "who learns across classes, or knows some people, does better than 1/l (incrowd attack "
+    "measures it)"
 )
 
 ANOTHER = (
-    "these figures are of this table alone: who has another release of the same people can "
-    "intersect the classes of both, which no model here limits (incrowd attack --other measures it)"
+    "these figures are of this table alone: somebody who has another release of the same people "
+    "can intersect the classes of both, which no model here limits (incrowd attack --other "
+    "measures it)"
 )
 
 

@@ -109,6 +109,11 @@ class DisjointDiversity(Model):
         columns = self.columns(table)
         return Linear(distinct=((self.l, columns[0]),)) if len(set(columns)) == 1 else None
 
+    def of_people(self, attributes: int) -> Sequence[Model]:
+        """The same: values are compared, not counted, and copies of a row change nothing."""
+        wanted = tuple(range(attributes)) if self.attributes is None else self.attributes
+        return [DisjointDiversity(self.l, wanted)]
+
     def claim(self, values: Values) -> list[dict[str, Any]]:
         """l and all columns at once."""
         names = list(values)

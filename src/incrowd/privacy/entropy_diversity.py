@@ -67,6 +67,10 @@ class EntropyDiversity(PerAttribute):
         """⌈l⌉ rows: fewer hold fewer than l values."""
         return ceil(self.l)
 
+    def fewest(self, table: Counts) -> int:
+        """⌈l⌉."""
+        return ceil(self.l)
+
     def entropy(self, classes: Histograms) -> NDArray[np.float64]:
         """float64, shape (classes,): Shannon entropy in nats."""
         share = classes.count / classes.sizes[classes.owner]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from incrowd.errors import OutOfScopeError
 
 SHARES, DISTINCT, EQUAL, CUMULATED, NODES, ENTROPY, RECURSIVE, CARRIED, CALLED, ROWS = range(10)
+ONCE = 10
 STEP = Fraction(1, 2**60)
 LARGEST = 2**62
 
@@ -23,7 +24,9 @@ class Law(NamedTuple):
 
     The kinds and their numbers: SHARES ``shares``; DISTINCT l; EQUAL, CUMULATED, NODES and CARRIED
     (``incrowd.privacy.t_closeness``); ENTROPY numerator and denominator of l; RECURSIVE those of c,
-    and l; ROWS the least number of rows, whatever the attribute.
+    and l; ROWS the least number of rows, whatever the attribute; ONCE another kind, the number of
+    values that it looks at, the value of each of the attribute's own (of which any number of rows
+    count once), and the other kind's numbers.
     """
 
     kind: int

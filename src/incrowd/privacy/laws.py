@@ -4,14 +4,16 @@
 any class.  A part without a law of its own is asked by callback, class by class: slow, and exact.
 """
 
+from collections.abc import Sequence
 from weakref import finalize
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.privacy.base import Group
 from incrowd.privacy.called import called
 from incrowd.privacy.carriage import scratch
-from incrowd.privacy.law import CALLED, CARRIED, ROWS, Laws
+from incrowd.privacy.law import CALLED, CARRIED, ONCE, ROWS, Laws
 from incrowd.privacy.model import Model, all_of
 
 
@@ -41,7 +43,7 @@ def laws_of(model: Model, table: Group) -> Laws:
         function, address = called(all_of(without), profiles, table)
         laws.append((CALLED, int(starts[-1]), len(profiles), [address]))
     first = np.cumsum([0] + [len(data) for *_, data in laws])[:-1]
-    pads = [scratch(width if kind == CARRIED else 0) for kind, _, width, _ in laws]
+    pads = [room_for(kind, width, data) for kind, _, width, data in laws]
     numbers = np.array([x for *_, data in laws for x in data], np.int64)
     finalize(numbers, id, function)  # which is held as long as its address is
     return Laws(
@@ -54,3 +56,11 @@ def laws_of(model: Model, table: Group) -> Laws:
         np.cumsum([0] + [len(pad) for pad in pads])[:-1],
         np.concatenate([*pads, scratch(0)]),
     )
+
+
+def room_for(kind: int, width: int, data: Sequence[int]) -> NDArray[np.int64]:
+    """Return what a law needs to calculate in; ``width``: of its attribute."""
+    if kind == ONCE:
+        inner = scratch(data[1] if data[0] == CARRIED else 0)
+        return np.concatenate([np.zeros(data[1], np.int64), inner])
+    return scratch(width if kind == CARRIED else 0)

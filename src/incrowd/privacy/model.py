@@ -46,6 +46,8 @@ class Model(ABC):
     closed_under_supersets: whether a lawful class stays lawful whatever rows join it.
     stays_lawful: whether the search had better go from one lawful release to the next: where
         prices ask for lawful classes exactly, or hardly a class stays lawful when it is trimmed.
+    mended_by_merging: whether methods that rely on closure serve the model though it lacks it, and
+        the driver merges classes that are not lawful; see ``incrowd.driver.unions``.
     """
 
     closed_under_union: bool
@@ -53,6 +55,7 @@ class Model(ABC):
     size_decides: bool = False
     closed_under_supersets: bool = False
     stays_lawful: bool = False
+    mended_by_merging: bool = False
 
     @property
     @abstractmethod
@@ -143,6 +146,10 @@ class Model(ABC):
         """
         return None
 
+    def one_by_one(self, attributes: int) -> "Sequence[Any] | None":
+        """The model as models of one histogram each, of the first attributes; None: it is none."""
+        return None
+
     def with_k(self, k: int) -> "Model":
         """The model with another k, where it is k-anonymity."""
         return self
@@ -178,6 +185,8 @@ class AllOf(Model):
         traits = ("closed_under_union", "closed_under_supersets", "size_decides", "stays_lawful")
         for trait in traits:
             object.__setattr__(self, trait, all(getattr(m, trait) for m in self.models))
+        mended = all(m.closed_under_union or m.mended_by_merging for m in self.models)
+        object.__setattr__(self, "mended_by_merging", mended)
         compares = any(model.compares_with_table for model in self.models)
         object.__setattr__(self, "compares_with_table", compares)
 

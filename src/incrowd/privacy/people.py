@@ -5,7 +5,7 @@ class is distinct k-diversity of that attribute (Machanavajjhala et al. 2006), w
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from incrowd.privacy.distinct_diversity import DistinctDiversity
@@ -38,6 +38,10 @@ class People(DistinctDiversity):
     def called(self, columns: Sequence[str]) -> str:
         """The same: the persons' columns are not published."""
         return self.title
+
+    def with_k(self, k: int) -> "People":
+        """Another number of people."""
+        return replace(self, l=k)
 
     def claim(self, values: Values) -> list[dict[str, Any]]:
         """How many people, and the columns that name them."""

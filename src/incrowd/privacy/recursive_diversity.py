@@ -61,6 +61,10 @@ class RecursiveDiversity(PerAttribute):
         """The l−1 largest counts are ≥ 1 and r₁ ≥ 1, so n > l − 1 + 1/c."""
         return self.l - 1 + floor(1 / self.c) + 1
 
+    def fewest(self, table: Counts) -> int:
+        """l."""
+        return self.l
+
     def tails(self, classes: Histograms) -> NDArray[np.int64]:
         """int64, shape (classes,): r_l + r_{l+1} + …."""
         order = np.lexsort((-classes.count, classes.owner))

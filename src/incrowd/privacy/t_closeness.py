@@ -69,6 +69,17 @@ class TCloseness(PerAttribute):
             (n for n in range(1, rows) if self.distance.lower(n, table) <= self.t), max(rows, 1)
         )
 
+    def fewest(self, table: Counts) -> int:
+        """The values of a class lack at most t over the least distance of the table's shares."""
+        apart, unit = self.distance.apart(len(table))
+        away = [] if apart is None else apart[~np.eye(len(table), dtype=bool)].tolist()
+        nearest = Fraction(min(away), unit) if away else Fraction(1)
+        if nearest == 0:
+            return 1
+        lacking = (1 - self.t / nearest) * int(table.sum())
+        held = np.cumsum(sorted(table.tolist(), reverse=True)).tolist()
+        return 1 + sum(x < lacking for x in held[:-1])
+
     def fits_each(self, classes: Histograms) -> NDArray[np.bool_]:
         """At most t, class by class, in integers."""
         return self.distance.within(classes, self.t)

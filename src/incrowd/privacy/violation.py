@@ -19,6 +19,7 @@ from incrowd.privacy.law import (
     ENTROPY,
     EQUAL,
     NODES,
+    ONCE,
     RECURSIVE,
     SHARES,
     Laws,
@@ -41,25 +42,56 @@ def violation(laws: Laws, hist: NDArray[np.int64], rows: int) -> int:
         kind = laws.kind[i]
         part = hist[laws.place[i] : laws.place[i] + laws.width[i]]
         data = laws.data[laws.first[i] :]
-        if kind == SHARES:
-            total += shares_broken(part, rows, data)
-        elif kind == DISTINCT:
-            total += distinct_broken(part, data)
-        elif kind == EQUAL:
-            total += equal_broken(part, rows, data)
-        elif kind == CUMULATED:
-            total += cumulated_broken(part, rows, data)
-        elif kind == NODES:
-            total += nodes_broken(part, rows, data)
-        elif kind == ENTROPY:
-            total += entropy_broken(part, rows, data)
-        elif kind == RECURSIVE:
-            total += recursive_broken(part, rows, data)
-        elif kind == CARRIED:
-            total += carried_broken(part, rows, data, laws.pad[laws.room[i] :])
-        elif kind == CALLED and total == 0 and unlawful(data[0], part.ctypes.data):
+        pad = laws.pad[laws.room[i] :]
+        if kind == ONCE:
+            total += once_broken(part, data, pad)
+        elif kind != CALLED:
+            total += broken(kind, part, rows, data, pad)
+        elif total == 0 and unlawful(data[0], part.ctypes.data):
             total = ROW  # by how much it is broken nobody says
     return total
+
+
+@lean_kernel
+def broken(
+    kind: int,
+    part: NDArray[np.int64],
+    rows: int,
+    data: NDArray[np.int64],
+    pad: NDArray[np.int64],
+) -> int:
+    """Return by how much a histogram breaks a law of a kind."""
+    if kind == SHARES:
+        return shares_broken(part, rows, data)
+    if kind == DISTINCT:
+        return distinct_broken(part, data)
+    if kind == EQUAL:
+        return equal_broken(part, rows, data)
+    if kind == CUMULATED:
+        return cumulated_broken(part, rows, data)
+    if kind == NODES:
+        return nodes_broken(part, rows, data)
+    if kind == ENTROPY:
+        return entropy_broken(part, rows, data)
+    if kind == RECURSIVE:
+        return recursive_broken(part, rows, data)
+    if kind == CARRIED:
+        return carried_broken(part, rows, data, pad)
+    return 0
+
+
+@inner_kernel
+def once_broken(part: NDArray[np.int64], data: NDArray[np.int64], pad: NDArray[np.int64]) -> int:
+    """What another kind says of a histogram in which each of the attribute's values counts once."""
+    values = data[1]
+    seen = pad[:values]
+    seen[:] = 0
+    total = 0
+    for x in range(len(part)):
+        if part[x] > 0:
+            seen[data[2 + x]] += 1
+            total += 1
+    return broken(data[0], seen, total, data[2 + len(part) :], pad[values:])
 
 
 @lean_kernel

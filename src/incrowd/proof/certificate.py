@@ -10,7 +10,7 @@ from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import sizes_that_pay
 from incrowd.driver.solve import Solved
 from incrowd.problem.problem import Problem
-from incrowd.proof.lawful import charged_prices, lawful_prices, rules_of
+from incrowd.proof.lawful import charged_prices, lawful_prices, rules_of, values_needed
 
 
 class Certificate(NamedTuple):
@@ -46,7 +46,7 @@ def certificate(
     if priced and solved.lawful is not None and solved.lawful.charge:
         rules = rules_of(models, sizes, priced, once=True)
         return Certificate(charged_prices(solved.lawful, rules, problem), rules)
-    rules = rules_of(models, sizes, priced)
+    rules = rules_of(models, sizes, priced) + values_needed(problem, list(sizes))
     if not rules or (plain is not None and solved.lawful is None):
         return plain or Certificate(plain_prices(problem))
 

@@ -35,7 +35,7 @@ def range_of(stated: dict[str, Any]) -> Ranges:
     step, most = (stated[name] and Decimal(stated[name]) for name in ("round", "most"))
     cost = WIDTH if stated["cost"] == STARS else stated["cost"]
     order = tuple(stated["order"]) if "order" in stated else None
-    return Ranges(step, most, cost, order)
+    return Ranges(step, most, cost, order, show=stated.get("show"))
 
 
 def same_range(proof: Proof, column: str, source: Any) -> bool:
@@ -44,7 +44,7 @@ def same_range(proof: Proof, column: str, source: Any) -> bool:
     bare = bare_of(source)
     if stated is None or not isinstance(bare, Ranges):
         return False
-    parts = ("round", "most", "order", *(() if stated["cost"] == STARS else ("cost",)))
+    parts = ("round", "most", "order", "show", *(() if stated["cost"] == STARS else ("cost",)))
     mine = range_of(stated)
     return all(getattr(mine, name) == getattr(bare, name) for name in parts)
 
@@ -102,7 +102,7 @@ def costs_differ(proof: Proof, policy: Policy, by_rule: bool) -> Iterator[str]:
     weights = {column: weight_of(column, weight) for column, weight in policy.weights.items()}
     for column in weights:
         if column not in proof.facts["roles"]["qi"]:
-            yield f"column {column!r} is no quasi-identifier, so it has no weight"
+            yield f"column {column!r} is not a quasi-identifier, so it has no weight"
     asked = costs_asked(proof, policy) if by_rule else None
     for column in proof.facts["roles"]["qi"]:
         stated = costs_of(proof, column)

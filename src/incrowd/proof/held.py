@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.checker.files import Proof
+from incrowd.checker.once import KINDS
 from incrowd.checker.people import persons
 from incrowd.checker.published import require_hierarchy
 from incrowd.checker.rejection import RejectedError
@@ -29,6 +30,7 @@ from incrowd.policy.base import Roles
 from incrowd.policy.deletion import read
 from incrowd.policy.models import model_of
 from incrowd.privacy.claims import claims_of
+from incrowd.privacy.combination import Combination
 from incrowd.proof.costs_asked import (
     averaged_in,
     costs_differ,
@@ -93,10 +95,23 @@ def not_held(
     dropped = proof.facts.get("suppressed_rows", 0)
     if "suppress_rows" in said and dropped > policy.suppress_rows:
         yield f"{dropped:,} rows are left out, more than {policy.suppress_rows:,}"
+    if "protect" in said:
+        yield from combinations_differ(proof, policy)
     if "delete_rows" in said:
         yield from deletions_differ(proof, policy)
     if said & CONSTRAINTS:
         yield from constraints_differ(proof, policy, original(), released())
+
+
+def combinations_differ(proof: Proof, policy: Policy) -> Iterator[str]:
+    """Yield the combinations that the proof does not protect as asked for."""
+    entries, qi = proof.facts["models"], tuple(proof.facts["roles"]["qi"])
+    stated = [Combination(tuple(e["columns"]), e["k"]) for e in entries
+              if e["model"] == "combination"]  # fmt: skip
+    stated += [Combination(qi, e["k"]) for e in entries if e["model"] in COUNTING]
+    for one in policy.protect:
+        if not any(one.within(other) for other in stated):
+            yield f"the proof is not of {one.name}"
 
 
 def deletions_differ(proof: Proof, policy: Policy) -> Iterator[str]:
@@ -149,7 +164,9 @@ def models_asked(policy: Policy, proof: Proof, released: Table) -> list[Entry]:
     secret = {n: undone(c) if safe else c for n, c in columns.items()}
     model = model_of(replace(policy, person=()), secret, policy.sources())
     plain, _ = claims_of(model, {name: column.values for name, column in secret.items()})
-    return [entry for entry in plain if entry["model"] != "k-anonymity"]
+    asked = [entry for entry in plain if entry["model"] != "k-anonymity"]
+    people = {"once": True} if policy.person else {}
+    return [entry | people if entry["model"] in KINDS else entry for entry in asked]
 
 
 def as_strict(stated: Entry, asked: Entry) -> bool:
@@ -163,7 +180,7 @@ def as_strict(stated: Entry, asked: Entry) -> bool:
     fewer = "values" in stated and "values" not in asked
     distance = ("distance", "order", "levels", "matrix")
     return bool(same and not spared and not fewer) and all(
-        stated.get(name) == asked.get(name) for name in distance
+        stated.get(name) == asked.get(name) for name in (*distance, "once")
     )
 
 
@@ -185,7 +202,7 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
         path = Path(getattr(sources[column], "path", str(spec)))
         if column not in proof.facts["roles"]["qi"]:
             if column not in proof.facts["roles"]["sensitive"]:  # those are for distances
-                yield f"column {column!r} is no quasi-identifier, so it has no hierarchy"
+                yield f"column {column!r} is not a quasi-identifier, so it has no hierarchy"
             continue
         stated = {*proof.facts["hierarchies"].get(column, {}).get("missing", ())}
         if not stated <= {*marks_for(policy.na, column)}:
@@ -236,9 +253,11 @@ def in_words(entry: Entry, named: bool = True) -> str:
     of = f" of {listed(columns)}" if named and columns else ""
     guarded = f", {len(entry['values'])} values guarded" if "values" in entry else ""
     distance = f" ({entry['distance']} distance)" if "distance" in entry else ""
+    once = " (each value of a person once)" if "once" in entry else ""
     words: str = {
         "k-anonymity": "{k}-anonymity",
         "people": "{k} people in every class, told apart by",
+        "combination": "{k}-anonymity",
         "recursive": "recursive ({c}, {l})-diversity",
         "t-closeness": "{t}-closeness",
         "alpha-k": "({alpha}, {k})-anonymity",
@@ -251,7 +270,7 @@ def in_words(entry: Entry, named: bool = True) -> str:
         rules = {"own": "; a row without a person is one of its own", "drop": "; others left out"}
         rule = rules.get(entry.get("missing", ""), "")
         return f"{words.format(**told)} {listed(columns)}{together}{rule}"
-    return words.format(**told) + distance + guarded + of
+    return words.format(**told) + distance + guarded + of + once
 
 
 def left_open(proof: Proof, policy: Policy, said: Set[str]) -> list[str]:

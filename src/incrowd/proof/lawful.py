@@ -53,6 +53,8 @@ def rules_of(
     rules: list[dict[str, Any]] = []
     for model in models:
         kind = model["model"]
+        if model.get("once"):
+            continue  # see values_needed
         if kind == "people":
             whose = "+".join(model["columns"])
             rules.append({"rule": "distinct", "l": model["k"], "column": whose})
@@ -81,6 +83,18 @@ def rules_of(
                     if kind == "recursive":
                         rules[-1] |= {"rule": "recursive", "less": max(level - 2, 0)}
     return rules
+
+
+def values_needed(problem: Problem, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the rules of models that count each value of a person once: so many values."""
+    table, found = problem.table, []
+    nameless = {name: [None] * size for name, size in zip(columns, table.sizes, strict=True)}
+    for part in problem.model.parts:
+        for entry in part.claim(nameless) or ():
+            if entry.get("once"):
+                level = int(part.pricing(table, problem.smallest_class)[0].data[0])
+                found.append({"rule": "distinct", "l": level, "column": entry["column"]})
+    return found
 
 
 def nearest(model: Plain) -> Fraction:

@@ -58,6 +58,7 @@ def prove(
     require_plain_costs(problem.instance)
     values = {name: column.values for name, column in table.attributes.items()}
     models, unchecked = claims_of(problem.model, values)
+    models = [*models, *combinations_of(release)]
     sizes = {name: len(known) for name, known in values.items()}
     if release.averaged is not None:
         evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
@@ -69,7 +70,9 @@ def prove(
         same = smaller.smallest_class == problem.smallest_class
         solved = replace(solved, lawful=None, prices=solved.prices if same else None)
         problem = smaller
-    if release.deleted is not None:
+    if release.protected is not None:
+        known = Certificate(release.protected.least.prices)
+    elif release.deleted is not None:
         gone = release.deleted
         prices = gone.prices or deletion_prices(gone.table.instance, release.k, gone.deletion)[0]
         known = Certificate(prices)
@@ -84,6 +87,14 @@ def prove(
             sure = priced(evidence, known)
         evidence = sure
     return write_proof(file, evidence, original, released)
+
+
+def combinations_of(release: "Published") -> list[dict[str, Any]]:
+    """Return the combinations that a release obeys, each as a proof states it."""
+    return [
+        {"model": "combination", "k": one.k, "columns": list(one.columns)}
+        for one in release.policy.protect
+    ]
 
 
 def require_plain_costs(instance: Instance) -> None:
@@ -122,6 +133,7 @@ def evidence_of(
         most_dropped=release.policy.suppress_rows,
         aside=0 if release.deleted is not None else release.suppressed_units,
         deleted=release.deleted,
+        proven=None if release.protected is None else release.protected.least.bound,
     )
 
 

@@ -55,6 +55,7 @@ class Evidence:
     spreadsheet_safe: whether cells that a spreadsheet would run got an apostrophe.
     kept: int64, shape (rows,), rising: the original rows that are released; None for all.
     dropped, most_dropped, aside: rows left out, how many may be, and what they cost.
+    proven: the bound where it is not that of the prices alone, in units of 1/scale.
     deleted: rows that were cheaper to delete; ``prices`` are then those of the whole table.
     """
 
@@ -76,6 +77,7 @@ class Evidence:
     most_dropped: int = 0
     aside: int = 0
     deleted: "Deleted | None" = None
+    proven: int | None = None
 
 
 def write_proof(
@@ -104,7 +106,9 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
     """Return the proof's JSON part without the hashes of the other parts."""
     instance = evidence.solution.instance
     gone, aside = evidence.deleted, evidence.aside
-    if gone is None:
+    if evidence.proven is not None:
+        bound = evidence.proven
+    elif gone is None:
         bound = max(0, evidence.prices.bound(instance.counts)) + aside
     else:
         bound, aside = bound_of(evidence.prices, gone.table.instance, gone.deletion), gone.units
@@ -134,6 +138,7 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         "groups": [
             [instance.trees[j].column for j in group.columns] for group in evidence.prices.groups
         ],
+        **priced_for(evidence.prices),
         **({"search": "rows"} if evidence.prices.by_rows else {}),
         "pricing": [dict(rule) for rule in evidence.pricing],
         "cost": cost + aside,
@@ -143,6 +148,12 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         **({} if gone is None else deletions(gone)),
         "spreadsheet_safe": evidence.spreadsheet_safe,
     }
+
+
+def priced_for(prices: Prices) -> dict[str, Any]:
+    """Return what a proof says where groups of columns are priced for sizes of their own."""
+    ks = [group.k for group in prices.groups]
+    return {"group_k": ks} if any(ks) else {}
 
 
 def deletions(gone: "Deleted") -> dict[str, Any]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.checker.combinations import Crowd, require_crowds
 from incrowd.checker.people import named
-from incrowd.checker.recheck import recheck
+from incrowd.checker.recheck import classes_of, recheck
 from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import is_constrained
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from incrowd.averages.of_table import Averaged
+    from incrowd.combinations.solving import Protected
     from incrowd.deletion.of_table import Deleted
     from incrowd.published.window import Window, Windows
     from incrowd.veil.release import Veil
@@ -63,6 +65,7 @@ class Published(Priced):
     deleted: the rows that were cheaper to delete, where that was asked for; ``source`` is without
         them, and ``suppressed_units`` counts what they cost.
     averaged: where columns show averages of classes, what is known of these.
+    protected: what was asked of combinations of columns, and what is proven.
     veil: what is said of the coins that hid cells beforehand (``incrowd.veil.release.Veil``).
     """
 
@@ -83,6 +86,7 @@ class Published(Priced):
     veil: "Veil | None" = None
     deleted: "Deleted | None" = None
     averaged: "Averaged | None" = None
+    protected: "Protected | None" = None
 
     @property
     def source(self) -> Source:
@@ -145,12 +149,16 @@ class Published(Priced):
     def models(self) -> tuple[str, ...]:
         """Names of the privacy models that every class obeys."""
 
-        return self.model.names(self.roles.attributes)
+        found = self.model.names(self.roles.attributes)
+        if not self.policy.protect:
+            return found
+        whole = found if self.k > 1 else found[1:]
+        return (*whole, *(one.name for one in self.policy.protect))
 
     @cached_property
     def _claims(self) -> Claims:
         """What the independent checker is told of the models."""
-        if len(self.models) == 1 and self.model.size_decides:
+        if self.model.size_decides:
             return Claims([], ())  # counted where the classes are
         attributes = self.coded.attributes.items()
         return claims_of(self.model, {name: column.values for name, column in attributes})
@@ -228,6 +236,14 @@ class Published(Priced):
     def smallest_class(self) -> int:
         """Rows in the smallest class; 0 for a table without rows."""
         return int(self.class_sizes.min()) if self.classes else 0
+
+    @property
+    def smallest_groups(self) -> tuple[int, ...]:
+        """For each combination of ``protect`` the fewest rows that show the same in its columns."""
+        asked = [tuple(one.columns) for one in self.policy.protect]
+        released = labelled(self._searched, self.roles.qi)
+        groups = (classes_of(released, columns) for columns in asked)
+        return tuple(int(np.bincount(group).min()) if len(group) else 0 for group in groups)
 
     @cached_property
     def people_of_class(self) -> NDArray[np.int64] | None:
@@ -310,9 +326,11 @@ class Published(Priced):
         classes, replaced = self._class_of_original, self.edit.replacements
         found = [*cautions.repeated(self.source, names, classes, self.k)]
         found += cautions.of_models(self.policy)
+        found += cautions.of_combinations(self.policy, self.roles.qi)
         found += cautions.missing_in_words(self.source, self.roles.sensitive, self.policy)
         if self.veil is None:  # coins split pairs that are alike, and order rows
-            found += cautions.told_by_pairs(self.source, self.roles.qi, replaced, classes)
+            if not self.policy.protect:  # there, what hides in pairs is no class
+                found += cautions.told_by_pairs(self.source, self.roles.qi, replaced, classes)
             found += cautions.repeatable(self.policy)
         found += cautions.of_keys(self.policy)
         found += cautions.of_averages(self.averaged)
@@ -408,6 +426,8 @@ class Published(Priced):
                 models=self._claims.models,
                 ranges=ranges,
             )
+            asked = [Crowd(tuple(names[c] for c in x.columns), x.k) for x in self.policy.protect]
+            require_crowds(released, asked)
         except RejectedError as error:
             raise not_verified(error, self.roles.qi) from None
         self._require_unchecked(classes)
@@ -438,7 +458,7 @@ class Published(Priced):
 
     def _sensitive(self) -> "pl.DataFrame | None":
         """The sensitive columns as they are released, for models that look at them."""
-        if len(self.models) == 1:
+        if len(self.model.parts) == 1:
             return None
         found = texts(self._searched, self.roles.sensitive)
         if not self.roles.person:

@@ -43,6 +43,16 @@ def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Ite
             )
 
 
+def of_combinations(policy: Policy, qi: Sequence[str]) -> Iterator[str]:
+    """Yield a caution for quasi-identifiers that no combination holds, and no whole k."""
+    open_ = [name for name in qi if not any(name in one.columns for one in policy.protect)]
+    if policy.protect and policy.k == 1 and open_:
+        yield (
+            f"{', '.join(map(repr, open_))}: in no combination of protect, so published as in the "
+            "original; who knows these cells may find a row by them"
+        )
+
+
 def told_by_pairs(
     source: Source, names: Sequence[str], replaced: Mapping[str, Replacement], classes: Ints
 ) -> Iterator[str]:
@@ -92,9 +102,10 @@ def repeatable(policy: Policy) -> Iterator[str]:
     if policy.order == "shuffle" and policy.seed is not None:
         yield (
             "the order of the rows follows from the seed and the original's cells, hidden ones "
-            "too. Who guesses the seed can test guesses at hidden cells by making the release "
-            "again: the order is that of the right guess alone. Leave the seed out (no --seed, no "
-            "seed in the policy) of a release that others get; then nobody can make the order again"
+            "too. Somebody who guesses the seed can test guesses at hidden cells by making the "
+            "release again: the order is that of the right guess alone. Leave the seed out (no "
+            "--seed, no seed in the policy) of a release that others get; then nobody can "
+            "make the order again"
         )
 
 

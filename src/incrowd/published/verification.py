@@ -8,6 +8,7 @@ exchangeable, hence a maximum flow between the distinct ones decides it exactly.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -23,9 +24,11 @@ from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
 from incrowd.policy.deletion import read
 from incrowd.policy.models import asks_of_sensitive
+from incrowd.policy.protect import asked_of
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.instance import places_in
+from incrowd.published.assigned import broken_by, rows_of_flow, spread
 from incrowd.tables.base import Column, Source, encoded_alike
 from incrowd.tables.spreadsheet import undone
 
@@ -67,14 +70,15 @@ def verify_release(
     Raises
     ------
     InputError: the policy does not fit the original.
-    OutOfScopeError: it counts people.
+    OutOfScopeError: its pseudonyms link rows.
     """
-    if policy.person:
+    if policy.links_rows:
         raise OutOfScopeError(
-            "people are counted by which row is whose, which only the proof holds; "
-            "verify with it (--proof)"
+            "rows that pseudonyms link are counted by which row is whose, which only the proof "
+            "holds; verify with it (--proof)"
         )
     table = coded(original, policy)
+    original = table.source  # without rows that do not say whose they are, where those are dropped
     require_columns(policy, table.roles, original.columns)
     published = table.roles.published(original.columns)
     reasons = list(_columns_differ(published, released.columns))
@@ -87,6 +91,8 @@ def verify_release(
     pattern = np.column_stack([columns[name].codes for name in table.roles.qi])
     _, sizes = np.unique(pattern, axis=0, return_counts=True)
     smallest = int(sizes.min(initial=released.rows))
+    if released.rows:
+        reasons += combinations_broken(policy, table.roles.qi, pattern)
     if released.rows and smallest < policy.k:
         reasons.append(
             f"the smallest class has {smallest} rows, fewer than k = {policy.k} "
@@ -98,9 +104,28 @@ def verify_release(
         reasons += _rows_differ({name: known for name, (known, _) in pairs.items()}, table, columns)
     if not reasons and released.rows and is_constrained(policy):
         reasons += constraints_broken(table, columns, policy)
-    if not reasons and released.rows and asks_of_sensitive(policy):
+    if not reasons and released.rows and policy.person:
+        known = {name: column for name, (column, _) in pairs.items()}
+        reasons += _people_lack(known, table, columns, pattern, policy.k)
+    elif not reasons and released.rows and asks_of_sensitive(policy):
         reasons += _models_broken(table, columns, pattern)
     return Verdict(tuple(reasons), released.rows, len(sizes), smallest)
+
+
+def combinations_broken(
+    policy: Policy, qi: Sequence[str], pattern: NDArray[np.int32]
+) -> Iterator[str]:
+    """Yield the combinations of which too few rows show the same; ``pattern``: cells as codes."""
+    for one in asked_of(policy, qi) if policy.protect else ():
+        some = pattern[:, [qi.index(name) for name in one.columns]]
+        _, group, sizes = np.unique(some, axis=0, return_inverse=True, return_counts=True)
+        few = sizes < one.k
+        if few.any():
+            yield (
+                f"{int(few.sum())} of {len(sizes)} groups of rows alike in "
+                f"{', '.join(map(repr, one.columns))} have fewer than {one.k} rows, first that of "
+                f"released row {int(np.flatnonzero(few[group.ravel()])[0]) + 1}"
+            )
 
 
 def most_missing(policy: Policy, rows: int) -> int:
@@ -140,27 +165,77 @@ def _models_broken(
         yield f"{int(broken.sum())} of {len(broken)} classes break {models}"
 
 
-def _rows_differ(
-    unchanged: dict[str, Column], table: Coded, columns: dict[str, Column]
+def _people_lack(
+    unchanged: dict[str, Column],
+    table: Coded,
+    columns: dict[str, Column],
+    pattern: NDArray[np.int32],
+    k: int,
 ) -> Iterator[str]:
-    """Yield why the released rows are not the original ones, generalized or ``unchanged``."""
-    rows_left = len(next(iter(columns.values())).codes)
-    nodes = np.empty((rows_left, table.instance.columns), np.int64)
-    levels = np.empty_like(nodes)
-    trees = table.instance.trees
-    for j, tree in enumerate(trees):
+    """Yield why classes have too few people, or break models that count them.
+
+    The released rows are known to be the original ones, in some order.
+    """
+    (levels, nodes), trees = _nodes_of(table, columns), table.instance.trees
+    pairs = [(column, columns[name]) for name, column in unchanged.items()]
+    before, after = common_keys(pairs, len(table.leaves), len(nodes))
+    originals = Nodes(trees, table.leaves.astype(np.int64))
+    origin, spreading = np.arange(len(nodes)), False
+    _, member = np.unique(pattern, axis=0, return_inverse=True)
+    if not (np.array_equal(before, after) and originals.fit(levels, nodes)):
+        flow = Flow(originals, before, levels, nodes, after)
+        origin, spreading = rows_of_flow(flow.amounts(), flow.left_of, flow.right_of), True
+        whose = table.attributes[table.roles.attributes[-1]].codes.astype(np.int64)
+        fits = set(zip(flow.tails.tolist(), flow.heads.tolist(), strict=True))
+        kinds = flow.right_of, fits, flow.left_of
+        origin = spread(origin, member.ravel(), whose, *kinds, k)
+    broken = broken_by(table.problem, table.copy_of_row[origin], member.ravel())
+    if broken:
+        open_ = "; it is not decided whether others are: verify with the proof (--proof)"
+        yield (
+            f"{broken} of {int(member.max()) + 1} classes break "
+            f"{table.model.in_words(table.roles.attributes)}, as original rows were assigned to "
+            f"released ones{open_ if spreading else ''}"
+        )
+
+
+def _unknown_cell(table: Coded, columns: dict[str, Column]) -> Iterator[str]:
+    """Yield the first released cell that no original cell may become."""
+    for tree in table.instance.trees:
         column = columns[tree.column]
         place = places_among(tree, column.values)
-        known = [place.get(text, (-1, -1)) for text in column.values] or [(0, 0)]
-        if (-1, -1) in known:
-            rows = np.flatnonzero(np.array([at == (-1, -1) for at in known])[column.codes])
+        strange = [text not in place for text in column.values] or [False]
+        if any(strange):
+            rows = np.flatnonzero(np.array(strange)[column.codes])
             yield (
                 f"column {tree.column!r}, released row {int(rows[0]) + 1}: the cell is neither an "
                 "original value nor one of its ancestors"
             )
             return
-        both = np.array(known)[column.codes].reshape(-1, 2)
-        levels[:, j], nodes[:, j] = both[:, 0], both[:, 1]
+
+
+def _nodes_of(table: Coded, columns: dict[str, Column]) -> tuple[Ints, Ints]:
+    """Return level and node of each released cell: int64, shape (rows, columns)."""
+    rows = len(next(iter(columns.values())).codes)
+    found = np.empty((2, rows, table.instance.columns), np.int64)
+    for j, tree in enumerate(table.instance.trees):
+        column = columns[tree.column]
+        place = places_among(tree, column.values)
+        known = [place[text] for text in column.values] or [(0, 0)]
+        found[:, :, j] = np.array(known)[column.codes].reshape(-1, 2).T
+    return found[0], found[1]
+
+
+def _rows_differ(
+    unchanged: dict[str, Column], table: Coded, columns: dict[str, Column]
+) -> Iterator[str]:
+    """Yield why the released rows are not the original ones, generalized or ``unchanged``."""
+    rows_left, trees = len(next(iter(columns.values())).codes), table.instance.trees
+    strange = list(_unknown_cell(table, columns))
+    if strange:
+        yield from strange
+        return
+    levels, nodes = _nodes_of(table, columns)
     count = len(table.leaves)
     pairs = [(column, columns[name]) for name, column in unchanged.items()]
     before, after = common_keys(pairs, count, rows_left)
@@ -171,7 +246,7 @@ def _rows_differ(
     at_level = Nodes(trees, table.leaves.astype(np.int64))
     if not left_out and np.array_equal(before, after) and at_level.fit(levels, nodes):
         return
-    missing = _unmatched(at_level, before, levels, nodes, after) - left_out
+    missing = Flow(at_level, before, levels, nodes, after).unmatched - left_out
     if missing:
         yield (
             f"{missing} original rows have no released row of their own: "
@@ -230,27 +305,46 @@ def below(tree: Family, leaves: Ints, levels: Ints, nodes: Ints) -> NDArray[np.b
     return (low <= leaves) & (leaves < end)
 
 
-def _unmatched(originals: Nodes, before: Ints, levels: Ints, nodes: Ints, after: Ints) -> int:
-    """Return how many original rows a maximum matching leaves without a released row."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import maximum_flow
+class Flow:
+    """A maximum matching of original and released rows, as a flow between their kinds.
 
-    left, left_count = np.unique(
-        np.column_stack([before, originals.leaves]), axis=0, return_counts=True
-    )
-    right, right_count = np.unique(
-        np.column_stack([after, levels, nodes]), axis=0, return_counts=True
-    )
-    distinct = Nodes(originals.trees, left[:, 1:])
-    tails, heads = fitting(distinct, left[:, 0], right)
-    n, m = len(left), len(right)
-    room = np.minimum(left_count[tails], right_count[heads])
-    source, sink = n + m, n + m + 1
-    tail = np.concatenate([np.full(n, source), tails, n + np.arange(m)])
-    head = np.concatenate([np.arange(n), n + heads, np.full(m, sink)])
-    capacity = np.concatenate([left_count, room, right_count]).astype(np.int32)
-    graph = coo_array((capacity, (tail, head)), shape=(n + m + 2, n + m + 2)).tocsr()
-    return int(left_count.sum()) - int(maximum_flow(graph, source, sink).flow_value)
+    Attributes
+    ----------
+    left_of, right_of: int64, shape (rows,): the kind of each original and each released row.
+    tails, heads: kinds of original rows that may be kinds of released rows, pair by pair.
+    unmatched: original rows that are left without a released row.
+    """
+
+    def __init__(
+        self, originals: Nodes, before: Ints, levels: Ints, nodes: Ints, after: Ints
+    ) -> None:
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import maximum_flow
+
+        kinds = partial(np.unique, axis=0, return_inverse=True, return_counts=True)
+        left, self.left_of, lefts = kinds(np.column_stack([before, originals.leaves]))
+        right, self.right_of, rights = kinds(np.column_stack([after, levels, nodes]))
+        self.left_of, self.right_of = self.left_of.ravel(), self.right_of.ravel()
+        distinct = Nodes(originals.trees, left[:, 1:])
+        self.tails, self.heads = fitting(distinct, left[:, 0], right)
+        n, m = len(left), len(right)
+        room = np.minimum(lefts[self.tails], rights[self.heads])
+        source, sink, self.first = n + m, n + m + 1, n
+        tail = np.concatenate([np.full(n, source), self.tails, n + np.arange(m)])
+        head = np.concatenate([np.arange(n), n + self.heads, np.full(m, sink)])
+        capacity = np.concatenate([lefts, room, rights]).astype(np.int32)
+        graph = coo_array((capacity, (tail, head)), shape=(n + m + 2, n + m + 2)).tocsr()
+        self.found = maximum_flow(graph, source, sink)
+        self.unmatched = int(lefts.sum()) - int(self.found.flow_value)
+
+    def amounts(self) -> Iterator[tuple[int, int, int]]:
+        """Yield kind of original row, kind of released row, and how many go that way."""
+        flow = self.found.flow.tocoo()
+        ways = zip(flow.row.tolist(), flow.col.tolist(), flow.data.tolist(), strict=True)
+        last = self.first + int(self.right_of.max(initial=-1))
+        for tail, head, number in ways:
+            if number > 0 and tail < self.first <= head <= last:
+                yield tail, head - self.first, number
 
 
 def fitting(originals: Nodes, keys: Ints, right: Ints) -> tuple[Ints, Ints]:

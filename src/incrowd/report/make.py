@@ -9,6 +9,7 @@ from incrowd.report import sections as public
 from incrowd.report.attacked import attacks
 from incrowd.report.html import Html, joined, tag
 from incrowd.report.page import Pictures, page
+from incrowd.report.people import people
 from incrowd.report.plots import require_matplotlib
 from incrowd.report.useful import use
 from incrowd.report.view import Inside, View, view_of
@@ -49,6 +50,7 @@ def internal_report(release: Published, name: str = "release", inside: Inside | 
         public.done(view),
         public.classes(view, pictures),
         private.risk(view, inside, pictures),
+        people(view, inside),
         attacks(inside),
         public.changes(view, pictures),
         private.lost(view, inside),

@@ -18,7 +18,7 @@ from incrowd.report.plots import (
 )
 from incrowd.report.sections import MOST_PAIRS
 from incrowd.report.summary import summary_columns
-from incrowd.report.view import Inside, require_whole
+from incrowd.report.view import Inside, require_group, require_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,6 +48,7 @@ class Pictured:
         *,
         frontier: "Curve | None" = None,
         attacks: "Attacked | None" = None,
+        group: str | None = None,
     ) -> None:
         """Write a report as one HTML file that loads nothing.
 
@@ -57,11 +58,14 @@ class Pictured:
             original.  True: for the publisher: before and after, risk, seed, how to make it again.
         frontier: what ``incrowd.frontier`` found, to be part of an internal report.
         attacks: what ``incrowd.attack`` found, likewise.
+        group: column of the original that names households, likewise: one's risk is that of its
+            riskiest member.
 
         Raises
         ------
         MissingExtraError: matplotlib is not installed.
-        InputError: the file cannot be written; a frontier or attacks for an external report.
+        InputError: the file cannot be written; a frontier, attacks or households for an external
+            report; no such column.
         """
 
         if frontier is not None and not internal:
@@ -74,9 +78,11 @@ class Pictured:
                 "what attacks found tells of the original; it goes into an internal report "
                 "(internal=True)"
             )
+        if group is not None:
+            require_group(self._release, group, internal)
         inside = None
         if internal:
-            inside = Inside(release=self._release, frontier=frontier, attacks=attacks)
+            inside = Inside(release=self._release, frontier=frontier, attacks=attacks, group=group)
         write_report(self._release, path, internal, inside=inside)
 
     def plot_classes(self) -> "Figure":

@@ -361,8 +361,8 @@ def limits(view: View) -> Section:
     ]
     if view.sensitive:
         texts.append(
-            "That a class holds several sensitive values is no limit on what can be inferred: who "
-            "learns across classes how columns go together may be surer of one of them.",
+            "That a class holds several sensitive values does not limit what can be inferred: a "
+            "reader who learns across classes how columns go together may be surer of one of them.",
         )
     if view.inside is None:
         texts.append(

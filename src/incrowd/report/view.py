@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import incrowd
-from incrowd.errors import OutOfScopeError
+from incrowd.errors import InputError, OutOfScopeError, no_column
 from incrowd.hierarchy.family import Family
 from incrowd.policy import Policy
 from incrowd.published.base import Published
@@ -60,6 +60,7 @@ class Inside:
     policy_file: text of the policy file, where there is one.
     frontier: cost and bound against k, where given.
     attacks: what attacks on the release found, where given.
+    group: column of the original that names households, where given.
     """
 
     release: Published
@@ -68,6 +69,7 @@ class Inside:
     policy_file: str | None = None
     frontier: Curve | None = None
     attacks: Attacked | None = None
+    group: str | None = None
 
     @property
     def before(self) -> Table:
@@ -250,6 +252,17 @@ def require_whole(release: Published) -> None:
             "reports, figures and metadata do not serve rows added to an earlier release, whose "
             "original is not at hand; incrowd measure describes the union"
         )
+
+
+def require_group(release: Published, group: str, internal: bool = True) -> None:
+    """Raise InputError for households in an external report, or by no column of the original."""
+    if not internal:
+        raise InputError(
+            "risks of households are the publisher's; they go into an internal report "
+            "(internal=True)"
+        )
+    if group not in release.source.columns:
+        raise no_column("group", group, release.source.columns)
 
 
 def how(hierarchy: Any) -> str:

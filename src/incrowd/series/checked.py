@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from incrowd.checker.ranges import Intervals
 from incrowd.checker.recheck import cells_cost
 from incrowd.checker.rejection import RejectedError, require
 from incrowd.errors import VerificationError
@@ -46,12 +47,16 @@ def require_lawful(
 
 
 def require_true(
-    original: pl.DataFrame, released: pl.DataFrame, ladders: Mapping[str, pl.DataFrame], cost: int
+    original: pl.DataFrame,
+    released: pl.DataFrame,
+    ladders: Mapping[str, pl.DataFrame],
+    ranges: Mapping[str, Intervals],
+    cost: int,
 ) -> None:
     """Raise VerificationError unless each cell of a person is true, and all cost what is said."""
     try:
         total = sum(
-            cells_cost(original.get_column(name), released.get_column(name), ladder, name)
+            cells_cost(original[name], released[name], ladder, name, ranges.get(name))
             for name, ladder in ladders.items()
         )
         require(total == cost, f"the release costs {total}, not {cost} as claimed")

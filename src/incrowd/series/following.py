@@ -11,21 +11,21 @@ import polars as pl
 from incrowd.driver.solve import solve
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError
-from incrowd.hierarchy.family import trees_of
 from incrowd.policy import Policy
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
-from incrowd.published.ladders import ladders_of
+from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.run import entropy
 from incrowd.run.stop import Share, Stop
 from incrowd.series.asked import Asked
+from incrowd.series.bound import least_cost
 from incrowd.series.checked import require_alike, require_lawful, require_true
 from incrowd.series.companions import beside, with_company
 from incrowd.series.exchange import SLOWLY, exchanged
 from incrowd.series.history import History, Person
 from incrowd.series.plan import KEEP_ALL, Layer, Planner
-from incrowd.series.release import CLASS, WHO, Republished, cost_of
+from incrowd.series.release import CLASS, Republished, cost_of
 from incrowd.solvers.base import Context
 from incrowd.tables.base import texts
 
@@ -45,6 +45,7 @@ class Series:
     keys: Sequence[str]
     values: Sequence[str]
     stop: Stop
+    dealt_bound: int = 0  # of releases without counterfeits of those for whom there is no place
 
     def next(self) -> Republished:
         """Return the next release, re-checked."""
@@ -57,7 +58,7 @@ class Series:
         changed = len(self.keys) - len(here)
         known = Counter(self.values[row] for row in here)
         for person in people.values():
-            known.update(dict.fromkeys(person.signature, 0))
+            known.update(dict.fromkeys(sorted(person.signature), 0))
         if here and len(known) < self.asked.m:
             raise NoLawfulReleaseError(
                 f"the table has {len(known):,} sensitive values, and each class needs "
@@ -77,9 +78,27 @@ class Series:
         }
         cost = cost_of(self.table, left)
         history = self.recorded(lawful, why)
-        release = Republished(self.table, self.asked, left, self.before, history, cost, fewest, why)
+        bound = self.bound(left, why)
+        release = Republished(
+            self.table, self.asked, left, self.before, history, cost, bound, fewest, why
+        )
         self.check(release, lawful)
         return release
+
+    def bound(self, classes: Sequence[Layer], why: Mapping[str, int]) -> int:
+        """Return what a release of the same people with no more counterfeits costs at least."""
+        places = [row for one in classes for row in one.values()]
+        rows, people = [row for row in places if row >= 0], self.before.people
+        if not any(self.keys[row] in people for row in rows):
+            whole = len(rows) == len(places) and not why["newcomers"]
+            return self.dealt_bound if whole else 0
+        signature = [
+            people[self.keys[r]].signature if self.keys[r] in people else None for r in rows
+        ]
+        values = [self.values[row] for row in rows]
+        trees = self.table.instance.trees
+        fakes = len(places) - len(rows)
+        return least_cost(signature, values, self.table.leaves[rows], trees, fakes)
 
     def classes(self, here: list[int], known: list[str]) -> tuple[list[Layer], int]:
         """Return the best classes under the weight, and the fewest counterfeits."""
@@ -87,7 +106,7 @@ class Series:
         signature = [
             people[self.keys[r]].signature if self.keys[r] in people else None for r in here
         ]
-        leaves, trees = self.table.leaves[here], trees_of(self.table.instance.trees, WHO)
+        leaves, trees = self.table.leaves[here], self.table.instance.trees
         planner = Planner(values, signature, leaves, trees, self.asked.m, known, self.dealt(here))
         place = {self.keys[row]: at for at, row in enumerate(here)}
         last = [
@@ -142,7 +161,9 @@ class Series:
             share.gap = ENOUGH
             context = Context(self.policy.search_seed, share)
             problem = Problem(instance, FrequencyDiversity(self.asked.m))
-            own = solve(problem, "auto", context).solution.classes[copy_of_row]
+            solved = solve(problem, "auto", context)
+            self.dealt_bound = solved.bound
+            own = solved.solution.classes[copy_of_row]
             for c in range(int(own.max()) + 1):
                 members = sorted(
                     (rows[i] for i in np.flatnonzero(own == c)),
@@ -156,7 +177,11 @@ class Series:
     def recorded(
         self, classes: Sequence[Mapping[str, str | None]], withheld: Mapping[str, int]
     ) -> History:
-        """Return the history with the next release."""
+        """Return the history with the next release, in an order that is no draw of the system's.
+
+        What is drawn orders the published classes alone: the next search starts from the history.
+        """
+        classes = sorted((dict(sorted(one.items())) for one in classes), key=who_is_in)
         people = dict(self.before.people)
         company = beside(classes, self.before.people)
         for one in classes:
@@ -170,7 +195,7 @@ class Series:
             "withheld": sum(withheld.values()),
         }  # fmt: skip
         releases = [*self.before.releases, facts]
-        return History(self.before.asked, people, list(classes), releases)
+        return History(self.before.asked, dict(sorted(people.items())), classes, releases)
 
     def check(self, release: Republished, classes: Sequence[Mapping[str, str | None]]) -> None:
         """Count again, on what is to be written."""
@@ -185,5 +210,11 @@ class Series:
         released = pl.DataFrame([frame.get_column(n) for n in names])[real]
         original.columns = released.columns = list(names.values())
         ladders = {names[n]: ladder for n, ladder in ladders_of(self.table.instance.trees).items()}
-        require_true(original, released, ladders, release.cost_units)
+        ranges = {names[n]: own for n, own in ranges_of(self.table.instance.trees).items()}
+        require_true(original, released, ladders, ranges, release.cost_units)
         require_alike(frame, list(names), CLASS)
+
+
+def who_is_in(one: Mapping[str, str | None]) -> list[tuple[str, str]]:
+    """Return what orders classes: each value with who has it."""
+    return [(value, key or "") for value, key in one.items()]

@@ -87,7 +87,9 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
         require(all(p.value in p.signature for p in people.values()))
         history = History(dict(plain["asked"]), people, classes, plain["releases"])
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(f"{path}: is no history of incrowd republish, or a damaged one") from None
+        raise InputError(
+            f"{path}: is not a history of incrowd republish, or a damaged one"
+        ) from None
     for name, value in asked.items():
         if history.asked.get(name) != value:
             raise InputError(

@@ -60,7 +60,7 @@ def require_servable(policy: Policy) -> None:
             "republish takes one column that names people (--person) and one sensitive column "
             "(--sensitive)"
         )
-    names = ("keep", "pseudonym", "suppress_rows", "delete_rows", "models")
+    names = ("keep", "pseudonym", "suppress_rows", "delete_rows", "models", "protect")
     given = [n for n in names if getattr(policy, n)]
     given += [n for n in ("l", "t", "veil") if getattr(policy, n) is not None]
     if policy.missing_person != "error":

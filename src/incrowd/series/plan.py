@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.family import Family
 from incrowd.series.fewest import Need, need
 
 Layer = dict[str, int]
@@ -45,7 +45,7 @@ class Planner:
     values: Sequence[str]
     signature: Sequence[Signature | None]
     leaves: NDArray[np.int32]
-    trees: tuple[Tree, ...]
+    trees: tuple[Family, ...]
     m: int
     known: Sequence[str]
     deal: Callable[[list[int]], Iterable[list[int]]]
@@ -163,9 +163,9 @@ class Planner:
         total = 0
         for j, tree in enumerate(self.trees):
             codes = self.leaves[rows, j]
-            if len(codes) and (low := codes.min()) != (high := codes.max()):
-                level = int((tree.node[:, low] == tree.node[:, high]).argmax())
-                total += int(tree.cost[level, codes].sum())
+            if len(codes):
+                ends = codes.min(keepdims=True), codes.max(keepdims=True)
+                total += len(codes) * int(tree.join_costs(*ends)[0])
         return total
 
 

@@ -11,8 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
-from incrowd.hierarchy.family import trees_of
-from incrowd.hierarchy.labels import labels_by_level
+from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import labels_by_level, labels_of_spans
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.instance import from_codes
 from incrowd.problem.solution import Solution
 from incrowd.run import entropy
@@ -23,10 +24,9 @@ from incrowd.tables.atomic import whole
 from incrowd.tables.base import Edit
 from incrowd.tables.files import alike, write
 from incrowd.tables.native import from_native
-from incrowd.text.units import Number, in_units
+from incrowd.text.units import Number, gap_of, in_units
 
 CLASS, COUNTERFEITS = "class", "counterfeits"
-WHO = "a series of releases"
 """Columns that a release has beside those of the table."""
 
 
@@ -40,6 +40,8 @@ class Republished:
     classes: value → row of the table, −1 for a counterfeit; in an order that tells nothing.
     before, history: all that was published, without this release and with it.
     cost_units: what the cells of people cost, in units of 1/scale.
+    bound_units: what a release of the same people with no more counterfeits costs at least: see
+        ``incrowd.series.bound``.
     fewest: counterfeits of which no m-invariant release of everybody in the table has fewer.
     withheld: rows left out, by why: ``changed``, ``company``, ``newcomers``.
     """
@@ -50,6 +52,7 @@ class Republished:
     before: History
     history: History
     cost_units: int
+    bound_units: int
     fewest: int
     withheld: Mapping[str, int]
 
@@ -68,6 +71,16 @@ class Republished:
         """What the cells of people cost, in the user's units."""
         return in_units(self.cost_units, self.table.instance.scale)
 
+    @property
+    def lower_bound(self) -> Number:
+        """What no m-invariant release of these people and as few counterfeits costs less than."""
+        return in_units(self.bound_units, self.table.instance.scale)
+
+    @property
+    def gap(self) -> float:
+        """(cost − bound)/cost; 0 for a release that costs nothing."""
+        return gap_of(self.cost_units, self.bound_units)
+
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The release as texts, class by class; ``class`` and ``counterfeits`` are numbers."""
@@ -77,13 +90,12 @@ class Republished:
         solution = solution_of(self.table, rows, number)
         leaf = self.table.leaves[leading(rows, number)] if len(rows) else self.table.leaves[:0]
         columns: dict[str, Any] = {}
-        for j, tree in enumerate(trees_of(self.table.instance.trees, WHO)):
-            labels, ids = labels_by_level(tree)
+        for j, tree in enumerate(self.table.instance.trees):
+            labels, at = (), np.zeros(0, np.int64)
+            if solution is not None:
+                labels, at = shown_by(tree, j, solution, number, leaf[:, j])
             plain = pl.Series(tree.leaves, dtype=pl.String)
             shown = pl.Series(labels, dtype=pl.String)
-            at = np.zeros(0, np.int64)
-            if solution is not None:
-                at = ids[solution.levels[number, j], leaf[:, j]]
             own = plain.gather(leaf[:, j]) if len(rows) else plain.clear()
             changed = shown.gather(np.maximum(at, 0)) if len(labels) else own
             columns[tree.column] = own.zip_with(pl.Series(at < 0), changed)
@@ -125,6 +137,18 @@ def leading(rows: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.in
     real = np.flatnonzero(rows >= 0)
     first[number[real]] = rows[real]
     return np.where(rows >= 0, rows, first[number])
+
+
+def shown_by(
+    tree: Family, j: int, solution: Solution, number: NDArray[np.int64], leaf: NDArray[np.integer]
+) -> tuple[tuple[str | None, ...], NDArray[np.int64]]:
+    """Return labels, and which of them rows of these classes show in a column: −1 for the value."""
+    if isinstance(tree, RangeFamily):
+        low, high = (ends[:, j] for ends in solution.spans)
+        labels, ids, own = labels_of_spans(tree, low, high)
+        return labels, np.where(own[number] == leaf, -1, ids[number])
+    labels, ids = labels_by_level(tree)
+    return labels, ids[solution.levels[number, j], leaf].astype(np.int64)
 
 
 def solution_of(

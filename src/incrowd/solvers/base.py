@@ -103,8 +103,11 @@ def refuse_other_models(problem: Problem, served: str = "k-anonymity") -> str | 
 
 
 def refuse_open_models(problem: Problem) -> str | None:
-    """Say no to models under which the whole table need not be a lawful class."""
-    if problem.model.closed_under_union:
+    """Say no to models under which the whole table need not be a lawful class.
+
+    But for those that the driver mends: see ``incrowd.driver.unions``.
+    """
+    if problem.model.closed_under_union or problem.model.mended_by_merging:
         return None
     return f"{problem.asked} is not closed under union; use subset-dp"
 

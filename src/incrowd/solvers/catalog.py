@@ -16,6 +16,7 @@ from incrowd.solvers.baseline.k_member import KMember
 from incrowd.solvers.baseline.mondrian import Mondrian
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.exact.split_recursion import SplitRecursion
+from incrowd.solvers.exact.subset_convolution import SubsetConvolution
 from incrowd.solvers.exact.subset_dp import SubsetDP
 from incrowd.solvers.fpt.closeness_milp import ClosenessMILP
 from incrowd.solvers.fpt.kernel import Kernel
@@ -27,6 +28,7 @@ SOLVERS: tuple[Solver, ...] = (
     Engine(),
     SubsetDP(),
     SplitRecursion(),
+    SubsetConvolution(),
     SimplexMatching(),
     TwoDiversity(),
     Kernel(),

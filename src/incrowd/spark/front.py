@@ -8,6 +8,7 @@ from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTIONS, Policy
 from incrowd.policy.deletion import require_no_deletion
 from incrowd.policy.options import taking
+from incrowd.policy.protect import require_no_protection
 from incrowd.privacy.numbers import whole
 from incrowd.run.events import Listener, listening, silent
 from incrowd.spark.result import SparkRelease
@@ -129,6 +130,7 @@ def require_servable(
     if policy.derive:
         raise InputError("derive is not served on Spark: derive the column with Spark before")
     require_no_deletion(policy, "on Spark")
+    require_no_protection(policy, "on Spark")
     if policy.suppress_rows:
         raise InputError(
             "leaving rows out (suppress_rows) is not served on Spark; make the release on one "

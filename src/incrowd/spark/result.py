@@ -55,6 +55,7 @@ class SparkRelease(Priced):
     veil: None = None  # a veil is not served
     deleted: None = None  # deleting rows is not served
     averaged: None = None  # averages are not served
+    protected: None = None  # combinations of columns are not served
 
     @property
     def k(self) -> int:

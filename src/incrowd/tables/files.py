@@ -46,7 +46,7 @@ def read(
         return read_database(path, table, query)
     if table is not None or query is not None:
         raise InputError(
-            f"{path}: is no address of a database, of which alone a table or a query is read"
+            f"{path}: is not the address of a database; only those have tables and queries"
         )
     if are_parts(path):
         return read_parts(path, delimiter, encoding)

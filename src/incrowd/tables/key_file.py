@@ -37,7 +37,7 @@ def key_in(path: str) -> bytes:
         key = b""
     if len(key) != BYTES:
         raise InputError(
-            f"{path}: is no key of {BYTES} bytes in hexadecimal; name a file that is not there "
+            f"{path}: is not a key of {BYTES} bytes in hexadecimal; name a file that is not there "
             "yet, and one is made"
         )
     return key

@@ -29,7 +29,7 @@ def read_file(
     suffix = Path(name).suffix.lower()
     found = format_of(data, suffix)
     if sheet is not None and not found.has_sheets:
-        raise InputError(f"{name}: is no workbook, so it has no sheet {sheet!r}")
+        raise InputError(f"{name}: is not a workbook, so it has no sheet {sheet!r}")
     for magic, packer in PACKED.items():
         if data.startswith(magic) and found is CSV:
             raise InputError(f"{name}: packed with {packer}; unpack it first")

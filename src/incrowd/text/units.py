@@ -40,6 +40,11 @@ def gap_of(cost: int, bound: int) -> float:
     return at_least(cost - bound, cost) if cost else 0.0
 
 
+def counted(number: int, thing: str, several: str = "") -> str:
+    """Return a number of things in words: ``1 row``, ``1,234 rows``."""
+    return f"{number:,} {thing if number == 1 else several or thing + 's'}"
+
+
 def shown(number: Number) -> str:
     """Return a cost or a bound as people read it: cut to two decimals."""
     if isinstance(number, int):

@@ -17,20 +17,19 @@ from incrowd.policy.veil import by_column
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.problem.solution import Solution
-from incrowd.run.entropy import shuffled
+from incrowd.run.entropy import numbers, shuffled
 from incrowd.solvers.base import Context
 from incrowd.veil.coins import tossed
 from incrowd.veil.lists import MOST_COLUMNS, Lawful, Lots, least_costs, made
+from incrowd.veil.matching import bits_of_lots, cheapest
 from incrowd.veil.optimum import best, require_few
 
 Ints = NDArray[np.int64]
 ID = "consistent"
 EXACT = "subset-dp"
-METHODS = ("auto", ID, EXACT)
-TIES = (
-    "simplex-matching: of several optima it returns the first that it finds, which is not the "
-    "first in any order of releases; subset-dp serves small tables"
-)
+MATCHING = "simplex-matching"
+METHODS = ("auto", ID, EXACT, MATCHING)
+MOST_CELLS = 300_000  # that auto gives to simplex matching
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -61,8 +60,7 @@ def require_servable(table: Coded, policy: Policy) -> None:
          "at other cells of the table"),
         (bool(policy.person), "person: rows of one person hang together"),
         (bool(policy.suppress_rows), "suppress_rows: which rows are left out looks at all cells"),
-        (policy.method == "simplex-matching", TIES),
-        (policy.method not in (*METHODS, "simplex-matching"), f"the method {policy.method!r}: the "
+        (policy.method not in METHODS, f"the method {policy.method!r}: the "
          "theorem is about consistent methods, and local search is none"),
         (policy.cost not in ("level", "stars"), "this cost, which may look at the table's values"),
         (not table.instance.plain, "hierarchies: a cell released as a group is not hidden, and of "
@@ -72,6 +70,8 @@ def require_servable(table: Coded, policy: Policy) -> None:
          "distinct l-diversity are served"),
         (table.instance.columns > MOST_COLUMNS, f"more than {MOST_COLUMNS} quasi-identifiers: all "
          "sets of columns are looked at"),
+        (policy.method == MATCHING and not is_two_anonymity(table), "simplex-matching but for "
+         "k = 2, without other models"),
     ]  # fmt: skip
     for wrong, why in asked:
         if wrong:
@@ -79,38 +79,57 @@ def require_servable(table: Coded, policy: Policy) -> None:
 
 
 def veiled(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Veil]:
-    """Hide cells by coins, then make a release by the consistent method.
+    """Hide cells by coins, then make a release by a consistent method.
 
     The bound beside it is of the table without its veil, as for every release.
 
     Raises
     ------
-    OutOfScopeError: the theorem does not hold for what is asked.
+    OutOfScopeError: the theorem does not hold for what is asked, or an optimum is not proven.
     """
     require_servable(table, policy)
     require_lawful_table(table.problem)
     assert policy.veil is not None
-    exact = policy.method == EXACT
-    if exact:
+    method = method_for(table, policy)
+    if method == EXACT:
         require_few(table.instance.rows)
-    instance = table.instance
     chances = by_column(policy.veil, table.roles.qi)
     lawful = judge(table)
     codes = ordered_codes(table)
-    weights = np.array([tree.dearest for tree in instance.trees], np.int64)
+    weights = np.array([tree.dearest for tree in table.instance.trees], np.int64)
     hidden = tossed(len(codes), list(chances.values()))
     hidden[set_aside(len(codes), lawful)] = True
-    context.tell("consistent method")
-    if exact:
+    context.tell(f"{method} method" if method == ID else method)
+    if method == EXACT:
         classes = best(codes, hidden, weights, lawful)
+    elif method == MATCHING:
+        classes = cheapest(codes, hidden, weights, ties_drawn(codes.shape), context)
     else:
         lots = drawn(len(codes), table.model.smallest_class(table.problem.table))
         classes = made(codes, hidden, weights, lawful, lots)
     solution = solution_of(table, classes.of_row, classes.hidden)
-    bound = solution.cost if exact else int(least_costs(codes, hidden, weights, lawful).sum())
+    bound = solution.cost
+    if method == ID:
+        bound = int(least_costs(codes, hidden, weights, lawful).sum())
     require_as_promised(table, solution, bound)
-    solved = unveiled(table, solution, context, EXACT if exact else ID)
+    solved = unveiled(table, solution, context, method)
     return solved, Veil(chances=chances, veiled_bound_units=bound)
+
+
+def is_two_anonymity(table: Coded) -> bool:
+    """Whether k = 2 is all that is asked."""
+    return table.model.size_decides and table.problem.smallest_class == 2
+
+
+def method_for(table: Coded, policy: Policy) -> str:
+    """Return the method that is asked for, or the better one for what is asked.
+
+    Neither cells nor clocks are looked at: which method makes a release may not depend on them.
+    """
+    if policy.method != "auto":
+        return policy.method
+    small = table.instance.rows * table.instance.columns <= MOST_CELLS
+    return MATCHING if small and is_two_anonymity(table) else ID
 
 
 def judge(table: Coded) -> Lawful:
@@ -150,6 +169,13 @@ def drawn(rows: int, least: int) -> Lots:
     """Return who helps, by lot: none for classes of two, a quarter of the rows for five."""
     share = min(Fraction(2, 5), Fraction(max(0, least - 2), 12))
     return Lots(tossed(rows, [share])[:, 0], shuffled(rows))
+
+
+def ties_drawn(shape: tuple[int, int]) -> Ints:
+    """Return what breaks ties between equally cheap releases: a small number for each cell."""
+    rows, columns = shape
+    most = np.uint64((1 << bits_of_lots(rows, columns)) - 1)
+    return (numbers(rows * columns) & most).astype(np.int64).reshape(shape)
 
 
 def set_aside(rows: int, lawful: Lawful) -> Ints:

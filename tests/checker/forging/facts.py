@@ -50,6 +50,7 @@ ENCODINGS = [
     "gb18030",
 ]
 ENCODINGS += ["hz", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "hex", "undefined"]
+KINDS += ["combination"]
 KINDS += ["alpha-k", "basic-beta", "enhanced-beta", "delta-disclosure", "t-closeness"]
 
 
@@ -231,6 +232,16 @@ def new_rule(draw: Draw, bundle: Bundle) -> dict[str, Any]:
     }
 
 
+def sizes(draw: Draw, bundle: Bundle) -> None:
+    """State the sizes of class for which groups are priced, by combinations or not."""
+    number = len(bundle.facts["groups"] or [0]) + draw.choice([0, 0, 0, 1])
+    bundle.facts["group_k"] = [draw.choice([1, 2, 3, 4, 0, True, "2"]) for _ in range(number)]
+    if draw.random() < 0.3:
+        names = draw.sample([*bundle.facts["roles"]["qi"], "s"], 2)
+        entry = {"model": "combination", "k": draw.choice([1, 2, 3]), "columns": names}
+        bundle.facts["models"] = [*bundle.facts["models"], entry]
+
+
 def groups(draw: Draw, bundle: Bundle) -> None:
     """State groups of columns, overlapping or not, with or without prices of their own."""
     qi = bundle.facts["roles"]["qi"]
@@ -323,6 +334,7 @@ CHANGES: dict[str, Change] = {
     "model": model,
     "rule": rule,
     "groups": groups,
+    "group_k": sizes,
     "search": search,
     "hierarchies": hierarchies,
     "dialect": dialect,

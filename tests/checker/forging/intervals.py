@@ -41,7 +41,8 @@ def intervals_of(rule: Mapping[str, Any], paths: Mapping[str | None, Any]) -> La
             if low > high or wide:
                 continue
             mark = ".." if rule["kind"] == "order" or min(x for x, _ in ends.values()) < 0 else "-"
-            label = f"{written(rule, low)}{mark}{written(rule, high)}"
+            show = rule.get("show", f"{{low}}{mark}{{high}}")
+            label = show.format(low=written(rule, low), high=written(rule, high))
             for leaf, at in known.items():
                 if low <= at <= high:
                     found[leaf][label] = charged(rule, low, high, ends, known) * star // 10**6
@@ -68,9 +69,11 @@ def charged(rule: Any, low: Fraction, high: Fraction, ends: Any, known: Any) -> 
 def range_faults(column: str, source: Mapping[str, Any], paths: Mapping[str | None, Any]) -> list:
     """Return what is false of a stated range: its name, or a value without a place."""
     rule, name = source["range"], source["origin"]
+    name, _, show = name.partition(",show=" if ",show=" in name else "show=")
     said = {part.split("=")[0]: part.split("=")[1] for part in name[6:].split(",") if part}
     found = [] if name.split(":")[0] == "range" else ["is called otherwise"]
     found += [f"says another {x}" for x in ("round", "most") if said.get(x) != rule[x]]
+    found += [] if show == rule.get("show", "") else ["is shown otherwise"]
     by = said.get("cost", "width")
     found += [] if rule["cost"] in (by, "stars") else ["is charged otherwise than it says"]
     found += [] if ("order" in said) == ("order" in rule) else ["has another kind of order"]

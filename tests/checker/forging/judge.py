@@ -11,6 +11,7 @@ from functools import cache
 from itertools import combinations, pairwise
 from typing import Any
 
+from forging.combined import KIND, combined_faults, least_combined
 from forging.intervals import intervals_of, range_faults
 from forging.plain import Plain, Stated
 from oracle import least_cost
@@ -63,6 +64,7 @@ def faults_of(
     if found:
         return found
     models, dropped = facts["models"], len(before) - len(after)
+    found += combined_faults(after, roles["qi"], [m for m in models if m["model"] == KIND])
     return (
         model_faults(kept, after, roles, models)
         + dropped_faults(before, dropped, facts, said)
@@ -163,7 +165,7 @@ def model_faults(
         classes.setdefault(tuple(row[column] for column in roles["qi"]), []).append(i)
     published = {column for role in ("qi", "keep") for column in roles[role]}
     found = []
-    for model in models:
+    for model in (model for model in models if model["model"] != KIND):
         looked = set(model.get("columns", [model.get("column")])) - {None}
         found += [f"{model} looks at {column}" for column in looked & published]
         found += [
@@ -300,7 +302,11 @@ def cost_faults(
             one += min(open_to[0][label] for label in shared)
         return len(rows) * one
 
-    least = least_cost(len(kept), class_cost)
+    if any(model["model"] == KIND for model in facts["models"]):
+        rows = [{c: some[row[c]] for c, some in choices.items()} for row in kept]
+        least = least_combined(rows, facts["models"], facts["roles"]["qi"])
+    else:
+        least = least_cost(len(kept), class_cost)
     if least is None or said["bound"] > least + aside:
         found.append(f"the bound is {said['bound']}, the optimum {least} and {aside}")
     if said["optimal"] != (said["cost"] == said["bound"]):

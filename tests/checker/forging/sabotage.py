@@ -10,6 +10,7 @@ import polars as pl
 
 from incrowd.checker import (
     charges,
+    combinations,
     costs,
     crowds,
     delimited,
@@ -141,7 +142,7 @@ CLIMB = "prices as high as believed"
 HOLES: dict[str, Hole] = {
     "what a file claims of its cells is believed": Hole(believing, "k=3", CLIMB),
     "price_k may be larger than any class": Hole(
-        lambda: lax(verify, reason="the prices are for larger"), "k=3", CLIMB
+        lambda: lax(combinations, reason="the prices are for larger"), "k=3", CLIMB
     ),
     "a bound above what is proven": Hole(
         lambda: lax(verify, reason="the prices prove"), "hierarchies", "coarser"
@@ -149,6 +150,9 @@ HOLES: dict[str, Hole] = {
     "another cost": Hole(lambda: lax(recheck, reason="as claimed"), "k=3", "number"),
     "groups of columns overlap": Hole(
         lambda: lax(files, reason="groups of columns name one twice"), "k=3", CLIMB
+    ),
+    "prices of a combination for any k": Hole(
+        lambda: lax(combinations, reason="the prices are for larger"), "combinations, apart", CLIMB
     ),
     "any pricing rule": Hole(lambda: lax(lawful, reason="imply no such"), "distinct", CLIMB),
     "one row too many is cut": Hole(smaller, "k=3", CLIMB),

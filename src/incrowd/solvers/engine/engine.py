@@ -1,6 +1,7 @@
 """The main engine: prices first, then candidates, annealing and large neighbourhoods.
 
-1. A lawful release at once (stretches of the sorted table), and the support bound.
+1. A lawful release at once (stretches of the sorted table), a good one by levels of columns, and
+   the support bound.
 2. A few rounds of prices, candidates, a greedy release and a quick descent: a good release early
    (not with hierarchies under a time limit that gives time, of which it would take a tenth).
 3. More rounds of prices: the certified bound, and the guide of everything after.
@@ -114,6 +115,7 @@ class Run:
     def stages(self) -> Iterator[Callable[[], None]]:
         """Bounds and releases in turn, the cheap ones first."""
         pricing, search, lifting = self.pricing, self.search, self.lifting
+        yield search.by_levels
         yield pricing.bound_by_support
         if search.wide:
             yield search.trade

@@ -121,7 +121,7 @@ class Lifting:
         annealing = Annealing(moves=THOROUGH, heat=(hot, cold), least=0)
         for turn in range(RESTARTS):
             if not self.done():
-                pattern = self.search.start(candidates)
+                pattern = self.search.rounded(candidates)
                 found = self.search.improve("annealing", annealing, candidates, pattern, turn)
                 self.offer(Solution.of(self.instance, found))
 

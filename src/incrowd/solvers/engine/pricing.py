@@ -77,6 +77,7 @@ class Pricing:
         certificate = certify(tree, k, u)
         if certificate.bound(tree.instance.counts) > self.progress.bound:
             self.keep(certificate)
+            self.search.raised = True
 
     def report(self, bound: float, share: float) -> None:
         """Tell how far the rounds are."""

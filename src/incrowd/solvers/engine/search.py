@@ -13,6 +13,7 @@ from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.anneal import Annealing
+from incrowd.solvers.engine.by_levels import SHARE, by_levels
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.class_blocks import split
 from incrowd.solvers.engine.greedy import greedy
@@ -59,8 +60,9 @@ class Search:
 
     Attributes
     ----------
-    price: float64, shape (distinct,): prices that bound every release; ``priced`` once they are
-        more than a first guess.  wide: whether the table is too wide for prices of all columns.
+    price: float64, shape (distinct,): prices that bound every release; ``raised`` once they
+        are more than those of support, ``priced`` once they are good.
+    wide: whether the table is too wide for prices of all columns.
     shares: how a time limit is dealt out.  early: whether a release comes before the prices are
         done.
     visits: nodes of the prefix tree that one enumeration may touch.
@@ -72,7 +74,7 @@ class Search:
         self.tell, self.offer, self.done = progress.tell, progress.offer, progress.done
         self.tree = PrefixTree(instance, self.stop)
         self.price = np.zeros(instance.distinct)
-        self.priced = self.wide = False
+        self.raised = self.priced = self.wide = False
         self.early = True
         self.limit = np.inf if self.stop.time_limit is None else self.stop.time_limit
         self.shares = Shares.suited(instance, k, self.stop.time_limit)
@@ -107,6 +109,16 @@ class Search:
         else:
             return window_emission(self.instance, self.k, 6, self.seed, self.stop)
         return sink.first(int(state[0]))
+
+    def by_levels(self) -> None:
+        """Group rows by levels of columns: a good release before anything is priced."""
+        self.tell("first release")
+        share = SHARE * self.limit
+        classes = by_levels(
+            self.instance, self.k, self.limit, lambda: self.done() or self.stop.elapsed() > share
+        )
+        if classes is not None:
+            self.offer(Solution.of(self.instance, classes))
 
     def first_search(self) -> None:
         """Greedy and a quick descent: a good release within seconds."""
@@ -192,20 +204,30 @@ class Search:
     ) -> None:
         """List candidates, build a greedy release on them, anneal it ``turns`` times."""
         self.tell("candidates")
-        candidates = build_candidates(self.instance, self.emission())
-        pattern = self.start(candidates)
+        candidates, pattern = self.start()
         self.offer(Solution.of(self.instance, pattern))
         for turn in range(turns):
             if turn == 0 or not self.done():
                 found = self.improve(stage, annealing, candidates, pattern, turn, seconds)
                 self.offer(Solution.of(self.instance, found))
 
-    def start(self, candidates: Candidates) -> NDArray[np.int64]:
-        """Return a lawful assignment: near a fractional release once there are good prices."""
-        cell, k = self.instance.cell, self.k
-        if not self.priced:
-            return greedy(candidates, k, max(1, int(cell / 10)))
-        return rounded(candidates, self.instance.counts, self.price, k, cell, self.done)
+    def start(self) -> tuple[Candidates, NDArray[np.int64]]:
+        """Return candidates and a lawful assignment of copies to them.
+
+        Near a fractional release where prices are good; greedy, which finds its way down from
+        anywhere, where they were raised at all; the best so far where they tell nothing.
+        """
+        if not self.raised:
+            return with_solution(self.emission(), self.progress.best)
+        candidates = build_candidates(self.instance, self.emission())
+        if self.priced:
+            return candidates, self.rounded(candidates)
+        return candidates, greedy(candidates, self.k, max(1, int(self.instance.cell / 10)))
+
+    def rounded(self, candidates: Candidates) -> NDArray[np.int64]:
+        """Return a lawful assignment near a fractional release of the prices at hand."""
+        counts, cell = self.instance.counts, self.instance.cell
+        return rounded(candidates, counts, self.price, self.k, cell, self.done)
 
     def improve(
         self,

@@ -58,6 +58,7 @@ def unit_for(nodes: Nodes) -> int:
             nodes.grid.tables.start, nodes.grid.tables.width, nodes.grid.tables.levels, strict=True
         )
     )
+    dearest += int(nodes.grid.extra.max(initial=0)) * len(nodes.grid.extra)
     return max(1, min(FINEST, (1 << 60) // max(1, 4 * dearest * max(1, nodes.size))))
 
 

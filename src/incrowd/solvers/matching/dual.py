@@ -6,7 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import kernel
-from incrowd.solvers.matching.nodes import FAR, Grid, pair_cost, triple_cost
+from incrowd.solvers.matching.nodes import (
+    FAR,
+    Grid,
+    pair_cost,
+    pair_extra,
+    triple_cost,
+    triple_extra,
+)
 
 
 class Dual(NamedTuple):
@@ -92,16 +99,18 @@ def shared_by_three(dual: Any, u: int, v: int, w: int) -> int:
 
 
 @kernel
-def pair_slack(dual: Any, u: int, v: int, cost: int) -> int:
-    """2·cost − prices − weights of the odd sets that hold exactly one of the two."""
-    return 2 * cost * dual.unit - dual.hat[u] - dual.hat[v] + 2 * shared(dual, u, v)
+def pair_slack(grid: Any, dual: Any, u: int, v: int, cost: int) -> int:
+    """2·cost and extras − prices − weights of the odd sets that hold exactly one of the two."""
+    paid = (2 * cost + pair_extra(grid, u, v)) * dual.unit
+    return paid - dual.hat[u] - dual.hat[v] + 2 * shared(dual, u, v)
 
 
 @kernel
-def triple_slack(dual: Any, u: int, v: int, w: int, cost: int) -> int:
-    """3·cost − prices − weights of the odd sets that hold one or all of the three."""
+def triple_slack(grid: Any, dual: Any, u: int, v: int, w: int, cost: int) -> int:
+    """3·cost and extras − prices − weights of the odd sets that hold one or all of the three."""
     both = shared(dual, u, v) + shared(dual, u, w) + shared(dual, v, w)
-    total = 3 * cost * dual.unit - dual.hat[u] - dual.hat[v] - dual.hat[w]
+    paid = (3 * cost + triple_extra(grid, u, v, w)) * dual.unit
+    total = paid - dual.hat[u] - dual.hat[v] - dual.hat[w]
     return total + 2 * both - 4 * shared_by_three(dual, u, v, w)
 
 
@@ -113,9 +122,9 @@ def slacks(grid: Any, dual: Any, groups: Any, out: Any) -> None:
         if v < 0:
             out[i] = grid.home[u] * dual.unit - dual.hat[u] if grid.home[u] < FAR else FAR
         elif w < 0:
-            out[i] = pair_slack(dual, u, v, pair_cost(grid, u, v))
+            out[i] = pair_slack(grid, dual, u, v, pair_cost(grid, u, v))
         else:
-            out[i] = triple_slack(dual, u, v, w, triple_cost(grid, u, v, w))
+            out[i] = triple_slack(grid, dual, u, v, w, triple_cost(grid, u, v, w))
 
 
 def slacks_of(grid: Grid, dual: Dual, groups: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -88,7 +88,7 @@ def emit_pairs(
                 break
             if grid.color[u] == grid.color[v]:
                 continue
-            if pair_slack(dual, u, v, cost) < slack and pair_cost(grid, u, v) == cost:
+            if pair_slack(grid, dual, u, v, cost) < slack and pair_cost(grid, u, v) == cost:
                 if given >= limit or not put(sink, u, v, -1):
                     return
                 given += 1
@@ -116,7 +116,7 @@ def emit_triples(
                     break
                 if color[u] == color[v] or color[u] == color[w] or color[v] == color[w]:
                     continue
-                if triple_slack(dual, u, v, w, cost) < slack:
+                if triple_slack(grid, dual, u, v, w, cost) < slack:
                     if triple_cost(grid, u, v, w) != cost:
                         continue
                     if given >= limit or not put(sink, u, v, w):
@@ -162,7 +162,7 @@ def check(rows: Any, n: int, cost: int, grid: Any, dual: Any, triples: bool, sin
             if color[u] == color[v]:
                 continue
             if pair > 2 * cost * dual.unit:
-                sink.state[1] = min(sink.state[1], pair_slack(dual, u, v, cost))
+                sink.state[1] = min(sink.state[1], pair_slack(grid, dual, u, v, cost))
             if alone:
                 continue
             for k in range(j + 1, n):
@@ -170,7 +170,7 @@ def check(rows: Any, n: int, cost: int, grid: Any, dual: Any, triples: bool, sin
                 if pair + hat[w] <= 3 * cost * dual.unit:
                     break
                 if color[u] != color[w] and color[v] != color[w]:
-                    sink.state[1] = min(sink.state[1], triple_slack(dual, u, v, w, cost))
+                    sink.state[1] = min(sink.state[1], triple_slack(grid, dual, u, v, w, cost))
 
 
 @kernel

@@ -57,12 +57,15 @@ class Master:
         self._pool = pool
         self._nodes = len(fractional.price)
         self.cuts: list[NDArray[np.int64]] = []
-        self._unit = 2.0 ** max(0, round(np.log2(max(1.0, float(fractional.price.mean())))))
+        # what the model leaves out of costs, as extras are too small beside them
+        self._known = fractional.price.astype(float) * bool(pool.has_extras)
+        mean = float((fractional.price - self._known).mean())
+        self._unit = 2.0 ** max(0, round(np.log2(max(1.0, mean))))
         groups, value, even = support(fractional)
         pool.add(groups)
         self._columns = len(pool)
         self._artificial = np.array(even, np.int64)
-        self._model = self._load(fractional.price.astype(float))
+        self._model = self._load(fractional.price - self._known)
         self.x = np.zeros(self._columns)
         places = pool.places(groups)
         np.add.at(self.x, places, value)
@@ -76,10 +79,15 @@ class Master:
         n, k = self._nodes, len(self._artificial)
         fixed = sparse.csc_matrix((np.ones(k), (self._artificial, np.arange(k))), shape=(n, k))
         matrix = sparse.csc_matrix(sparse.hstack([fixed, _incidence(self._pool.groups, n)]))
-        cost = np.concatenate([price[self._artificial], self._pool.cost]) / self._unit
+        cost = np.concatenate([price[self._artificial], self._costs(0)]) / self._unit
         upper = np.full(len(cost), np.inf)
         upper[:k] = 0
         return model_of(matrix, cost, upper, np.ones(n), np.ones(n))
+
+    def _costs(self, begin: int) -> NDArray[np.float64]:
+        """What the model says that the pool's columns cost, from one on."""
+        known = np.append(self._known, 0.0)  # the last for the padding
+        return self._pool.cost[begin:] - known[self._pool.groups[begin:]].sum(axis=1)
 
     def _start(self, places: NDArray[np.int64]) -> None:
         """Set the basis of the assignment."""
@@ -109,8 +117,8 @@ class Master:
             return False
         n, dual = self._nodes, point.y * self._unit
         self.x = point.x[len(self._artificial) :]
-        self.price, self.weight = dual[:n], np.maximum(dual[n:], 0.0)
-        self.value = point.value * self._unit
+        self.price, self.weight = dual[:n] + self._known, np.maximum(dual[n:], 0.0)
+        self.value = point.value * self._unit + float(self._known.sum())
         return True
 
     def extend(self) -> None:
@@ -124,7 +132,7 @@ class Master:
             odd.data %= 2
             odd.eliminate_zeros()
             matrix = sparse.csc_matrix(sparse.vstack([matrix, odd]))
-        append_columns(self._model, self._pool.cost[self._columns :] / self._unit, matrix)
+        append_columns(self._model, self._costs(self._columns) / self._unit, matrix)
         self._columns = len(self._pool)
         self.x = np.concatenate([self.x, np.zeros(len(groups))])
 

@@ -12,6 +12,7 @@ from incrowd.problem.join import join_cost, span_cost
 from incrowd.problem.solution import Solution
 
 FAR = 1 << 60
+NOTHING = np.zeros((0, 0), np.int64)
 
 
 class Grid(NamedTuple):
@@ -25,12 +26,15 @@ class Grid(NamedTuple):
         The sensitive value; without one, every node has its own color.
     home: int64, shape (nodes,): cost of leaving the node to a row that takes any one guest
         (see ``reduction``); FAR where there is none.
+    extra: int64, shape (columns, nodes), even and nonnegative: what a node pays beside when its
+        class changes a column, which breaks ties by a fixed order; no columns for none.
     """
 
     codes: NDArray[np.int32]
     tables: NodeTables
     color: NDArray[np.int32]
     home: NDArray[np.int64]
+    extra: NDArray[np.int64] = NOTHING
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +102,12 @@ def grid_of(
     rows: NDArray[np.int64],
     color: NDArray[np.int32] | None = None,
     home: NDArray[np.int64] | None = None,
+    extra: NDArray[np.int64] = NOTHING,
 ) -> Grid:
-    """Return distinct rows (repeated as they come) in the form that kernels read."""
+    """Return distinct rows (repeated as they come) in the form that kernels read.
+
+    ``extra``: see ``Grid``, its columns as they stand in the instance.
+    """
     # intervals, of which there are most, last
     order = np.lexsort((-instance.tables.width, instance.tables.ranged >= 0))
     trees = tuple(instance.trees[j] for j in order)
@@ -109,7 +117,8 @@ def grid_of(
     if home is None:
         home = np.full(len(rows), FAR)
     codes = np.ascontiguousarray(instance.codes[rows][:, order].T, dtype=np.int32)
-    return Grid(codes, tables, np.ascontiguousarray(color, dtype=np.int32), home)
+    extra = np.ascontiguousarray(extra[order] if extra.size else extra)
+    return Grid(codes, tables, np.ascontiguousarray(color, dtype=np.int32), home, extra)
 
 
 @kernel
@@ -142,16 +151,36 @@ def triple_cost(grid: Any, u: int, v: int, w: int) -> int:
 
 
 @kernel
+def pair_extra(grid: Any, u: int, v: int) -> int:
+    """What both nodes of a pair pay beside."""
+    total = 0
+    for j in range(grid.extra.shape[0]):
+        if grid.codes[j, u] != grid.codes[j, v]:
+            total += grid.extra[j, u] + grid.extra[j, v]
+    return total
+
+
+@kernel
+def triple_extra(grid: Any, u: int, v: int, w: int) -> int:
+    """What the three nodes of a triple pay beside."""
+    total = 0
+    for j in range(grid.extra.shape[0]):
+        if grid.codes[j, u] != grid.codes[j, v] or grid.codes[j, u] != grid.codes[j, w]:
+            total += grid.extra[j, u] + grid.extra[j, v] + grid.extra[j, w]
+    return total
+
+
+@kernel
 def group_costs(grid: Any, groups: Any, out: Any) -> None:
-    """Write what each group costs to ``out``: size × cost of the join, or the cost of a host."""
+    """Write what each group costs to ``out``: size × cost of the join and extras, or of a host."""
     for i in range(groups.shape[0]):
         u, v, w = groups[i, 0], groups[i, 1], groups[i, 2]
         if v < 0:
             out[i] = grid.home[u]
         elif w < 0:
-            out[i] = 2 * pair_cost(grid, u, v)
+            out[i] = 2 * pair_cost(grid, u, v) + pair_extra(grid, u, v)
         else:
-            out[i] = 3 * triple_cost(grid, u, v, w)
+            out[i] = 3 * triple_cost(grid, u, v, w) + triple_extra(grid, u, v, w)
 
 
 @kernel

@@ -292,9 +292,15 @@ def branch_out(run: Run) -> None:
     singles = run.pool.groups[run.pool.groups[:, 1] < 0]
     groups = np.concatenate([singles, every])
     groups = groups[slacks_of(run.nodes.grid, certificate.dual, groups) <= room]
+    cost, best, unit = costs_of(run.nodes.grid, groups), run.cost, unit_for(run.nodes)
+    if len(run.nodes.grid.extra):  # extras are so small beside costs: what is left of both is not
+        price, finer = np.append(certificate.price, 0), certificate.unit  # 0 for the padding
+        cost = cost * finer - price[groups].sum(axis=1)
+        best = (best - 1) * finer - int(price.sum()) + 1
+        unit = max(1, unit // finer)
     proved, better = branch(
-        groups, costs_of(run.nodes.grid, groups), run.nodes.size, list(certificate.odd_sets),
-        run.cost, unit_for(run.nodes), np.inf if run.patient else BRANCHES, run.context.stop,
+        groups, cost, run.nodes.size, list(certificate.odd_sets), best, unit,
+        np.inf if run.patient else BRANCHES, run.context.stop,
     )  # fmt: skip
     if better is not None:
         run.offer(groups[better])

@@ -31,6 +31,11 @@ class Pool:
         self.groups = np.zeros((0, 3), np.int32)
         self.cost = np.zeros(0, np.int64)
 
+    @property
+    def has_extras(self) -> bool:
+        """Whether nodes pay something beside, see ``Grid``."""
+        return len(self._grid.extra) > 0
+
     def __len__(self) -> int:
         return len(self.cost)
 

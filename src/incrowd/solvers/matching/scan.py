@@ -116,7 +116,7 @@ def scan_below(
                 cost = bounded_cost(grid, u, v, room // (2 * unit))
                 if cost == FAR:
                     continue
-                if given < per and pair_slack(dual, u, v, cost) < slack:
+                if given < per and pair_slack(grid, dual, u, v, cost) < slack:
                     put(sink, u, v, -1)
                     given += 1
                 if triples and 6 * cost * unit < 3 * (hat[u] + hat[v]) + 2 * reserve:
@@ -145,7 +145,7 @@ def third(
                 break
             if w in (u, v) or color[w] == color[u] or color[w] == color[v]:
                 continue
-            if triple_slack(dual, u, v, w, triple_cost(grid, u, v, w)) < slack:
+            if triple_slack(grid, dual, u, v, w, triple_cost(grid, u, v, w)) < slack:
                 if given >= per or not put(sink, u, v, w):
                     return
                 given += 1
@@ -176,7 +176,7 @@ def scan_check(grid: Any, dual: Any, blocks: Any, triples: bool, sink: Any) -> N
                 cost = bounded_cost(grid, u, v, room // (2 * unit))
                 if cost == FAR or 2 * cost * unit >= room:
                     continue
-                slack = pair_slack(dual, u, v, pair_cost(grid, u, v))
+                slack = pair_slack(grid, dual, u, v, pair_cost(grid, u, v))
                 sink.state[1] = min(sink.state[1], slack)
                 if triples:
                     check_third(grid, dual, blocks, u, v, cost, sink)
@@ -198,5 +198,5 @@ def check_third(grid: Any, dual: Any, blocks: Any, u: int, v: int, cost: int, si
             if base >= hat[w]:
                 break
             if w not in (u, v) and color[w] != color[u] and color[w] != color[v]:
-                slack = triple_slack(dual, u, v, w, triple_cost(grid, u, v, w))
+                slack = triple_slack(grid, dual, u, v, w, triple_cost(grid, u, v, w))
                 sink.state[1] = min(sink.state[1], slack)

@@ -1,0 +1,1 @@
+"""Releases in which chosen combinations of quasi-identifiers are k-anonymous, each by its own k."""

@@ -1,0 +1,133 @@
+"""From a table and a policy to a release in which each combination of columns has its k."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from incrowd.combinations.bound import Least, clusters, least
+from incrowd.combinations.cells import Cells, Crowd, Levels
+from incrowd.combinations.search import improved, raised
+from incrowd.driver.solve import Solved, Status, solve
+from incrowd.encoding.encoded import Coded
+from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
+from incrowd.hierarchy.family import trees_of
+from incrowd.policy.base import Policy
+from incrowd.policy.protect import asked_of, telling
+from incrowd.privacy.combination import Combination
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem.problem import Problem
+from incrowd.run.events import silent
+from incrowd.run.stop import Share
+from incrowd.solvers.base import Context
+
+ID = "combinations"
+STARTS = 4  # orders of moves that are tried
+ALONE = 0.6  # of the time that is left, for the releases of single combinations
+NEAR = 0.005  # a gap at which these end: what they share costs far more
+PRICED = 0.5  # of what is left then, for the bound
+
+
+@dataclass(frozen=True, eq=False)
+class Protected:
+    """What was asked of combinations, and what is proven.
+
+    Attributes
+    ----------
+    asked: the combinations of the policy, and all quasi-identifiers where ``k`` is above 1.
+    least: the bound that a proof certifies, and its prices.
+    """
+
+    asked: tuple[Combination, ...]
+    least: Least
+
+
+def released(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Protected]:
+    """Search for a release; the table has rows.
+
+    Raises
+    ------
+    InputError: a combination names what is not a quasi-identifier.
+    NoLawfulReleaseError: a combination's k is larger than the table.
+    OutOfScopeError: a column has ranges.
+    """
+    asked = asked_of(policy, table.roles.qi)
+    instance = table.instance
+    trees = trees_of(instance.trees, "protect")
+    most = max((one.k for one in asked), default=1)
+    if most > instance.rows:
+        raise NoLawfulReleaseError(
+            f"k = {most} of a combination is larger than the table, which has {instance.rows} "
+            "rows; use a smaller k or more rows"
+        )
+    place = {name: j for j, name in enumerate(table.roles.qi)}
+    crowds = tuple(Crowd(tuple(place[c] for c in one.columns), one.k) for one in telling(asked))
+    cells = Cells(instance, trees, crowds)
+    level, alone = apart(cells, context)
+    known = least(cells, Share.of(context.stop, PRICED * context.stop.left()))
+    bound = max(known.bound, by_clusters(crowds, alone))
+    level = searched(cells, raised(cells, level), context, bound)
+    solution = cells.solution(level)
+    cost = int(cells.costs(level).sum())
+    if not cells.lawful(level) or solution.cost != cost or bound > cost:
+        raise VerificationError("the search over combinations made a release that is not lawful")
+    status: Status = "optimal" if cost == bound else "feasible"
+    ended = context.stop.why() if context.stop.now() else "finished"
+    solved = Solved(solution, cost, bound, status, ID, ended, known.prices)
+    return solved, Protected(asked, known)
+
+
+def apart(cells: Cells, context: Context) -> tuple[Levels, list[Solved | None]]:
+    """Release each combination's columns alone; return the higher levels, and what was found."""
+    level = np.zeros((cells.rows, len(cells.trees)), np.int8)
+    found: list[Solved | None] = []
+    for n, crowd in enumerate(cells.crowds):
+        context.tell(f"combination {n + 1} of {len(cells.crowds)}")
+        seconds = ALONE * context.stop.left() / (len(cells.crowds) - n)
+        stop = Share.of(context.stop, seconds)
+        stop.gap = max(NEAR, stop.gap or 0.0)
+        instance, row = cells.instance.of_columns(crowd.columns)
+        part = replace(context, stop=stop, listener=silent)
+        try:
+            solved = solve(Problem(instance, KAnonymity(crowd.k)), "auto", part)
+        except StoppedError:
+            level[:, list(crowd.columns)] = cells.tops[list(crowd.columns)]
+            found.append(None)
+            continue
+        order = np.argsort(row[cells.instance.copies], kind="stable")
+        shown = solved.solution.levels[solved.solution.classes].astype(np.int8)
+        for n_column, j in enumerate(crowd.columns):
+            level[order, j] = np.maximum(level[order, j], shown[:, n_column])
+        found.append(solved)
+    return level, found
+
+
+def by_clusters(crowds: Sequence[Crowd], alone: Sequence[Solved | None]) -> int:
+    """Return the bound that the releases of single combinations prove: the best of each cluster."""
+    proven = {
+        crowd: 0 if one is None else one.bound for crowd, one in zip(crowds, alone, strict=True)
+    }
+    return sum(max(proven[crowd] for crowd in cluster) for cluster in clusters(crowds))
+
+
+def searched(cells: Cells, level: Levels, context: Context, bound: int) -> Levels:
+    """Improve a lawful state in several orders of moves, and return the cheapest."""
+    stop = context.stop
+    best, cost = level, int(cells.costs(level).sum())
+
+    def over() -> bool:
+        return stop.now() or stop.satisfied(cost, bound)
+
+    def tell(now: int) -> None:
+        context.tell("cells", min(now, cost), bound)
+
+    for n in range(STARTS):
+        if over():
+            break
+        rng = np.random.default_rng([context.seed, n])
+        found = improved(cells, level, rng, over, tell)
+        price = int(cells.costs(found).sum())
+        if price < cost:
+            best, cost = found, price
+    context.tell("cells", cost, bound)
+    return best

@@ -1,0 +1,79 @@
+"""People and households behind the rows of a table: who hides among how many, and at what risk.
+
+A person's risk is that of the riskiest of its rows, a household's that of its riskiest member.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.measures.figures import GroupFigures, RiskFigures
+from incrowd.measures.keys import Agreement
+from incrowd.privacy.base import Group
+from incrowd.privacy.classes import Classes
+from incrowd.tables.base import Source
+from incrowd.tables.whose import owners
+
+Ints = NDArray[np.int64]
+
+
+def owners_of(table: Source, names: list[str]) -> Ints | None:
+    """int64, shape (rows,): whose each row is; None without names."""
+    return owners(table, names).codes.astype(np.int64) if names else None
+
+
+def different(member: Ints, whose: Ints) -> Ints:
+    """int64, shape (classes,): different owners of the rows of each class."""
+    width = int(whose.max(initial=-1)) + 1
+    pairs = np.unique(member * max(width, 1) + whose)
+    return np.bincount(pairs // max(width, 1)).astype(np.int64)
+
+
+def counting(agreed: Agreement, whose: Ints | None) -> Agreement:
+    """Return the classes with people for their sizes, where rows have owners."""
+    return agreed if whose is None else replace(agreed, sizes=different(agreed.member, whose))
+
+
+def pairs_counted(classes: Classes, a: int, whose: Ints) -> Classes:
+    """Return classes in which each value of a person counts once, and the table likewise.
+
+    ``a``: the sensitive attribute that is looked at.
+    """
+    values, sizes = classes.table.values[:, [a]], (classes.table.sizes[a],)
+    key = values[:, 0] * (int(whose.max(initial=-1)) + 1) + whose
+    _, whole = np.unique(key, return_index=True)
+    _, first = np.unique(np.column_stack([classes.member, key]), axis=0, return_index=True)
+    return Classes(classes.member[first], Group(values[first], sizes), Group(values[whole], sizes))
+
+
+def risk_of_people(agreed: Agreement, whose: Ints, rows: RiskFigures) -> RiskFigures:
+    """Return risks with people for rows; ``agreed``: with people for sizes."""
+    least = fewest_of(agreed.sizes[agreed.member], whose)
+    return replace(rows, prosecutor_average=float((1 / least).mean()))
+
+
+def fewest_of(sizes: Ints, whose: Ints) -> Ints:
+    """int64, shape (owners,): the size of the smallest class that each owner has a row in."""
+    least = np.full(int(whose.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(least, whose, sizes)
+    return least
+
+
+def group_figures(agreed: Agreement, group: Ints) -> GroupFigures:
+    """Return the risks of households.
+
+    Parameters
+    ----------
+    agreed: the classes, with members (people, or rows) for sizes.
+    group: int64, shape (rows,): the household of each row.
+    """
+    least = fewest_of(agreed.sizes[agreed.member], group)
+    return GroupFigures(
+        groups=len(least),
+        highest=Fraction(1, int(least.min())),
+        average=float((1 / least).mean()),
+        groups_at_highest=int((least == least.min()).sum()),
+        fewest=int(different(agreed.member, group).min()),
+    )

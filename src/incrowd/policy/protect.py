@@ -1,0 +1,65 @@
+"""What a policy asks of combinations of quasi-identifiers, each with a k of its own."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from incrowd.errors import InputError, did_you_mean
+from incrowd.privacy.combination import Combination
+
+UNSERVED = (
+    *("person", "pseudonym", "veil", "fixed", "linked", "caps", "models"),
+    *("suppress_rows", "delete_rows", "hold_back"),
+)
+
+
+class Unsaid(int):
+    """A k that nobody said: the default, which gives way to combinations."""
+
+
+def require_served_with(policy: Any) -> None:
+    """Raise InputError for what does not go with combinations of their own k."""
+    if not policy.protect:
+        return
+    asked = [name for name in UNSERVED if getattr(policy, name)]
+    asked += ["l"] if policy.l is not None else []
+    asked += ["t"] if policy.t is not None else []
+    asked += ["method"] if policy.method not in ("auto", "combinations") else []
+    asked += ["reductions"] if policy.reductions is not None else []
+    if asked:
+        raise InputError(
+            f"protect is not served with {', '.join(asked)}: each combination is k-anonymous, "
+            "without further models or constraints, by a search of its own"
+        )
+
+
+def require_no_protection(policy: Any, where: str) -> None:
+    """Raise InputError where combinations would be protected by nobody."""
+    if policy.protect:
+        raise InputError(f"protect is not served {where}")
+
+
+def asked_of(policy: Any, qi: Sequence[str]) -> tuple[Combination, ...]:
+    """Return all that is asked: the combinations, and all quasi-identifiers with the whole k.
+
+    Raises
+    ------
+    InputError: a column is not a quasi-identifier.
+    """
+    for one in policy.protect:
+        for name in one.columns:
+            if name not in qi:
+                raise InputError(
+                    f"protect: {name!r} is not a quasi-identifier{did_you_mean(name, qi)}"
+                )
+    whole = [Combination(tuple(qi), policy.k)] if policy.k > 1 and qi else []
+    return (*policy.protect, *whole)
+
+
+def telling(asked: Sequence[Combination]) -> tuple[Combination, ...]:
+    """Return those that another does not imply, the first of equal ones."""
+    kept: list[Combination] = []
+    for n, one in enumerate(asked):
+        others = (*kept, *asked[n + 1 :])
+        if one.k > 1 and not any(one.within(other) for other in others):
+            kept.append(one)
+    return tuple(kept)

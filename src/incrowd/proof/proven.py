@@ -1,0 +1,90 @@
+"""What a release gets from here: writing itself together with its proof."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from incrowd.errors import InputError
+from incrowd.proof.prove import dialect, prove, write_statement
+from incrowd.run.events import PROOF, Event, Listener, listening, silent
+from incrowd.tables.addresses import is_address
+from incrowd.tables.atomic import whole
+from incrowd.tables.base import agree
+from incrowd.tables.fewer import FewerRows
+from incrowd.tables.files import read
+
+if TYPE_CHECKING:
+    from incrowd.published.base import Published
+
+
+def written_with_proof(
+    release: "Published",
+    path: str | Path,
+    proof: str | Path,
+    original: str | Path,
+    statement: str | Path | None = None,
+    progress: Listener = silent,
+) -> dict[str, Any]:
+    """Write a release and its proof, both or neither; then the statement.  See ``Proven``."""
+    facts: dict[str, Any] = {}
+
+    def prove_it(released: Path) -> None:
+        progress(Event(PROOF))
+        with whole(proof, private=True) as file:
+            facts.update(prove(release, original, released, file, release.written is not None))
+
+    release.write(path, prove_it)
+    if statement is not None:
+        with whole(statement) as file:
+            write_statement(facts, proof, file, release.veil)
+    return facts
+
+
+class Proven:
+    """A method of ``incrowd.Release``; its proof can undo the release, and is private."""
+
+    def write_proven(
+        self,
+        path: str | Path,
+        proof: str | Path,
+        *,
+        original: str | Path,
+        statement: str | Path | None = None,
+        progress: Listener | None = None,
+    ) -> dict[str, Any]:
+        """Write the release and its proof, both or neither; then the statement, if asked for.
+
+        Parameters
+        ----------
+        path: where the release goes: a CSV, Parquet or Arrow file by its name.
+        proof: where the proof goes, in a file that its owner alone may read.
+        original: the file that the release was made from; the proof states its hash.  Of a release
+            with derived columns, the file that holds them.
+        statement: where the public part goes: it holds no cell of the original and no seed.
+        progress: called when the proof begins.
+
+        Returns
+        -------
+        the proof's JSON part: ``cost`` and ``bound`` count in units of 1/``scale``.
+
+        Raises
+        ------
+        InputError: a file cannot be written, or a name is no file's.
+        VerificationError: the independent checker refuses what was written.
+        """
+        for name in map(str, (path, proof, original)):
+            if name == "-" or is_address(name):
+                raise InputError("a proof states hashes of files: it goes with no pipe or database")
+        release, told = cast("Published", self), listening(progress)
+        require_original(release, original)
+        return written_with_proof(release, path, proof, original, statement, told)
+
+
+def require_original(release: "Published", original: str | Path) -> None:
+    """Raise InputError unless a file holds the table that a release was made from."""
+    form = dialect(release)
+    found, table = read(original, form.get("delimiter"), form.get("encoding")), release.source
+    if isinstance(table, FewerRows):
+        table = table.source
+    same = found.columns == table.columns and found.rows == table.rows
+    if not same or not all(agree(table, found, name) for name in table.columns):
+        raise InputError(f"{original} does not hold the table that the release was made from")

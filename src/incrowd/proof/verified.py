@@ -1,0 +1,144 @@
+"""``incrowd.verify``: whether a table is a lawful release of another, with or without a proof."""
+
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Unpack
+
+from incrowd.checker.costs import reduced
+from incrowd.checker.verify import Verdict, check
+from incrowd.errors import InputError
+from incrowd.policy.arguments import Arguments, policy_of
+from incrowd.policy.base import OPTIONS, Policy
+from incrowd.policy.file import read_keys
+from incrowd.policy.options import documented, taking
+from incrowd.proof.held import left_open, not_held
+from incrowd.published.verification import verify_release
+from incrowd.tables.base import Source
+from incrowd.tables.files import open_table, read
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What ``incrowd.verify`` found; true where the answer is yes.
+
+    Attributes
+    ----------
+    lawful: whether the answer is yes.
+    reasons: why it is no; they name columns and rows, never cells.
+    facts: what holds: without a proof rows, classes and smallest_class of a lawful release; with
+        one, where the checker accepts it, rows, models, roles, costs, gap, optimal,
+        ``not_checked``, and in units of 1/``scale`` cost and bound.
+    """
+
+    lawful: bool
+    reasons: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Whether the answer is yes."""
+        return self.lawful
+
+
+@taking(OPTIONS)
+@documented(OPTIONS)
+def verify(
+    release: Any,
+    original: Any,
+    proof: str | Path | None = None,
+    *,
+    statement: str | Path | None = None,
+    policy: Policy | str | Path | None = None,
+    spreadsheet_safe: bool = False,
+    **asked: Unpack[Arguments],
+) -> Answer:
+    """Check that ``release`` is a lawful release of ``original``, as ``incrowd verify`` does.
+
+    With a proof an independent checker, which shares no code with the search, takes everything from
+    the proof, and counts again: classes, truth of each cell, cost and bound.  What is given beside
+    it is held against the proof.  Without a proof the release is held against what is given.
+
+    Parameters
+    ----------
+    release, original: data frames or paths; with a proof paths, for it states hashes of files.
+    proof: what ``incrowd.Release.write_proven`` or ``--proof`` wrote.
+    statement: the public statement, held against the proof.
+    {options}
+    policy: all of these at once, as a value or a policy file; then nothing else is given.
+    spreadsheet_safe: whether the release was made with ``--spreadsheet-safe``.
+
+    Raises
+    ------
+    InputError: something given is wrong; says what was found and what is allowed.
+    OutOfScopeError: without a proof, the policy asks what only a proof can tell.
+    """
+    said = said_in(policy, asked)
+    least = {"k": 1} if policy is None and proof is not None else {}  # a proof says its own k
+    wanted = policy_of("verify", policy, {**least, **asked})
+    if proof is None:
+        if statement is not None:
+            raise InputError("statement goes with proof: it is held against it")
+        found = verify_release(open_table(original), open_table(release), wanted, spreadsheet_safe)
+        sizes = {name: getattr(found, name) for name in ("rows", "classes", "smallest_class")}
+        return Answer(found.lawful, found.reasons, sizes if found.lawful else {})
+    for table in (release, original):
+        if not isinstance(table, str | Path):
+            raise InputError("a proof is of files: give release and original as paths")
+    verdict = check(release, original, proof, None, statement)
+    tables = by_proof(verdict, original), by_proof(verdict, release)
+    return held(verdict, wanted, said, *tables, spreadsheet_safe)
+
+
+def held(
+    verdict: Verdict,
+    policy: Policy,
+    said: Set[str],
+    original: Callable[[], Source],
+    released: Callable[[], Source],
+    spreadsheet_safe: bool = False,
+) -> Answer:
+    """Hold what is asked for against what the checker found, and say what is left open.
+
+    Parameters
+    ----------
+    policy: what is asked for; said: the names of its options that count.
+    original, released: read the two tables, where they are looked at.
+    """
+    if not verdict.accepted:
+        return Answer(False, (str(verdict.reason),))
+    assert verdict.proof is not None
+    reasons = list(not_held(verdict.proof, policy, said, original, released))
+    if spreadsheet_safe and not verdict.facts["spreadsheet_safe"]:
+        reasons.append("the release is not one of --spreadsheet-safe")
+    facts = told(verdict.facts, left_open(verdict.proof, policy, said))
+    return Answer(not reasons, tuple(reasons), facts)
+
+
+def told(facts: Mapping[str, Any], left: list[str]) -> dict[str, Any]:
+    """Return what was proved, its numbers reduced, and what was not checked."""
+    unknown = (
+        f"unproven {name}: the checker does not know this model, and nothing here says that a "
+        "class obeys it"
+        for name in facts["unchecked"]
+    )
+    return reduced(dict(facts)) | {"not_checked": [*unknown, *left]}
+
+
+def said_in(policy: Policy | str | Path | None, asked: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names of the options that are given, one by one or in a policy."""
+    if policy is None:
+        return frozenset(asked)
+    if isinstance(policy, Policy):
+        return frozenset(o.name for o in OPTIONS if getattr(policy, o.name) != of_none(o.name))
+    return frozenset(read_keys(policy, OPTIONS))
+
+
+def of_none(name: str) -> Any:
+    """Return what a policy holds of an option that nobody gave."""
+    return getattr(Policy(), name)
+
+
+def by_proof(verdict: Verdict, path: Any) -> Callable[[], Source]:
+    """Return what reads a table in the form that the proof says."""
+    form = {} if verdict.proof is None else verdict.proof.facts.get("csv") or {}
+    return lambda: read(path, form.get("delimiter"), form.get("encoding"))

@@ -1,0 +1,149 @@
+"""Exact subset convolution over what prices leave: 2^n·poly(n), with the gap as a factor."""
+
+from dataclasses import dataclass, replace
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.reduce.chain import Level, presolve
+from incrowd.solvers.base import Context, Outcome, Scope, refuse_open_models
+from incrowd.solvers.baseline.first import first_release
+from incrowd.solvers.exact.class_prices import ClassPrices, class_prices
+from incrowd.solvers.exact.convolution_kernels import count_block
+from incrowd.solvers.exact.exact_classes import Candidates, tile
+from incrowd.solvers.exact.submultisets import enumerate_submultisets
+
+MOST_ROWS = 24
+LOW = 12  # bits of the sets that one call of the kernel goes through
+RING = 1 << 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubsetConvolution:
+    """Count the partitions into lawful classes by cost, by inclusion and exclusion over rows.
+
+    Prices of the rows (whole numbers, proven) leave each class a slack ≥ 0, and a release of cost c
+    has slack units·c − Σ prices in all.  For g = 0, 1, 3, 7, … the sequences of classes that
+    partition the rows with slack ≤ g in all are counted, in 2^n·n²·g² steps; the first slack
+    with any is the optimum's.  Counts are taken modulo 2^64; a table is refused unless there are
+    fewer than 2^64 partitions into sequences of classes, so that none is taken for 0.
+    """
+
+    reductions: Level = "all"
+
+    id = "subset-convolution"
+    guarantee = "exact"
+    scope = Scope(
+        models=("any closed under union",),
+        hierarchies=True,
+        rows=MOST_ROWS,
+        size="24 rows, copies counted, with classes of 3 and more; 21 with 2, 18 with 1",
+    )
+    source = "Björklund, Husfeldt, Kaski & Koivisto 2007, on what prices leave (see methods)"
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Refuse models that are not closed under union, and too many rows."""
+        if not problem.model.closed_under_union:
+            return refuse_open_models(problem)
+        reduced = presolve(problem, self.reductions).problem
+        rows, smallest = reduced.instance.rows, max(problem.smallest_class, 1)
+        if rows > MOST_ROWS or sequences(rows, smallest) >= RING:
+            exact = "pattern-milp or " if problem.model.size_decides else ""
+            return (
+                f"it goes through all sets of the {rows} rows, copies counted, and can do so up to "
+                f"{MOST_ROWS}, or fewer with classes of 1 or 2; use {exact}engine"
+            )
+        return None
+
+    def run(self, problem: Problem, context: Context) -> Outcome:
+        """Count with a growing slack; returns bound = cost when it finishes."""
+        reduced = presolve(problem, self.reductions)
+        small = told_apart(reduced.problem)
+        context.tell("pricing subsets")
+        parts = enumerate_submultisets(small, context.stop)
+        if parts is None:
+            return Outcome(first_release(problem), 0, context.stop.why())
+        # A model that looks at sizes alone leaves out classes that split; the table is one still.
+        if small.instance.rows < max(problem.smallest_class, 1) or not small.model.lawful(
+            small.table, small.table
+        ):
+            return Outcome(None)
+        price = parts.price
+        if price[-1] < 0:
+            price[-1] = small.instance.worst_cost
+        prices = class_prices(price, small.instance.rows, context.stop)
+        if prices is None:
+            return Outcome(first_release(problem), 0, context.stop.why())
+        chosen, bound = self.search(small, parts.size, prices, context)
+        if chosen is None:
+            return Outcome(first_release(problem), bound, context.stop.why())
+        classes = np.zeros(small.instance.rows, np.int64)
+        for number, group in enumerate(chosen):
+            classes[group >> np.arange(small.instance.rows) & 1 == 1] = number
+        solution = reduced.lift(Solution.of(reduced.problem.instance, classes))
+        return Outcome(solution, solution.cost)
+
+    def search(
+        self,
+        problem: Problem,
+        size: NDArray[np.int32],
+        prices: ClassPrices,
+        context: Context,
+    ) -> tuple[list[int] | None, int]:
+        """Return the classes of an optimum as bits, and the bound; None when stopped."""
+        rows, smallest = problem.instance.rows, max(problem.smallest_class, 1)
+        bound = prices.bound
+        most = prices.units * bound - prices.total
+        while True:
+            at = np.flatnonzero((prices.slack >= 0) & (prices.slack <= most))
+            found = Candidates(at, size[at].astype(np.int64), prices.slack[at], rows, smallest)
+            context.tell("subsets", bound=bound)
+            counts = counted(found, most, context)
+            if counts is None:
+                return None, bound
+            if counts.any():
+                least = int(np.argmax(counts > 0))
+                chosen = tile(found.within(least), least, context, counted)
+                return chosen, (prices.total + least) // prices.units
+            # No release has a slack up to ``most``: the next cost is one unit above its last.
+            bound = (prices.total + most) // prices.units + 1
+            most = max(2 * most + 1, prices.units * bound - prices.total)
+
+
+def counted(found: Candidates, most: int, context: Context) -> NDArray[np.uint64] | None:
+    """uint64, shape (most + 1,): sequences of classes that partition the rows, by slack.
+
+    None when stopped.
+    """
+    counts = np.zeros(most + 1, np.uint64)
+    low = min(found.rows, LOW)
+    blocks = 1 << (found.rows - low)
+    for top in range(blocks):
+        if context.stop.now():
+            return None
+        arrays = found.part, found.size, found.slack
+        count_block(top, low, found.rows, found.smallest, *arrays, counts)
+        context.tell("subsets", share=(top + 1) / blocks)
+    return counts
+
+
+def sequences(rows: int, smallest: int) -> int:
+    """Return the number of ways to partition rows into a sequence of classes of a smallest size."""
+    ways = [1]
+    for j in range(1, rows + 1):
+        ways.append(sum(comb(j, i) * ways[j - i] for i in range(smallest, j + 1)))
+    return ways[rows]
+
+
+def told_apart(problem: Problem) -> Problem:
+    """Return the problem with each copy as a row of its own."""
+    instance = problem.instance
+    codes = np.ascontiguousarray(instance.codes[instance.copies])
+    sensitive = None if instance.sensitive is None else instance.sensitive[instance.copies]
+    counts = np.ones(instance.rows, np.int64)
+    return replace(
+        problem, instance=replace(instance, codes=codes, counts=counts, sensitive=sensitive)
+    )

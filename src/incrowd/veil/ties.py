@@ -1,0 +1,209 @@
+"""The first of all cheapest partitions into pairs and triples, in a fixed order over releases.
+
+Of two equally cheap releases the one comes first that shows the first cell, row by row, which only
+one of them shows.  All columns that a cheapest partition may use are given, with what each costs
+above its rows' prices; so what is looked for is an exact cover of the rows.  Most rows have one
+column left, or columns that all hide the same cells; the others fall into small components.
+
+Whole numbers throughout; nothing depends on a clock.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from incrowd.errors import OutOfScopeError
+
+Group = tuple[int, ...]
+MOST_STEPS = 300_000
+"""Of the search for covers, before it gives up: some seconds."""
+
+
+class TornError(Exception):
+    """Some row has no column left."""
+
+
+@dataclass(eq=False)
+class Columns:
+    """The columns that a cheapest partition may use.
+
+    Attributes
+    ----------
+    groups: the rows of each.
+    masks: the cells it hides, a bit for each column of the table, the first one highest.
+    rests: what it costs above its rows' prices; nonnegative.
+    chosen: for each row, the column that holds it in the cheapest partition known.
+    """
+
+    groups: Sequence[Group]
+    masks: Sequence[int]
+    rests: Sequence[int]
+    chosen: dict[int, int] = field(default_factory=dict)
+    steps: int = 0
+
+    def choose(self, columns: Iterable[int]) -> None:
+        """Let rows stand in these columns."""
+        for column in columns:
+            self.chosen.update(dict.fromkeys(self.groups[column], column))
+
+    def at(self, columns: Iterable[int]) -> dict[int, set[int]]:
+        """Row → those of some columns that hold it."""
+        found: dict[int, set[int]] = {}
+        for column in columns:
+            for row in self.groups[column]:
+                found.setdefault(row, set()).add(column)
+        return found
+
+    def stands(self, rows: Iterable[int], columns: set[int]) -> list[int] | None:
+        """Return the columns that hold these rows in the known partition, None if not of these."""
+        found = {self.chosen[row] for row in rows}
+        return list(found) if found <= columns else None
+
+
+def first(columns: Columns) -> dict[int, int]:
+    """Row → what it hides in the first of the cheapest partitions.
+
+    Raises
+    ------
+    OutOfScopeError: there are too many to look through.
+    """
+    stack = [set(part) for part in within_means(columns)]
+    while stack:
+        part = stack.pop()
+        at = columns.at(part)
+        open_rows = (row for row in sorted(at) if len({columns.masks[c] for c in at[row]}) > 1)
+        row = next(open_rows, None)
+        if row is None:
+            continue
+        left = decided(columns, part, at, row)
+        stack += parts(columns, left)
+    return {row: columns.masks[column] for row, column in columns.chosen.items()}
+
+
+def within_means(columns: Columns) -> list[set[int]]:
+    """Components of the columns that cost no more, above prices, than the known partition there.
+
+    That one is the cheapest, so in each component it is the cheapest too.
+    """
+    waiting, found = parts(columns, range(len(columns.groups))), []
+    while waiting:
+        part = waiting.pop()
+        used = {columns.chosen[row] for column in part for row in columns.groups[column]}
+        room = sum(columns.rests[column] for column in used)
+        kept = {column for column in part if columns.rests[column] <= room}
+        if len(kept) == len(part):
+            found.append(part)
+        else:
+            waiting += parts(columns, kept)
+    return found
+
+
+def decided(columns: Columns, part: set[int], at: dict[int, set[int]], row: int) -> set[int]:
+    """Return the columns left of a component when a row hides what comes first, and choose them."""
+    room = sum(columns.rests[column] for column in {columns.chosen[other] for other in at})
+    for mask in sorted({columns.masks[column] for column in at[row]}):
+        left = part - {column for column in at[row] if columns.masks[column] != mask}
+        if columns.masks[columns.chosen[row]] == mask:
+            return settled(columns, left)[0]
+        found = cover(columns, left, at.keys(), room)
+        if found is not None:
+            columns.choose(found)
+            return settled(columns, left)[0]
+    raise AssertionError("the known partition is one of them")
+
+
+def settled(columns: Columns, left: set[int]) -> tuple[set[int], list[int]]:
+    """Return the columns that are left, and those that some row needs, whose rows are gone.
+
+    Raises
+    ------
+    TornError: some row has none left.
+    """
+    at = columns.at(left)
+    queue = [row for row, mine in at.items() if len(mine) == 1]
+    needed = []
+    while queue:
+        row = queue.pop()
+        if row not in at:
+            continue
+        if not at[row]:
+            raise TornError
+        (column,) = at[row]
+        needed.append(column)
+        for other in columns.groups[column]:
+            for lost in list(at[other]):
+                for loser in columns.groups[lost]:
+                    if loser in at:
+                        at[loser].discard(lost)
+                        if len(at[loser]) < 2:
+                            queue.append(loser)
+            del at[other]
+    return set().union(*at.values()), needed
+
+
+def parts(columns: Columns, left: Iterable[int]) -> list[set[int]]:
+    """Return the components of some columns, which are joined where they share a row."""
+    parent: dict[int, int] = {}
+
+    def find(row: int) -> int:
+        while parent.setdefault(row, row) != row:
+            parent[row] = parent[parent[row]]
+            row = parent[row]
+        return row
+
+    left = list(left)
+    for column in left:
+        head, *others = columns.groups[column]
+        for row in others:
+            parent[find(row)] = find(head)
+    found: dict[int, set[int]] = {}
+    for column in left:
+        found.setdefault(find(columns.groups[column][0]), set()).add(column)
+    return list(found.values())
+
+
+def cover(columns: Columns, left: set[int], rows: Iterable[int], room: int) -> list[int] | None:
+    """Return the cheapest of some columns that hold each row once; None above ``room``."""
+    columns.steps += 1
+    if columns.steps > MOST_STEPS:
+        raise OutOfScopeError(
+            "simplex-matching with a veil: so many releases cost the same that which of them comes "
+            "first is not proven; use --method consistent"
+        )
+    if set(rows) - columns.at(left).keys():
+        return None
+    try:
+        left, found = settled(columns, left)
+    except TornError:
+        return None
+    room -= sum(columns.rests[column] for column in found)
+    for part in parts(columns, left):
+        here = alone(columns, part, room)
+        if here is None:
+            return None
+        found += here
+        room -= sum(columns.rests[column] for column in here)
+    return found if room >= 0 else None
+
+
+def alone(columns: Columns, part: set[int], room: int) -> list[int] | None:
+    """Return the cheapest cover of a component's rows; None above ``room``."""
+    at = columns.at(part)
+    if (found := columns.stands(at, part)) is not None:
+        return found if sum(columns.rests[column] for column in found) <= room else None
+    best = None
+    row = min(at, key=lambda row: (len(at[row]), row))
+    for column in branches(columns, at[row], columns.chosen[row]):
+        taken = columns.groups[column]
+        left = {other for other in part if not set(taken) & set(columns.groups[other])}
+        rest = cover(columns, left, at.keys() - set(taken), room - columns.rests[column])
+        if rest is not None:
+            best = [column, *rest]
+            room = sum(columns.rests[other] for other in best) - 1
+            if room < 0:
+                break
+    return best
+
+
+def branches(columns: Columns, mine: set[int], known: int) -> Iterator[int]:
+    """Yield a row's columns, the cheapest first, and of these the known one."""
+    return iter(sorted(mine, key=lambda column: (columns.rests[column], column != known, column)))

@@ -1,0 +1,122 @@
+"""``Release.write_proven`` and ``incrowd.verify``: the same files and answers as the commands."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import incrowd as ic
+from incrowd.cli import cli
+from incrowd.errors import InputError
+
+TABLE = """name,age,sex,zip,illness
+Ada,34,f,01326,flu
+Ben,36,m,01327,asthma
+Cleo,38,f,01330,flu
+Dan,35,m,95953,gout
+Eva,51,f,95954,flu
+Finn,58,m,95960,asthma
+Hoa,52,f,95962,gout
+Joy,57,f,95963,flu
+"""
+HOW: dict[str, Any] = {
+    "k": 2,
+    "qi": ["age", "sex", "zip"],
+    "sensitive": "illness",
+    "id": "name",
+    "hierarchies": {"age": "interval:5,10,20", "zip": "prefix:1,2,3"},
+}
+
+
+@pytest.fixture(autouse=True)
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text(TABLE)
+
+
+@pytest.mark.parametrize("form", ["path", "pandas", "polars"])
+def test_written_and_verified(form: str) -> None:
+    """Tests that a release of a file or of a frame is proved, and that the command says yes."""
+    data = {
+        "path": lambda: "people.csv",
+        "pandas": lambda: pd.read_csv("people.csv", dtype=str),
+        "polars": lambda: pl.read_csv("people.csv", infer_schema=False),
+    }[form]()
+    release = ic.anonymize(data, **HOW)
+    asked: dict[str, Any] = {"original": "people.csv", "statement": "statement.json"}
+    facts = release.write_proven("out.csv", "out.proof", **asked)
+    assert facts["bound"] == facts["cost"] == release.cost * facts["scale"]
+    assert Path("out.proof").stat().st_mode & 0o077 == 0
+    found = ic.verify("out.csv", "people.csv", "out.proof", statement="statement.json", **HOW)
+    assert found, found.reasons
+    assert found.facts["optimal"]
+    typed = ["verify", "out.csv", "--original", "people.csv", "--proof", "out.proof", "-q"]
+    assert CliRunner().invoke(cli, typed).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ({"k": 3}, "the proof is of k = 2, not 3"),
+        ({"l": 2}, "the proof is not of distinct 2-diversity"),
+        ({"policy": ic.Policy(star="?")}, "a suppressed cell shows '*', not '?'"),
+        ({"spreadsheet_safe": True}, "not one of --spreadsheet-safe"),
+    ],
+)
+def test_what_is_asked_is_held_against_the_proof(asked: Any, reason: str) -> None:
+    """Tests that the answer is no, with the reason, where the proof is of something weaker."""
+    ic.anonymize("people.csv", **HOW).write_proven("out.csv", "out.proof", original="people.csv")
+    found = ic.verify("out.csv", "people.csv", "out.proof", **asked)
+    assert not found
+    assert reason in " ".join(found.reasons)
+
+
+def test_policies_hold_their_own_release() -> None:
+    """Tests a policy as a value and as a file."""
+    ic.anonymize("people.csv", **HOW).write_proven("out.csv", "out.proof", original="people.csv")
+    lines = [f"{name} = {value!r}" for name, value in HOW.items() if name != "hierarchies"]
+    rules = "\n".join(f'{name} = "{rule}"' for name, rule in HOW["hierarchies"].items())
+    Path("policy.toml").write_text("\n".join([*lines, "[hierarchies]", rules]))
+    for policy in (ic.Policy(**HOW), "policy.toml"):
+        found = ic.verify("out.csv", "people.csv", "out.proof", policy=policy)
+        assert found, found.reasons
+
+
+def test_a_forged_release_is_refused() -> None:
+    """Tests a changed cell, with the proof and without it."""
+    ic.anonymize("people.csv", **HOW).write_proven("out.csv", "out.proof", original="people.csv")
+    Path("out.csv").write_text(Path("out.csv").read_text().replace("gout", "flu"))
+    for proof in ("out.proof", None):
+        found = ic.verify("out.csv", "people.csv", proof, **HOW)
+        assert not found
+        assert found.reasons
+        assert not found.facts
+
+
+def test_without_a_proof() -> None:
+    """Tests frames, and figures of the release."""
+    release = ic.anonymize(pd.read_csv("people.csv", dtype=str), **HOW)
+    found = ic.verify(release.data, "people.csv", **HOW)
+    assert found
+    assert found.facts["smallest_class"] >= 2
+
+
+def test_wrong_calls() -> None:
+    """Tests what is refused, each in words."""
+    release = ic.anonymize("people.csv", **HOW)
+    Path("other.csv").write_text(TABLE.replace("51", "50"))
+    with pytest.raises(InputError, match="does not hold the table"):
+        release.write_proven("out.csv", "out.proof", original="other.csv")
+    assert not Path("out.csv").exists()
+    for names in (("-", "p"), ("sqlite:///a.db/t", "p"), ("out.csv", "-")):
+        with pytest.raises(InputError, match="no pipe or database"):
+            release.write_proven(*names, original="people.csv")
+    with pytest.raises(InputError, match="give release and original as paths"):
+        ic.verify(release.data, "people.csv", "out.proof")
+    with pytest.raises(InputError, match="statement goes with proof"):
+        ic.verify("people.csv", "people.csv", statement="s.json")
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        ic.verify("people.csv", "people.csv", kk=2)  # pyright: ignore[reportCallIssue]

@@ -1,0 +1,72 @@
+"""Tests of what the internal report says of people and households."""
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import incrowd as ic
+from incrowd.cli import cli
+from incrowd.errors import InputError
+
+pytest.importorskip("matplotlib")
+ROWS = [
+    ("A", "G", "x", "f"), ("A", "G", "x", "m"), ("B", "G", "x", "m"), ("C", "H", "y", "f"),
+    ("D", "H", "z", "m"), ("E", "I", "y", "f"), ("E", "I", "x", "f"),
+]  # fmt: skip
+
+
+def frame() -> pl.DataFrame:
+    return pl.DataFrame(ROWS, schema=["pid", "home", "x", "s"], orient="row")
+
+
+def cells(page: str, name: str) -> list[str]:
+    """The two cells behind a line's name."""
+    found = re.search(rf"{name}</t[hd]><td[^>]*>([^<]*)</td><td[^>]*>([^<]*)</td>", page)
+    assert found is not None, name
+    return [*found.groups()]
+
+
+@pytest.mark.parametrize("order", ["keep", "shuffle"])
+def test_people_and_households_before_and_after(order: str, tmp_path: Path) -> None:
+    """Tests the figures against sets of people, on the released rows put back in order."""
+    asked = {"k": 2, "person": "pid", "id": "home", "sensitive": "s"}
+    kept = ic.anonymize(frame(), order="keep", **asked)
+    release = ic.anonymize(frame(), order=order, **asked)
+    release.report(tmp_path / "r.html", True, group="home")
+    page = (tmp_path / "r.html").read_text()
+    before = dict(zip(range(7), frame()["x"], strict=True))
+    after = dict(zip(range(7), kept.data["x"], strict=True))
+    people = [
+        {c: {ROWS[i][0] for i in at if at[i] == c} for c in at.values()} for at in (before, after)
+    ]
+    fewest = [min(map(len, of.values())) for of in people]
+    assert cells(page, "fewest people in a class") == [str(n) for n in fewest]
+    assert cells(page, "highest risk of a household") == [f"{1 / n:.2%}" for n in fewest]
+    homes = [
+        min(len({ROWS[i][1] for i in at if at[i] == c}) for c in at.values())
+        for at in (before, after)
+    ]
+    assert cells(page, "fewest households in a class") == [str(n) for n in homes]
+    assert cells(page, "households") == ["3", "3"]
+    assert fewest[0] == 1
+    assert fewest[1] >= 2
+
+
+def test_where_households_go(tmp_path: Path, monkeypatch) -> None:
+    """Tests the command line, and that an external report has none."""
+    monkeypatch.chdir(tmp_path)
+    frame().write_csv("in.csv")
+    words = "anonymize in.csv -o out.csv -k 2 --id pid,home --sensitive s -q --group"
+    assert CliRunner().invoke(cli, [*words.split(), "home"]).exit_code == 2
+    done = CliRunner().invoke(cli, [*words.split(), "nobody", "--report-internal", "r.html"])
+    assert (done.exit_code, Path("out.csv").exists()) == (2, False)
+    done = CliRunner().invoke(cli, [*words.split(), "home", "--report-internal", "r.html"])
+    assert done.exit_code == 0, done.output
+    assert "mean risk of a household" in Path("r.html").read_text()
+    release = ic.anonymize(frame(), k=2, id=["pid", "home"], sensitive="s")
+    for internal, group in ((False, "home"), (True, "nobody")):
+        with pytest.raises(InputError):
+            release.report("e.html", internal, group=group)

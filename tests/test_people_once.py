@@ -1,0 +1,269 @@
+"""Tests of models that count each value of a person once, against definitions over pairs."""
+
+import json
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import incrowd as ic
+from incrowd.checker.verify import check
+from incrowd.cli import cli
+from incrowd.errors import NoLawfulReleaseError
+from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.attribute import PerAttribute
+from incrowd.privacy.base import Group
+from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from incrowd.privacy.classes import Classes
+from incrowd.privacy.delta_disclosure import DeltaDisclosure
+from incrowd.privacy.distance import Hierarchical, Ordered
+from incrowd.privacy.entropy_diversity import EntropyDiversity
+from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.laws import laws_of
+from incrowd.privacy.metric import Metric
+from incrowd.privacy.once import Once
+from incrowd.privacy.recursive_diversity import RecursiveDiversity
+from incrowd.privacy.t_closeness import TCloseness
+from incrowd.privacy.violation import violation
+from incrowd.proof.prove import prove
+
+sys.path.insert(0, str(Path(__file__).parent / "privacy"))
+import naive_models as naive
+
+F = Fraction
+Pair = tuple[int, int]  # person, value
+LEVELS = [[0, 1, 2], [0, 0, 1], [0, 0, 0]]
+MATRIX = [[0, 1, 3], [1, 0, 2], [3, 2, 0]]
+CASES: list[tuple[PerAttribute, Callable[[list[int], list[int]], bool]]] = [
+    (FrequencyDiversity(2), lambda c, t: naive.frequency(c, 2)),
+    (EntropyDiversity("1.5"), lambda c, t: naive.entropy(c, F(3, 2))),
+    (RecursiveDiversity(2, 2), lambda c, t: naive.recursive(c, F(2), 2)),
+    (AlphaK("0.6", 3), lambda c, t: naive.alpha(c, F(3, 5), 3)),
+    (AlphaK("0.5", 1, values=(0,)), lambda c, t: F(c.count(0), len(c)) <= F(1, 2)),
+    (BasicBetaLikeness("0.5"), lambda c, t: naive.basic_beta(c, t, F(1, 2))),
+    (EnhancedBetaLikeness(1), lambda c, t: naive.enhanced_beta(c, t, F(1))),
+    (DeltaDisclosure("0.9"), lambda c, t: naive.delta(c, t, F(9, 10))),
+    (TCloseness("0.3"), lambda c, t: naive.mover(c, t, naive.equal(3)) <= F(3, 10)),
+    (
+        TCloseness("0.25", Ordered((1, 0, 2))),
+        lambda c, t: naive.mover(c, t, naive.ordered(3, [1, 0, 2])) <= F(1, 4),
+    ),
+    (
+        TCloseness("0.3", Hierarchical(tuple(map(tuple, LEVELS)))),
+        lambda c, t: naive.mover(c, t, naive.hierarchical(LEVELS)) <= F(3, 10),
+    ),
+    (
+        TCloseness("0.3", Metric.of(MATRIX)),
+        lambda c, t: naive.mover(c, t, [[F(x, 3) for x in row] for row in MATRIX]) <= F(3, 10),
+    ),
+]
+IDS = [model.name for model, _ in CASES]
+pairs_of = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=7)
+
+
+def once(rows: list[Pair]) -> list[int]:
+    """The values of the different pairs."""
+    return [value for _, value in {*rows}]
+
+
+def coded(rows: list[Pair], table: list[Pair]) -> Group:
+    """Values, persons and pairs of some rows of a table."""
+    number = {pair: i for i, pair in enumerate(sorted({*table}, key=lambda p: (p[1], p[0])))}
+    values = [(value, who, number[who, value]) for who, value in rows]
+    return Group(np.array(values, np.int32).reshape(-1, 3), (3, 4, len(number)))
+
+
+def model_of(model: PerAttribute, table: list[Pair]) -> Once:
+    value_of = [v for _, v in sorted({*table}, key=lambda p: (p[1], p[0]))]
+    return Once(model.one_by_one(1)[0], 2, np.array(value_of, np.int64))
+
+
+@pytest.mark.parametrize(("model", "definition"), CASES, ids=IDS)
+@settings(max_examples=60, deadline=None)
+@given(part=pairs_of, rest=pairs_of)
+def test_definition(model: PerAttribute, definition, part: list[Pair], rest: list[Pair]) -> None:
+    """Tests one class, all classes at once and the kernels' law; and what bounds are made of."""
+    table = part + rest + [(3, 0), (3, 1), (3, 2)]
+    whole, asked = coded(table, table), model_of(model, table)
+    expected = definition(once(part), once(table))
+    assert asked.lawful(coded(part, table), whole) == expected
+    member = np.array([0] * len(part) + [1] * (len(table) - len(part)))
+    other = definition(once(table[len(part) :]), once(table))
+    assert asked.lawful_classes(Classes(member, whole)).tolist() == [expected, other]
+    hist = np.concatenate([*coded(part, table).histograms])
+    assert (violation(laws_of(asked, whole), hist, len(part)) == 0) == expected
+    if expected:
+        assert len({*once(part)}) >= asked.pricing(whole, 1)[0].data[0]
+        assert len(part) >= asked.smallest_class(whole)
+
+
+@pytest.mark.parametrize(("model", "definition"), CASES, ids=IDS)
+@settings(max_examples=30, deadline=None)
+@given(part=pairs_of, rest=pairs_of, again=st.lists(st.integers(0, 6), max_size=4))
+def test_copies_of_a_persons_rows_change_no_lawful_set(
+    model: PerAttribute, definition, part: list[Pair], rest: list[Pair], again: list[int]
+) -> None:
+    """Tests copies in the class, which are in the table, too."""
+    copies = [part[i] for i in again if i < len(part)]
+    table, more = part + rest + [(3, 0), (3, 1), (3, 2)], part + rest + [(3, 0), (3, 1), (3, 2)]
+    more = more + copies
+    first = model_of(model, table).lawful(coded(part, table), coded(table, table))
+    then = model_of(model, more).lawful(coded(part + copies, more), coded(more, more))
+    assert first == then == definition(once(part), once(table))
+
+
+def partitions(rows: list[int]) -> Iterator[list[list[int]]]:
+    """All ways to part some rows into classes."""
+    if not rows:
+        yield []
+        return
+    first, *others = rows
+    for parts in partitions(others):
+        yield [[first], *parts]
+        for i, part in enumerate(parts):
+            yield [*parts[:i], [first, *part], *parts[i + 1 :]]
+
+
+def label(rows: list[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple("*" if len({*cells}) > 1 else cells[0] for cells in zip(*rows, strict=True))
+
+
+Lawful = Callable[[list[Pair]], bool]
+
+
+def least(cells: list[tuple[str, ...]], pairs: list[Pair], lawful: Lawful) -> int | None:
+    """The optimum by brute force over all releases: classes with one label are one class."""
+    best = None
+    for parts in partitions(list(range(len(cells)))):
+        labels = [label([cells[i] for i in part]) for part in parts]
+        if len({*labels}) == len(labels) and all(lawful([pairs[i] for i in p]) for p in parts):
+            cost = sum(len(p) * one.count("*") for p, one in zip(parts, labels, strict=True))
+            best = cost if best is None else min(best, cost)
+    return best
+
+
+@st.composite
+def visits(draw: st.DrawFn) -> tuple[pl.DataFrame, int]:
+    rows = draw(st.integers(2, 6))
+    column = st.lists(st.sampled_from("ab"), min_size=rows, max_size=rows)
+    whose = draw(st.lists(st.integers(0, 3), min_size=rows, max_size=rows))
+    k = draw(st.integers(1, len({*whose})))
+    secret = draw(st.lists(st.integers(0, 2), min_size=rows, max_size=rows))
+    frame = {"pid": [f"P{i}" for i in whose], "x": draw(column), "y": draw(column)}
+    return pl.DataFrame(frame | {"s": [f"v{i}" for i in secret]}), k
+
+
+ASKED: list[tuple[dict[str, Any], Callable[[list[int], list[int]], bool]]] = [
+    ({"l": 2, "l_kind": "frequency"}, lambda c, t: naive.frequency(c, 2)),
+    ({"l": 1.5, "l_kind": "entropy"}, lambda c, t: naive.entropy(c, F(3, 2))),
+    ({"l": 2, "l_kind": "recursive", "c": 2}, lambda c, t: naive.recursive(c, F(2), 2)),
+    ({"t": 0.3}, lambda c, t: naive.mover(c, t, naive.equal(3)) <= F(3, 10)),
+    ({"models": "alpha=0.6,k=2"}, lambda c, t: naive.alpha(c, F(3, 5), 2)),
+    ({"models": "beta=0.5,kind=basic"}, lambda c, t: naive.basic_beta(c, t, F(1, 2))),
+    ({"models": "beta=1,kind=enhanced"}, lambda c, t: naive.enhanced_beta(c, t, F(1))),
+    ({"models": "delta=0.9"}, lambda c, t: naive.delta(c, t, F(9, 10))),
+]
+
+
+@pytest.mark.parametrize(("asked", "definition"), ASKED, ids=lambda x: str(x)[:40])
+@settings(max_examples=12, deadline=None)
+@given(given_=visits(), method=st.sampled_from(["subset-dp", "engine", "mondrian"]))
+def test_releases_are_lawful_and_bounds_hold(
+    asked, definition, given_, method, tmp_path_factory
+) -> None:
+    """Tests against brute force, people and values counted from what was given; and the proof."""
+    frame, k = given_
+    pairs = [(int(p[1]), int(s[1])) for p, s in frame.select("pid", "s").rows()]
+
+    def lawful(rows: list[Pair]) -> bool:
+        return len({who for who, _ in rows}) >= k and definition(once(rows), once(pairs))
+
+    best = least(frame.select("x", "y").rows(), pairs, lawful)
+    folder: Path = tmp_path_factory.mktemp("once")
+    frame.write_csv(folder / "in.csv")
+    wanted = {"k": k, "person": "pid", "sensitive": "s", "method": method, **asked}
+    try:
+        release = ic.anonymize(folder / "in.csv", **wanted)
+    except NoLawfulReleaseError as error:
+        if best is not None:
+            assert "not proven" in str(error) or not lawful(pairs)
+        return
+    files = [folder / name for name in ("out.csv", "in.csv", "p.proof")]
+    release.write(files[0], lambda at: prove(release, files[1], at, files[2]) and None)
+    assert best is not None
+    assert release.lower_bound <= best <= release.cost
+    if release.status == "optimal":
+        assert release.cost == best
+    verdict = check(*files)
+    assert verdict.accepted, verdict.reason
+    assert sum(model.get("once", False) for model in verdict.facts["models"]) == 1
+    assert release.verify()
+
+
+ROWS = "pid,x,s\nP1,a,f\nP1,a,f\nP1,a,f\nP2,a,m\nP3,b,f\nP3,b,f\nP4,b,m\nP4,b,m\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Two classes of two people, one value each: half of the pairs, three quarters of some rows."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.csv").write_text(ROWS)
+    asked = "anonymize in.csv -o out.csv -k 2 --person pid --sensitive s --l 2 --l-kind frequency"
+    done = CliRunner().invoke(cli, [*asked.split(), "--proof", "p.proof", "--json"])
+    record = json.loads(done.stdout)
+    assert record["cost"] == 0
+    assert "frequency 2-diversity of 's' (each value of a person once)" in record["models"]
+    return tmp_path
+
+
+def forged(folder: Path, **facts: Any) -> Any:
+    """The verdict on a proof whose JSON part says something else."""
+    with zipfile.ZipFile(folder / "p.proof") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["proof.json"] = json.dumps(json.loads(parts["proof.json"]) | facts).encode()
+    with zipfile.ZipFile(folder / "f.proof", "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return check(folder / "out.csv", folder / "in.csv", folder / "f.proof")
+
+
+def test_forged_proofs_are_rejected(folder: Path) -> None:
+    """Tests rows in place of people, nobody who says whose they are, and values that lack."""
+    k, people = {"model": "k-anonymity", "k": 2}, {"model": "people", "k": 2, "columns": ["pid"]}
+    model = {"model": "frequency", "l": 2, "column": "s", "once": True}
+    assert forged(folder, models=[k, model, people]).accepted
+    other = people | {"columns": ["pid", "x"]}
+    for models in (
+        [k, {**model, "once": False}, people],
+        [k, {**model, "once": 1}, people],
+        [k, {name: x for name, x in model.items() if name != "once"}, people],
+        [k, model],
+        [k, model, people, other],
+        [k, {**model, "l": 3}, people],
+        [k, {"model": "distinct", "l": 2, "column": "s", "once": True}, people],
+        [k | {"once": True}, model, people],
+    ):
+        assert not forged(folder, models=models).accepted, models
+    stated = [{"rule": "frequency", "l": 2, "column": "s"}]
+    assert not forged(folder, models=[k, model, people], pricing=stated).accepted
+
+
+def test_rows_that_count_once_each_do_not_hide_behind_copies() -> None:
+    """Tests a class in which one value is that of two of three people, and of few rows."""
+    rows = [("A", "x", "u"), ("B", "x", "u"), *[("C", "x", "w")] * 4]
+    frame = pl.DataFrame(rows, schema=["pid", "x", "s"], orient="row")
+    asked: dict[str, Any] = {"k": 2, "sensitive": "s", "l": 2, "l_kind": "frequency"}
+    with pytest.raises(NoLawfulReleaseError, match="each value of a person once"):
+        ic.anonymize(frame, person="pid", **asked)
+    frame = frame.with_columns(s=pl.when(pl.col("pid") == "B").then(pl.lit("w")).otherwise("s"))
+    with pytest.raises(NoLawfulReleaseError):
+        ic.anonymize(frame, person="pid", **asked)
