@@ -31,8 +31,10 @@ def prices_of(points: Points, seed: int, stop: Stop) -> Floats:
         return pairs
     place, price = np.ascontiguousarray(points.place[order]), pairs[order].copy()
     known = near_rows(place, points.absolute, points.k - 1, stop)
+    if known is None:
+        return pairs
     rng = np.random.default_rng(seed)
-    for share in SHARES if known is not None else ():
+    for share in SHARES:
         turn = rng.permutation(points.count)
         lift(place, price, known[0], points.k, share, turn, BUDGET, stop.over)
         if stop.now():
