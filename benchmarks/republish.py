@@ -71,8 +71,9 @@ def main() -> None:
             told = sum(len(values) < 2 for values in seen["invariant"].values())
             line = (
                 f"release {number + 1}: {release.rows} people, stars {release.cost} (at least "
-                f"{release.lower_bound}), counterfeits {release.counterfeits} (fewest {release.fewest}), withheld "
-                f"{sum(release.withheld.values())}, told {told}, CPU {took:.1f}"
+                f"{release.lower_bound}), counterfeits {release.counterfeits} (fewest "
+                f"{release.fewest}), withheld {sum(release.withheld.values())}, told {told}, "
+                f"CPU {took:.1f}"
             )
             if asked.beside:
                 stars, told = independent(today, qi, asked.m, seen)
@@ -88,7 +89,7 @@ def main() -> None:
 def independent(
     today: pl.DataFrame, qi: list[str], m: int, seen: dict[str, dict[str, frozenset[str]]]
 ) -> tuple[int, int]:
-    """Return the stars, and how many people's value independent l-diverse releases tell together."""
+    """Return stars, and how many people's value independent l-diverse releases tell together."""
     release = ic.anonymize(today, order="keep", **question(qi, m))
     classes = release.data.select(qi).with_columns(today["person"], release.data["occupation"])
     known = seen["independent"]

@@ -267,3 +267,19 @@ def test_rows_that_count_once_each_do_not_hide_behind_copies() -> None:
     frame = frame.with_columns(s=pl.when(pl.col("pid") == "B").then(pl.lit("w")).otherwise("s"))
     with pytest.raises(NoLawfulReleaseError):
         ic.anonymize(frame, person="pid", **asked)
+
+
+def test_what_is_asked_is_held_against_the_proof(folder: Path) -> None:
+    """Tests that a proof of people is none of rows, and the other way round."""
+    words = "verify out.csv --original in.csv --sensitive s --l 2 --l-kind frequency --proof"
+    done = CliRunner().invoke(cli, [*words.split(), "p.proof", "--person", "pid", "-k", "2"])
+    assert done.exit_code == 0, done.output
+    assert "each value of a person once" in done.output
+    done = CliRunner().invoke(cli, [*words.split(), "p.proof"])
+    assert done.exit_code == 1, done.output
+    rows = "anonymize in.csv -o out.csv -k 2 --id pid --sensitive s --l 1 --l-kind frequency"
+    assert CliRunner().invoke(cli, [*rows.split(), "--proof", "r.proof", "-q"]).exit_code == 0
+    words = words.replace("--l 2", "--l 1")
+    assert CliRunner().invoke(cli, [*words.split(), "r.proof"]).exit_code == 0
+    done = CliRunner().invoke(cli, [*words.split(), "r.proof", "--person", "pid", "-k", "1"])
+    assert done.exit_code == 1, done.output

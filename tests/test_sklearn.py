@@ -63,6 +63,21 @@ def test_the_fitted_table_is_k_anonymous(method: str) -> None:
     assert made.cost_ >= made.release_.lower_bound
 
 
+def test_classes_that_read_alike_are_learnt_once() -> None:
+    """Tests that of all classes with the same labels the cheapest alone is kept, and is enough."""
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"a": rng.integers(0, 40, 120), "b": rng.choice(list("xyz"), 120)})
+    for rules in ({}, {"a": "interval:5,10"}, {"a": "range:round=5"}):
+        made = Anonymizer(k=4, hierarchies=rules, method="mondrian" if not rules else "auto")
+        made.fit(table)
+        learnt = [one for some in made._patterns.patterns.values() for found in some.values()
+                  for one in found]  # fmt: skip
+        places = {(one.labels, tuple(sorted(one.ends.items()))) for one in learnt}
+        assert len(learnt) == len(places), rules
+        shown = set(made._patterns.seen.values())
+        assert {one.labels for one in learnt} == shown
+
+
 def test_types() -> None:
     """Tests that numbers stay numbers where they can, names are kept, pandas comes back."""
     made = Anonymizer(k=2, hierarchies=RULES).set_output(transform="pandas")

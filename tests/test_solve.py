@@ -326,3 +326,19 @@ def test_a_reached_gap_is_enough() -> None:
         problem = Problem(table(150, 4, 5), KAnonymity(k))
         solved = solve(problem, "auto", Context(stop=Stop(gap=0.9)))
         assert solved.gap <= 0.9 and solved.ended in ("gap reached", "finished")
+
+
+def test_auto_gives_tiny_tables_to_what_needs_no_kernel() -> None:
+    """Tests that 30 distinct rows of few columns are solved to the optimum by integer programming.
+
+    k = 2 stays with matching, and sensitive models with the engine.
+    """
+    instance = from_codes(np.random.default_rng(3).integers(0, 4, (30, 5)))[0]
+    assert 18 <= instance.distinct <= 30
+    assert choose(Problem(instance, KAnonymity(3)), "auto").id == "pattern-milp"
+    assert choose(Problem(instance, KAnonymity(2)), "auto").id == "simplex-matching"
+    solved = solve(Problem(instance, KAnonymity(3)))
+    engine = solve(Problem(instance, KAnonymity(3)), "engine")
+    assert solved.status == "optimal" and engine.bound <= solved.cost <= engine.cost
+    wide = from_codes(np.random.default_rng(3).integers(0, 2, (30, 12)))[0]
+    assert choose(Problem(wide, KAnonymity(3)), "auto").id == "engine"

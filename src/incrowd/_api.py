@@ -64,7 +64,8 @@ def anonymize(
     data: a data frame (pandas, polars eager or lazy, pyarrow, duckdb, …), the path of a CSV,
         Parquet or Arrow file, or what ``open_table`` returned.
     {options}
-    policy: all of the above at once, as a value or a policy file; then nothing else is given.
+    policy: all of the above at once, as a value or a policy file; what is given beside it goes
+        before it, by column where an option goes by column.
     existing: an earlier release (frame or path) that ``data`` adds rows to; its rows stay as they
         are, and ``release.data`` has them first.  See ``incrowd.existing.of_table``.
     progress: called with each ``incrowd.run.events.Event``; its costs are in the user's units.
@@ -85,7 +86,7 @@ def anonymize(
     """
     wanted = policy_of("anonymize", policy, {"k": k, **asked})
     earlier = None if existing is None else open_table(existing)
-    stop = (stop or Stop()).begin(wanted.time_limit, wanted.gap)
+    stop = (stop or Stop()).begin(wanted.time_limit, wanted.gap, wanted.spend)
     return release_of(open_table(data), wanted, listening(progress), stop, earlier)
 
 
@@ -97,7 +98,7 @@ def release_of(
     existing: Source | None = None,
 ) -> Release:
     """Anonymize a table under a policy; see ``anonymize``."""
-    stop = stop or Stop(policy.time_limit, policy.gap)
+    stop = stop or Stop(policy.time_limit, policy.gap, policy.spend)
     with telling(listener) as tell:
         if existing is None and policy.hold_back:
             raise InputError(
@@ -170,7 +171,7 @@ class Start:
     Attributes
     ----------
     method: ``"auto"``, a method's id, or a solver, its reductions set.
-    context: seed, stop and threads of the search; its events reach the user in his units.
+    context: seed and stop of the search; its events reach the user in his units.
     """
 
     table: Coded
@@ -193,14 +194,14 @@ def begun(
     ------
     InputError: the policy does not fit the table, see ``incrowd.encoding.encoded.coded``.
     """
-    stop = stop or Stop(policy.time_limit, policy.gap)
+    stop = stop or Stop(policy.time_limit, policy.gap, policy.spend)
     listener(Event(ENCODING))
     source = derived(source, policy.derive, policy.na)
     beyond = None if existing is None else ends_beyond(source, existing, policy)
     table = coded(source, policy, beyond)
     told = in_user_units(listener, table.instance.scale)
     method = configured(policy.method, policy.reductions)
-    return Start(table, method, Context(policy.search_seed, stop, told, policy.threads))
+    return Start(table, method, Context(policy.search_seed, stop, told))
 
 
 def searched(table: Coded, policy: Policy, method: str | Solver, context: Context) -> Solved:

@@ -110,12 +110,16 @@ def no_column(what: str, name: object, known: Iterable[str]) -> InputError:
     return InputError(f"{what}: no column is called {name!r}{did_you_mean(str(name), known)}")
 
 
+NEAR = 0.6  # share of letters in common; below it a guess misleads more often than it helps
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known word, or a list of the known ones."""
     known = list(known)
-    near = get_close_matches(word, known, n=1, cutoff=0.6)
+    folded = {other.casefold(): other for other in reversed(known)}  # AGE is near age
+    near = get_close_matches(word.casefold(), folded, n=1, cutoff=NEAR)
     if near:
-        return f"; did you mean {near[0]!r}?"
+        return f"; did you mean {folded[near[0]]!r}?"
     if not known:
         return ""
     shown = ", ".join(repr(k) for k in known[:12])

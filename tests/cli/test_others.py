@@ -213,3 +213,17 @@ def test_progress_line():
     shown = str(line.after(Event("search", cost=200, bound=150, share=0.25)))
     assert shown.startswith("search 25% · cost 200 · at least 150 · gap 25.00%")
     assert "cost 200 · at least 150" in str(line.after(Event("polish", bound=100)))
+
+
+def test_progress_line_says_how_long_a_stage_takes(monkeypatch: pytest.MonkeyPatch):
+    """Tests that it is guessed from the stage's own share, once there is something to go by."""
+    now = [100.0]
+    monkeypatch.setattr("incrowd.cli.progress.time.monotonic", lambda: now[0])
+    line = Line(None)
+    assert str(line.after(Event("prices", share=0.2))).startswith("prices 20% · 0 s")
+    now[0] = 101.0
+    assert str(line.after(Event("prices", share=0.4))).startswith("prices 40% · 1 s")
+    now[0] = 104.0
+    said = str(line.after(Event("prices", share=0.6)))
+    assert said.startswith("prices 60% (about 4 s more)")  # .4 in 4 s since .2
+    assert str(line.after(Event("annealing", share=0.1))).startswith("annealing 10% · 4 s")

@@ -102,7 +102,7 @@ def test_policy_file_and_measure(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ["frontier", "i.csv", "-k", "2-3", "--policy", "p.toml"],
+        ["frontier", "i.csv", "-k", "2:3", "--policy", "p.toml"],
         ["bound", "i.csv", "--policy", "p.toml"],
         ["anonymize", "i.csv", "-o", "n.csv", "--existing", "i.csv", "--policy", "p.toml"],
         ["anonymize", "i.csv", "-o", "n.csv", "--report", "r.html", "--policy", "p.toml"],

@@ -71,8 +71,8 @@ REFUSED = [
     (b'a,b\n1,2\n"x,2\n3,4\n', "line 3 opens a quoted field that never ends", "open quote"),
     (b'a,b\n"x"y,2\n', "line 2 has text behind the closing quote", "text behind a quote"),
     (b"a,b,a\n1,2,3\n", "'a' more than once", "a name twice"),
-    (b"a,b\nx,\xe9\n", "byte 6 (counted from 0)", "latin-1"),
-    (b"a,b\nx,\xc3", "byte 6 (counted from 0)", "cut inside a character"),
+    (b"a,b\nx,\xe9\n", "line 2, character 3 (byte 6, counted from 0)", "latin-1"),
+    (b"a,b\nx,\xc3", "line 2, character 3 (byte 6", "cut inside a character"),
 ]
 
 
@@ -88,7 +88,7 @@ def test_refuses(data, part, why):
 def test_names_the_byte_far_into_a_file():
     """Tests that the position is right when the file is decoded piece by piece."""
     data = b"a\n" + "é".encode() * ((1 << 21) + 5) + b"\xff\n"
-    with pytest.raises(InputError, match=f"byte {len(data) - 2} "):
+    with pytest.raises(InputError, match=f"byte {len(data) - 2}, "):
         read_csv(data, "t.csv")
 
 

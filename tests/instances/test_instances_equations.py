@@ -1,5 +1,6 @@
 """Tests that both optima obey each family's equation, by exact solvers on both sides."""
 
+from itertools import combinations
 from math import inf
 
 import numpy as np
@@ -316,3 +317,28 @@ def test_classes_that_are_no_triangle_or_star_cost_more():
         group = frozenset(rng.choice(len(graph.edges), size, replace=False).tolist())
         each = table.class_cost(sorted(group)) // size
         assert each == 3 if group in good else each >= 4
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_two_column_sat(k):
+    """Tests the two-column reduction by MILP; every row differs, and k is what it says."""
+    for seed in range(6):
+        family, answer = make("two-column-sat", seed, seed % 2 == 0, k=k, clauses=4 + seed)
+        table = family.to_table()
+        assert len(np.unique(table.codes, axis=0)) == table.rows and table.model.k == k
+        found = by_milp(table)
+        check(family, found)
+        if answer is not None:
+            assert found == table.rows
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_two_column_sat_without_an_answer(k):
+    """Tests a formula without an answer: of five variables, three are always equal."""
+    triples = list(combinations(range(1, 6), 3))
+    lines = [" ".join(str(sign * v) for v in t) + " 0" for sign in (1, -1) for t in triples]
+    for left_out in (None, 0, 12):
+        kept = [line for i, line in enumerate(lines) if i != left_out]
+        family = read("two-column-sat", "\n".join([f"p cnf 5 {len(kept)}", *kept]), k=k)
+        assert (family.solve_source() is None) == (left_out is None)
+        check(family, by_milp(family.to_table()))

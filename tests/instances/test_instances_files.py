@@ -22,8 +22,8 @@ from incrowd.instances.triples import Triples
 IDS = """
 three-dimensional-matching one-in-three-sat triangles-or-stars ternary-triangles edge-cliques
 two-diversity-triangles three-diversity-triangles disjoint-diversity-triangles clique
-cubic-vertex-cover closeness-lift bisection padding half-clique any-clique closeness-matching
-closeness-matching-half distance-twins two-factor-tight
+cubic-vertex-cover two-column-sat closeness-lift bisection padding half-clique any-clique
+closeness-matching closeness-matching-half distance-twins two-factor-tight
 """
 NAMES = [family.id for family in FAMILIES]
 WITH_SOURCE = [family.id for family in FAMILIES if family.file_format]

@@ -8,6 +8,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.policy import keys as policy_keys
+from incrowd.policy.arguments import policy_of
 from incrowd.policy.model_spec import ModelSpec
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +30,7 @@ method = "engine"
 time_limit = 2.5
 gap = 0.01
 seed = 3
-threads = 2
+spend = true
 order = "shuffle"
 [hierarchies]
 age = "h.csv"
@@ -59,7 +60,7 @@ def test_reads_all(tmp_path):
     assert (policy.k, policy.qi, policy.sensitive) == (4, ("age", "zip"), ("ill",))
     assert (policy.id, policy.keep, policy.l, policy.l_kind) == ((), ("note",), 2, "entropy")
     assert (policy.t, policy.fixed, policy.linked) == ("1/5", ("age",), (("zip", "age"),))
-    assert (policy.time_limit, policy.gap, policy.seed, policy.threads) == (2.5, 0.01, 3, 2)
+    assert (policy.time_limit, policy.gap, policy.seed, policy.spend) == (2.5, 0.01, 3, True)
     assert (policy.cost, policy.star, policy.method, policy.order) == (
         *("stars", "?", "engine", "shuffle"),
     )
@@ -207,12 +208,20 @@ def test_bad_models(text: str, message: str) -> None:
         ic.anonymize(FRAME, 2, sensitive=["ill", "pay"], models=text)
 
 
-def test_a_policy_says_all(tmp_path):
-    """Tests that arguments beside a policy are refused, not silently dropped."""
-    path = written(tmp_path, "k = 2\nsensitive = ['ill', 'pay']")
-    with pytest.raises(ic.InputError, match="policy says all; k, seed cannot be given beside it"):
-        ic.anonymize(FRAME, 3, seed=4, policy=path)
+def test_arguments_go_before_a_policy(tmp_path):
+    """Tests that what is given beside a policy counts, as on the command line, and by column."""
+    path = written(tmp_path, "k = 2\nsensitive = ['ill', 'pay']\nseed = 1\n[weights]\nage = 2")
+    release = ic.anonymize(FRAME, 3, seed=4, policy=path)
+    assert (release.k, release.policy.seed) == (3, 4)
+    assert release.policy.sensitive == ("ill", "pay")
     assert ic.anonymize(FRAME, policy=ic.Policy.read(path)).k == 2
+    assert ic.anonymize(FRAME, 5, policy=ic.Policy(k=2, sensitive=["ill", "pay"])).k == 5
+    both = policy_of("anonymize", path, {"weights": {"zip": 3}, "caps": {"age": 0.5}})
+    assert both.weights == {"age": 2, "zip": 3} and both.k == 2
+    more = policy_of("anonymize", both, {"caps": {"age": 0.25, "zip": 1}})
+    assert [(cap.column, cap.share) for cap in more.caps] == [("age", 0.25), ("zip", 1)]
+    with pytest.raises(ic.InputError, match="k must be"):
+        ic.anonymize(FRAME, 0, policy=path)
 
 
 def test_schema_is_what_the_code_generates():

@@ -72,8 +72,10 @@ def test_every_method(solver: Solver, shape: str) -> None:
             if solved.prices is not None:
                 assert solved.prices.bound(instance.counts) <= best
             met += 1
-    others = ("two-diversity", "closeness-milp")
-    assert met or shape == "sensitive" or solver.id in others
+    # Rows told apart have a column more, so two-columns serves hardly any.
+    others = ("two-diversity", "closeness-milp", "two-columns")
+    flat = shape == "trees" and not solver.scope.hierarchies
+    assert met or shape == "sensitive" or flat or solver.id in others
 
 
 def test_prices_and_deletions() -> None:

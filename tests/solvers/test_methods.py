@@ -20,6 +20,7 @@ from incrowd.run.stop import Stop
 from incrowd.solvers.approx.factor_1_2 import Factor12
 from incrowd.solvers.approx.forest import Forest
 from incrowd.solvers.approx.m_approximation import MApproximation
+from incrowd.solvers.approx.starred_set import StarredSet
 from incrowd.solvers.approx.two_factor import TwoFactor
 from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.baseline.datafly import Datafly
@@ -30,10 +31,12 @@ from incrowd.solvers.catalog import SOLVERS, by_id
 from incrowd.solvers.exact.split_recursion import SplitRecursion
 from incrowd.solvers.exact.subset_convolution import SubsetConvolution
 from incrowd.solvers.exact.subset_dp import SubsetDP
+from incrowd.solvers.fpt.budget_kernel import BudgetKernel
 from incrowd.solvers.fpt.closeness_milp import ClosenessMILP
 from incrowd.solvers.fpt.kernel import Kernel
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
 from incrowd.solvers.fpt.resolution_vectors import ResolutionVectors
+from incrowd.solvers.fpt.two_columns import TwoColumns
 from oracle import optimum
 from solvers.small_tables import Shape, models, tables
 
@@ -47,11 +50,14 @@ EXACT: tuple[Any, ...] = (
     ClosenessMILP(),
 )
 OTHERS: tuple[Solver, ...] = (
+    TwoColumns(),
+    BudgetKernel(),
     Forest(),
     Forest(row_deletion=True),
     Factor12(),
     TwoFactor(),
     MApproximation(),
+    StarredSet(),
     Mondrian(),
     KMember(),
     Datafly(),
@@ -95,7 +101,7 @@ def ratio(solver: Solver, problem: Problem) -> float:
         return 1.5 if binary else 2
     if isinstance(solver, TwoFactor):
         return 2 if binary else 3
-    if isinstance(solver, MApproximation) and plain:
+    if isinstance(solver, MApproximation | StarredSet) and plain:
         return instance.columns
     return float("inf")
 
@@ -219,7 +225,8 @@ def test_stopped_runs_claim_nothing_false(solver: Solver) -> None:
     rng = np.random.default_rng(1)
     k = {"factor-1-2": 2, "two-factor": 3}.get(solver.id, 3)
     model: Any = KAnonymity(k)
-    instance, _ = from_codes(rng.integers(0, 2, (14, 3)), None, rng.integers(0, 2, 14))
+    columns = 2 if solver.id == "two-columns" else 3
+    instance, _ = from_codes(rng.integers(0, 2, (14, columns)), None, rng.integers(0, 2, 14))
     if solver.id == "closeness-milp":
         from incrowd.privacy.t_closeness import TCloseness
 

@@ -64,6 +64,18 @@ QI = ["age", "a.b", "*", "born"]
 ROLES: dict[str, Any] = {"qi": QI, "sensitive": "illness", "id": "id"}
 
 
+def test_marks_of_missing_values(spark: Any, scratch: str | None) -> None:
+    """Tests that marks count as on one machine, and that what is not served is refused by name."""
+    table = people().select(pl.col("age").cast(pl.String).fill_null("NA"), "a.b", "illness")
+    asked: dict[str, Any] = {"sensitive": "illness", "hierarchies": {"age": "interval:5,20"}}
+    here = ic.anonymize(table, 4, na="NA", **asked)
+    there = incrowd.spark.release(plain(spark, table), 4, scratch=scratch, na="NA", **asked)
+    assert (there.cost, there.lower_bound) == (here.cost, here.lower_bound)
+    for name, value in (("derive", {"n": "years(age, 2024-12-31)"}), ("protect", "age:3")):
+        with pytest.raises(ic.InputError, match=name):
+            incrowd.spark.release(plain(spark, table), 4, **{name: value})
+
+
 def test_result_is_that_of_one_machine(spark: Any, scratch: str | None) -> None:
     """Tests that cost and bound are those of the engine alone, and every row is there once."""
     table = people()

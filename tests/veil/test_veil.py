@@ -107,7 +107,7 @@ REFUSED = [
     ({"l": 2, "l_kind": "entropy", "sensitive": "illness"}, "unlawful by rows that join it"),
     ({"fixed": "sex"}, "fixed, linked and capped"),
     ({"method": "engine"}, "local search is none"),
-    ({"method": "simplex-matching"}, "the first that it finds"),
+    ({"method": "simplex-matching"}, "but for k = 2"),
     ({"method": "subset-dp"}, "13 rows at most"),
     ({"hierarchies": {"age": "interval:10"}}, "hierarchies"),
     ({"cost": "ncp"}, "this cost"),
@@ -132,6 +132,19 @@ def test_an_optimum_under_a_veil():
         assert release.veiled_bound == release.cost >= release.lower_bound
     with pytest.raises(NoLawfulReleaseError):
         ic.anonymize(frame, k=13, veil=0.1, method="subset-dp")
+
+
+def test_the_best_for_pairs():
+    """Tests that k = 2 gets the optimum of what the coins left, unless another method is named."""
+    frame = people(150).drop("illness")
+    release = ic.anonymize(frame, k=2, veil=0.1, gap=0.5)
+    assert release.verify()
+    assert release.method == "simplex-matching"
+    assert release.veiled_bound == release.cost >= release.lower_bound
+    assert ic.anonymize(frame, k=2, veil=0.1, method="consistent").method == "consistent"
+    assert ic.anonymize(frame, k=3, veil=0.1).method == "consistent"
+    with pytest.raises(OutOfScopeError, match="not proven"):
+        ic.anonymize(frame, k=2, veil=0.1, time_limit=1e-6)
 
 
 def test_too_few_rows():

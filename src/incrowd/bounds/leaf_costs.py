@@ -34,7 +34,7 @@ def of_original(prices: Prices, apart: Apart) -> Prices:
         np.add.at(total, instance.copies, price[rows] * factor)
         return total // instance.counts
 
-    groups = tuple(one._replace(price=mean(one.price)) for one in prices.groups)
+    groups = tuple(replace(one, price=mean(one.price)) for one in prices.groups)
     price = np.sum([one.price for one in groups], axis=0) if groups else mean(prices.price)
     return replace(
         prices,

@@ -72,7 +72,8 @@ def crowds_of(models: Sequence[Mapping[str, Any]], qi: Sequence[str]) -> list[Cr
     for model in models:
         if model.get("model") != KIND:
             continue
-        columns, k = model.get("columns"), model.get("k")
+        columns: Any = model.get("columns")
+        k: Any = model.get("k")
         fine = isinstance(columns, list) and bool(columns) and all(c in qi for c in columns)
         fine = fine and len(set(columns)) == len(columns)
         require(fine, "a combination is not one of quasi-identifiers, each once")

@@ -14,6 +14,7 @@ from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
 from incrowd.policy import Policy
 from incrowd.tables.atomic import is_stream, require_place, whole
+from incrowd.text.units import counted
 
 if TYPE_CHECKING:
     from incrowd.codebooks.release import CodebookRelease
@@ -136,7 +137,8 @@ def summary(release: "CodebookRelease") -> str:
     changed = sum(release.changed.values())
     return "\n".join(
         (
-            f"rows     {release.rows:,} in {release.classes:,} classes, the smallest of "
+            f"rows     {release.rows:,} in "
+            f"{counted(release.classes, 'class', 'classes')}, the smallest of "
             f"{release.smallest_class:,}",
             f"left out {release.source.rows - release.rows:,} of {release.source.rows:,} rows: "
             f"{release.source.rows - release.taken:,} by coins, {release.unmatched:,} match no "

@@ -10,6 +10,7 @@ from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
 from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import read_keys
+from incrowd.text.units import counted
 
 if TYPE_CHECKING:
     from incrowd.tables.base import Source
@@ -98,8 +99,12 @@ def measure(table: str, as_json: bool, require_k: int | None, **given: Any) -> i
     else:
         show(found)
     if require_k is not None and found.k < require_k:
-        counted = "rows" if found.people is None else "people"
-        say(f"incrowd: not {require_k}-anonymous: the smallest class has {found.k} {counted}")
+        people = (
+            counted(found.k, "row")
+            if found.people is None
+            else counted(found.k, "person", "people")
+        )
+        say(f"incrowd: not {require_k}-anonymous: the smallest class has {people}")
         return 1
     return 0
 

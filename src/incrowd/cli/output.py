@@ -45,7 +45,9 @@ def give_up_on(stream: TextIO) -> None:
 
 def release_record(release: "Release", output: str | None, proof: str | None) -> dict[str, Any]:
     """Return the keys that the contract of the command line names, and no others."""
-    extra = {"suppressed_rows": release.suppressed_rows} if release.suppressed_rows else {}
+    extra: dict[str, Any] = {}
+    if release.suppressed_rows:
+        extra["suppressed_rows"] = release.suppressed_rows
     if release.deleted is not None:
         gone = release.deleted
         extra |= {"deleted_rows": len(gone.rows), "deletion_price": gone.price}

@@ -14,6 +14,8 @@ from incrowd.text.units import as_written, at_least, shown, shown_gap
 Limit = float | Callable[[], float | None] | None
 """Seconds, or how to learn of them: they may stand in a policy that is read later."""
 
+LEAST, SHARE = 2.0, 0.05  # seconds and share of a stage before its end is guessed
+
 
 @contextlib.contextmanager
 def progress(quiet: bool, time_limit: Limit = None) -> Iterator[Listener]:
@@ -52,11 +54,16 @@ class Line:
         self._limit = time_limit
         self._start, self._search = time.monotonic(), clock.now()
         self._event = Event("starting")
+        self._stage_began = self._start
+        self._share_began = 0.0
         self._cost: float | None = None
         self._bound: float | None = None
 
     def note(self, event: Event) -> None:
         """Take in an event; what it does not say stays known."""
+        share = event.share or 0.0
+        if event.stage != self._event.stage or share < (self._event.share or 0.0):
+            self._stage_began, self._share_began = time.monotonic(), share
         self._event = event
         self._cost = event.cost if event.cost is not None else self._cost
         if event.bound is not None:
@@ -67,13 +74,23 @@ class Line:
         self.note(event)
         return self.text()
 
+    def stage_left(self, share: float) -> str:
+        """Say how long the stage will take if it goes on as so far; nothing in its first moments.
+
+        ``share``: how much of it is done.
+        """
+        spent, done = time.monotonic() - self._stage_began, share - self._share_began
+        if spent < LEAST or done < SHARE or share >= 1:
+            return ""
+        return f" (about {spent * (1 - share) / done:.0f} s more)"
+
     def text(self) -> Any:
         """Return the line as it is now."""
         from rich.text import Text
 
         parts = [self._event.stage]
         if self._event.share is not None:
-            parts[0] += f" {self._event.share:.0%}"
+            parts[0] += f" {self._event.share:.0%}{self.stage_left(self._event.share)}"
         if self._cost is not None:
             parts.append(f"cost {shown(self._cost)}")
         if self._bound is not None:

@@ -16,7 +16,7 @@ from incrowd.policy.file import read_keys
 from incrowd.proof.held import ROLES, in_words
 from incrowd.proof.verified import Answer, held
 from incrowd.tables.addresses import is_address
-from incrowd.text.units import at_most, shown_gap, shown_share
+from incrowd.text.units import at_most, counted, shown_gap, shown_share
 
 if TYPE_CHECKING:
     from incrowd.checker.verify import Verdict
@@ -112,9 +112,9 @@ def answer(facts: Mapping[str, Any]) -> str:
         which += " with deletions"
     return "\n".join(
         (
-            f"yes: {facts['rows']:,} rows{left_out}, every class lawful, every cell the original "
-            f"one or an ancestor; the cost is {cost}{share}, and no {which} costs less than "
-            f"{bound} ({state})",
+            f"yes: {counted(facts['rows'], 'row')}{left_out}, every class lawful, every cell the "
+            f"original one or an ancestor; the cost is {cost}{share}, and no {which} costs less "
+            f"than {bound} ({state})",
             f"models   {'; '.join(map(printable, map(in_words, telling(facts['models']))))}",
             f"roles    {roles_in_words(facts['roles'])}",
             f"costs    {prices(facts['costs'])}",

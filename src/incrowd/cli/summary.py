@@ -12,11 +12,12 @@ def summary(release: "Release") -> str:
     """Return the closing summary: one fact a line, the columns that changed below."""
     if not release.rows:
         return "The table has no rows; the release has its header alone."
+    classes = counted(release.classes, "class", "classes")
     cells, changed = release.cells, release.changed_cells
     lines = [
         (
             "rows",
-            f"{release.rows:,}{_beside(release)} in {release.classes:,} classes, the smallest of "
+            f"{release.rows:,}{_beside(release)} in {classes}, the smallest of "
             f"{release.smallest_class:,} ({' and '.join(release.models)})",
         ),
         *_combinations(release),
@@ -25,7 +26,9 @@ def summary(release: "Release") -> str:
         ("changed", f"{changed:,} of {cells:,} cells ({changed / cells:.2%})"),
     ]
     if release.suppressed_rows:
-        lines.append(("left out", f"{release.suppressed_rows:,} rows, each counted as all stars"))
+        lines.append(
+            ("left out", f"{counted(release.suppressed_rows, 'row')}, each counted as all stars")
+        )
     lines += _deleted(release)
     if release.cost != changed:
         lines.append(("cost", f"{shown(release.cost)} ({release.cost_fraction:.2%} of the most)"))
@@ -60,7 +63,7 @@ def _deleted(release: "Release") -> list[tuple[str, str]]:
     if release.deleted is None:
         return []
     rows, price = len(release.deleted.rows), shown(release.deleted.price)
-    return [("deleted", f"{rows:,} rows at {price} each, as --delete-rows asks")]
+    return [("deleted", f"{counted(rows, 'row')} at {price} each, as --delete-rows asks")]
 
 
 def _people(release: "Release") -> list[tuple[str, str]]:

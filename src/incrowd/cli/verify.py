@@ -8,6 +8,7 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
 from incrowd.policy import Policy
+from incrowd.text.units import counted
 
 
 @click.command("verify")
@@ -104,8 +105,9 @@ def verify(
     for reason in verdict.reasons:
         say(f"incrowd: no: {reason}")
     if verdict.lawful:
+        classes = counted(verdict.classes, "class", "classes")
         say(
-            f"yes: {verdict.rows:,} rows in {verdict.classes:,} classes, the smallest of "
+            f"yes: {counted(verdict.rows, 'row')} in {classes}, the smallest of "
             f"{verdict.smallest_class:,}; every cell is the original one or an ancestor",
             quiet,
         )

@@ -37,7 +37,7 @@ def raised(cells: Cells, level: Levels) -> Levels:
                 order = np.lexsort((group, size[group]))
                 order = order[~(few | whole)[order]]
                 few[order[:lacking]] = True
-            level[np.ix_(few, columns)] = cells.tops[columns]
+            level[np.flatnonzero(few)[:, None], columns] = cells.tops[columns]
         if not broken:
             return level
 

@@ -9,8 +9,7 @@ from incrowd.constraints.plan import Limit, Plan, plan_of
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError
 from incrowd.hierarchy.family import Family
-from incrowd.hierarchy.labels import leaves_under
-from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.hierarchy.labels import ends, places_among
 from incrowd.policy import Policy
 from incrowd.tables.base import Column
 
@@ -93,14 +92,12 @@ def in_order(table: Coded, columns: Mapping[str, Column]) -> bool:
     for j, tree in enumerate(table.instance.trees):
         column = columns[tree.column]
         pairs = np.unique(np.column_stack([table.leaves[:, j], column.codes]), axis=0)
-        ranged = isinstance(tree, RangeFamily)
-        below = leaves_under(tree, column.values) if ranged else {}
-        for leaf, code in pairs.tolist():
-            text = column.values[code]
-            if ranged:
-                lies = text == tree.leaves[leaf] or leaf in below.get(text, ())
-            else:
-                lies = text in (tree.labels[up][tree.node[up, leaf]] for up in range(tree.levels))
-            if not lies:
-                return False
+        place = places_among(tree, column.values)
+        known = [place.get(column.values[code]) for code in pairs[:, 1].tolist()]
+        if None in known:
+            return False
+        level, node = np.array(known, np.int64).reshape(-1, 2).T
+        low, end = ends(tree, level, node)
+        if ((pairs[:, 0] < low) | (pairs[:, 0] >= end)).any():
+            return False
     return True

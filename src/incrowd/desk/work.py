@@ -101,7 +101,7 @@ class Making(Work):
     """
 
     def __init__(self, source: Source, policy: Policy, asked: Any) -> None:
-        super().__init__(self._make, Stop(policy.time_limit, policy.gap))
+        super().__init__(self._make, Stop(policy.time_limit, policy.gap, policy.spend))
         self.source, self.policy, self.asked = source, policy, asked
         self.cost: float | None = None
         self.bound: float | None = None
@@ -165,7 +165,7 @@ class Sweeping(Work):
     def __init__(
         self, source: Source, ks: list[int], policy: Policy, asked: Any, seconds: float
     ) -> None:
-        super().__init__(self._sweep, Stop(seconds, policy.gap))
+        super().__init__(self._sweep, Stop(seconds, policy.gap, policy.spend))
         self.source, self.ks, self.policy, self.asked = source, ks, policy, asked
         self.found: dict[int, Any] = {}
 

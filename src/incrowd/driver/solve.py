@@ -22,6 +22,7 @@ from incrowd.run.stop import watched
 from incrowd.solvers.base import Context, Outcome, Solver, insist
 from incrowd.solvers.catalog import by_id
 from incrowd.solvers.exact.submultisets import work
+from incrowd.solvers.fpt.patterns import effort
 from incrowd.solvers.portfolio import two_anonymous
 from incrowd.text.units import gap_of
 
@@ -29,6 +30,9 @@ Status = Literal["optimal", "feasible"]
 
 MOST_DISTINCT = 22  # rows beyond which subset-dp is not even considered
 CHEAP_WORK = 3**17  # pairs of subsets that auto gives to subset-dp: well under a second
+# distinct rows, and level combinations for each of them, of tables that auto gives to pattern-milp:
+# seconds, without a kernel to compile
+TINY, TINY_EFFORT = 30, 20_000
 MANY_COPIES = 1_000  # copies from which it pays to ask how many of them matter
 HELPED_BY_FEWER_COPIES = ("engine",)
 
@@ -141,7 +145,7 @@ def choose(problem: Problem, method: str | Solver) -> Solver:
         return by_id(method)
     if problem.instance.rows:
         problem = matched(problem)
-    for candidate in ("subset-dp", "simplex-matching", "engine", "mondrian"):
+    for candidate in ("subset-dp", "pattern-milp", "simplex-matching", "engine", "mondrian"):
         solver = by_id(candidate)
         if is_cheap_here(problem, candidate) and solver.refuse(problem) is None:
             return solver
@@ -150,6 +154,10 @@ def choose(problem: Problem, method: str | Solver) -> Solver:
 
 def is_cheap_here(problem: Problem, solver_id: str) -> bool:
     """Whether ``auto`` should consider the solver for a problem of this size."""
+    if solver_id == "pattern-milp":
+        instance = problem.instance
+        tiny = instance.distinct <= TINY and effort(instance) <= TINY_EFFORT
+        return tiny and problem.model.size_decides and problem.smallest_class > 2
     if solver_id != "subset-dp":
         return True
     if problem.instance.distinct > MOST_DISTINCT:

@@ -1,22 +1,25 @@
 """Adding rows to an earlier release: it stays as it is, and the union is lawful."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.checker import recheck
 from incrowd.checker.models import require_lawful
+from incrowd.checker.people import named
 from incrowd.checker.recheck import classes_of
 from incrowd.checker.rejection import RejectedError, require
 from incrowd.constraints.plan import is_constrained
 from incrowd.driver.solve import solve
 from incrowd.encoding.encoded import Coded, shuffled
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
+from incrowd.existing.both import Both, both_of, strangers
 from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints, Joining, count_broken
 from incrowd.existing.told import in_words, require_left, told
@@ -25,7 +28,6 @@ from incrowd.hierarchy.labels import WHOLE, ends, labels_by_level, labels_of_spa
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
 from incrowd.policy.deletion import require_no_deletion
-from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.policy.protect import require_no_protection
 from incrowd.privacy.cautions import few_new
 from incrowd.privacy.model import Model
@@ -40,9 +42,6 @@ from incrowd.solvers.base import Context
 from incrowd.tables.base import Column, Edit, Replacement, Source, Table, texts
 from incrowd.tables.fewer import FewerRows
 from incrowd.tables.files import write
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,6 +106,11 @@ class ExtendedRelease(Release):
             np.bincount(classes[rows], minlength=self.classes)
             for rows in (place < before, place >= before)
         )
+        if self.roles.person:  # of new rows, people
+            codes = self.coded.attributes[self.roles.attributes[-1]].codes[place]
+            new = np.zeros_like(new)
+            later = np.unique(np.column_stack([classes, codes])[place >= before], axis=0)[:, 0]
+            np.add.at(new, later, 1)
         grown = new[(old > 0) & (new > 0)]
         few = int((grown < self.k).sum())
         found = [few_new(few, len(grown), self.k)] if few else []
@@ -152,13 +156,32 @@ class ExtendedRelease(Release):
             classes = recheck.classes_of(qi, at)
             recheck.require_size(classes, self.k)
             if plain := self._claims.models:
-                require_lawful(classes, texts(self._union, self.roles.sensitive), plain)
+                require_lawful(classes, self._looked_at(), plain)
             require(total == self.cost_units, f"the new rows cost {total}, not as claimed")
         except RejectedError as error:
             raise VerificationError(f"the re-check of the union: {error.reason}") from None
 
+    def _looked_at(self) -> pl.DataFrame:
+        """What the models look at, of the union: sensitive columns, and persons."""
+        found = texts(self._union, self.roles.sensitive)
+        if not self.roles.person:
+            return found
+        whose = texts(self.source, self.roles.person)
+        new = named(whose.get_columns(), self._claims.models)
+        old = strangers(self.existing.rows).values
+        return found.hstack([pl.Series(c.name, [*old, *c.to_list()], pl.String) for c in new])
 
-def require_equal(found: "pl.DataFrame", expected: "pl.DataFrame") -> None:
+    @cached_property
+    def people_of_class(self) -> NDArray[np.int64] | None:
+        """None: nobody says whose earlier rows are."""
+        return None
+
+    @property
+    def people(self) -> None:
+        """None: nobody says whose earlier rows are."""
+
+
+def require_equal(found: pl.DataFrame, expected: pl.DataFrame) -> None:
     """Raise unless the earlier rows stand in the union as they were."""
     if not found.equals(expected):
         raise VerificationError("an earlier row is not as it was published")
@@ -252,8 +275,8 @@ def require_servable(policy: Policy) -> None:
         raise OutOfScopeError("the veil is not served with existing: earlier rows had none")
     if policy.pseudonym:
         raise OutOfScopeError("pseudonym is not served with existing yet")
-    if policy.person:
-        raise OutOfScopeError("person is not served with existing: who is in it is not known")
+    if policy.person and policy.missing_person == "drop":
+        raise OutOfScopeError("missing_person drop is not served with existing: leave rows out")
     if policy.method != "auto" or policy.reductions is not None:
         raise InputError("method and reductions are not served with existing, a method of its own")
     require_no_deletion(policy, "with existing")
@@ -269,54 +292,6 @@ def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:
             "the earlier release has other columns than the new rows would be published with: "
             f"{', '.join(map(repr, found))} against {', '.join(map(repr, columns))}"
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Both:
-    """Earlier and new rows as a model looks at them.
-
-    Attributes
-    ----------
-    attributes: the sensitive columns of the union, its earlier rows first.
-    earlier: number of these.
-    """
-
-    model: Model
-    attributes: Mapping[str, Column]
-    earlier: int
-    rows: int
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """How many values each attribute has."""
-        return tuple(len(column.values) for column in self.attributes.values())
-
-    @cached_property
-    def codes(self) -> NDArray[np.int32]:
-        """int32, shape (rows, attributes): the values of each row."""
-        empty = np.zeros((self.rows, 0), np.int32)
-        codes = (column.codes for column in self.attributes.values())
-        return np.column_stack([empty, *codes]).astype(np.int32)
-
-
-def both_of(existing: Source, table: Coded, policy: Policy) -> Both:
-    """Return the model of the union, and its sensitive values."""
-    rows = existing.rows + table.source.rows
-    if not asks_of_sensitive(policy):
-        return Both(table.model, {}, existing.rows, rows)
-    columns = {}
-    for name, new in table.attributes.items():
-        old = existing.encode(name)
-        codes = np.concatenate([old.codes, new.codes + len(old.values)])
-        columns[name] = Column.of([*old.values, *new.values], codes)
-    model = model_of(policy, columns, policy.sources())
-    for part, name in zip(model.parts, model.names(tuple(columns)), strict=True):
-        if part.compares_with_table:
-            raise OutOfScopeError(
-                f"{name} compares every class with the whole table, which new rows change: "
-                "published classes could become unlawful untouched; publish the whole table anew"
-            )
-    return Both(model, columns, existing.rows, rows)
 
 
 def classes_of_release(existing: Source, table: Coded, both: Both) -> Published:

@@ -63,9 +63,7 @@ def frontier(
     if "k" in asked:
         raise InputError("frontier: k is given by ks, its second argument; leave k out")
     policy = policy_of("frontier", policy, asked)
-    require_no_deletion(policy, "by frontier, whose points are of all rows")
-    require_no_protection(policy, "by frontier, whose k is that of all quasi-identifiers")
-    stop = (stop or Stop()).begin(policy.time_limit, policy.gap)
+    stop = (stop or Stop()).begin(policy.time_limit, policy.gap, policy.spend)
     return frontier_of(open_table(data), ks, policy, listening(progress), stop)
 
 
@@ -77,10 +75,12 @@ def frontier_of(
     stop: Stop | None = None,
 ) -> Frontier:
     """Sweep over k under a policy, whose own k does not count; see ``frontier``."""
-    stop = stop or Stop(policy.time_limit, policy.gap)
+    stop = stop or Stop(policy.time_limit, policy.gap, policy.spend)
     wanted = sorted({whole(k, "k") for k in (ks if isinstance(ks, Iterable) else (ks,))})
     if not wanted:
         raise InputError("a frontier needs at least one k")
+    require_no_deletion(policy, "by frontier, whose points are of all rows")
+    require_no_protection(policy, "by frontier, whose k is that of all quasi-identifiers")
     if policy.veil is not None:
         raise OutOfScopeError("a frontier knows no veil; make single releases (incrowd anonymize)")
     if policy.links_rows:

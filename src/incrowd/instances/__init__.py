@@ -29,6 +29,7 @@ from incrowd.instances.matching import (
     ClosenessMatchingHalf,
     ThreeDimensionalMatching,
 )
+from incrowd.instances.monotone import TwoColumnSat
 from incrowd.instances.satisfiability import OneInThreeSat
 from incrowd.instances.table import HardTable, ModelSpec, Partition
 from incrowd.instances.vertex_cover import CubicVertexCover
@@ -44,6 +45,7 @@ FAMILIES: tuple[type[Family[Any]], ...] = (
     DisjointDiversityTriangles,
     Clique,
     CubicVertexCover,
+    TwoColumnSat,
     ClosenessLift,
     Bisection,
     Padding,

@@ -10,6 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from incrowd.text.grids import as_lines, down, grid, named, share, up
+from incrowd.text.units import counted
 
 Figure = int | Fraction | float
 PEOPLE = "people", "rows whose class is one person's"
@@ -252,7 +253,8 @@ def as_tables(found: Measure) -> Group:
 
 def classes_grid(found: Measure) -> Grid:
     """Classes of rows that agree on the quasi-identifiers."""
-    made = grid(f"{found.k}-anonymous: {found.rows:,} rows, {found.classes:,} classes", ("", ""))
+    rows, classes = counted(found.rows, "row"), counted(found.classes, "class", "classes")
+    made = grid(f"{found.k}-anonymous: {rows}, {classes}", ("", ""))
     made.show_header = False
     each, alone = ("rows", "unique rows") if found.people is None else PEOPLE
     if found.people is not None:

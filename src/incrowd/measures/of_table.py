@@ -36,7 +36,7 @@ from incrowd.measures.risk import people_behind, risk_figures
 from incrowd.measures.sensitive import disjoint_l, sensitive_figures
 from incrowd.measures.subsets import subset_figures
 from incrowd.privacy.base import Group
-from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs
+from incrowd.privacy.cautions import ANOTHER, DIVERSITY, pairs, twins
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.combination import Combination, protect_of
 from incrowd.privacy.distance import Hierarchical, Ordered
@@ -153,6 +153,8 @@ def measure(
         subsets=subset_figures(known, codes, rows, subsets) if subsets else (),
         warnings=(
             *_warnings(known, columns, rows, star, figures.get("sensitive", ())),
+            *twins({n: c.values for n, c in zip(known, columns, strict=True)}),
+            *twins({name: column.values for name, column in marked.items()}),
             *_unsaid(dict(zip(known, columns, strict=True)) | marked),
         ),
         combinations=tuple(_combinations(protect_of(protect), known, codes, whose, table.rows)),

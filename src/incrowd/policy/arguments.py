@@ -1,11 +1,14 @@
 """The options as arguments of a function, and the policy that they make."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import did_you_mean
 from incrowd.policy.base import OPTION, Policy
+from incrowd.policy.cap import caps_of
+from incrowd.policy.protect import Unsaid
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -44,8 +47,8 @@ class Arguments(TypedDict, total=False):
     reductions: str | None
     time_limit: float | None
     gap: float | None
+    spend: bool
     seed: int | None
-    threads: int
     suppress_rows: int
     delete_rows: str | Mapping[str, Any] | None
     hold_back: bool
@@ -56,7 +59,10 @@ class Arguments(TypedDict, total=False):
 
 
 def policy_of(who: str, policy: Policy | str | Path | None, asked: Mapping[str, Any]) -> Policy:
-    """Return the policy asked for by itself, or by its parts.
+    """Return the policy asked for by itself, or by its parts, or with parts in place of its own.
+
+    As on the command line, what is given beside a policy goes before it; hierarchies, weights and
+    what else goes by column do so column by column.
 
     Parameters
     ----------
@@ -66,7 +72,7 @@ def policy_of(who: str, policy: Policy | str | Path | None, asked: Mapping[str, 
     Raises
     ------
     TypeError: no option has this name.
-    InputError: a policy, and something else beside it.
+    InputError: a value is none that its option can have.
     """
     for name in asked:
         if name not in OPTION:
@@ -75,14 +81,16 @@ def policy_of(who: str, policy: Policy | str | Path | None, asked: Mapping[str, 
             )
     if policy is None:
         return Policy(**asked)
-    beside = [n for n, value in asked.items() if not _is_default(value, OPTION[n].default)]
-    if beside:
-        raise InputError(
-            f"policy says all; {', '.join(beside)} cannot be given beside it: change the policy, "
-            f"dataclasses.replace(policy, {beside[0]}=…)"
-        )
-    return policy if isinstance(policy, Policy) else Policy.read(policy)
+    base = policy if isinstance(policy, Policy) else Policy.read(policy)
+    beside = {n: x for n, x in asked.items() if not isinstance(x, Unsaid)}
+    return replace(base, **{n: over(getattr(base, n), x, n) for n, x in beside.items()})
 
 
-def _is_default(value: Any, default: Any) -> bool:
-    return value is default or (isinstance(value, str | int | tuple) and value == default)
+def over(before: Any, given: Any, name: str) -> Any:
+    """Return what is given in place of a policy's own value: of mappings and caps some alone."""
+    if name == "caps":
+        new = caps_of(given)
+        places = {cap.place for cap in new}
+        return [*(cap for cap in before if cap.place not in places), *new]
+    several = isinstance(before, Mapping) and isinstance(given, Mapping)
+    return {**before, **given} if several else given

@@ -34,7 +34,7 @@ from incrowd.policy.options import (
 from incrowd.policy.protect import Unsaid, require_served_with
 from incrowd.policy.roles import ROLES, Roles, assign_roles
 from incrowd.policy.veil import veil_of
-from incrowd.privacy.combination import Combination, protect_of
+from incrowd.privacy.combination import protect_of
 from incrowd.privacy.numbers import take_whole
 from incrowd.text.marks import STAR
 from incrowd.text.missing import marks_for, marks_of, require_known
@@ -66,7 +66,7 @@ class Policy:
             least=1,
         ),
     )
-    protect: "Sequence[Combination | Mapping[str, Any] | str]" = row(
+    protect: Any = row(
         (),
         Option(
             "combinations",
@@ -271,6 +271,15 @@ class Policy:
             most=1,
         ),
     )
+    spend: bool = row(
+        False,
+        Option(
+            "flag",
+            "use all of the time limit, or all of what methods would do without one, also where "
+            "it brings next to nothing any more; `--gap 0` asks for the same",
+            "--spend",
+        ),
+    )
     seed: int | None = row(
         None,
         Option(
@@ -281,9 +290,6 @@ class Policy:
             words="0 for the search, and an order of rows that nobody can make again",
             python="``release.warnings`` says what a seed discloses",
         ),
-    )
-    threads: int = row(
-        1, Option("whole", "at most so many; no influence on the result", "--threads", least=1)
     )
     suppress_rows: int = row(
         0,
@@ -387,7 +393,6 @@ class Policy:
         self._take_models()
         if self.seed is not None:
             take_whole(self, "seed", 0)
-        take_whole(self, "threads")
         take_whole(self, "suppress_rows", 0)
         require_persons(self)
         require_served(self)

@@ -66,6 +66,6 @@ def require_persons(policy: Any) -> None:
     unserved = [n for n in ("fixed", "linked", "caps", "veil") if getattr(policy, n)]
     if policy.links_rows and unserved:
         raise InputError(f"{', '.join(unserved)}: not served with a pseudonym of the person yet")
-    for name in ("strict", "hold_back"):
+    for name in ("strict", "hold_back", "spend"):
         if not isinstance(getattr(policy, name), bool):
             raise InputError(f"{name} must be true or false, not {getattr(policy, name)!r}")

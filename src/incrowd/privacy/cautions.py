@@ -1,6 +1,8 @@
 """What a lawful table does not protect from: sentences that name no cell."""
 
-from collections.abc import Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 DIVERSITY = (
     "l-diversity counts the values of each class; it does not limit what can be inferred: somebody "
@@ -13,6 +15,33 @@ ANOTHER = (
     "can intersect the classes of both, which no model here limits (incrowd attack --other "
     "measures it)"
 )
+
+
+def plainest(text: str) -> str:
+    """Return a text without NUL bytes and outer spaces, its characters composed (NFC)."""
+    return unicodedata.normalize("NFC", text.replace("\0", "")).strip()
+
+
+def twins(columns: Mapping[str, Sequence[str | None]]) -> Iterator[str]:
+    """Yield the caution that a column has values which people read as one; none is quoted.
+
+    columns: the different values by column.
+    """
+    for name, values in columns.items():
+        texts = [text for text in values if text is not None]
+        odd = [t for t in texts if not (t.isascii() and t.isprintable() and t == t.strip())]
+        plain = {*texts} - {*odd}
+        seen = Counter(plainest(text) for text in odd)
+        alike = sum(n if form in plain else n - 1 for form, n in seen.items())
+        if alike:
+            verb = "value differs" if alike == 1 else "values differ"
+            yield (
+                f"{alike:,} {verb} from others of {name!r} by outer spaces, NUL bytes or how "
+                "characters are composed (Unicode) alone: each counts as a value of its own, and a "
+                "class may hold both. Write them in one way first if they mean the same"
+            )
+        elif any("\0" in text for text in odd):
+            yield f"values of {name!r} hold NUL bytes, which many programs end a text at"
 
 
 def few_new(classes: int, joined: int, k: int) -> str:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
-from incrowd.privacy.cautions import DIVERSITY, pairs
+from incrowd.privacy.cautions import DIVERSITY, pairs, twins
 from incrowd.tables.base import Replacement, Source
 from incrowd.text.missing import marks_for
 
@@ -46,6 +46,21 @@ def of_combinations(policy: Policy, qi: Sequence[str]) -> Iterator[str]:
         yield (
             f"{', '.join(map(repr, open_))}: in no combination of protect, so published as in the "
             "original; who knows these cells may find a row by them"
+        )
+
+
+def alike(source: Source, names: Sequence[str]) -> Iterator[str]:
+    """Yield a caution for each of these columns that has values which people read as one."""
+    yield from twins({name: source.encode(name).values for name in names})
+
+
+def of_index(source: Source, order: str) -> Iterator[str]:
+    """Yield a caution where the rows of a frame keep an index that may name them."""
+    if order == "keep" and getattr(source, "names_rows", False):
+        yield (
+            "the frame's index is no plain numbering, and release.data keeps it: if it names "
+            "people it must not be published; frame.reset_index(drop=True) leaves it out, and "
+            "without drop it becomes a column with a role of its own"
         )
 
 

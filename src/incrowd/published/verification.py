@@ -31,6 +31,7 @@ from incrowd.problem.instance import places_in
 from incrowd.published.assigned import broken_by, rows_of_flow, spread
 from incrowd.tables.base import Column, Source, encoded_alike
 from incrowd.tables.spreadsheet import undone
+from incrowd.text.units import counted
 
 Ints = NDArray[np.int64]
 PAIRS = 1 << 22  # of rows looked at together; bounds the memory
@@ -44,7 +45,6 @@ class Verdict:
     ----------
     reasons: why the answer is no; none when it is yes.  They name columns and rows, never cells.
     rows, classes, smallest_class: of the release.
-
     """
 
     reasons: tuple[str, ...]
@@ -95,17 +95,20 @@ def verify_release(
         reasons += combinations_broken(policy, table.roles.qi, pattern)
     if released.rows and smallest < policy.k:
         reasons.append(
-            f"the smallest class has {smallest} rows, fewer than k = {policy.k} "
-            f"({int((sizes < policy.k).sum())} of {len(sizes)} classes are too small)"
+            f"the smallest class has {counted(smallest, 'row')}, fewer than k = {policy.k} "
+            f"({int((sizes < policy.k).sum())} of {counted(len(sizes), 'class', 'classes')} "
+            "too small)"
         )
+    known = {name: column for name, (column, _) in pairs.items()}
     if not 0 <= original.rows - released.rows <= most_missing(policy, original.rows):
-        reasons.append(f"the release has {released.rows} rows, the original {original.rows}")
+        reasons.append(
+            f"the release has {counted(released.rows, 'row')}, the original {original.rows:,}"
+        )
     else:
-        reasons += _rows_differ({name: known for name, (known, _) in pairs.items()}, table, columns)
+        reasons += _rows_differ(known, table, columns)
     if not reasons and released.rows and is_constrained(policy):
         reasons += constraints_broken(table, columns, policy)
     if not reasons and released.rows and policy.person:
-        known = {name: column for name, (column, _) in pairs.items()}
         reasons += _people_lack(known, table, columns, pattern, policy.k)
     elif not reasons and released.rows and asks_of_sensitive(policy):
         reasons += _models_broken(table, columns, pattern)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from incrowd.report.html import joined, tag
-from incrowd.text.units import shown, shown_gap
+from incrowd.text.units import counted, shown, shown_gap
 
 if TYPE_CHECKING:
     from incrowd.published.base import Published
@@ -16,7 +16,7 @@ def card(release: "Published") -> str:
         changed += f" ({release.changed_cells / release.cells:.1%})"
     proof = "optimal" if release.status == "optimal" else f"gap {shown_gap(release.gap)}"
     facts = [
-        ("rows", f"{release.rows:,} in {release.classes:,} classes"),
+        ("rows", f"{release.rows:,} in {counted(release.classes, 'class', 'classes')}"),
         ("smallest class", f"{release.smallest_class:,} ({' and '.join(release.models)})"),
         *(("not re-checked", name) for name in release.unchecked),
         ("changed", changed),

@@ -39,6 +39,7 @@ class Stop:
     time_limit: wall seconds from construction, or None; those in which kernels are compiled do not
         count.
     gap: end once ``(cost − bound) / cost`` is at most this, or None.
+    spend: whether all that there is to do is asked for, also where it no longer pays.
     started: when the run began, by ``incrowd.run.clock``; interrupted: whether it was asked to end.
     words: int64, shape (2,): what kernels look at (``incrowd.kernels.halt``), see ``over`` and
         ``overdue``.
@@ -46,6 +47,7 @@ class Stop:
 
     time_limit: float | None = None
     gap: float | None = None
+    spend: bool = False
     started: float = field(default_factory=clock.now)
     interrupted: bool = False
     words: "NDArray[np.int64]" = field(default_factory=unwritten, repr=False, compare=False)
@@ -60,10 +62,16 @@ class Stop:
         """int64, shape (1,): that which is written ``GRACE`` later, to kernels that end a proof."""
         return self.words[1:]
 
-    def begin(self, time_limit: float | None, gap: float | None) -> "Stop":
+    @property
+    def thorough(self) -> bool:
+        """Whether a search goes on though it brings next to nothing (``incrowd.run.paying``)."""
+        return self.spend or self.gap == 0
+
+    def begin(self, time_limit: float | None, gap: float | None, spend: bool = False) -> "Stop":
         """Start the clock; what the handle itself does not limit, these do."""
         self.time_limit = time_limit if self.time_limit is None else self.time_limit
         self.gap = gap if self.gap is None else self.gap
+        self.spend = self.spend or spend
         self.started = clock.now()
         return self
 
@@ -119,7 +127,7 @@ class Share(Stop):
         """Return a part of at most ``seconds`` from now (may be infinite)."""
         left = min(seconds, whole.left())
         limit = None if left == float("inf") else left
-        return cls(limit, whole.gap, words=whole.words, whole=whole)
+        return cls(limit, whole.gap, whole.spend, words=whole.words, whole=whole)
 
     def left(self) -> float:
         """Wall seconds left of this part, or of the whole if that ends before."""

@@ -34,7 +34,8 @@ def republish(
     counterfeit_weight: what a counterfeit counts, in suppressed cells; None: as few as can be.
     all_new: whether nobody of an earlier release need be in the table.
     policy, asked: ``person`` and ``sensitive``, one column each, ``qi``, ``id``, ``hierarchies``,
-        ``weights``, ``cost``, ``star``, ``time_limit`` and ``seed`` as for ``incrowd.anonymize``.
+        ``weights``, ``cost``, ``star``, ``na``, ``derive``, ``time_limit`` and ``seed`` as for
+        ``incrowd.anonymize``.
 
     Raises
     ------

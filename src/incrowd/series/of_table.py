@@ -8,6 +8,7 @@ from incrowd.constraints.plan import is_constrained
 from incrowd.encoding.encoded import coded
 from incrowd.errors import InputError, OutOfScopeError
 from incrowd.policy import Policy
+from incrowd.policy.derive import derived
 from incrowd.run.stop import Stop
 from incrowd.series.asked import Asked
 from incrowd.series.following import Series
@@ -34,6 +35,7 @@ def republished(
     NoLawfulReleaseError: fewer than m sensitive values are known.
     """
     require_servable(policy)
+    source = derived(source, policy.derive, policy.na)
     taken = [name for name in (CLASS, COUNTERFEITS) if name in source.columns]
     if taken:
         raise InputError(

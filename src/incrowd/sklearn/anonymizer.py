@@ -26,9 +26,14 @@ SERVED = tuple(
     OPTION[name]
     for name in (
         *("k", "l", "l_kind", "c", "t", "distance", "hierarchies", "weights", "cost", "star"),
-        *("method", "time_limit", "gap", "seed"),
+        *("method", "time_limit", "gap", "spend", "seed", "na"),
     )
 )
+
+UNSERVED = {
+    "derive": "a transformer keeps its features; derive the column before it in the pipeline",
+    "protect": "a learnt class is a pattern of all features, so k holds for all of them",
+}
 
 
 @documented(SERVED)
@@ -94,7 +99,8 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         for option in SERVED[1:]:
             setattr(self, option.name, asked.pop(option.name, option.default))
         for name in asked:
-            raise TypeError(f"Anonymizer() got an unexpected keyword argument {name!r}")
+            why = f": {UNSERVED[name]}" if name in UNSERVED else ""
+            raise TypeError(f"Anonymizer() got an unexpected keyword argument {name!r}{why}")
 
     def fit(self, X: Any, y: Any = None) -> "Anonymizer":
         """Make a release of ``X`` and learn its patterns.

@@ -192,11 +192,16 @@ def patterns_of(release: Release) -> Patterns:
     class_of_row = solution.classes[table.copy_of_row]
     first = np.unique(class_of_row, return_index=True)[1]
     labels_of_class: list[Row] = []
-    patterns: dict[tuple[int, ...], dict[Row, list[Class]]] = {}
+    cheapest: dict[tuple[Any, ...], Class] = {}  # of classes that read alike
     for c, row in enumerate(first.tolist()):
         levels, found = learnt(trees, solution, c, table.leaves[row])
         labels_of_class.append(found.labels)
         key = tuple("" if j in found.ends else label for j, label in enumerate(found.labels))
+        place = levels, key, tuple(sorted(found.ends.items()))
+        known = cheapest.setdefault(place, found)
+        cheapest[place] = min(known, found, key=lambda one: one.rank)
+    patterns: dict[tuple[int, ...], dict[Row, list[Class]]] = {}
+    for (levels, key, _), found in cheapest.items():
         patterns.setdefault(levels, {}).setdefault(key, []).append(found)
     distinct, at = np.unique(table.leaves, axis=0, return_index=True)
     seen = {

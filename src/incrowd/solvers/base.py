@@ -18,7 +18,6 @@ class Context:
     seed: int = 0
     stop: Stop = field(default_factory=Stop)
     listener: Listener = silent
-    threads: int = 1
 
     def tell(
         self,

@@ -8,6 +8,7 @@ from incrowd.reduce.chain import require_level
 from incrowd.solvers.approx.factor_1_2 import Factor12
 from incrowd.solvers.approx.forest import Forest
 from incrowd.solvers.approx.m_approximation import MApproximation
+from incrowd.solvers.approx.starred_set import StarredSet
 from incrowd.solvers.approx.two_factor import TwoFactor
 from incrowd.solvers.base import Solver
 from incrowd.solvers.baseline.datafly import Datafly
@@ -18,10 +19,12 @@ from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.exact.split_recursion import SplitRecursion
 from incrowd.solvers.exact.subset_convolution import SubsetConvolution
 from incrowd.solvers.exact.subset_dp import SubsetDP
+from incrowd.solvers.fpt.budget_kernel import BudgetKernel
 from incrowd.solvers.fpt.closeness_milp import ClosenessMILP
 from incrowd.solvers.fpt.kernel import Kernel
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
 from incrowd.solvers.fpt.resolution_vectors import ResolutionVectors
+from incrowd.solvers.fpt.two_columns import TwoColumns
 from incrowd.solvers.matching.solver import SimplexMatching, TwoDiversity
 
 SOLVERS: tuple[Solver, ...] = (
@@ -33,12 +36,15 @@ SOLVERS: tuple[Solver, ...] = (
     TwoDiversity(),
     Kernel(),
     ResolutionVectors(),
+    TwoColumns(),
+    BudgetKernel(),
     PatternMILP(),
     ClosenessMILP(),
     Forest(),
     Factor12(),
     TwoFactor(),
     MApproximation(),
+    StarredSet(),
     Mondrian(),
     KMember(),
     Datafly(),

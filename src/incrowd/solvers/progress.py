@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from incrowd.bounds.prices import Prices
 from incrowd.problem.solution import Solution
+from incrowd.run.paying import Paying
 from incrowd.solvers.base import Context, Outcome
 
 
@@ -58,6 +59,16 @@ class Progress:
         """Keep prices and the bound that they prove; ``lawful``: for lawful classes only."""
         self.bound = bound
         self.certificate, self.lawful = (None, prices) if lawful else (prices, None)
+
+    def paying(self) -> Callable[[], bool]:
+        """Return what tells, turn after turn, whether the search pays for the time it takes."""
+        pays = Paying()
+
+        def going() -> bool:
+            pays_still = pays.goes_on(self.stop.elapsed(), self.best.cost, self.bound)
+            return pays_still or self.stop.thorough
+
+        return going
 
     def done(self) -> bool:
         """Whether time is up or the gap is small enough."""

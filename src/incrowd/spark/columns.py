@@ -70,8 +70,8 @@ def task_of(
         reductions=policy.reductions,
         time_limit=policy.time_limit,
         gap=policy.gap,
+        spend=policy.spend,
         seed=policy.search_seed,
-        threads=policy.threads,
     )
 
 

@@ -26,7 +26,7 @@ def polished(start: Solution, price: NDArray[np.float64], task: Task) -> Solutio
         instance.trees,
         instance.scale,
     )
-    context = Context(task.seed, Stop(task.time_limit, None), threads=1)
+    context = Context(task.seed, Stop(task.time_limit, None))
     progress = Progress(context, Solution.of(small, start.classes[keep]))
     before = progress.best.cost
     progress.bound = min(int(price @ small.counts), before)

@@ -24,7 +24,7 @@ MOST_VISITS = 200_000_000  # of the search for supports, over the whole table
 def solve(task: Task, table: pa.Table) -> pa.Table:
     """Solve a block: ``CODED`` (and ``block``) in, ``RECORDS`` out."""
     instance, _ = of_table(task, table)
-    context = Context(task.seed, Stop(task.time_limit, task.gap), threads=task.threads)
+    context = Context(task.seed, Stop(task.time_limit, task.gap, task.spend))
     method = configured(task.method, task.reductions)
     solved = solve_problem(Problem(instance, task.model, task.names), method, context)
     price = np.zeros(instance.distinct)

@@ -67,7 +67,7 @@ class Task:
     qi, sensitive: the columns' codes; ``sensitive`` is empty when no model looks at them.
     names: of the sensitive columns, for messages.
     trees, scale: hierarchies, and the unit of costs.
-    model, method, reductions, time_limit, gap, seed, threads: as in ``Policy``.
+    model, method, reductions, time_limit, gap, spend, seed: as in ``Policy``.
     """
 
     qi: tuple[Codec, ...]
@@ -80,5 +80,5 @@ class Task:
     reductions: str | None
     time_limit: float | None
     gap: float | None
+    spend: bool
     seed: int
-    threads: int

@@ -128,6 +128,8 @@ def _beside(target: Path, name: str) -> IO[bytes]:
             dir=target.parent, prefix=f".{target.name[:50]}.", suffix=".part", delete=False
         )
     except FileNotFoundError:
+        if target.parent.is_dir():  # as /proc, which holds no files of one's own
+            raise InputError(f"{name}: no file can be made in {str(target.parent)!r}") from None
         raise InputError(f"{name}: the folder {str(target.parent)!r} does not exist") from None
     except OSError as error:
         raise InputError(f"{name}: cannot be written: {error.strerror}") from None

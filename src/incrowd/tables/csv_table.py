@@ -20,7 +20,7 @@ from incrowd.tables.base import (
     replaced,
     texts,
 )
-from incrowd.tables.dialect import BOM, Dialect, as_utf8, sniff
+from incrowd.tables.dialect import BOM, Dialect, as_utf8, marked_encoding, sniff
 from incrowd.tables.spelling import AS_IT_IS, Spelling, spelling
 
 Bytes = NDArray[np.uint8]
@@ -280,6 +280,7 @@ def read_csv(
     """
     if not data:
         raise InputError(f"{name}: the file is empty; expected a header line with column names")
+    encoding = encoding or marked_encoding(data)
     data = as_utf8(data, encoding, name)
     dialect = sniff(data, delimiter, encoding, name)
     body = np.frombuffer(data, np.uint8)

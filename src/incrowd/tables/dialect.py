@@ -55,9 +55,30 @@ def as_utf8(data: bytes, encoding: str | None, name: str) -> bytes:
             f"unknown encoding {encoding!r}; for example utf-8, latin-1, cp1252, utf-16"
         ) from None
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{name}: not {encoding}: byte {error.start} (counted from 0) does not belong there"
-        ) from None
+        raise InputError(f"{name}: not {encoding}: {place_of(error)}") from None
+
+
+def place_of(error: UnicodeDecodeError) -> str:
+    """Say where a byte stands that an encoding does not allow: its line, and where in it.
+
+    A character is one place, as an editor counts them; the byte's own value is not told.
+    """
+    before = bytes(error.object[: error.start]).decode(error.encoding, errors="replace")
+    lines = before.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return (
+        f"line {len(lines)}, character {len(lines[-1]) + 1} (byte {error.start}, counted from 0) "
+        "does not belong there"
+    )
+
+
+def marked_encoding(data: bytes) -> str | None:
+    """Return the encoding that a byte order mark names, of those wider than UTF-8; None: no mark.
+
+    That of UTF-32 begins like that of UTF-16, so it is looked for first.
+    """
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
+    return "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else None
 
 
 def _is_utf8(encoding: str) -> bool:
@@ -81,9 +102,10 @@ def require_utf8(data: bytes, name: str) -> None:
         # The decoder may have carried a few bytes over; its object ends where this piece ends.
         end = min(done + step, len(data))
         place = end - len(error.object) + error.start
+        where = place_of(UnicodeDecodeError("utf-8", data, place, place + 1, error.reason))
         raise InputError(
-            f"{name}: not UTF-8: byte {place} (counted from 0) does not belong there; "
-            "if the file is in another encoding say which, for example --encoding latin-1"
+            f"{name}: not UTF-8: {where}; if the file is in another encoding say which, for "
+            "example --encoding latin-1"
         ) from None
 
 

@@ -83,6 +83,14 @@ class NativeTable:
         """The frame, of the type that was given."""
         return self._back(self._frame.to_native())
 
+    @property
+    def names_rows(self) -> bool:
+        """Whether a pandas frame has an index that may name its rows: other than bare numbers."""
+        if not self._frame.implementation.is_pandas_like():
+            return False
+        index = self._frame.to_native().index
+        return any(name is not None for name in index.names) or index.dtype.kind not in "iu"
+
     def alike(self, columns: Mapping[str, Sequence[Any]]) -> Any:
         """Return another frame of the type that was given, with these columns."""
         frame = nw.from_dict(dict(columns), backend=self._frame.implementation)

@@ -11,9 +11,11 @@ Then simplex matching solves it (``incrowd.solvers.matching``).  Its condition h
 column for all nonnegative costs of cells: where a triple changes a column, at least two of its
 three pairs do, so that the pairs pay at most twice what the triple pays.
 
-The certificate says which pairs and triples a cheapest release may use, and ``ties`` takes the
-first release that can be made of them.
+The certificate says which pairs and triples a cheapest release may use (``usable``), and ``ties``
+takes the first release that can be made of them.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +24,20 @@ from incrowd.errors import OutOfScopeError
 from incrowd.hierarchy.tree import Tree
 from incrowd.problem.instance import from_codes
 from incrowd.solvers.base import Context
+from incrowd.solvers.matching.certificate import Certificate
 from incrowd.solvers.matching.nodes import Nodes, costs_of, grid_of
 from incrowd.solvers.matching.pipeline import ALL, Matching, match
 from incrowd.solvers.matching.reduction import any_groups
 from incrowd.solvers.matching.walk import Walker
 from incrowd.veil.lists import Classes
 from incrowd.veil.ties import Columns, first
+from incrowd.veil.usable import MOST_LISTED, Usable, masks_of, require_few, tight
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-UNIT = 1 << 22
+UNIT = 1 << 28
 """What the least cost is multiplied by: duals in floating point still tell lots apart."""
 MOST_BITS = 12
-MOST_COLUMNS_LISTED = 1 << 22
 
 
 def bits_of_lots(rows: int, columns: int) -> int:
@@ -61,20 +64,16 @@ def cheapest(codes: Ints, veiled: Bools, weights: Ints, lots: Ints, context: Con
     OutOfScopeError: that it is the first of the cheapest is not proven.
     """
     rows = len(codes)
-    nodes, row_of_node = nodes_of(codes, veiled, weights // max(1, np.gcd.reduce(weights)), lots)
+    weights = weights // max(1, np.gcd.reduce(weights))
+    nodes, row_of_node = nodes_of(codes, veiled, weights, lots)
     matching = matched(nodes, context)
     if matching.cost != matching.bound:
         raise OutOfScopeError(
             f"simplex-matching with a veil: the optimum is not proven ({matching.ended}), and "
             "another release would tell more than the veil allows; use --method consistent"
         )
-    groups, rests = usable(nodes, matching)
-    shown = nodes.instance.codes[nodes.instance.copies]
-    masks = masks_of(shown, groups)
-    members = [tuple(row_of_node[g[g >= 0]].tolist()) for g in groups]
-    columns = Columns(members, masks, rests.tolist())
-    place = {tuple(g): i for i, g in enumerate(groups.tolist())}
-    columns.choose(place[tuple(g)] for g in matching.groups.tolist())
+    extra = 2 * lots[row_of_node]
+    columns = columns_of(nodes, matching, row_of_node, weights * UNIT, extra, veiled[row_of_node])
     found = first(columns)
     bit = 1 << np.arange(codes.shape[1])[::-1]
     hidden = np.array([found[row] for row in range(rows)])[:, None] & bit > 0
@@ -112,32 +111,66 @@ def nodes_of(codes: Ints, veiled: Bools, weights: Ints, lots: Ints) -> tuple[Nod
     return Nodes(instance, np.arange(instance.rows), np.zeros(0, np.int64), grid), row_of_node
 
 
-def usable(nodes: Nodes, matching: Matching) -> tuple[NDArray[np.int32], Ints]:
-    """Return the groups that a cheapest release may use, and what each costs above its prices.
+def columns_of(
+    nodes: Nodes,
+    matching: Matching,
+    row_of_node: Ints,
+    weights: Ints,
+    extra: Ints,
+    veiled: Bools,
+) -> Columns:
+    """Return what a cheapest release may be made of, and the one that is known.
 
-    Those whose slack is at most what the cost exceeds the certificate by: slacks of a release's
-    groups add up to that at most.  Not exactly, as it may meet an odd set more than once; so
-    releases are told apart by their cost less all prices.
+    Where cost and certificate agree its groups have slack 0; else their slacks add up to the
+    difference at most.  Not exactly, as it may meet an odd set more than once; so releases are told
+    apart by their cost less all prices.
     """
     certificate = matching.certificate
     room = matching.cost * certificate.unit - certificate.total
-    walker = Walker(nodes.grid, 0, MOST_COLUMNS_LISTED)
-    groups = walker.below(certificate.dual, room + 1, ALL, triples=True)
-    if walker.full:
-        raise OutOfScopeError(
-            "simplex-matching with a veil: rows are alike in so many ways that the cheapest "
-            "releases cannot be listed; use --method consistent"
-        )
+    if room == 0:
+        usable = tight(nodes, certificate, weights, extra, veiled)
+    else:
+        usable = within(nodes, certificate, room)
     price = np.append(certificate.price, 0)  # of the padding
-    return groups, costs_of(nodes.grid, groups) * certificate.unit - price[groups].sum(axis=1)
+    pairs = usable.groups[:, 1] >= 0
+    rests = np.zeros(len(pairs), np.int64)  # of free nodes, which stand by themselves
+    rests[pairs] = costs_of(nodes.grid, usable.groups[pairs]) * certificate.unit
+    rests[pairs] -= price[usable.groups[pairs]].sum(axis=1)
+    members = [tuple(row_of_node[g[g >= 0]].tolist()) for g in usable.groups]
+    columns = Columns(members, usable.masks, rests.tolist())
+    columns.choose(known_columns(nodes, usable, matching.groups))
+    return columns
 
 
-def masks_of(shown: NDArray[np.int32], groups: NDArray[np.int32]) -> list[int]:
-    """Return which columns each group hides, the first one the highest bit."""
-    third = np.where(groups[:, 2] >= 0, groups[:, 2], groups[:, 0])
-    one, two, three = shown[groups[:, 0]], shown[groups[:, 1]], shown[third]
-    hidden = (one != two) | (one != three)
-    return (hidden @ (1 << np.arange(shown.shape[1])[::-1])).tolist()
+def within(nodes: Nodes, certificate: Certificate, room: int) -> Usable:
+    """Return all groups whose slack is at most some number."""
+    walker = Walker(nodes.grid, 0, MOST_LISTED)
+    groups = walker.below(certificate.dual, room + 1, ALL, triples=True)
+    require_few(2, True, MOST_LISTED + walker.full)
+    shown = nodes.instance.codes[nodes.instance.copies]
+    return Usable(groups, masks_of(shown, groups))
+
+
+def known_columns(nodes: Nodes, usable: Usable, groups: NDArray[np.int32]) -> Iterator[int]:
+    """Yield the columns that a release's groups are made of."""
+    listed = {tuple(g): i for i, g in enumerate(usable.groups.tolist()) if g[1] >= 0}
+    alone = {
+        (g[0], mask): i
+        for i, (g, mask) in enumerate(zip(usable.groups.tolist(), usable.masks, strict=True))
+        if g[1] < 0
+    }
+    shown = nodes.instance.codes[nodes.instance.copies]
+    for group, mask in zip(groups.tolist(), masks_of(shown, groups), strict=True):
+        if tuple(group) in listed:
+            yield listed[tuple(group)]
+            continue
+        free = [u for u in group if (u, mask) in alone]
+        rest = [u for u in group if u >= 0 and u not in free]
+        if rest:  # with each other, or with a free one
+            one, two = sorted((rest + free)[:2])
+            yield listed[one, two, -1]
+            free = free[2 - len(rest) :]
+        yield from (alone[u, mask] for u in free)
 
 
 def classes_of(codes: Ints, hidden: Bools) -> Classes:

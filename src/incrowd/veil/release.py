@@ -29,7 +29,7 @@ ID = "consistent"
 EXACT = "subset-dp"
 MATCHING = "simplex-matching"
 METHODS = ("auto", ID, EXACT, MATCHING)
-MOST_CELLS = 300_000  # that auto gives to simplex matching
+MOST_CELLS = 150_000  # that auto gives to simplex matching
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -72,8 +72,10 @@ def test_fewer_vectors_and_haste_still_give_lawful_classes():
     for instance, rng in tables(3, 20, shape):
         k = int(rng.integers(2, 5))
         hurried = iter([False, False, *[True] * 1_000])
-        for options in ({"limit": 1e-9}, {"hurry": lambda times=hurried: next(times)}):
-            found = by_levels(instance, k, **options)
+        for found in (
+            by_levels(instance, k, limit=1e-9),
+            by_levels(instance, k, hurry=lambda times=hurried: next(times)),
+        ):
             assert found is not None
             assert Solution.of(instance, found).sizes.min() >= k
 

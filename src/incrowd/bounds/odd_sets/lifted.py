@@ -1,7 +1,7 @@
 """Raise price bounds beyond the linear program over classes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,8 @@ from incrowd.run.stop import Stop
 NEAR = (2e-5, 1e-6)
 MOST_SETTLED = 1_500  # distinct rows of tables whose program a simplex method ends
 SETTLING = 0.34  # share of the work after which it does
+FEW_SEARCHES = 400
+FEW_SETTLED = 200_000  # rows of all classes of a program whose end takes a second or so
 TURNS = 2  # between two searches for odd sets
 
 
@@ -40,11 +42,17 @@ class OddSets:
     searches: searches per size of set, each time.
     cutting: share of the work in which odd sets are sought; the rest goes to exactness.
     steps: of the linear program per turn, before and after that.
+    settled: rows of all classes of a program that a simplex method may end.
     """
 
     searches: int = 12_000
     cutting: float = 0.5
     steps: tuple[int, int] = (100, 200)
+    settled: float = np.inf
+
+    def in_a_hurry(self) -> "OddSets":
+        """Return what ends within seconds on a small table."""
+        return replace(self, searches=FEW_SEARCHES, settled=FEW_SETTLED)
 
     def raised(
         self,
@@ -84,7 +92,7 @@ class OddSets:
                 done = program.cut(searches, searches, seed + n) == 0 and done
             if done and n > TURNS:
                 break
-        if few:
+        if few and program.pool.rows.size <= self.settled:
             settle(program)
         sets = [s._replace(toll=s.toll * cell) for s in program.sets]
         return Lifted(lists, program.best_price * cell, sets)

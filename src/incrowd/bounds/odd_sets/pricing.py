@@ -9,6 +9,7 @@ from incrowd.kernels.halt import NEVER
 from incrowd.lattice.emission import Emission
 
 ENDLESS = 1 << 62
+MOST_ENTRIES = 10_000_000  # rows of all classes in one list: 80 MB
 
 
 class OddSet(NamedTuple):
@@ -39,7 +40,8 @@ class Classes(NamedTuple):
 
     @classmethod
     def room(cls, n: int, k: int) -> "Classes":
-        """Allocate."""
+        """Allocate for n classes, or for fewer where they are large."""
+        n = min(n, MOST_ENTRIES // (2 * k - 1))
         return cls(np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, 2 * k - 1), np.int64))
 
     def first(self, n: int) -> "Classes":
@@ -122,7 +124,7 @@ class PricingProblem(NamedTuple):
     ) -> "PricingProblem":
         """Index the sets and allocate."""
         tolls = tolls_of(sets, len(counts), price.dtype)
-        pad = new_pad(int(np.diff(lists.offset).max(initial=1)), k, price.dtype)
+        pad = new_pad(widest(lists, counts, k), k, price.dtype)
         return cls(lists, counts, k, price, tolls, pad, unit, tries, halt)
 
 
@@ -145,9 +147,16 @@ def charged(tolls: Tolls, toll: NDArray[Any]) -> Tolls:
     return tolls._replace(first=first, sets=tolls.sets[kept], toll=toll)
 
 
-def new_pad(widest: int, k: int, dtype: Any = np.float64) -> Pad:
-    """Allocate scratch for patterns of up to ``widest`` pairs."""
-    items = widest * (2 * k - 1) + 1
+def widest(lists: Emission, counts: NDArray[np.int64], k: int) -> int:
+    """Return the most copies that a pattern may put into a class, row by row, at least 1."""
+    copies = np.minimum(counts, 2 * k - 1)[lists.rows[: lists.offset[-1]]]
+    before = np.concatenate([[0], np.cumsum(copies)])
+    return int(np.diff(before[lists.offset]).max(initial=1))
+
+
+def new_pad(items: int, k: int, dtype: Any = np.float64) -> Pad:
+    """Allocate scratch for patterns of up to so many copies."""
+    items += 1
     return Pad(
         np.empty(items, np.int64),
         np.empty(items, dtype),

@@ -17,6 +17,7 @@ from incrowd.bounds.odd_sets.pricing import (
     charged,
     new_pad,
     tolls_of,
+    widest,
 )
 from incrowd.bounds.odd_sets.primal_dual import scaled, solve
 from incrowd.bounds.odd_sets.separation import broken_sets
@@ -31,6 +32,7 @@ USELESS = 0.3  # cells above its prices, from which on an unused class is droppe
 RISES = (0.02, 0.1, 0.3)  # cells; classes that such prices would call for are there first
 MOST_NEW = 200_000  # classes per turn
 TINY = 1e-4
+MOST_HELD = 40_000_000  # rows of all classes of a program: 160 MB
 
 
 class Program:
@@ -60,7 +62,7 @@ class Program:
         self.members: list[OddSet] = []
         self.idle = np.zeros(0, np.int64)  # searches without a toll, per set
         self.found, self.spare = (Found.new(len(lists.cost), k) for _ in range(2))
-        self.pad = new_pad(int(np.diff(lists.offset).max(initial=1)), k)
+        self.pad = new_pad(widest(lists, counts, k), k)
         self.buffers = top_k_buffers(k, np.float64)
         self.pool = Pool(len(counts), k)
         self.pace = np.ones(2)
@@ -108,7 +110,9 @@ class Program:
         return new
 
     def add(self, classes: Classes) -> int:
-        """Add some classes; return how many are new."""
+        """Add some classes, unless there is no room left; return how many are new."""
+        if self.pool.rows.size > MOST_HELD:
+            return 0
         cost = classes.size * self.lists.cost[classes.pattern]
         return self.pool.add(classes.padded, cost.astype(np.float64))
 

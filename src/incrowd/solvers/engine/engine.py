@@ -112,11 +112,15 @@ class Run:
         """Go through the stages."""
         return self.progress.outcome(self.stages())
 
+    def at_once(self) -> None:
+        """Make a release and a bound that no time limit is too short for."""
+        self.search.by_levels()
+        self.pricing.bound_by_support()
+
     def stages(self) -> Iterator[Callable[[], None]]:
         """Bounds and releases in turn, the cheap ones first."""
         pricing, search, lifting = self.pricing, self.search, self.lifting
-        yield search.by_levels
-        yield pricing.bound_by_support
+        yield self.at_once
         if search.wide:
             yield search.trade
             return

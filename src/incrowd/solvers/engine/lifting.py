@@ -14,8 +14,9 @@ from incrowd.solvers.engine.search import Search
 from incrowd.solvers.engine.warm import with_solution
 
 MOST_LIFTED = (150_000, 600_000)  # pairs in one program with odd sets: in a hurry, and patient
+MOST_ENTRIES = 20_000_000  # rows of a class for every pattern of that program: 80 MB, held twice
 MOST_TIME = 0.5  # share of the time left that it takes at most, in a hurry
-TURNS = (90, 180)  # of that program: in a hurry, and patient
+TURNS = (60, 180)  # of that program: in a hurry, and patient
 # cells by which prices of large tables may rise
 ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.14, 0.1, 0.07, 0.05, 0.03)
 MOST_RISE = 4.5  # cells by which the prices of k rows together may rise there
@@ -24,8 +25,8 @@ MOST_BOXED = (1_200_000, 20_000)
 EXCHANGING = 0.2  # share of the time left that blocks over classes take on small ones
 NEARLY = 8  # cells of gap that branching closes sooner than they do
 REHEATS = 4  # annealings of a large table between two goes at blocks that gain nothing
-RESTARTS = 4  # annealings within reach of lifted prices
-THOROUGH = 2_000  # moves per copy there
+# annealings within reach of lifted prices, and moves per copy there: in a hurry, and patient
+RESTARTS, MOVES = (2, 4), (1_000, 2_000)
 
 
 class Lifting:
@@ -49,8 +50,9 @@ class Lifting:
         self.tried: Solution | None = None
 
     def patient(self) -> bool:
-        """Whether a time limit or a gap asks for more than a good release soon."""
-        return self.stop.time_limit is not None or self.stop.gap is not None
+        """Whether a time limit, a gap or ``spend`` asks for more than a good release soon."""
+        stop = self.stop
+        return stop.time_limit is not None or stop.gap is not None or stop.spend
 
     def raise_by_odd_sets(self) -> None:
         """Raise the bound beyond the linear program: on small tables, and where time is given."""
@@ -60,7 +62,7 @@ class Lifting:
         slack = self.progress.best.cost - 1 - float(self.search.price @ self.instance.counts) + 1e-6
         lists = within(self.tree, self.search.price, self.k, max(slack, 0.0), MOST_LIFTED[patient])
         lifted = None
-        if lists is not None:
+        if lists is not None and self.fits(lists):
             # only these lists hold all that a better release could use: see ``prove``
             in_time = self.time_spent(self.shares.lifting or MOST_TIME)
             lifted = self.lifted = self.raised(
@@ -82,9 +84,13 @@ class Lifting:
         in_time = self.time_spent(self.shares.lifting)
         for room in sorted({min(room, MOST_RISE / self.k) for room in ROOMS}, reverse=True):
             lists = within(self.tree, self.search.price, self.k, room * cells, most)
-            if lists is not None:
+            if lists is not None and self.fits(lists):
                 return self.raised(lists, room, lambda _: in_time())
         return None
+
+    def fits(self, lists: Emission) -> bool:
+        """Whether a class for every pattern is not too much to hold."""
+        return len(lists.cost) * (2 * self.k - 1) <= MOST_ENTRIES
 
     def time_spent(self, share: float) -> Callable[[], float]:
         """Return what tells how much of a share of the time left has been spent since."""
@@ -103,7 +109,8 @@ class Lifting:
         def report(share: float) -> None:
             self.tell("odd sets", share)
 
-        return self.odd_sets.raised(*problem, self.search.seed, until, report, self.stop)
+        odd_sets = self.odd_sets if self.patient() else self.odd_sets.in_a_hurry()
+        return odd_sets.raised(*problem, self.search.seed, until, report, self.stop)
 
     def settled(self) -> bool:
         """Whether nothing is left to do for the best so far."""
@@ -118,8 +125,8 @@ class Lifting:
             return
         candidates, _ = with_solution(emission, self.progress.best)
         hot, cold = Annealing.suited(self.instance, self.k).heat
-        annealing = Annealing(moves=THOROUGH, heat=(hot, cold), least=0)
-        for turn in range(RESTARTS):
+        annealing = Annealing(moves=MOVES[self.patient()], heat=(hot, cold), least=0)
+        for turn in range(RESTARTS[self.patient()]):
             if not self.done():
                 pattern = self.search.rounded(candidates)
                 found = self.search.improve("annealing", annealing, candidates, pattern, turn)
@@ -135,7 +142,8 @@ class Lifting:
             return  # what is left is rather the proof's
         end = self.stop.elapsed() + (EXCHANGING if small else 1.0) * self.stop.left()
         turn, idle = 0, False
-        while not (idle and small) and not self.done() and self.stop.elapsed() < end:
+        going = self.progress.paying()
+        while not (idle and small) and not self.done() and self.stop.elapsed() < end and going():
             before = self.progress.best.cost
             self.offer(self.exchanged(turn, lambda: self.done() or self.stop.elapsed() > end))
             idle = self.progress.best.cost == before

@@ -188,8 +188,8 @@ class Search:
         candidates, pattern = with_solution(self.emission(), self.progress.best)
         hot, cold = Annealing.suited(self.instance, self.k).heat
         annealing = replace(Annealing.suited(self.instance, self.k), heat=(WARM * hot, cold))
-        turns = 0
-        while not self.done() and not enough(turns):
+        turns, going = 0, self.progress.paying()
+        while not self.done() and not enough(turns) and going():
             self._again += 1
             pattern = self.improve("annealing again", annealing, candidates, pattern, self._again)
             self.offer(Solution.of(self.instance, pattern))
@@ -257,9 +257,12 @@ class Search:
             return
         candidates, pattern = with_solution(self.emission(), self.progress.best)
         timed, aiming = self.stop.time_limit is not None, self.stop.gap is not None
+        going = self.progress.paying()
         patience = PATIENCE if aiming or self.instance.rows <= SMALL else 1
         idle = turn = 0
-        while not self.done() and (idle < patience or (timed and self.instance.rows > SMALL)):
+        while not self.done() and (
+            idle < patience or (timed and self.instance.rows > SMALL and going())
+        ):
             before = self.progress.best.cost
             turn += 1
             pattern = self.improve("polishing", POLISH, candidates, pattern, turn)

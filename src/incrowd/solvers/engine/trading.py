@@ -37,7 +37,7 @@ from incrowd.solvers.engine.traded import (
 )
 
 REFUSED = -2
-SLICE = 50_000  # moves between two looks at the clock
+SLICE = 500_000  # moves between two looks at the clock, times columns
 
 
 @inner_kernel
@@ -269,7 +269,8 @@ class Trading:
         classes, pad = opened(solution, near, k), new_pad(solution.instance, k)
         rng = np.array([(seed * 0x9E3779B9 + 99) & 0xFFFFFFFFFFFF], np.uint64)
         total = max(self.least, int(self.moves * len(classes.class_of)))
-        clock = Clock(total, SLICE, seconds)
+        length = SLICE // max(10, solution.instance.columns)
+        clock = Clock(total, length, seconds)
         cost, cell, tables = solution.cost, solution.instance.cell, solution.instance.tables
         while clock.share < 1 and not stop():
             hot, cold = (fade(self.heat, share) * cell for share in clock.ends())

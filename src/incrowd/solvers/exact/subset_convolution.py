@@ -6,6 +6,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchy.family import trees_of
+from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.chain import Level, presolve
@@ -14,10 +16,14 @@ from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.exact.class_prices import ClassPrices, class_prices
 from incrowd.solvers.exact.convolution_kernels import count_block
 from incrowd.solvers.exact.exact_classes import Candidates, tile
-from incrowd.solvers.exact.submultisets import enumerate_submultisets
+from incrowd.solvers.exact.submultisets import enumerate_submultisets, too_big
+from incrowd.solvers.exact.subset_dp import SubsetDP
 
 MOST_ROWS = 24
 LOW = 12  # bits of the sets that one call of the kernel goes through
+HELD = 1 << 22  # numbers for each size of class in one call, about
+MOST_PARTS = 300  # slack beyond which going through all pairs of sets is faster
+FINE = 100  # units of cost in a row beyond which slacks are expected to be that large
 RING = 1 << 64
 
 
@@ -56,6 +62,8 @@ class SubsetConvolution:
                 f"it goes through all sets of the {rows} rows, copies counted, and can do so up to "
                 f"{MOST_ROWS}, or fewer with classes of 1 or 2; use {exact}engine"
             )
+        if fine(reduced.instance) and too_big(reduced.instance):
+            return "costs in small units leave it too much to count; use engine"
         return None
 
     def run(self, problem: Problem, context: Context) -> Outcome:
@@ -74,12 +82,17 @@ class SubsetConvolution:
         price = parts.price
         if price[-1] < 0:
             price[-1] = small.instance.worst_cost
-        prices = class_prices(price, small.instance.rows, context.stop)
+        unit = max(int(np.gcd.reduce(price[price > 0])), 1)
+        prices = class_prices(
+            np.where(price > 0, price // unit, price), small.instance.rows, context.stop
+        )
         if prices is None:
             return Outcome(first_release(problem), 0, context.stop.why())
         chosen, bound = self.search(small, parts.size, prices, context)
+        if chosen is None and not context.stop.now():
+            return SubsetDP(reductions=self.reductions).run(problem, context)
         if chosen is None:
-            return Outcome(first_release(problem), bound, context.stop.why())
+            return Outcome(first_release(problem), bound * unit, context.stop.why())
         classes = np.zeros(small.instance.rows, np.int64)
         for number, group in enumerate(chosen):
             classes[group >> np.arange(small.instance.rows) & 1 == 1] = number
@@ -93,11 +106,14 @@ class SubsetConvolution:
         prices: ClassPrices,
         context: Context,
     ) -> tuple[list[int] | None, int]:
-        """Return the classes of an optimum as bits, and the bound; None when stopped."""
+        """Return the classes of an optimum as bits, and the bound.
+
+        None when stopped, or when prices leave so much that pairs of sets are the better way.
+        """
         rows, smallest = problem.instance.rows, max(problem.smallest_class, 1)
         bound = prices.bound
         most = prices.units * bound - prices.total
-        while True:
+        while most <= MOST_PARTS or too_big(problem.instance):
             at = np.flatnonzero((prices.slack >= 0) & (prices.slack <= most))
             found = Candidates(at, size[at].astype(np.int64), prices.slack[at], rows, smallest)
             context.tell("subsets", bound=bound)
@@ -111,6 +127,7 @@ class SubsetConvolution:
             # No release has a slack up to ``most``: the next cost is one unit above its last.
             bound = (prices.total + most) // prices.units + 1
             most = max(2 * most + 1, prices.units * bound - prices.total)
+        return None, bound
 
 
 def counted(found: Candidates, most: int, context: Context) -> NDArray[np.uint64] | None:
@@ -119,7 +136,7 @@ def counted(found: Candidates, most: int, context: Context) -> NDArray[np.uint64
     None when stopped.
     """
     counts = np.zeros(most + 1, np.uint64)
-    low = min(found.rows, LOW)
+    low = min(found.rows, LOW, max((HELD // (most + 1)).bit_length() - 1, 0))
     blocks = 1 << (found.rows - low)
     for top in range(blocks):
         if context.stop.now():
@@ -128,6 +145,15 @@ def counted(found: Candidates, most: int, context: Context) -> NDArray[np.uint64
         count_block(top, low, found.rows, found.smallest, *arrays, counts)
         context.tell("subsets", share=(top + 1) / blocks)
     return counts
+
+
+def fine(instance: Instance) -> bool:
+    """Whether a row may cost many units of cost, so that slacks may be large."""
+    if instance.ranged:
+        return True
+    costs = [tree.cost for tree in trees_of(instance.trees, "subset-convolution")]
+    unit = max(int(np.gcd.reduce(np.concatenate([c.ravel() for c in costs] or [[0]]))), 1)
+    return sum(int(c.max(initial=0)) for c in costs) // unit > FINE
 
 
 def sequences(rows: int, smallest: int) -> int:

@@ -65,7 +65,7 @@ class Master:
         pool.add(groups)
         self._columns = len(pool)
         self._artificial = np.array(even, np.int64)
-        self._model = self._load(fractional.price - self._known)
+        self._model = self._load(fractional.price.astype(float) - self._known)
         self.x = np.zeros(self._columns)
         places = pool.places(groups)
         np.add.at(self.x, places, value)

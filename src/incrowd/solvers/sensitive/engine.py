@@ -390,8 +390,8 @@ class Run:
         ``been``: that once is over.
         """
         limited = self.stop.time_limit is not None or self.stop.gap is not None
-        rounds = int(been)
-        while not self.done() and (limited or rounds == 0):
+        rounds, going = int(been), self.progress.paying()
+        while not self.done() and ((limited and going()) or rounds == 0):
             candidates, pattern = with_solution(emission, self.own)
             self.anneal(candidates, pattern, share, heat, len(STAGES) + rounds)
             rounds += 1

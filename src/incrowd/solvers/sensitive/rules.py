@@ -5,11 +5,16 @@ the models.  Where there is none either, the predicate is called back.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
-from incrowd.privacy.law import CALLED
+from incrowd.privacy.base import Group
+from incrowd.privacy.law import CALLED, DISTINCT, ROWS
 from incrowd.privacy.laws import laws_of
+from incrowd.privacy.model import Model
 from incrowd.problem.problem import Problem
 from incrowd.solvers.sensitive.assignment import Rules
+
+FOLDS, FEWEST = 32, 1024  # values that are told apart, of attributes of which they are counted
 
 
 def rules_of(problem: Problem) -> tuple[Rules, int]:
@@ -20,9 +25,12 @@ def rules_of(problem: Problem) -> tuple[Rules, int]:
     OutOfScopeError: numbers too large for 64 bits.
     """
     instance, table = problem.instance, problem.table
-    laws = laws_of(problem.model.stand_in(table), table)
+    model = problem.model.stand_in(table)
+    codes, sizes = folded(model, table, instance.sensitive_codes)
+    table = Group(codes[instance.copies], sizes)
+    laws = laws_of(model, table)
     starts = np.concatenate([[0], np.cumsum(table.sizes)]).astype(np.int64)
-    places = instance.sensitive_codes.astype(np.int64) + starts[:-1]
+    places = codes.astype(np.int64) + starts[:-1]
     _, sample, profile = np.unique(places, axis=0, return_index=True, return_inverse=True)
     profile, number = profile.ravel().astype(np.int64), int(starts[-1])
     if (laws.kind == CALLED).any():
@@ -38,3 +46,33 @@ def rules_of(problem: Problem) -> tuple[Rules, int]:
         np.array([-1], np.int64),
     )
     return rules, number
+
+
+def folded(
+    model: Model, table: Group, codes: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], tuple[int, ...]]:
+    """Return codes, and their numbers, in which attributes with many values have fewer.
+
+    Of an attribute of which only different values are counted, such as persons, several values may
+    be taken for one: a class with l different ones has l different values, so releases stay lawful,
+    and a histogram fits into memory.  Few lawful classes are lost: l values drawn from ``FOLDS``·l²
+    differ but for one case in 2·``FOLDS``.
+    """
+    needed: dict[int, int] = {}
+    others = set()
+    for part in model.parts:
+        laws = part.law(table)
+        if laws is None:
+            return codes, table.sizes
+        for kind, attribute, data in laws:
+            if kind == DISTINCT:
+                needed[attribute] = max(needed.get(attribute, 0), int(data[0]))
+            elif kind != ROWS:
+                others.add(attribute)
+    sizes, codes = list(table.sizes), codes.copy()
+    for attribute, l in needed.items():  # noqa: E741
+        width = max(FEWEST, FOLDS * l * l)
+        if attribute not in others and sizes[attribute] > width:
+            codes[:, attribute] %= width
+            sizes[attribute] = width
+    return codes, tuple(sizes)

@@ -1,0 +1,85 @@
+"""Tables in which people have several rows, k = 5 people in every class.
+
+``python benchmarks/persons.py adult.csv``: each row of a table with a header and semicolons is a
+person with 1 to 5 visits (drawn with seed 0), whose age is that of the visit: it varies, the other
+columns stay.  ``python benchmarks/persons.py --synthetic 200000``: so many people with 5 visits on
+average, made from seed 0: six quasi-identifiers of a person, two of a visit.  Prints cost, bound,
+gap, people and CPU seconds.
+"""
+
+import argparse
+import resource
+import time
+
+import numpy as np
+import polars as pl
+
+import incrowd as ic
+
+MOST = 5  # visits of a person of the first table
+
+
+def repeated(path: str) -> pl.DataFrame:
+    """Return the first table: a row for each visit."""
+    table = pl.read_csv(path, separator=";")
+    rng = np.random.default_rng(0)
+    copies = rng.integers(1, MOST + 1, table.height)
+    row = np.repeat(np.arange(table.height), copies)
+    visit = np.arange(len(row)) - np.repeat(np.cumsum(copies) - copies, copies)
+    person = pl.Series("person", row)
+    return table[row].with_columns(person, (pl.col("age") + pl.Series(visit)).alias("age"))
+
+
+def visits(people: int) -> pl.DataFrame:
+    """Return the second table: what people are is skewed, and where they are treated too."""
+    rng = np.random.default_rng(0)
+
+    def drawn(values: int, skew: float, rows: int) -> np.ndarray:
+        share = (1 + np.arange(values)) ** -skew
+        return rng.choice(values, rows, p=share / share.sum())
+
+    of_person = {
+        "sex": rng.integers(0, 2, people),
+        "born": 1920 + 5 * np.clip(rng.normal(9, 4, people).round().astype(int), 0, 18),
+        "ethnicity": drawn(6, 1.5, people),
+        "language": drawn(8, 2.0, people),
+        "insurance": drawn(4, 1.0, people),
+        "marital": drawn(4, 0.7, people),
+    }
+    number = rng.geometric(0.2, people)
+    person = np.repeat(np.arange(people), number)
+    frame = {name: values[person] for name, values in of_person.items()}
+    home = drawn(12, 0.8, people)[person]  # most visits are to one ward
+    ward = np.where(rng.random(len(person)) < 0.7, home, drawn(12, 0.8, len(person)))
+    frame |= {"ward": ward, "year": 2015 + drawn(6, 0.3, len(person)), "person": person}
+    return pl.DataFrame(frame)
+
+
+def main() -> None:
+    """Make one release."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("table", nargs="?")
+    parser.add_argument("--synthetic", type=int)
+    parser.add_argument("-k", type=int, default=5)
+    parser.add_argument("--time-limit", type=float)
+    parser.add_argument("--gap", type=float, default=0.02)
+    parser.add_argument("--method", default="auto")
+    asked = parser.parse_args()
+    frame = repeated(asked.table) if asked.table else visits(asked.synthetic or 200_000)
+    began = time.process_time()
+    release = ic.anonymize(
+        frame, k=asked.k, person="person", time_limit=asked.time_limit, gap=asked.gap,
+        method=asked.method, seed=1,
+    )  # fmt: skip
+    took = time.process_time() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(
+        f"{release.rows:,} rows of {release.people:,} people, {release.columns} quasi-identifiers: "
+        f"cost {release.cost:,}, bound {release.lower_bound:,}, gap {release.gap:.2%}, at least "
+        f"{release.fewest_people} people in each of {release.classes:,} classes, by "
+        f"{release.method}; CPU {took:.0f} s, {peak:.1f} GB"
+    )
+
+
+if __name__ == "__main__":
+    main()

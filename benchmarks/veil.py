@@ -1,0 +1,74 @@
+"""What a veil costs at k = 2 on halves of UCI Adult, by method; docs/explanation/veil.md.
+
+    python benchmarks/veil.py DATA [--q 0.05] [--times 6] [--rows N] [--method simplex-matching]
+
+DATA is a folder with adult.csv.  Prints one line for each release: the half, q, stars, CPU seconds
+of the method (kernels on disk), without the bound of the table that ``incrowd`` reports beside.
+Coins are those of the operating system: figures differ from run to run.
+"""
+
+import argparse
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from incrowd.errors import OutOfScopeError
+from incrowd.run.entropy import numbers, shuffled
+from incrowd.solvers.base import Context
+from incrowd.veil.coins import tossed
+from incrowd.veil.lists import made
+from incrowd.veil.matching import bits_of_lots, cheapest
+
+
+def codes_of(table: pl.DataFrame) -> np.ndarray:
+    """Return codes in the order of the texts."""
+    columns = [np.unique(table[name].to_numpy(), return_inverse=True)[1] for name in table.columns]
+    return np.array(columns).T.astype(np.int64)
+
+
+def pairs(rows: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Say which groups have two rows."""
+    return np.bincount(group) >= 2
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--q", type=Fraction, default=Fraction("0.05"))
+    parser.add_argument("--times", type=int, default=6)
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--method", default="simplex-matching")
+    asked = parser.parse_args()
+    table = pl.read_csv(asked.data / "adult.csv", separator=";", infer_schema=False)
+    shares = []
+    for turn in range(asked.times):
+        mixed = table.sample(fraction=1, shuffle=True, seed=11 + turn // 2)
+        half = mixed.height // 2
+        codes = codes_of(mixed[half:] if turn % 2 else mixed[:half])[: asked.rows]
+        veiled = tossed(len(codes), [asked.q] * codes.shape[1])
+        veiled[shuffled(len(codes))[:2]] = True
+        weights = np.ones(codes.shape[1], np.int64)
+        most = np.uint64((1 << bits_of_lots(*codes.shape)) - 1)
+        lots = (numbers(codes.size) & most).astype(np.int64).reshape(codes.shape)
+        started = time.process_time()
+        try:
+            if asked.method == "simplex-matching":
+                classes = cheapest(codes, veiled, weights, lots, Context())
+            else:
+                classes = made(codes, veiled, weights, pairs)
+        except OutOfScopeError as error:
+            print(f"| {turn} | {float(asked.q)} | {error} |", flush=True)
+            continue
+        spent = time.process_time() - started
+        stars = classes.hidden[classes.of_row].mean()
+        shares.append(stars)
+        print(f"| {turn} | {float(asked.q)} | {stars:.2%} | {spent:.1f} |", flush=True)
+    if shares:
+        print(f"mean of {len(shares)}: {np.mean(shares):.2%}")
+
+
+if __name__ == "__main__":
+    main()
