@@ -85,4 +85,5 @@ def require_no_set(others: Floats, price: Floats, own: float, k: int) -> None:
                 break  # the least of those from here on
             x = left[first]
             more = square + float(others[x] @ others[x])
-            todo.append((a + 1, total + others[x], more, paid + price[x], left[first + 1 :]))
+            due = paid + float(price[x])
+            todo.append((a + 1, total + others[x], more, due, left[first + 1 :]))

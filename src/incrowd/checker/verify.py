@@ -121,7 +121,8 @@ def compared(
     aside = spent(dropped, ladders)
     sensitive = secrets_of(before, after, origin, roles, models)
     rest: Any = {"origin": origin, "sensitive": sensitive, "models": models, "ranges": ranges}
-    classes = recheck(*text, ladders, least_size(models), cost - left.paid(aside), **rest)
+    paid, k = cost - left.paid(aside), least_size(models)
+    classes = recheck(text[0], text[1], ladders, k, paid, **rest)
     wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy()[: len(classes)])
     require_none(wrong, "its class is not the one stated")
     known = combinations.counted(proof, text[1], models, sensitive, ranges)
