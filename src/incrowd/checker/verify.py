@@ -113,15 +113,15 @@ def compared(
     before, origin, dropped = left[:3]
     qi, safe = roles["qi"], facts.get("spreadsheet_safe") is True
     require_columns(before, after, origin, roles, safe)
-    text: Any = [pl.DataFrame([files.as_text(frame[c]) for c in qi]) for frame in (before, after)]
+    text = [pl.DataFrame([files.as_text(frame[c]) for c in qi]) for frame in (before, after)]
     text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
     ladders, ranges, costs = ladders_of(proof, qi)
     if "averaged" in facts:
         return averages.compared(text, (before, after), origin, proof, (ladders, costs))
     aside = spent(dropped, ladders)
     sensitive = secrets_of(before, after, origin, roles, models)
-    rest: Any = {"origin": origin, "sensitive": sensitive, "models": models, "ranges": ranges}
-    classes = recheck(*text, ladders, least_size(models), cost - left.paid(aside), **rest)
+    by: Any = {"origin": origin, "sensitive": sensitive, "models": models, "ranges": ranges}
+    classes = recheck(text[0], text[1], ladders, least_size(models), cost - left.paid(aside), **by)
     wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy()[: len(classes)])
     require_none(wrong, "its class is not the one stated")
     known = combinations.counted(proof, text[1], models, sensitive, ranges)
