@@ -1,7 +1,7 @@
 """What a release of a million rows of a database takes: CPU seconds and peak memory, by kind.
 
-``python benchmarks/databases.py [ROWS [KIND…]]`` makes a table of random visits and writes it as
-CSV, to a SQLite and a DuckDB file and to a PostgreSQL that it starts in a temporary folder (Debian's server;
+``python benchmarks/databases.py [ROWS [KIND…]]`` makes random visits and writes them as CSV, to a
+SQLite and a DuckDB file and to a PostgreSQL that it starts in a temporary folder (Debian's server;
 left out where there is none).  Of each it makes a release of the same kind with ``incrowd
 anonymize`` in a process of its own, whose CPU time and peak memory are told; a server's own are not
 among them.
@@ -21,7 +21,7 @@ import polars as pl
 from incrowd.tables import Edit, open_table, write
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-import databases
+import databases  # pyright: ignore[reportMissingImports]
 
 ASKED = ["-k", "5", "--qi", "age,sex,region", "--sensitive", "illness", "--keep", "note", "-q"]
 
@@ -44,10 +44,10 @@ def visits(rows: int) -> pl.DataFrame:
 @contextmanager
 def postgres() -> Iterator[str | None]:
     """Start a PostgreSQL as the tests do; None where there is none."""
-    if databases.binaries() is None:
+    if databases.binaries() is None:  # pyright: ignore[reportAttributeAccessIssue]
         yield None
         return
-    made = databases.postgres.__wrapped__()  # pyright: ignore[reportFunctionMemberAccess]
+    made = databases.postgres.__wrapped__()  # pyright: ignore
     address = next(made)
     try:
         yield address
@@ -79,7 +79,7 @@ def main() -> None:
         pairs = {kind: (f"{place}/visits", f"{place}/release") for kind, place in places.items()}
         if server is not None:
             base, _, query = server.partition("?")
-            pairs["PostgreSQL"] = tuple(f"{base}/{n}?{query}" for n in ("visits", "release"))
+            pairs["PostgreSQL"] = f"{base}/visits?{query}", f"{base}/release?{query}"
         asked = sys.argv[2:] or list(kinds | pairs)
         kinds, pairs = ({k: some[k] for k in some if k in asked} for some in (kinds, pairs))
         source = open_table(first)

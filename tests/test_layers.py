@@ -20,7 +20,7 @@ LAYERS = (
     "bounds encoding",
     "solvers",
     "driver",
-    "combinations constraints deletion persons",
+    "averages combinations constraints deletion persons",
     "veil",
     "published",
     "proof report",

@@ -174,7 +174,7 @@ ASKED: list[tuple[dict[str, Any], Callable[[list[int], list[int]], bool]]] = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "definition"), ASKED, ids=lambda x: str(x)[:40])
+@pytest.mark.parametrize(("asked", "definition"), ASKED, ids=[str(asked) for asked, _ in ASKED])
 @settings(max_examples=12, deadline=None)
 @given(given_=visits(), method=st.sampled_from(["subset-dp", "engine", "mondrian"]))
 def test_releases_are_lawful_and_bounds_hold(

@@ -142,7 +142,7 @@ def test_keys_that_are_none(folder: Path) -> None:
     for text in ("00" * 31, "zz" * 32, ""):
         (folder / "key").write_text(text)
         (folder / "key").chmod(0o600)
-        with pytest.raises(InputError, match="no key of 32 bytes"):
+        with pytest.raises(InputError, match="not a key of 32 bytes"):
             ic.anonymize("in.csv", **asked, pseudonym={"pid": "key"})
     with pytest.raises(InputError, match="cannot be made"):
         ic.anonymize("in.csv", **asked, pseudonym={"pid": "nowhere/key"})

@@ -244,7 +244,7 @@ def test_numbers_are_exact_and_missing_ones_stay_apart() -> None:
         ("range:most=-1", "above 0"),
         ("range:most=x", "not a number"),
         ("range:cost=stars", "width or values"),
-        ("range:round=5,round=6", "no option"),
+        ("range:round=5,round=6", "not an option"),
         ("range:order=nowhere.txt", "no hierarchy file"),
     ],
 )

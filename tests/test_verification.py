@@ -183,7 +183,7 @@ NO = [
     (lambda: made().with_columns(name=pl.lit("A")), "should not have: 'name'"),
     (lambda: spoiled("ill", 0, "SECRET"), "the columns 'ill' are not the original ones"),
     (lambda: spoiled("zip", 0, "SECRET"), "column 'zip', released row 1: the cell is neither"),
-    (lambda: PEOPLE.drop("name"), r"smallest class has 1 rows, fewer than k = 2 \(2 of 3 "),
+    (lambda: PEOPLE.drop("name"), r"smallest class has 1 row, fewer than k = 2 \(2 of 3 "),
     (
         lambda: pl.DataFrame({"age": ["40"] * 4, "zip": ["2"] * 4, "ill": ["x", "y", "x", "y"]}),
         "3 original rows have no released row of their own",

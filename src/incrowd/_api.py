@@ -1,9 +1,13 @@
 """The front door: table → instance → solve → release; wiring only."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from incrowd.averages.of_table import encoded as encoded_averages
+from incrowd.averages.of_table import released as released_averages
+from incrowd.averages.of_table import require_averaging, rules_of
 from incrowd.combinations.solving import released as released_protecting
 from incrowd.constraints.capped import solve_capped
 from incrowd.constraints.plan import is_constrained, plan_of
@@ -16,6 +20,7 @@ from incrowd.errors import InputError
 from incrowd.existing.ends import ends_beyond
 from incrowd.existing.of_table import extended
 from incrowd.existing.of_table import require_servable as require_extendable
+from incrowd.hierarchy.averages import Averages
 from incrowd.persons.records import solve_records
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTION, OPTIONS, Policy
@@ -112,7 +117,7 @@ def release_of(
 
 
 def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> Release:
-    start = begun(source, policy, tell, stop)
+    start = begun(source, policy, tell, stop, averages=True)
     source = start.table.source
     table, rows, units = start.table, 0, 0
     if policy.suppress_rows and source.rows:  # a table without rows breaks nothing
@@ -123,9 +128,11 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
     keys = {name: key_in(file) for name, file in policy.pseudonym.items()}
     further: dict[str, int] = {}
     context = replace(start.context, listener=noting(further, start.context.listener))
-    veil = deleted = protected = None
+    veil = deleted = averaged = protected = None
     with interruptible(context.stop):
-        if policy.delete_rows is not None and source.rows:
+        if start.rules:
+            solved, averaged = released_averages(table, policy, start.rules, context)
+        elif policy.delete_rows is not None and source.rows:
             asked = policy.delete_rows, start.method, context
             table, solved, deleted = released_deleting(table, *asked)
             units = deleted.units
@@ -140,11 +147,13 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
     published = table.roles.published(source.columns)
     # the order that a seed gives comes from all cells, those that a veil hides too
     order = shuffled(table, policy.order, policy.seed if veil is None else None)
+    if averaged is None:
+        edit = edit_for(table, solved.solution, published, order)
+    else:
+        edit = averaged.edit(published, order)
     release = Release(
         coded=table,
-        edit=with_pseudonyms(
-            edit_for(table, solved.solution, published, order), table.source, keys
-        ),
+        edit=with_pseudonyms(edit, table.source, keys),
         policy=policy,
         cost_units=cost,
         bound_units=bound,
@@ -158,6 +167,7 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
         suppressed_units=units,
         veil=veil,
         deleted=deleted,
+        averaged=averaged,
         protected=protected,
     )
     _ = release.class_of_row  # the independent re-check: raises unless all is as claimed
@@ -172,11 +182,13 @@ class Start:
     ----------
     method: ``"auto"``, a method's id, or a solver, its reductions set.
     context: seed and stop of the search; its events reach the user in his units.
+    rules: of the columns whose averages are published.
     """
 
     table: Coded
     method: str | Solver
     context: Context
+    rules: Mapping[str, Averages] = field(default_factory=dict)
 
 
 def begun(
@@ -185,10 +197,16 @@ def begun(
     listener: Listener = silent,
     stop: Stop | None = None,
     existing: Source | None = None,
+    *,
+    averages: bool = False,
 ) -> Start:
     """Begin a run, as all do that search a table: give roles, encode, and say with what to search.
 
     Ranges reach to the ends of those that an earlier release (``existing``) shows.
+
+    Parameters
+    ----------
+    averages: whether columns may be averaged; else they are refused.
 
     Raises
     ------
@@ -196,12 +214,14 @@ def begun(
     """
     stop = stop or Stop(policy.time_limit, policy.gap, policy.spend)
     listener(Event(ENCODING))
+    rules = rules_of(policy) if averages else {}
+    require_averaging(policy, rules)
     source = derived(source, policy.derive, policy.na)
     beyond = None if existing is None else ends_beyond(source, existing, policy)
-    table = coded(source, policy, beyond)
+    table = encoded_averages(source, policy, rules) if rules else coded(source, policy, beyond)
     told = in_user_units(listener, table.instance.scale)
-    method = configured(policy.method, policy.reductions)
-    return Start(table, method, Context(policy.search_seed, stop, told))
+    method = policy.method if rules else configured(policy.method, policy.reductions)
+    return Start(table, method, Context(policy.search_seed, stop, told), rules)
 
 
 def searched(table: Coded, policy: Policy, method: str | Solver, context: Context) -> Solved:

@@ -8,7 +8,8 @@ the table.  Row and column are named, a file's line, or a cell's form (letters a
     ├── InputError            the table, a file or an argument is wrong            exit 2
     │   ├── HierarchyError    a hierarchy is broken or does not fit the table
     │   │   └── LackingError  it lacks values of the table
-    │   │       └── UnorderedError  they have no place in a column's order
+    │   │       ├── UnorderedError  they have no place in a column's order
+    │   │       └── UnnumberedError  they are no numbers
     │   ├── OutOfScopeError   the chosen method does not serve this table or model
     │   └── MissingExtraError an optional package is not installed
     ├── NoLawfulReleaseError  no release can obey the model                        exit 1
@@ -69,7 +70,24 @@ class UnorderedError(LackingError):
             f"{'has' if one else 'have'} no place in its order{first}; allowed are numbers like "
             "35, -4 or 12.50, or dates like 2021-03-15, of one kind in the whole column (only "
             "numbers where ends are rounded), or the values that a file lists (range:order=FILE); "
-            "leave missing ones empty",
+            "leave missing ones empty, or name what stands for them, such as NaN (--na NaN)",
+        )
+
+
+class UnnumberedError(LackingError):
+    """Values of a column that is to be averaged are no numbers; ``origin`` is the rule."""
+
+    def __init__(
+        self, column: str, absent: Sequence[str], origin: str, row: int | None = None
+    ) -> None:
+        super().__init__(column, absent, origin, row)
+        one = len(absent) == 1
+        first = "" if row is None else f", {'in' if one else 'the first in'} row {row}"
+        self.args = (
+            f"column {column!r}, {origin}: {len(absent):,} value{' is' if one else 's are'} no "
+            f"number{'' if one else 's'}{first}; allowed are numbers like 35, -4 or 12.50, and "
+            "neither NaN nor infinity; leave missing ones empty, or name what stands for them "
+            "(--na NaN)",
         )
 
 

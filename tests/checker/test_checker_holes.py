@@ -128,7 +128,7 @@ def test_distances_of_nothing(tmp_path: Path) -> None:
     bundle.facts["pricing"] = []
     model = next(m for m in bundle.facts["models"] if m["model"] == "t-closeness")
     model["matrix"] = [["0"] * len(row) for row in model["matrix"]]
-    assert "no fractions of the largest" in str(verdict_of(bundle, tmp_path).reason)
+    assert "not fractions of the largest" in str(verdict_of(bundle, tmp_path).reason)
 
 
 def test_missing_cells_of_which_there_are_less_than_none(tmp_path: Path) -> None:

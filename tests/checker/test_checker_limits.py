@@ -95,7 +95,7 @@ LONG: dict[str, tuple[str, Callable[[Bundle], Any], str]] = {
     "levels of a hierarchy of values": (
         "t, tree",
         lambda b: b.facts["models"][-1].update(levels=b.facts["models"][-1]["levels"] * 99),
-        "no hierarchy",
+        "not a hierarchy",
     ),
 }  # fmt: skip
 

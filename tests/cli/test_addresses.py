@@ -101,7 +101,7 @@ def test_what_is_refused(people: str, tmp_path: Path) -> None:
     csv.write_text("a\n1\n1\n")
     cases = {
         "is the input itself": (people, "--table", "people", "-o", whole, "--replace"),
-        "is no address": (csv, "--table", "t", "-o", tmp_path / "o.csv"),
+        "is not the address": (csv, "--table", "t", "-o", tmp_path / "o.csv"),
         "--replace goes with": (csv, "-o", tmp_path / "o.csv", "--replace"),
         "--proof needs files": (whole, "-o", into, "--proof", tmp_path / "p"),
         "it needs -o FILE": (whole, "-o", into, "--metadata", tmp_path / "m"),

@@ -147,6 +147,7 @@ SHOWN = {
     "release",
     "original",
     "proof",
+    "protect",  # tested in tests/combinations
     "patterns",  # of a release that has no proof
     "as_json",
     "quiet",

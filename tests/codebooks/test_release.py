@@ -261,7 +261,7 @@ def test_verification_says_no(files):
     assert "1 different rows of the release stand there fewer" in verdict(
         {}, f"{header}\n{first}\n"
     )
-    assert "no pattern of the file" in verdict({}, text + "33,f,x\n" * 20)
+    assert "not patterns of the file" in verdict({}, text + "33,f,x\n" * 20)
     original = ("--original", str(folder / "t.csv"), "--hierarchy", "age=interval:10")
     assert "of no row of the original" in verdict({}, text + f"{first}\n" * 900, *original)
     assert "of no row" in verdict({}, text, *original[:2])  # without the hierarchy

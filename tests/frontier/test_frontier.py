@@ -187,8 +187,6 @@ def test_what_cannot_be():
         ic.frontier(frame, [0, 2])
     with pytest.raises(OutOfScopeError, match="linked rows"):
         ic.frontier(frame, [2], person="job", pseudonym="job")
-    with pytest.raises(InputError, match="seed cannot be given beside it"):
-        ic.frontier(frame, [2], policy=ic.Policy(), seed=1)
     with pytest.raises(TypeError, match=r"frontier\(\) .*no_such"):
         ic.frontier(frame, [2], no_such=1)
 

@@ -142,6 +142,35 @@ def test_first_characters() -> None:
         paths(parse("keep:3"), ["E11.9", "E11.8", "E11*"])
 
 
+def test_rounding() -> None:
+    """Tests multiples of two steps, halves away from zero, decimals, and numbers beyond doubles."""
+    assert paths(parse("round:5,10"), ["32.5", "32", "-2.5", "0", "47", None]) == [
+        ("-2.5", "-5±2.5", "-10±5", "*"),
+        ("0", "0±2.5", "0±5", "*"),
+        ("32", "30±2.5", "30±5", "*"),
+        ("32.5", "35±2.5", "40±5", "*"),
+        ("47", "45±2.5", "50±5", "*"),
+        (None, None, None, "*"),
+    ]
+    big = str(2**63 + 1)
+    assert [path[1] for path in paths(parse("round:2"), [big])] == [f"{2**63 + 2}±1"]
+    with pytest.raises(HierarchyError, match="1 value is not a number"):
+        paths(parse("round:5"), ["3", "x"])
+
+
+def test_top_and_bottom_codes() -> None:
+    """Tests both ends at once; what lies between stays."""
+    assert paths(parse("codes:<18,90+"), ["17", "18", "89.5", "90", "101", None]) == [
+        ("17", "<18", "*"),
+        ("18", "18", "*"),
+        ("89.5", "89.5", "*"),
+        ("90", "90+", "*"),
+        ("101", "90+", "*"),
+        (None, None, "*"),
+    ]
+    assert [path[1] for path in paths(parse("codes:<0"), ["-1", "0"])] == ["<0", "0"]
+
+
 def test_bands() -> None:
     """Tests unequal bands of two levels, open at one end; decimals; top and bottom codes."""
     assert paths(parse("bands:0,1,5,18,65+/0,18,65+"), ["0", "4", None, "17", "64", "90"]) == [
@@ -248,6 +277,7 @@ def test_parse(tmp_path: Path) -> None:
     assert parse("h.csv", tmp_path) == HierarchyFile(tmp_path / "h.csv")
     assert parse("./date", tmp_path) == HierarchyFile(tmp_path / "date")
     rules = ("keep:1,3", "bands:<0,18,65+/18+", "bands:90+", "date:format=%d/%m/%Y|%d.%m.%Y,year")
+    rules += ("round:5,10", "round:0.5", "codes:<18,90+", "codes:90+", "codes:<-1.5")
     for text in ("interval:5,10", "prefix:1,2", "date", "date:year", "none", *rules):
         assert str(parse(text)) == text
 
@@ -269,6 +299,12 @@ def test_parse(tmp_path: Path) -> None:
         ("interval:5,12", r"multiple of the one before, but 12 follows 5; try 10"),
         ("interval:10,5", r"multiple"),
         ("interval:5,5", r"multiple"),
+        ("round", r"positive numbers: round:5,10"),
+        ("round:5,12", r"multiple of the one before, but 12 follows 5; try 10"),
+        ("round:x", r"'x' is not a number"),
+        ("codes:90", r"write codes:<18, codes:90\+ or codes:<18,90\+"),
+        ("codes:", r"write codes"),
+        ("codes:<90,18+", r"rising"),
         ("prefix", r"rising numbers"),
         ("prefix:2,1", r"rising numbers"),
         ("prefix:0", r"rising numbers"),

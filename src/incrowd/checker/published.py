@@ -94,7 +94,7 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
         "optimal": facts["cost"] == facts["bound"],
         "gap": gap_of(facts["cost"], facts["bound"]),
         "suppressed_rows": facts.get("suppressed_rows", 0),
-        **{name: facts[name] for name in ("delete_rows", "deleted_rows") if name in facts},
+        **{n: facts[n] for n in ("delete_rows", "deleted_rows", "averaged") if n in facts},
         **{name: facts[name] for name in ("version", "incrowd", "scale", "cost", "bound")},
     }
     require(isinstance(stated, Mapping), "the statement is no JSON object")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.checker import combinations, crowds, files, inequality, oddsets
+from incrowd.checker import averages, combinations, crowds, files, inequality, oddsets
 from incrowd.checker.costs import ladders_of
 from incrowd.checker.deleted import kept
 from incrowd.checker.delimited import Reading
@@ -116,12 +116,12 @@ def compared(
     text = [pl.DataFrame([files.as_text(frame[c]) for c in qi]) for frame in (before, after)]
     text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
     ladders, ranges, costs = ladders_of(proof, qi)
+    if "averaged" in facts:
+        return averages.compared(text, (before, after), origin, proof, (ladders, costs))
     aside = spent(dropped, ladders)
-    paid = left.paid(aside)
     sensitive = secrets_of(before, after, origin, roles, models)
-    rest: dict[str, Any] = {"origin": origin, "sensitive": sensitive, "models": models}
-    rest["ranges"] = ranges
-    classes = recheck(text[0], text[1], ladders, least_size(models), cost - paid, **rest)
+    by: Any = {"origin": origin, "sensitive": sensitive, "models": models, "ranges": ranges}
+    classes = recheck(text[0], text[1], ladders, least_size(models), cost - left.paid(aside), **by)
     wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy()[: len(classes)])
     require_none(wrong, "its class is not the one stated")
     known = combinations.counted(proof, text[1], models, sensitive, ranges)

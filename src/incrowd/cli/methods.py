@@ -8,6 +8,7 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json
 
 if TYPE_CHECKING:
+    from incrowd.averages.catalog import Averaging
     from incrowd.solvers.base import Scope, Solver
 
 
@@ -15,32 +16,39 @@ if TYPE_CHECKING:
 @options.json_option
 def methods(as_json: bool) -> None:
     """List every solver, its guarantee and its source; each is a value of --method."""
+    from incrowd.averages.catalog import METHODS
     from incrowd.solvers.catalog import SOLVERS, aliases_of, deletes
 
     if as_json:
         found = [record(solver) | {"deletes": deletes(solver)} for solver in SOLVERS]
-        print_json({"methods": found})
+        print_json({"methods": found, "averaging": [record(method) for method in METHODS]})
         return
     for solver in SOLVERS:
         also = "".join(f", also {alias}" for alias in aliases_of(solver))
         number = deletes(solver)
         gone = f"; deletes {number} (--delete-rows)" if number else ""
         click.echo(f"{solver.id}{also}\n    {in_words(solver)}{gone}\n    {solver.source}")
+    click.echo("\nFor columns whose averages are published (--hierarchy COL=mean):")
+    for method in METHODS:
+        words = f"{guarantee_in_words(method.guarantee)}; {size_limit(method.scope) or 'any table'}"
+        click.echo(f"{method.id}\n    {words}\n    {method.source}")
 
 
-def record(solver: "Solver") -> dict[str, Any]:
+def record(solver: "Solver | Averaging") -> dict[str, Any]:
     """Return a solver as plain data."""
     from incrowd.solvers.catalog import aliases_of, has_reductions
 
+    known: Any = solver
     return {
         "id": solver.id,
-        "aliases": aliases_of(solver),
+        "aliases": aliases_of(known),
         "guarantee": solver.guarantee,
         "models": list(solver.scope.models),
         "hierarchies": solver.scope.hierarchies,
         "rows": solver.scope.rows,
         "size_limit": size_limit(solver.scope),
-        "reductions": has_reductions(solver),
+        "worst_case_time": solver.scope.time,
+        "reductions": has_reductions(known),
         "source": solver.source,
     }
 
@@ -56,6 +64,8 @@ def in_words(solver: "Solver") -> str:
     limit = size_limit(scope)
     if limit is not None:
         parts.append(f"up to {limit}" if limit[0].isdigit() else limit)
+    if scope.time:
+        parts.append(scope.time)
     return "; ".join(parts)
 
 

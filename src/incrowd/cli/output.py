@@ -62,6 +62,8 @@ def release_record(release: "Release", output: str | None, proof: str | None) ->
     if veil is not None:
         factors = {name: float(factor) for name, factor in veil.factors.items()}
         extra |= {"veil": factors, "veiled_lower_bound": release.veiled_bound}
+    if release.averaged is not None:
+        extra |= {"averages": {a.column: a.rule.stated(a.digits) for a in release.averaged.axes}}
     extra |= {"unchecked": list(release.unchecked)} if release.unchecked else {}
     if release.people is not None:
         extra |= {"people": release.people, "fewest_people": release.fewest_people}

@@ -112,15 +112,23 @@ def answer(facts: Mapping[str, Any]) -> str:
         which += " with deletions"
     return "\n".join(
         (
-            f"yes: {counted(facts['rows'], 'row')}{left_out}, every class lawful, every cell the "
-            f"original one or an ancestor; the cost is {cost}{share}, and no {which} costs less "
-            f"than {bound} ({state})",
+            f"yes: {counted(facts['rows'], 'row')}{left_out}, every class lawful, every cell "
+            f"{cells_of(facts)}; the cost is {cost}{share}, and no {which} costs less than "
+            f"{bound} ({state})",
             f"models   {'; '.join(map(printable, map(in_words, telling(facts['models']))))}",
             f"roles    {roles_in_words(facts['roles'])}",
             f"costs    {prices(facts['costs'])}",
             f"open     {'; '.join(map(printable, facts['not_checked']))}",
         )
     )
+
+
+def cells_of(facts: Mapping[str, Any]) -> str:
+    """Say what a cell may be."""
+    names = ", ".join(map(printable, facts.get("averaged", ())))
+    if not names:
+        return "the original one or an ancestor"
+    return f"of {names} the average of its class, rounded, and every other the original one"
 
 
 def telling(models: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
@@ -146,6 +154,12 @@ def prices(costs: Mapping[str, Mapping[str, str]]) -> str:
         stars.setdefault(known["suppressed"], []).append(printable(column))
     told = [f"{cost} ({', '.join(names)})" for cost, names in stars.items()]
     parts = [f"a suppressed cell {', '.join(stars if len(told) == 1 else told) or 'nothing'}"]
+    averaged = [c for c, known in costs.items() if known["rule"] in ("squares", "distances")]
+    costs = {column: known for column, known in costs.items() if column not in averaged}
+    if averaged:
+        names = ", ".join(map(printable, averaged))
+        told = f"a class its share of the squares (distances for medians) of the column ({names})"
+        return "; ".join([told, *([prices(costs)] if costs else [])])
     ways = {"levels": "that times its level over the height", "listed": "what the proof lists"}
     for rule, way in ways.items():
         names = [printable(column) for column, known in costs.items() if known["rule"] == rule]

@@ -29,7 +29,7 @@ def summary(release: "Release") -> str:
         lines.append(
             ("left out", f"{counted(release.suppressed_rows, 'row')}, each counted as all stars")
         )
-    lines += _deleted(release)
+    lines += [*_deleted(release), *_averaged(release)]
     if release.cost != changed:
         lines.append(("cost", f"{shown(release.cost)} ({release.cost_fraction:.2%} of the most)"))
     if release.k == 1 and len(release.models) == 1 and not release.policy.protect:
@@ -42,7 +42,7 @@ def summary(release: "Release") -> str:
         lines.append(("", f"{shown(bound)}: the {name}, also a lower bound"))
     lines += _veil(release)
     lines.append(("status", _status_in_words(release)))
-    text = "\n".join(f"{name:<9}{fact}" for name, fact in lines)
+    text = "\n".join(f"{name:<8} {fact}" for name, fact in lines)
     return text + "\n" + _columns_in_words(release)
 
 
@@ -64,6 +64,14 @@ def _deleted(release: "Release") -> list[tuple[str, str]]:
         return []
     rows, price = len(release.deleted.rows), shown(release.deleted.price)
     return [("deleted", f"{counted(rows, 'row')} at {price} each, as --delete-rows asks")]
+
+
+def _averaged(release: "Release") -> list[tuple[str, str]]:
+    """Which columns show averages, as each is rounded."""
+    if release.averaged is None:
+        return []
+    told = [f"{printable(axis.column)} ({axis.published})" for axis in release.averaged.axes]
+    return [("averages", f"{', '.join(told)}: of each class, not true of single rows")]
 
 
 def _people(release: "Release") -> list[tuple[str, str]]:

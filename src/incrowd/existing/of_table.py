@@ -22,7 +22,7 @@ from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, Ve
 from incrowd.existing.both import Both, both_of, strangers
 from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints, Joining, count_broken
-from incrowd.existing.told import in_words, told
+from incrowd.existing.told import in_words, require_left, told
 from incrowd.existing.union import union
 from incrowd.hierarchy.labels import WHOLE, ends, labels_by_level, labels_of_spans, places_among
 from incrowd.hierarchy.range_family import RangeFamily
@@ -253,15 +253,6 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
     )
     _ = release.class_of_row  # the independent re-check
     return release
-
-
-def require_left(held: NDArray[np.bool_]) -> None:
-    """Raise where every new row is held back."""
-    if held.all():
-        raise NoLawfulReleaseError(
-            f"each of the {len(held):,} new rows would be told by what its class gains: all are "
-            "held back, and nothing is left to publish; deliver them with others"
-        )
 
 
 def without(table: Coded, held: NDArray[np.bool_]) -> Coded:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
+from incrowd.errors import NoLawfulReleaseError
 from incrowd.tables.base import Edit
 
 Ints = NDArray[np.int64]
@@ -56,3 +57,12 @@ def in_words(found: dict[str, NDArray[np.bool_]], rows: int) -> str | None:
         f"{each} of {rows:,} new rows. --hold-back (hold_back=) leaves such rows out until the "
         "next delivery"
     )
+
+
+def require_left(held: NDArray[np.bool_]) -> None:
+    """Raise where every new row is held back."""
+    if held.all():
+        raise NoLawfulReleaseError(
+            f"each of the {len(held):,} new rows would be told by what its class gains: all are "
+            "held back, and nothing is left to publish; deliver them with others"
+        )

@@ -1,5 +1,6 @@
 """Hierarchies: trees with a monotone cost per node, their sources and their costs."""
 
+from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.bands import Bands
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.costs import Cost, Explicit, Level, Ncp, Stars, parse_cost
@@ -10,15 +11,18 @@ from incrowd.hierarchy.keep import Keep
 from incrowd.hierarchy.ladder import Ladder, Source
 from incrowd.hierarchy.prefix import Prefix
 from incrowd.hierarchy.ranges import Ranges
+from incrowd.hierarchy.rounding import EndCodes, Rounding
 from incrowd.hierarchy.spec import parse
 from incrowd.hierarchy.suppression import Suppression
 from incrowd.hierarchy.tree import STAR, Tree
 
 __all__ = [
     "STAR",
+    "Averages",
     "Bands",
     "Cost",
     "Dates",
+    "EndCodes",
     "Explicit",
     "HierarchyFile",
     "HierarchyRows",
@@ -29,6 +33,7 @@ __all__ = [
     "Ncp",
     "Prefix",
     "Ranges",
+    "Rounding",
     "Source",
     "Stars",
     "Suppression",

@@ -1,26 +1,30 @@
 """Hierarchies as written on the command line and in policy files: ``interval:5,10``, a file …"""
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from incrowd.errors import HierarchyError, did_you_mean
+from incrowd.hierarchy.averages import KINDS, Averages
 from incrowd.hierarchy.bands import Bands
 from incrowd.hierarchy.date import Dates
 from incrowd.hierarchy.file import HierarchyFile
 from incrowd.hierarchy.interval import Intervals
 from incrowd.hierarchy.keep import Keep
 from incrowd.hierarchy.ladder import Source
+from incrowd.hierarchy.missing import sparing
 from incrowd.hierarchy.prefix import Prefix
 from incrowd.hierarchy.ranges import Ranges
+from incrowd.hierarchy.rounding import EndCodes, Rounding
 from incrowd.hierarchy.suppression import Suppression
 
-RULES = ("interval", "bands", "prefix", "keep", "date", "range", "none")
+RULES = ("interval", "bands", "prefix", "keep", "date", "range", "round", "codes", *KINDS, "none")
 ORDERED = re.compile(r"(range:(?:(?!\s*show\s*=)[^,]*,)*\s*order=)([^,]+)")
 """How a range names the file of its order, ahead of its template."""
 ALLOWED = (
-    "allowed are interval:5,10,20, bands:0,18,65+, range, prefix:1,2, keep:1,3, date, none, or a "
-    "file (leaf;level1;…;*)"
+    "allowed are interval:5,10,20, bands:0,18,65+, range, mean, prefix:1,2, keep:1,3, date, none, "
+    "or a file (leaf;level1;…;*)"
 )
 
 
@@ -32,7 +36,9 @@ def parse(text: str, folder: str | Path = ".") -> Source:
     text: ``interval:W1,W2,…`` (widths), ``bands:B1,B2,…+`` (borders), ``prefix:N1,N2,…``
         (characters masked from the end), ``keep:N1,N2,…`` (first characters kept), ``date`` or
         ``date:year,decade`` (see ``Dates``), also ``date:format=%d/%m/%Y``, ``range`` or
-        ``range:round=5,most=20,show={low} to {high}`` (see ``Ranges``), ``none``, or a file's path.
+        ``range:round=5,most=20,show={low} to {high}`` (see ``Ranges``), ``mean``, ``median`` or
+        ``centroid`` (see ``Averages``), ``round:5,10`` (multiples), ``codes:<18,90+`` (top and
+        bottom codes), ``none``, or a file's path.
         A file that is called like a rule is written with its folder: ``./date``.
     folder: where a relative path starts.
 
@@ -56,10 +62,26 @@ def parse(text: str, folder: str | Path = ".") -> Source:
         return Ranges.parse(rest, folder)
     if rule == "bands":
         return Bands.parse(rest)
+    if rule == "round":
+        return Rounding(tuple(_width(part, text) for part in parts))
+    if rule == "codes":
+        return EndCodes.parse(rest)
+    if rule in KINDS:
+        return Averages.parse(rule, rest)
     path = Path(folder) / text.strip()
     if text.strip() and path.is_file():
         return HierarchyFile(path)
     raise HierarchyError(_unknown(text, rule, path))
+
+
+def source_of(spec: "str | Path | Source", marks: Sequence[str]) -> Source:
+    """Return the source that a text names, or the one given; marks of missing values spared.
+
+    Raises
+    ------
+    HierarchyError: neither a rule nor a file.
+    """
+    return sparing(parse(str(spec)) if isinstance(spec, str | Path) else spec, marks)
 
 
 def in_folder(rule: str, folder: str | Path) -> str:

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError, did_you_mean, no_column
+from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import Family, trees_of
 from incrowd.hierarchy.ladder import is_missing
-from incrowd.hierarchy.missing import declared, sparing
-from incrowd.hierarchy.spec import parse
+from incrowd.hierarchy.missing import bare_of, declared
+from incrowd.hierarchy.spec import source_of
 from incrowd.hierarchy.tree import STAR
 from incrowd.measures.figures import (
     ColumnFigures,
@@ -125,7 +126,7 @@ def measure(
     agreed = agreement(codes, table.rows)
     rows, whose = agreed, owners_of(table, named)
     agreed = counting(rows, whose)
-    trees = {c: _source(spec, marks_for(marks, c)) for c, spec in (hierarchies or {}).items()}
+    trees = {c: source_of(spec, marks_for(marks, c)) for c, spec in (hierarchies or {}).items()}
     lost = _columns(known, columns, star, original, {c: trees[c] for c in known if c in trees})
     stars = sum(column.stars for column in lost)
     sizes, number = np.unique(agreed.sizes, return_counts=True)
@@ -275,9 +276,10 @@ def _columns(
     before = open_table(original)
     _known("original", known, before)
     found = []
+    levels = {n: s for n, s in hierarchies.items() if not isinstance(bare_of(s), Averages)}
     for name, column in zip(known, columns, strict=True):
         first = before.encode(name)
-        tree = _tree(name, first, hierarchies[name]) if name in hierarchies else None
+        tree = _tree(name, first, levels[name]) if name in levels else None
         found.append(column_figures(name, column, star, first, tree))
     return found
 
@@ -286,11 +288,6 @@ def _marked(table: Table, name: str, marks: Marks) -> Column:
     """Return a column whose marks of missing values are declared."""
     column = table.encode(name)
     return replace(column, values=declared(column.values, marks_for(marks, name)))
-
-
-def _source(hierarchy: "str | Path | Hierarchy", marks: Sequence[str]) -> "Hierarchy":
-    source = parse(str(hierarchy)) if isinstance(hierarchy, str | Path) else hierarchy
-    return sparing(source, marks)
 
 
 def _tree(name: str, column: Column, source: "Hierarchy") -> Family:

@@ -169,8 +169,8 @@ class Policy:
         {},
         Option(
             "texts by column",
-            "how a column is generalized: `interval:5,10`, `range`, `prefix:1,2`, `date`, `none`, "
-            "or a file with lines `leaf;level1;…;*`",
+            "how a column is generalized: `interval:5,10`, `range`, `mean`, `prefix:1,2`, `date`, "
+            "`none`, or a file with lines `leaf;level1;…;*`",
             "--hierarchy",
             "COL=SPEC",
             file=True,
@@ -504,14 +504,10 @@ class Policy:
         ------
         HierarchyError: a text names neither a rule nor a file.
         """
-        from incrowd.hierarchy.missing import sparing
-        from incrowd.hierarchy.spec import parse
+        from incrowd.hierarchy.spec import source_of
 
-        found = {
-            column: parse(str(spec)) if isinstance(spec, str | Path) else spec
-            for column, spec in self.hierarchies.items()
-        }
-        return {c: sparing(source, marks_for(self.na, c)) for c, source in found.items()}
+        specs = self.hierarchies.items()
+        return {column: source_of(spec, marks_for(self.na, column)) for column, spec in specs}
 
 
 OPTIONS = table_of(Policy)

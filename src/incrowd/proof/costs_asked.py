@@ -10,6 +10,7 @@ import polars as pl
 
 from incrowd.checker.files import Proof
 from incrowd.errors import HierarchyError, InputError
+from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.build import build_trees, weight_of
 from incrowd.hierarchy.file import HierarchyRows
 from incrowd.hierarchy.labels import with_star
@@ -46,6 +47,19 @@ def same_range(proof: Proof, column: str, source: Any) -> bool:
     parts = ("round", "most", "order", "show", *(() if stated["cost"] == STARS else ("cost",)))
     mine = range_of(stated)
     return all(getattr(mine, name) == getattr(bare, name) for name in parts)
+
+
+def averaged_in(proof: Proof) -> tuple[str, ...]:
+    """Return the columns whose cells are averages."""
+    return tuple(proof.facts.get("averaged", ()))
+
+
+def same_average(proof: Proof, column: str, source: Any) -> bool:
+    """Whether a source of hierarchies is the average that a proof states, with its decimals."""
+    stated, bare = stated_of(proof, column).get("average"), bare_of(source)
+    if stated is None or not isinstance(bare, Averages):
+        return False
+    return bare.kind == stated["kind"] and bare.digits in (None, stated["digits"])
 
 
 def rungs_of(proof: Proof, column: str) -> pl.DataFrame:
@@ -92,6 +106,9 @@ def costs_differ(proof: Proof, policy: Policy, by_rule: bool) -> Iterator[str]:
     asked = costs_asked(proof, policy) if by_rule else None
     for column in proof.facts["roles"]["qi"]:
         stated = costs_of(proof, column)
+        if column in averaged_in(proof) and by_rule:
+            yield f"column {column!r}: averages have a cost of their own (leave --cost out)"
+            continue
         rule = stated_of(proof, column).get("range", {}).get("cost")
         if asked is not None and (stated, rule) != asked[column]:
             yield f"column {column!r}: its costs are not those asked for (--cost, --weight)"
@@ -119,6 +136,7 @@ def costs_asked(
     InputError: a cost counts a hierarchy's values, and its file is not given.
     """
     qi, star = proof.facts["roles"]["qi"], proof.facts.get("star", "*")
+    qi = [column for column in qi if column not in averaged_in(proof)]
     values = {column: list(paths_of(proof, column)) for column in qi}
     sources = {column: source_of(proof, policy, column) for column in qi}
     sources = {column: source for column, source in sources.items() if source is not None}

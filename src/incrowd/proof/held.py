@@ -22,6 +22,7 @@ from incrowd.checker.rejection import RejectedError
 from incrowd.constraints.of_release import require_constraints_of
 from incrowd.constraints.plan import require_columns
 from incrowd.errors import VerificationError
+from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.missing import bare_of
 from incrowd.hierarchy.ranges import Ranges
 from incrowd.policy import Policy
@@ -30,7 +31,15 @@ from incrowd.policy.deletion import read
 from incrowd.policy.models import model_of
 from incrowd.privacy.claims import claims_of
 from incrowd.privacy.combination import Combination
-from incrowd.proof.costs_asked import costs_differ, labels_of, paths_of, same_range, stated_of
+from incrowd.proof.costs_asked import (
+    averaged_in,
+    costs_differ,
+    labels_of,
+    paths_of,
+    same_average,
+    same_range,
+    stated_of,
+)
 from incrowd.tables.base import Source, texts
 from incrowd.tables.fewer import FewerRows
 from incrowd.tables.spreadsheet import undone
@@ -203,6 +212,9 @@ def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:
                 require_hierarchy(proof, column, path.read_bytes())
             except RejectedError as no:
                 yield str(no)
+        elif isinstance(bare_of(sources[column]), Averages) or column in averaged_in(proof):
+            if not same_average(proof, column, sources[column]):
+                yield f"column {column!r}: its cells are not as {sources[column]} says"
         elif isinstance(bare_of(sources[column]), Ranges) or "range" in stated_of(proof, column):
             if not same_range(proof, column, sources[column]):
                 yield f"column {column!r}: its hierarchy is not {sources[column]}"
@@ -264,7 +276,10 @@ def in_words(entry: Entry, named: bool = True) -> str:
 def left_open(proof: Proof, policy: Policy, said: Set[str]) -> list[str]:
     """Return what neither the checker nor what is said decides, in words."""
     facts = proof.facts
+    names = listed(averaged_in(proof))
+    averages = [f"what is true of a single row: cells of {names} are averages of their class"]
     found = [
+        *(averages if averaged_in(proof) else ()),
         "whether the original is genuine",
         "whether others know more than the quasi-identifiers",
         "whether the models are enough for the purpose",
@@ -273,6 +288,7 @@ def left_open(proof: Proof, policy: Policy, said: Set[str]) -> list[str]:
         found.append("whether the pseudonyms' key is secret, and what other releases with it link")
     named = [c for c in facts["roles"]["qi"] if c in facts["hierarchies"]]
     named = [c for c in named if "hierarchies" not in said or c not in policy.hierarchies]
+    named = [c for c in named if c not in averaged_in(proof)]
     if named:
         found.append(f"whether the hierarchies of {listed(named)} say what is true (--hierarchy)")
     own = [e["column"] for e in facts["models"] if e.get("distance", "equal") != "equal"]

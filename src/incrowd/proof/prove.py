@@ -20,6 +20,7 @@ from incrowd.privacy.claims import claims_of
 from incrowd.privacy.model import all_of
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
+from incrowd.proof.averaged import write_averages
 from incrowd.proof.certificate import Certificate, certificate
 from incrowd.proof.statement import statement
 from incrowd.proof.writing import Evidence, sha256_of, write_proof
@@ -59,6 +60,10 @@ def prove(
     models, unchecked = claims_of(problem.model, values)
     models = [*models, *combinations_of(release)]
     sizes = {name: len(known) for name, known in values.items()}
+    if release.averaged is not None:
+        evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
+        paths = original, released
+        return write_averages(file, evidence, release, release.averaged, paths)
     if unchecked:  # prices that rest on what nobody can check prove nothing
         checked = all_of([part for part in problem.model.parts if part not in unchecked])
         smaller = Problem(problem.instance, checked)

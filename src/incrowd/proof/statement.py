@@ -44,7 +44,7 @@ def statement(
         "cost": cost,
         **said,
         "suppressed_rows": facts["suppressed_rows"],
-        **{name: facts[name] for name in ("delete_rows", "deleted_rows") if name in facts},
+        **{n: facts[n] for n in ("delete_rows", "deleted_rows", "averaged") if n in facts},
     }
 
 

@@ -95,7 +95,7 @@ def write_proof(
         "ladders.parquet": ladders_table(evidence),
         "sets.parquet": sets_table(evidence),
     }
-    parts = {name: _parquet(table) for name, table in tables.items()}
+    parts = {name: parquet(table) for name, table in tables.items()}
     facts = facts_of(evidence, original, release)
     facts["parts"] = {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()}
     pack(file, facts, parts)
@@ -259,7 +259,8 @@ def sha256_of(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _parquet(table: pl.DataFrame) -> bytes:
+def parquet(table: pl.DataFrame) -> bytes:
+    """Return a table as Parquet."""
     out = io.BytesIO()
     table.write_parquet(out, compression="zstd")
     return out.getvalue()

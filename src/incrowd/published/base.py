@@ -26,6 +26,7 @@ from incrowd.privacy.claims import Claims, claims_of
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.model import Model
 from incrowd.published import cautions
+from incrowd.published.averages import averages_checked, not_verified
 from incrowd.published.cautions import values_by_class
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.published.window import Windows
@@ -37,6 +38,7 @@ from incrowd.text.units import Number, Priced, in_units, shown
 if TYPE_CHECKING:
     import polars as pl
 
+    from incrowd.averages.of_table import Averaged
     from incrowd.combinations.solving import Protected
     from incrowd.deletion.of_table import Deleted
     from incrowd.published.window import Window, Windows
@@ -62,6 +64,7 @@ class Published(Priced):
     suppressed_units: what they count, in that unit: within cost, bound and worst.
     deleted: the rows that were cheaper to delete, where that was asked for; ``source`` is without
         them, and ``suppressed_units`` counts what they cost.
+    averaged: where columns show averages of classes, what is known of these.
     protected: what was asked of combinations of columns, and what is proven.
     veil: what is said of the coins that hid cells beforehand (``incrowd.veil.release.Veil``).
     """
@@ -82,6 +85,7 @@ class Published(Priced):
     suppressed_units: int = 0
     veil: "Veil | None" = None
     deleted: "Deleted | None" = None
+    averaged: "Averaged | None" = None
     protected: "Protected | None" = None
 
     @property
@@ -331,6 +335,7 @@ class Published(Priced):
                 found += cautions.told_by_pairs(self.source, self.roles.qi, replaced, classes)
             found += cautions.repeatable(self.policy)
         found += cautions.of_keys(self.policy)
+        found += cautions.of_averages(self.averaged)
         return tuple(found)
 
     def verify(self) -> bool:
@@ -403,6 +408,8 @@ class Published(Priced):
     def _checked(self, released: "pl.DataFrame") -> NDArray[np.int64]:
         """Hand original and release to the independent checker (its one call site)."""
 
+        if self.averaged is not None:
+            return averages_checked(self, self.averaged, released)
         # numbers for names: a column called "*" or "^a$" has a meaning of its own in polars
         names = {name: str(j) for j, name in enumerate(self.roles.qi)}
         original = labelled(self.source, self.roles.qi)
@@ -424,10 +431,7 @@ class Published(Priced):
             asked = [Crowd(tuple(names[c] for c in x.columns), x.k) for x in self.policy.protect]
             require_crowds(released, asked)
         except RejectedError as error:
-            place = "" if error.row is None else f"row {error.row}, "
-            if error.column is not None:
-                place += f"column {self.roles.qi[int(error.column)]!r}, "
-            raise VerificationError(f"the re-check of the release: {place}{error.reason}") from None
+            raise not_verified(error, self.roles.qi) from None
         self._require_unchecked(classes)
         return classes
 

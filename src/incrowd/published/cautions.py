@@ -1,6 +1,7 @@
 """What a lawful release does not protect from, and the publisher may not have thought of."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,9 @@ from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.cautions import DIVERSITY, pairs, twins
 from incrowd.tables.base import Replacement, Source
 from incrowd.text.missing import marks_for
+
+if TYPE_CHECKING:
+    from incrowd.averages.of_table import Averaged
 
 Ints = NDArray[np.int64]
 
@@ -128,6 +132,16 @@ def of_keys(policy: Policy) -> Iterator[str]:
             f"the pseudonyms of {', '.join(map(repr, kept))} are the same in every release with "
             "this key: whoever has two of them knows which rows are of one person. Each release "
             "is lawful by itself; nothing is said of several together"
+        )
+
+
+def of_averages(averaged: "Averaged | None") -> Iterator[str]:
+    """Yield a caution where cells are averages."""
+    if averaged is not None:
+        names = ", ".join(map(repr, averaged.columns))
+        yield (
+            f"cells of {names} are averages of their class, rounded: they are no longer true of "
+            "the person in the row, and say nothing of how far apart the values of a class are"
         )
 
 

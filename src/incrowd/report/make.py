@@ -11,6 +11,7 @@ from incrowd.report.html import Html, joined, tag
 from incrowd.report.page import Pictures, page
 from incrowd.report.people import people
 from incrowd.report.plots import require_matplotlib
+from incrowd.report.useful import use
 from incrowd.report.view import Inside, View, view_of
 from incrowd.tables.atomic import whole
 
@@ -53,6 +54,7 @@ def internal_report(release: Published, name: str = "release", inside: Inside | 
         attacks(inside),
         public.changes(view, pictures),
         private.lost(view, inside),
+        use(inside, pictures),
         public.columns(view, pictures),
         public.relations(view, pictures),
         private.sensitive(view, inside, pictures),

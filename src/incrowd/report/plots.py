@@ -117,6 +117,16 @@ def bars(
     return figure, ax
 
 
+def plot_histogram(
+    names: Sequence[str], before: Sequence[float], after: Sequence[float]
+) -> "Figure":
+    """Draw the shares of the rows in bins, before and after."""
+    figure, ax = bars(names, after, before)
+    percent(ax.xaxis)
+    labelled(ax, "share of rows")
+    return figure
+
+
 def plot_classes(after: Sequence[Bucket], before: Sequence[Bucket] | None = None) -> "Figure":
     """Draw how many rows are in classes of each size."""
     then = None if before is None else [bucket.rows for bucket in before]

@@ -77,6 +77,8 @@ def asked(view: View) -> Section:
     cost = {
         "level": "A generalized cell costs its level over the height of its hierarchy, a star 1.",
         "stars": "Every changed cell costs 1.",
+        "averages": "A class costs the squares of its values about their mean (distances from "
+        "the median where medians are published), as a share of those of the whole column.",
         "ncp": "A cell costs the share of its column that it may stand for (NCP), a star 1.",
     }.get(view.cost_name, "What a changed cell costs is given by the publisher.")
     body = joined(
@@ -84,6 +86,7 @@ def asked(view: View) -> Section:
             f"The release obeys {names}: every row agrees with at least {view.k - 1:,} others on "
             f"all quasi-identifiers.{left}",
             counted(view),
+            no_longer_true(view) or None,
             *(f"{x}: by its own definition alone; no checker knows it." for x in view.unchecked),
             constraints(view) or None,
             joined(
@@ -95,6 +98,20 @@ def asked(view: View) -> Section:
         alone_table("Columns of the release", ["column", "role", "may become", "weight"], rows, 9),
     )  # fmt: skip
     return Section("asked", "What was asked", body)
+
+
+def no_longer_true(view: View) -> Html:
+    """Which cells are averages."""
+    if not view.averaged:
+        return joined()
+    listed = [joined(", " if i else None, cell_text(c)) for i, c in enumerate(view.averaged)]
+    return joined(
+        "Cells of ",
+        *listed,
+        " are averages of their class, rounded as stated below: they are no "
+        "longer the true values of single rows, and values of one class are less spread than they "
+        "were.",
+    )
 
 
 def counted(view: View) -> str:

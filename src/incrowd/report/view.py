@@ -6,7 +6,7 @@ all, is in ``Inside``; an external report is made from a view without it, so it 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from incrowd.report.counts import class_sizes
 from incrowd.tables.base import Column, Table
 from incrowd.text.units import Number
 
+PUBLIC_RULES = ("interval", "prefix", "date", "bands", "keep", "round", "codes")
 COSTS = ("level", "ncp", "stars")  # others are files or values of the publisher's own
 
 
@@ -115,6 +116,7 @@ class View:
     people: people in the class that has the fewest, where people are counted, else None; in an
         external report what was asked for.
     ownerless: rows left out because they do not say whose they are; in an external report 0.
+    averaged: columns whose cells are averages of classes, with what is published, in words.
     deleted: rows that were cheaper to delete, and what each costs; None where none might be.
     inside: None for an external report.
     """
@@ -145,6 +147,7 @@ class View:
     version: str
     people: int | None = None
     ownerless: int = 0
+    averaged: Mapping[str, str] = field(default_factory=dict)
     deleted: tuple[int, Number] | None = None
     inside: Inside | None = None
 
@@ -194,11 +197,12 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         how={
             name: "never changed" if name in policy.fixed else how(policy.hierarchies.get(name))
             for name in roles.qi
-        },
+        }
+        | averages_of(release),
         linked=tuple(tuple(names) for names in policy.linked),
         caps=len(policy.caps),
         weights={name: str(weight) for name, weight in policy.weights.items()},
-        cost_name=policy.cost if policy.cost in COSTS else "given by the publisher",
+        cost_name=cost_name(release),
         star=policy.star,
         cost=release.cost,
         lower_bound=release.lower_bound,
@@ -211,9 +215,23 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         version=incrowd.__version__,
         people=(release.fewest_people if inside else release.k) if roles.person else None,
         ownerless=release.rows_without_person if inside else 0,
+        averaged=averages_of(release),
         deleted=deletions_of(release),
         inside=inside,
     )
+
+
+def averages_of(release: Published) -> dict[str, str]:
+    """Return the columns whose cells are averages, with what is published of each class."""
+    found = () if release.averaged is None else release.averaged.axes
+    return {axis.column: f"the {axis.published}, of its class" for axis in found}
+
+
+def cost_name(release: Published) -> str:
+    """Return what a changed cell costs: by which rule, where its name tells nothing."""
+    if release.averaged is not None:
+        return "averages"
+    return release.policy.cost if release.policy.cost in COSTS else "given by the publisher"
 
 
 def deletions_of(release: Published) -> tuple[int, Number] | None:
@@ -252,6 +270,8 @@ def how(hierarchy: Any) -> str:
     if hierarchy is None or hierarchy == "none":
         return "suppressed"
     rule = str(hierarchy).partition(":")[0]
-    if isinstance(hierarchy, str) and rule in ("interval", "prefix", "date"):
+    if isinstance(hierarchy, str) and rule in PUBLIC_RULES:
         return f"{hierarchy}, then suppressed"
+    if rule == "range":
+        return "the smallest interval that holds its class"
     return "groups of its own, then suppressed"

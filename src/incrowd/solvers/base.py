@@ -64,12 +64,14 @@ class Scope:
     hierarchies: whether trees higher than 1 are served.
     rows: the number of distinct rows beyond which it refuses for certain, or None.
     size: in words, when a table is too large for it; empty when size alone is no reason.
+    time: in words, what is proven of its running time in the worst case; empty when nothing is.
     """
 
     models: tuple[str, ...] = ("k-anonymity",)
     hierarchies: bool = True
     rows: int | None = None
     size: str = ""
+    time: str = ""
 
 
 @runtime_checkable

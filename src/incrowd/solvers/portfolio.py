@@ -13,6 +13,7 @@ from incrowd.run.events import Event
 from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.engine.engine import Engine
+from incrowd.solvers.matching.pipeline import Effort
 from incrowd.solvers.matching.solver import SimplexMatching
 
 AT_ONCE = 3_000  # distinct rows up to which matching takes a second or so
@@ -88,7 +89,8 @@ def two_anonymous(problem: Problem, context: Context) -> tuple[Outcome, Solver]:
     if distinct > AT_ONCE or stop.gap is not None:
         portfolio.run(Engine(), min(1 + distinct / START, stop.left() / 4))
     if not portfolio.over:
-        portfolio.run(SimplexMatching(), MATCHING_SHARE * stop.left())
+        effort = Effort(to_the_end=stop.gap == 0)
+        portfolio.run(SimplexMatching(effort=effort), MATCHING_SHARE * stop.left())
     if portfolio.best.solution is None or not portfolio.over:
         portfolio.run(Engine())
     return portfolio.outcome(), portfolio.solver

@@ -54,6 +54,7 @@ class SparkRelease(Priced):
     unchecked: tuple[str, ...] = ()  # no independent checker is asked on Spark
     veil: None = None  # a veil is not served
     deleted: None = None  # deleting rows is not served
+    averaged: None = None  # averages are not served
     protected: None = None  # combinations of columns are not served
 
     @property

@@ -16,6 +16,10 @@ from incrowd.errors import OutOfScopeError
 Group = tuple[int, ...]
 MOST_STEPS = 300_000
 """Of the search for covers, before it gives up: some seconds."""
+TOO_MANY = (
+    "simplex-matching with a veil: so many releases cost the same that which of them comes first "
+    "is not proven; use --method consistent"
+)
 
 
 class TornError(Exception):
@@ -66,6 +70,14 @@ def first(columns: Columns) -> dict[int, int]:
     ------
     OutOfScopeError: there are too many to look through.
     """
+    try:
+        return looked_through(columns)
+    except RecursionError:  # a component of thousands of rows
+        raise OutOfScopeError(TOO_MANY) from None
+
+
+def looked_through(columns: Columns) -> dict[int, int]:
+    """Return the same; may recurse too deep."""
     stack = [set(part) for part in within_means(columns)]
     while stack:
         part = stack.pop()
@@ -165,10 +177,7 @@ def cover(columns: Columns, left: set[int], rows: Iterable[int], room: int) -> l
     """Return the cheapest of some columns that hold each row once; None above ``room``."""
     columns.steps += 1
     if columns.steps > MOST_STEPS:
-        raise OutOfScopeError(
-            "simplex-matching with a veil: so many releases cost the same that which of them comes "
-            "first is not proven; use --method consistent"
-        )
+        raise OutOfScopeError(TOO_MANY)
     if set(rows) - columns.at(left).keys():
         return None
     try:

@@ -6,9 +6,9 @@ and triples of least cost (Anshelevich and Karagiozova 2011).
 
 Once the set T of triples is fixed, the rest is minimum-cost perfect matching.  Local search over T
 is exact: an optimal T' is reached by steps that add or remove at most two triples and improve each
-time (explanation, Theorem 7), so the search ends at the optimum after at most (first cost −
-optimum) steps, each over O(n⁶) neighbours.  Costs that are polynomial in n, as numbers of stars
-are, make it polynomial.  For small n.
+time (Theorem 7 of docs/explanation/polynomial.md), so the search ends at the optimum after at most
+(first cost − optimum) steps, each over O(n⁶) neighbours.  Costs that are polynomial in n, as
+numbers of stars are, make it polynomial.  For small n.
 """
 
 from collections.abc import Iterator, Mapping

@@ -16,6 +16,7 @@ from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching import pipeline, separation, walk
 from incrowd.solvers.matching.dual import with_odd_sets
+from incrowd.solvers.matching.emission import merge_sort
 from incrowd.solvers.matching.nodes import FAR, grid_of, pair_cost
 from incrowd.solvers.matching.reduction import (
     any_groups,
@@ -144,8 +145,9 @@ def test_branching_stops() -> None:
     assert branch(groups, cost, 3, [], 6, 1 << 20, 99, Stop()) == (True, None)
 
 
-def test_rounds_end_when_they_stop_paying() -> None:
+def test_rounds_end_when_they_stop_paying(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests gaps that halve, gaps that hardly close, and that a gap of 0 asks for all."""
+    monkeypatch.setattr(pipeline, "QUICK", 0)
     nodes = two_anonymous(from_codes(np.eye(4, dtype=np.int64))[0], 0)
     for gap, slow in ((None, False), (0.0, True)):
         context, start = Context(stop=Stop(gap=gap)), any_groups(nodes)
@@ -157,6 +159,8 @@ def test_rounds_end_when_they_stop_paying() -> None:
         assert run.pays == slow
         run.gaps[-1] = 1
         assert run.pays
+        run.effort = pipeline.Effort(rounds=len(run.gaps))
+        assert not run.pays
 
 
 def test_perfect_matching_is_cheapest() -> None:
@@ -209,3 +213,15 @@ def test_reference_wants_the_simplex_condition() -> None:
     assert not is_simplex(cost)
     with pytest.raises(ValueError, match="simplex"):
         simplex_matching(3, cost)
+
+
+def test_rows_are_sorted_stably_by_falling_price() -> None:
+    """Tests the merge sort of rows beside numpy's, which takes long to compile."""
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 41, 64, 100, 257, 1000):
+        hat = rng.integers(0, 20, n + 5)
+        rows = rng.permutation(n + 5).astype(np.int32)
+        wanted = rows.copy()
+        wanted[:n] = wanted[:n][np.argsort(-hat[wanted[:n]], kind="stable")]
+        merge_sort(rows, n, hat)
+        assert (rows == wanted).all()

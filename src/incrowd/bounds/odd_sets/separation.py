@@ -224,7 +224,7 @@ def search_sets(graph: Any, size: int, found: Any, excess: Any, seed: int) -> in
         over = total + 1 - 1 / graph.modulus
         if proper and over > BROKEN:
             excess[count] = over
-            found[count] = np.sort(member)
+            found[count] = member
             count += 1
     return count
 
@@ -279,7 +279,8 @@ def searched(
     for size in SIZES[modulus]:
         found, excess = np.zeros((starts, size), np.int64), np.zeros(starts)
         n = search_sets(graph, size, found, excess, seed)
-        different, first = np.unique(found[:n], axis=0, return_index=True)
+        # sorted here: numba takes half a second to compile that
+        different, first = np.unique(np.sort(found[:n], axis=1), axis=0, return_index=True)
         names = ((modulus, *s) for s in known[different].tolist())
         seen |= zip(names, excess[first].tolist(), strict=True)
     return seen

@@ -5,10 +5,19 @@ from dataclasses import dataclass
 from incrowd.linear.highs import why_ended
 from incrowd.problem.problem import Problem
 from incrowd.reduce.chain import Level, presolve
-from incrowd.solvers.approx.factor import minimum_factor, pair_costs
-from incrowd.solvers.approx.factors import SIZE, adjacency, from_classes, is_binary, refuse_factor
+from incrowd.solvers.approx.cover import minimum_cover
+from incrowd.solvers.approx.factors import (
+    SIZE,
+    adjacency,
+    from_classes,
+    is_binary,
+    pair_costs,
+    refuse_factor,
+)
 from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.first import first_release
+
+TIME = "O(n³) for n rows in the worst case, by one matching"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +34,7 @@ class Factor12:
 
     id = "factor-1-2"
     guarantee = "2 (3/2 with two values a column)"
-    scope = Scope(models=("2-anonymity",), hierarchies=True, size=SIZE)
+    scope = Scope(models=("2-anonymity",), hierarchies=True, size=SIZE, time=TIME)
     source = "Aggarwal et al. 2005, §5, Theorem 6"
 
     def refuse(self, problem: Problem) -> str | None:
@@ -39,12 +48,12 @@ class Factor12:
         instance = reduced.problem.instance
         if instance.rows < 2:
             return Outcome(None)
-        factor = minimum_factor(pair_costs(instance), 1, 2, context)
+        factor = minimum_cover(pair_costs(instance), context)
         bound = 2 * factor.bound if is_binary(instance) else -(-3 * factor.bound // 2)
         ended = why_ended(factor.finished, context.stop)
-        if factor.tail is None or factor.head is None:
+        if factor.edges is None:
             return Outcome(first_release(problem), bound, ended)
-        near = adjacency(instance.rows, factor.tail, factor.head)
+        near = adjacency(instance.rows, factor.edges)
         solution = reduced.lift(from_classes(instance, stars(near)))
         return Outcome(solution, min(bound, solution.cost), ended)
 

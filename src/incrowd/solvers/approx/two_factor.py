@@ -9,11 +9,21 @@ from incrowd.linear.highs import why_ended
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.reduce.chain import Level, presolve
+from incrowd.solvers.approx.cycle_program import minimum_cycles
 from incrowd.solvers.approx.deletion import class_cost
-from incrowd.solvers.approx.factor import minimum_factor, pair_costs
-from incrowd.solvers.approx.factors import SIZE, adjacency, from_classes, is_binary, refuse_factor
+from incrowd.solvers.approx.factors import (
+    SIZE,
+    adjacency,
+    from_classes,
+    is_binary,
+    pair_costs,
+    refuse_factor,
+)
 from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.first import first_release
+
+BRANCHES = 1_000
+TIME = "polynomial time in the worst case, by matchings of gadgets"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,10 +40,11 @@ class TwoFactor:
     """
 
     reductions: Level = "all"
+    branches: int = BRANCHES  # of an integer program, before matchings take over
 
     id = "two-factor"
     guarantee = "3 (2 with two values a column)"
-    scope = Scope(models=("3-anonymity",), hierarchies=True, size=SIZE)
+    scope = Scope(models=("3-anonymity",), hierarchies=True, size=SIZE, time=TIME)
     source = "Aggarwal et al. 2005, §6, Lemmas 10 and 11"
 
     def refuse(self, problem: Problem) -> str | None:
@@ -47,12 +58,12 @@ class TwoFactor:
         instance = reduced.problem.instance
         if instance.rows < 3:
             return Outcome(None)
-        factor = minimum_factor(pair_costs(instance), 2, 2, context)
+        factor = minimum_cycles(pair_costs(instance), context, self.branches)
         bound = -(-3 * factor.bound // 2) if is_binary(instance) else factor.bound
         ended = why_ended(factor.finished, context.stop)
-        if factor.tail is None or factor.head is None:
+        if factor.edges is None:
             return Outcome(first_release(problem), bound, ended)
-        near = adjacency(instance.rows, factor.tail, factor.head)
+        near = adjacency(instance.rows, factor.edges)
         classes = [part for cycle in cycles(near) for part in cut_cycle(instance, cycle)]
         solution = reduced.lift(from_classes(instance, classes))
         return Outcome(solution, min(bound, solution.cost), ended)

@@ -67,8 +67,9 @@ class Neighbourhood:
     def __init__(self, settings: "ClassBlocks", lifted: Lifted, k: int) -> None:
         self.settings, self.lifted, self.k = settings, lifted, k
         distinct = len(lifted.price)
-        counts = np.zeros(distinct, np.int64)  # those of a block
+        counts = np.full(distinct, 2 * k - 1)  # the most, for which scratch is allocated
         self.problem = PricingProblem.of(lifted.lists, counts, k, lifted.price, lifted.sets)
+        counts[:] = 0  # then those of a block
         self.keys = np.random.default_rng(distinct).integers(1, 2**62, distinct, np.int64)
 
     def enter(self, best: Solution) -> None:

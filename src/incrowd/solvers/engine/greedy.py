@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.kernels.jit import kernel
+from incrowd.kernels.jit import inner_kernel, kernel, lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
 
 
-@kernel
+@inner_kernel
 def free_copies(p: int, pattern: Any, c: Any) -> int:
     """Count the unassigned copies that match p."""
     total = 0
@@ -22,13 +22,16 @@ def free_copies(p: int, pattern: Any, c: Any) -> int:
     return total
 
 
-@kernel
-def sweep_level(begin: int, end: int, k: int, pattern: Any, c: Any) -> None:
-    """Open the patterns begin..end−1, those with most free copies first."""
-    free = np.empty(end - begin, np.int64)
-    for p in range(begin, end):
-        free[p - begin] = free_copies(p, pattern, c)
-    order = np.argsort(-free, kind="mergesort")
+@lean_kernel
+def count_free(begin: int, free: Any, pattern: Any, c: Any) -> None:
+    """Fill in the unassigned copies that match each pattern from ``begin`` on."""
+    for z in range(free.size):
+        free[z] = free_copies(begin + z, pattern, c)
+
+
+@lean_kernel
+def open_level(begin: int, order: Any, free: Any, k: int, pattern: Any, c: Any) -> None:
+    """Open patterns, numbered from ``begin``, in this order, where k copies are free."""
     for o in order:
         if free[o] < k:
             break
@@ -59,6 +62,19 @@ def place_leftovers(k: int, pattern: Any, size: Any, c: Any) -> int:
         if pattern[i] < 0:
             stranded += 1
     return stranded
+
+
+def sweep_level(
+    begin: int, end: int, k: int, pattern: NDArray[np.int64], candidates: Candidates
+) -> None:
+    """Open the patterns begin..end−1, those with most free copies first.
+
+    They are sorted here: numba takes a second and a half to compile a sort.
+    """
+    free = np.empty(max(0, end - begin), np.int64)
+    count_free(begin, free, pattern, candidates)
+    order = np.argsort(-free, kind="stable")
+    open_level(begin, order, free, k, pattern, candidates)
 
 
 def greedy(

@@ -16,7 +16,8 @@ from incrowd.solvers.exact.split_recursion import SplitRecursion
 from incrowd.solvers.exact.submultisets import MOST_DISTINCT, work
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
 
-MOST_KEYS = 100_000_000  # column subsets × distinct rows
+MOST_KEYS = 4_000_000  # column subsets × distinct rows
+MOST_PAIRS = 50_000_000  # of a rare row and another that are compared
 EASY = 5_000_000  # steps of the split recursion
 
 
@@ -46,10 +47,12 @@ class BudgetKernel:
             return other
         instance = problem.instance
         if not instance.plain or any(tree.dearest == 0 for tree in instance.trees):
-            return "it serves suppression, where every star costs; use pattern-milp or engine"
+            return "it serves suppression where stars cost, no ranges; use pattern-milp or engine"
         small = presolve(problem, "all").problem
         if small.instance.distinct << small.instance.columns > MOST_KEYS:
             return f"2^{small.instance.columns} patterns a row are too many; use engine"
+        if len(rare(small)) * small.instance.distinct > MOST_PAIRS:
+            return f"{len(rare(small)):,} rows with too few copies are too many; use engine"
         top = upper(small, Context())
         if top is None or top.cost == 0:
             return None

@@ -48,7 +48,7 @@ class TwoColumns:
         if other is not None:
             return other
         if not problem.instance.plain:
-            return "it serves suppression without hierarchies; use pattern-milp or engine"
+            return "it serves suppression, no hierarchies and no ranges; use pattern-milp or engine"
         instance = presolve(problem, "all").problem.instance
         if instance.columns > 2:
             columns = instance.columns
@@ -137,8 +137,9 @@ class Plan:
 
     @property
     def steps(self) -> int:
-        """Numbers gone through, about."""
-        options = sum(len(self.options(cell)) for cell in range(len(self.count)))
+        """Numbers gone through, at most."""
+        many = self.count
+        options = int(((many + 1) * (many + 2) * (many + 3) // 6).sum())  # shares in four parts
         return (self.k + 1) ** (len(self.open) + 2) * options
 
     def options(self, cell: int) -> list[Shares]:

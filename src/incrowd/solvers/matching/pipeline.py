@@ -8,8 +8,12 @@
    (``master``), priced until no pair or triple violates the duals, and back to 2: as long as
    that pays.
 4. What odd sets leave open is branched on (``branching``), so many times.
+5. What then is still open is settled in polynomial time, without linear programs (``exchange``).
 
-Every bound is the sum of prices and weights in integers, checked by a complete search
+Steps 1 to 4 only make it fast: each is limited by counts (``Effort``), not by the clock, and what
+they leave open goes to step 5, which ends at the optimum.
+
+Every bound of theirs is the sum of prices and weights in integers, checked by a complete search
 (``certificate``).  Whenever time ends: the best lawful groups and the best bound so far.
 """
 
@@ -29,6 +33,7 @@ from incrowd.solvers.matching.certificate import (
     unit_for,
 )
 from incrowd.solvers.matching.dual import plain, slacks_of
+from incrowd.solvers.matching.exchange import cheapest
 from incrowd.solvers.matching.master import Master
 from incrowd.solvers.matching.nodes import FAR, Nodes, costs_of
 from incrowd.solvers.matching.pool import Pool
@@ -39,8 +44,26 @@ from incrowd.solvers.matching.walk import Walker
 
 # rounds of cuts, as a share of all and at least, that must close this share of the open gap
 LATEST, FEWEST, LEAST = 1 / 3, 10, 0.2
-BRANCHES = 300  # looked at, unless all is asked for
 ALL = 1 << 40
+QUICK = 300  # nodes up to which step 5 takes seconds
+MOST = 10_000  # nodes of which all pairs fit into memory
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much the fast steps may do before the exchange of triples takes over.
+
+    Attributes
+    ----------
+    rounds: of cuts, where they pay; 0 leaves all the fast steps out.
+    branches: looked at, and ``patient`` as many where a gap of 0 is asked for.
+    to_the_end: whether the exchange takes over on large tables too, where it may take hours.
+    """
+
+    rounds: int = 10_000
+    branches: int = 300
+    patient: int = 100_000
+    to_the_end: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +95,7 @@ class Run:
     groups: NDArray[np.int32]
     rng: np.random.Generator
     certificate: Certificate
+    effort: Effort = field(default_factory=Effort)
     cost: int = 0
     bound: int = 0
     gaps: list[int] = field(default_factory=list)  # after each round of cuts
@@ -100,12 +124,21 @@ class Run:
 
     @property
     def patient(self) -> bool:
-        """Whether all is asked for, whatever it takes."""
-        return self.context.stop.gap == 0
+        """Whether all is asked for, and the exchange would take longer or know less of ties."""
+        long = self.nodes.size > QUICK or len(self.nodes.grid.extra) > 0
+        return self.context.stop.gap == 0 and long
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether what is left open is for the exchange of triples."""
+        size = self.nodes.size + 3 * len(self.nodes.hosts)
+        return size <= (MOST if self.effort.to_the_end else QUICK)
 
     @property
     def pays(self) -> bool:
         """Whether the latest rounds of cuts have closed enough of the gap to go on."""
+        if len(self.gaps) >= self.effort.rounds:
+            return False
         latest = max(FEWEST, int(LATEST * len(self.gaps)))
         if self.patient or len(self.gaps) <= latest:
             return True
@@ -125,18 +158,39 @@ class Run:
         return Matching(self.groups, self.cost, self.bound, self.certificate, ended)
 
 
-def match(nodes: Nodes, groups: NDArray[np.int32], context: Context) -> Matching:
+def match(
+    nodes: Nodes, groups: NDArray[np.int32], context: Context, effort: Effort | None = None
+) -> Matching:
     """Find the cheapest lawful groups; ``groups`` are any lawful ones."""
+    effort = effort or Effort()
     walker = Walker(nodes.grid, context.seed, stop=context.stop)
     rng = np.random.default_rng(context.seed)
-    run = Run(nodes, walker, context, groups, rng, nothing(nodes.size))
+    run = Run(nodes, walker, context, groups, rng, nothing(nodes.size), effort)
     if not nodes.size or context.stop.now():  # then the nodes are not to be relied on
         return run.matching()
     context.tell("first release", cost=run.cost)
+    if effort.rounds:
+        accelerate(run)
+    if run.hands_over and not run.over:
+        settle(run)
+    return run.matching()
+
+
+def settle(run: Run) -> None:
+    """Step 5."""
+    groups = cheapest(run.nodes, run.groups, run.context)
+    if groups is not None:
+        run.offer(groups)
+        run.bound = run.cost
+
+
+def accelerate(run: Run) -> None:
+    """Steps 1 to 4."""
+    nodes, walker, context = run.nodes, run.walker, run.context
     reach = walker.nearest()
     if walker.cut_short:
-        return run.matching()
-    known = first_arcs(walker, reach, groups)
+        return
+    known = first_arcs(walker, reach, run.groups)
     greedy = greedy_groups(nodes, known[known[:, 1] >= 0])
     if greedy is not None:
         run.offer(greedy)
@@ -147,7 +201,6 @@ def match(nodes: Nodes, groups: NDArray[np.int32], context: Context) -> Matching
         run.offer(whole_cycles(fractional, nodes))
         if not run.over:
             close(run, fractional)
-    return run.matching()
 
 
 def whole_cycles(fractional: Fractional, nodes: Nodes) -> NDArray[np.int32]:
@@ -300,7 +353,7 @@ def branch_out(run: Run) -> None:
         unit = max(1, unit // finer)
     proved, better = branch(
         groups, cost, run.nodes.size, list(certificate.odd_sets), best, unit,
-        np.inf if run.patient else BRANCHES, run.context.stop,
+        run.effort.patient if run.patient else run.effort.branches, run.context.stop,
     )  # fmt: skip
     if better is not None:
         run.offer(groups[better])

@@ -1,4 +1,4 @@
-"""The walk's four searches by going through pairs: for tables with many columns, and for ranges.
+"""The walk's searches by going through pairs: for tables with many columns, and for ranges.
 
 The number of patterns grows exponentially with the columns, the number of pairs does not.  A
 triple of slack < t holds a pair of slack < ⅔·t in lifted prices (Lemma 4c of the explanation), so
@@ -20,7 +20,7 @@ from incrowd.kernels.jit import kernel
 from incrowd.problem.join import join_cost
 from incrowd.solvers.matching.dual import pair_slack, triple_slack
 from incrowd.solvers.matching.emission import put
-from incrowd.solvers.matching.nodes import FAR, bounded_cost, pair_cost, triple_cost
+from incrowd.solvers.matching.nodes import FAR, bounded_cost, triple_cost
 
 
 @kernel
@@ -91,7 +91,10 @@ def scan_neighbors(grid: Any, reach: Any, per: int, blocks: Any, sink: Any, rand
 def scan_below(
     grid: Any, dual: Any, blocks: Any, slack: int, triples: bool, per: int, sink: Any
 ) -> None:
-    """Append groups of slack < ``slack``."""
+    """Append groups of slack < ``slack``, and lower ``sink.state[1]`` to the least of them.
+
+    Nothing is appended, and all are looked at, where ``per`` is 0.
+    """
     of, start, apart, rows, top = blocks
     hat = dual.hat
     unit = dual.unit
@@ -116,9 +119,13 @@ def scan_below(
                 cost = bounded_cost(grid, u, v, room // (2 * unit))
                 if cost == FAR:
                     continue
-                if given < per and pair_slack(grid, dual, u, v, cost) < slack:
-                    put(sink, u, v, -1)
-                    given += 1
+                if given < per or per == 0:
+                    here = pair_slack(grid, dual, u, v, cost)
+                    if here < slack:
+                        sink.state[1] = min(sink.state[1], here)
+                        given += 1
+                        if per:
+                            put(sink, u, v, -1)
                 if triples and 6 * cost * unit < 3 * (hat[u] + hat[v]) + 2 * reserve:
                     third(grid, dual, blocks, u, v, cost, slack, per, sink)
                     if halted(sink.halt):
@@ -129,7 +136,7 @@ def scan_below(
 def third(
     grid: Any, dual: Any, blocks: Any, u: int, v: int, cost: int, slack: int, per: int, sink: Any
 ) -> None:
-    """Append triples of slack < ``slack`` that hold two given nodes, at most ``per``."""
+    """Take triples of slack < ``slack`` with two given nodes: at most ``per``, or the least."""
     of, start, apart, rows, top = blocks
     color = grid.color
     hat = dual.hat
@@ -145,58 +152,9 @@ def third(
                 break
             if w in (u, v) or color[w] == color[u] or color[w] == color[v]:
                 continue
-            if triple_slack(grid, dual, u, v, w, triple_cost(grid, u, v, w)) < slack:
-                if given >= per or not put(sink, u, v, w):
+            here = triple_slack(grid, dual, u, v, w, triple_cost(grid, u, v, w))
+            if here < slack:
+                sink.state[1] = min(sink.state[1], here)
+                if per and (given >= per or not put(sink, u, v, w)):
                     return
                 given += 1
-
-
-@kernel
-def scan_check(grid: Any, dual: Any, blocks: Any, triples: bool, sink: Any) -> None:
-    """Lower ``sink.state[1]`` to the least slack of any group that could have a negative one."""
-    of, start, apart, rows, top = blocks
-    hat = dual.hat
-    unit = dual.unit
-    for i in range(rows.size):
-        if halted(sink.halt):
-            return
-        u = rows[i]
-        a = of[u]
-        for b in range(a, apart.shape[0]):
-            least = 2 * unit * apart[a, b]
-            if hat[u] + top[b] <= least:
-                continue
-            for j in range(max(i + 1, start[b]), start[b + 1]):
-                v = rows[j]
-                room = hat[u] + hat[v]
-                if room <= least or halted(sink.halt):
-                    break
-                if grid.color[u] == grid.color[v]:
-                    continue
-                cost = bounded_cost(grid, u, v, room // (2 * unit))
-                if cost == FAR or 2 * cost * unit >= room:
-                    continue
-                slack = pair_slack(grid, dual, u, v, pair_cost(grid, u, v))
-                sink.state[1] = min(sink.state[1], slack)
-                if triples:
-                    check_third(grid, dual, blocks, u, v, cost, sink)
-
-
-@kernel
-def check_third(grid: Any, dual: Any, blocks: Any, u: int, v: int, cost: int, sink: Any) -> None:
-    """Lower ``sink.state[1]`` to the least slack of any triple with two given nodes."""
-    of, start, apart, rows, top = blocks
-    color = grid.color
-    hat = dual.hat
-    for c in range(apart.shape[0]):
-        least = max(cost, apart[of[u], c], apart[of[v], c])
-        base = 3 * least * dual.unit - hat[u] - hat[v]
-        if base >= top[c]:
-            continue
-        for j in range(start[c], start[c + 1]):
-            w = rows[j]
-            if base >= hat[w]:
-                break
-            if w not in (u, v) and color[w] != color[u] and color[w] != color[v]:
-                slack = triple_slack(grid, dual, u, v, w, triple_cost(grid, u, v, w))
-                sink.state[1] = min(sink.state[1], slack)

@@ -1,6 +1,6 @@
 """The solver values: simplex matching for 2-anonymity, and for 2-diversity."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,8 +10,10 @@ from incrowd.privacy.pricing import DISTINCT
 from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.exact.subset_dp import SubsetDP
-from incrowd.solvers.matching.pipeline import match
+from incrowd.solvers.matching.pipeline import Effort, match
 from incrowd.solvers.matching.reduction import any_groups, two_anonymous, two_diverse
+
+POLYNOMIAL = "polynomial time in the worst case, by exchange of triples"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,11 +22,15 @@ class SimplexMatching:
 
     Serves suppression, column weights and hierarchies: all costs that grow with the class and
     obey cost(u, v) ≤ cost(u, a) + cost(a, v), which all trees with free leaves do.
+
+    ``effort``: how much the fast steps may do before the polynomial algorithm takes over.
     """
+
+    effort: Effort = field(default_factory=Effort)
 
     id = "simplex-matching"
     guarantee = "exact"
-    scope = Scope(models=("2-anonymity",))
+    scope = Scope(models=("2-anonymity",), time=POLYNOMIAL)
     source = (
         "Blocki and Williams 2010, Theorems 1 and 8; Anshelevich and Karagiozova 2011 (simplex "
         "matching); odd-set cuts after Edmonds 1965"
@@ -41,7 +47,7 @@ class SimplexMatching:
 
         instance = problem.instance
         nodes = two_anonymous(instance, context.seed, context.stop)
-        matching = match(nodes, any_groups(nodes), context)
+        matching = match(nodes, any_groups(nodes), context, self.effort)
         certificate = matching.certificate
         price = np.zeros(instance.rows, np.int64)
         price[nodes.copy] = certificate.price
@@ -63,13 +69,16 @@ class TwoDiversity:
     ones are refused.
     """
 
+    effort: Effort = field(default_factory=Effort)
+
     id = "two-diversity"
     guarantee = "exact"
     scope = Scope(
         models=(
             "frequency 2-diversity of one sensitive attribute",
             "disjoint or distinct 2-diversity (small tables)",
-        )
+        ),
+        time=f"{POLYNOMIAL} (frequency 2-diversity)",
     )
     source = "Liang and Yuan 2012, Lemma 2 and Theorem 11"
 
@@ -94,7 +103,7 @@ class TwoDiversity:
             return SubsetDP().run(problem, context)
 
         nodes = two_diverse(problem.instance, attribute)
-        matching = match(nodes, any_groups(nodes), context)
+        matching = match(nodes, any_groups(nodes), context, self.effort)
         return Outcome(nodes.solution(matching.groups), matching.bound, matching.ended)
 
 

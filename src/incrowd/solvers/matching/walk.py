@@ -34,7 +34,6 @@ from incrowd.solvers.matching.nodes import FAR, Grid
 from incrowd.solvers.matching.scan import (
     blocks_apart,
     scan_below,
-    scan_check,
     scan_nearest,
     scan_neighbors,
 )
@@ -308,10 +307,8 @@ class Walker:
             scan_nearest(self.grid, reach, blocks, sink.halt)
         elif mode == NEIGHBORS:
             scan_neighbors(self.grid, reach, per, blocks, sink, self._random)
-        elif mode == EMIT:
+        else:  # to check, all of slack below 0 are looked at and none is kept
             scan_below(self.grid, dual, blocks, slack, triples, per, sink)
-        else:
-            scan_check(self.grid, dual, blocks, triples, sink)
 
 
 def blocks_of(grid: Grid) -> tuple[Any, Any, Any]:

@@ -1,0 +1,220 @@
+"""From a table and a policy to a release that publishes the averages of its classes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from incrowd.averages.axes import Axis, Ints, cost_of, members_of, priced
+from incrowd.averages.bound import prices_of
+from incrowd.averages.catalog import METHODS, Averaging, averaging, chosen
+from incrowd.averages.exact import HansenMukherjee
+from incrowd.averages.strata import Points, points_of, strata_of
+from incrowd.driver.solve import Solved, Status
+from incrowd.encoding.encoded import Coded, coded, locating
+from incrowd.errors import HierarchyError, InputError, NoLawfulReleaseError
+from incrowd.hierarchy.averages import Averages
+from incrowd.hierarchy.build import DEAREST_ROW, weight_of
+from incrowd.hierarchy.missing import bare_of
+from incrowd.policy.base import Policy
+from incrowd.problem.solution import Solution
+from incrowd.solvers.base import Context
+from incrowd.tables.base import Edit, Source
+from incrowd.text.missing import marks_for
+
+FINE = 10**6  # costs are counted to a millionth of a cell
+QUANTUM = 1000  # prices to a thousandth of that
+UNSERVED = ("person", "pseudonym", "l", "t", "models", "veil", "fixed", "linked", "caps")
+UNSERVED += ("suppress_rows", "delete_rows", "reductions", "protect")
+
+
+@dataclass(frozen=True, eq=False)
+class Averaged:
+    """What is known of a release of averages.
+
+    Attributes
+    ----------
+    axes: the averaged columns, with the rounding of each.
+    classes: int64, shape (rows,): the class of each original row, dense numbers from 0.
+    prices: int64, shape (rows,): in units of 1/(scale·QUANTUM), which sum to no more over a class
+        of k rows than it costs; 0 where a stratum varies in one column, whose optimum is known.
+    cost: what the classes cost, exactly, in cells.
+    """
+
+    axes: tuple[Axis, ...]
+    classes: Ints
+    prices: Ints
+    cost: Fraction
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the averaged columns."""
+        return tuple(axis.column for axis in self.axes)
+
+    def edit(self, published: tuple[str, ...], order: Ints | None) -> Edit:
+        """Return what turns the table into its release."""
+        members, rows = members_of(self.classes), len(self.classes)
+        shown = {axis.column: axis.shown(members, rows) for axis in self.axes}
+        return Edit(published, shown, order)
+
+
+def rules_of(policy: Policy) -> dict[str, Averages]:
+    """Return the columns that are to be averaged, with their rules."""
+    found = {column: bare_of(source) for column, source in policy.sources().items()}
+    return {column: rule for column, rule in found.items() if isinstance(rule, Averages)}
+
+
+def require_servable(policy: Policy, rules: Mapping[str, Averages]) -> None:
+    """Raise HierarchyError for what does not go with averages.
+
+    Raises
+    ------
+    InputError: there is no such method.
+    """
+    column, rule = next(iter(rules.items()))
+    asked = [name for name in UNSERVED if getattr(policy, name)]
+    if policy.cost not in ("level", "ncp"):
+        asked.append("cost")
+    if asked:
+        raise HierarchyError(
+            f"column {column!r}: {rule} publishes averages, with which {', '.join(asked)} "
+            f"{'is' if len(asked) == 1 else 'are'} not served; leave that out, or give the column "
+            "a range or a hierarchy with levels"
+        )
+    averaging(_name(policy))
+
+
+def require_averaging(policy: Policy, rules: Mapping[str, Averages]) -> None:
+    """Raise InputError for a method that averages, where nothing is to be averaged."""
+    names = [method.id for method in METHODS]
+    if not rules and isinstance(policy.method, str) and policy.method in names:
+        raise InputError(
+            f"method {policy.method!r} forms classes whose averages are published: say which "
+            "columns are averaged, such as --hierarchy income=mean"
+        )
+
+
+def encoded(source: Source, policy: Policy, rules: Mapping[str, Averages]) -> Coded:
+    """Encode a table of which columns are averaged.
+
+    Raises
+    ------
+    HierarchyError: another quasi-identifier has several values; an averaged column is none.
+    InputError: see ``incrowd.encoding.encoded.coded``.
+    """
+    require_servable(policy, rules)
+    others = {c: spec for c, spec in policy.hierarchies.items() if c not in rules}
+    table = coded(source, replace(policy, hierarchies=others, method="auto"))
+    for column, rule in rules.items():
+        if column not in table.roles.qi:
+            raise HierarchyError(
+                f"column {column!r}: {rule} is for quasi-identifiers, and this is none"
+            )
+    for tree in table.instance.trees:
+        if tree.column not in rules and len(tree.leaves) > 1:
+            raise HierarchyError(
+                f"column {tree.column!r} has several values and is no average, as the "
+                f"quasi-identifier {next(iter(rules))!r} is: columns with averages go with others "
+                "that are averaged too (mean, median, centroid), or not identifying (--keep); or "
+                "give all of them a range or a hierarchy with levels"
+            )
+    instance = table.instance
+    if FINE * sum(tree.dearest for tree in instance.trees) >= DEAREST_ROW:
+        raise HierarchyError("the weights need more digits than fit; use rounder weights")
+    trees = tuple(tree.times(FINE) for tree in instance.trees)
+    return replace(table, instance=replace(instance, trees=trees, scale=instance.scale * FINE))
+
+
+def released(
+    table: Coded, policy: Policy, rules: Mapping[str, Averages], context: Context
+) -> tuple[Solved, Averaged]:
+    """Return the classes of a release, and what is known of it.
+
+    Raises
+    ------
+    UnnumberedError: an averaged column holds what is no number.
+    NoLawfulReleaseError: fewer than k rows lack the same cells.
+    OutOfScopeError: the method does not serve the table.
+    """
+    axes = axes_of(table, policy, rules)
+    asked, rows = averaging(_name(policy)), table.source.rows
+    classes, prices, exact = np.zeros(rows, np.int64), np.zeros(rows, np.int64), Fraction(0)
+    names, count = set(), 0
+    scale = table.instance.scale
+    strata = strata_of(axes, rows) if rows else []
+    require_large(axes, strata, policy.k)
+    for stratum in strata:
+        points = points_of(axes, stratum, policy.k)
+        method = chosen(asked, points)
+        found = method.run(points, context.seed, context.stop)
+        classes[stratum] = found + count
+        count += int(found.max()) + 1
+        names.add(method.id)
+        best = optimum(method, found, points, context)
+        if best is not None:
+            exact += best
+        else:
+            price = prices_of(points, context.seed, context.stop)
+            prices[stratum] = np.floor(price * (scale * QUANTUM))
+    averaged = Averaged(axes, classes, prices, cost_of(axes, members_of(classes)))
+    cost = int(averaged.cost * scale)
+    bound = min(cost, int(exact * scale + Fraction(int(prices.sum()), QUANTUM)))
+    return solved(table, averaged, cost, bound, "+".join(sorted(names)), context), averaged
+
+
+def axes_of(table: Coded, policy: Policy, rules: Mapping[str, Averages]) -> tuple[Axis, ...]:
+    """Return the averaged columns, priced."""
+    axes, weights = [], {}
+    with locating(table.source):
+        for column, rule in rules.items():
+            marks = marks_for(policy.na, column)
+            axes.append(Axis.of(column, table.source.encode(column), rule, marks))
+            weights[column] = weight_of(column, policy.weights.get(column, 1))
+    return priced(axes, weights)
+
+
+def optimum(method: Averaging, found: Ints, points: Points, context: Context) -> Fraction | None:
+    """Return what the cheapest classes of a stratum cost, where that is known."""
+    exact = HansenMukherjee()
+    if exact.refuse(points) is not None:
+        return None
+    best = found if method.id == exact.id else exact.run(points, context.seed, context.stop)
+    if context.stop.now():
+        return None
+    return cost_of(points.axes, [points.rows[member] for member in members_of(best)])
+
+
+def solved(
+    table: Coded, averaged: Averaged, cost: int, bound: int, method: str, context: Context
+) -> Solved:
+    """Return the classes as those of an instance."""
+    of_copy = np.zeros(table.instance.rows, np.int64)
+    of_copy[table.copy_of_row] = averaged.classes
+    solution = Solution.of(table.instance, of_copy)
+    status: Status = "optimal" if bound == cost else "feasible"
+    ended = context.stop.why() if context.stop.now() else "finished"
+    return Solved(solution, cost, bound, status, method or "auto", ended)
+
+
+def require_large(axes: Sequence[Axis], strata: Sequence[Ints], k: int) -> None:
+    """Raise NoLawfulReleaseError unless k rows or more lack the same cells."""
+    for stratum in strata:
+        if len(stratum) >= k:
+            continue
+        lacking = [axis.column for axis in axes if axis.missing[stratum[0]] >= 0]
+        if not lacking and len(strata) == 1:
+            raise NoLawfulReleaseError(
+                f"k = {k} is larger than the table, which has {len(stratum)} rows: nobody in it "
+                f"can hide among {k}; use k ≤ {len(stratum)} or more rows"
+            )
+        which = f"lack {', '.join(map(repr, lacking))} alone" if lacking else "lack nothing"
+        raise NoLawfulReleaseError(
+            f"a missing cell has no average, so rows that lack the same cells are released apart; "
+            f"{len(stratum)} rows {which}, fewer than k = {k}: leave them out, fill the cells, or "
+            "give the columns a range or a hierarchy with levels"
+        )
+
+
+def _name(policy: Policy) -> str:
+    return policy.method if isinstance(policy.method, str) else policy.method.id

@@ -1,0 +1,89 @@
+"""Prices of rows of which averages are published: over a class they sum to no more than it costs.
+
+Two ways, of which one is enough.
+
+*Pairs.*  A class T costs at least Σ d(i, j) / |T| over its pairs, so a row may be priced at half
+the sum of its k − 1 nearest d, over k; for squares and distances.
+
+*Sets of k rows*, for squares.  If no k rows are priced above what they cost as one class, no larger
+class is: its classes of k rows cost (k − 1)/(s − 1) of it on average and hold k/s of its prices.
+Sets are searched depth first, each from its row of the highest price, u.  All others of a set that
+is priced above its cost are nearer to that row than 2k·u, for two rows that are d apart cost d/2.
+Of a rows with centre c, of k, the class costs at least their squares about c and (a/k)·|x − c|² for
+each row x to come.
+Both are proved in docs/explanation/averages.md.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.checker.rejection import require
+
+Floats = NDArray[np.float64]
+MARGIN, FAR = 1e-10, 2e-14  # of doubles: a share, and of the square of the farthest coordinate
+BLOCK = 1 << 22  # pairs of rows looked at together
+MOST_SETS = 1 << 20  # that are looked at from one row
+REASON = "a row's price is too high"
+
+
+def require_cheap(place: Floats, absolute: Sequence[bool], k: int, price: Floats) -> None:
+    """Reject prices that may sum to more than a class of k rows or more costs.
+
+    Parameters
+    ----------
+    place: float64, shape (rows, columns).  absolute: of which columns distances count, not squares.
+    price: float64, shape (rows,).
+    """
+    doubt = FAR * place.shape[1] * (1 + float(np.abs(place).max())) ** 2
+    raised = np.where(price > 0, (price + doubt) * (1 + MARGIN), price)
+    if cheap_by_pairs(place, absolute, k, raised):
+        return
+    require(not any(absolute) and k > 1, REASON)
+    for row in range(len(place)):
+        lower = (raised < raised[row]) | ((raised == raised[row]) & (np.arange(len(place)) < row))
+        apart = ((place - place[row]) ** 2).sum(axis=1)
+        near = np.flatnonzero(lower & (apart < 2 * k * raised[row]))
+        if len(near) >= k - 1:
+            require_no_set(place[near] - place[row], raised[near], float(raised[row]), k)
+
+
+def cheap_by_pairs(place: Floats, absolute: Sequence[bool], k: int, price: Floats) -> bool:
+    """Whether no price is above half what the row's k − 1 nearest are apart from it, over k."""
+    step = max(1, BLOCK // len(place))
+    for first in range(0, len(place), step):
+        block = place[first : first + step]
+        apart = np.zeros((len(block), len(place)))
+        for j, distances in enumerate(absolute):
+            way = np.abs(block[:, j : j + 1] - place[:, j])
+            apart += way if distances else way * way
+        nearest = np.partition(apart, k - 1, axis=1)[:, :k]  # with the row itself, at 0
+        if not (price[first : first + step] <= nearest.sum(axis=1) / (2 * k)).all():
+            return False
+    return True
+
+
+def require_no_set(others: Floats, price: Floats, own: float, k: int) -> None:
+    """Reject k rows priced above their cost: the one at 0 with the price ``own``, and others."""
+    looked = 0
+    todo = [(1, np.zeros(others.shape[1]), 0.0, own, np.arange(len(others)))]
+    while todo:
+        a, total, square, paid, left = todo.pop()
+        looked += 1
+        require(looked < MOST_SETS, "prices are too many to check")
+        base = square - float(total @ total) / a - paid
+        worth = ((others[left] - total / a) ** 2).sum(axis=1) * (a / k) - price[left]
+        ranked = np.argsort(worth, kind="stable")
+        left, worth, rest = left[ranked], worth[ranked], k - a
+        if rest == 1:
+            require(base + worth[0] >= 0, REASON)
+            continue
+        sums = np.cumsum(np.concatenate([[0.0], worth]))
+        for first in range(len(left) - rest + 1):
+            if base + sums[first + rest] - sums[first] >= 0:
+                break  # the least of those from here on
+            x = left[first]
+            more = square + float(others[x] @ others[x])
+            due = paid + float(price[x])
+            todo.append((a + 1, total + others[x], more, due, left[first + 1 :]))

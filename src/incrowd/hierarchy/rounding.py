@@ -1,0 +1,121 @@
+"""Rounding to multiples, and top and bottom codes at once: changes by rule, without noise."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+
+from incrowd.errors import HierarchyError
+from incrowd.hierarchy.interval import number_order, plain, read_numbers
+from incrowd.hierarchy.ladder import Ladder, apart, distinct
+from incrowd.hierarchy.paths import rule_ladder
+from incrowd.hierarchy.ranges import decimal_text
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """Numbers become the nearest multiple of a step, halves away from zero: ``35±2.5``.
+
+    The label says for which numbers it stands, so that no group reads like a value.  Each further
+    step is a multiple of the one before, and rounds what that has rounded.  A missing value becomes
+    ``*`` only.
+    """
+
+    steps: tuple[Decimal, ...]
+
+    def __post_init__(self) -> None:
+        if not self.steps or any(not step.is_finite() or step <= 0 for step in self.steps):
+            raise HierarchyError(f"{self}: steps of rounding are positive numbers: round:5,10")
+        for fine, coarse in pairwise(map(Fraction, self.steps)):
+            if coarse <= fine or coarse % fine:
+                raise HierarchyError(
+                    f"{self}: each step is a multiple of the one before, but {decimal_text(coarse)}"
+                    f" follows {decimal_text(fine)}; try {decimal_text(fine * 2)}"
+                )
+
+    def __str__(self) -> str:
+        return f"round:{','.join(map(plain, self.steps))}"
+
+    def build(self, column: str, values: Sequence[str | None]) -> Ladder:
+        """Return the ladder of the values, sorted by number.
+
+        Raises
+        ------
+        HierarchyError: a value is not a number.
+        """
+        known, missing = distinct(values)
+        known, declared = apart(known)
+        numbers = read_numbers(column, known, str(self))
+        order = number_order(numbers, known)
+        columns = [[known[i] for i in order]]
+        now = [Fraction(numbers[i]) for i in order]
+        for step in map(Fraction, self.steps):
+            now = [nearest(number, step) for number in now]
+            half = decimal_text(step / 2)
+            columns.append([f"{decimal_text(number)}±{half}" for number in now])
+        return rule_ladder(column, str(self), columns, missing, declared)
+
+
+def nearest(number: Fraction, step: Fraction) -> Fraction:
+    """Return the nearest multiple of a step, halves away from zero."""
+    multiple = (2 * abs(number) / step + 1) // 2 * step
+    return multiple if number >= 0 else -multiple
+
+
+@dataclass(frozen=True)
+class EndCodes:
+    """Numbers below ``bottom`` become ``<18``, those from ``top`` on ``90+``; others stay.
+
+    Either may be None.  A missing value becomes ``*`` only.
+    """
+
+    bottom: Decimal | None = None
+    top: Decimal | None = None
+
+    def __post_init__(self) -> None:
+        ends = [end for end in (self.bottom, self.top) if end is not None]
+        if not ends or sorted(ends) != ends:
+            raise HierarchyError(f"{self}: write codes:<18, codes:90+ or codes:<18,90+, rising")
+
+    def __str__(self) -> str:
+        low = None if self.bottom is None else f"<{plain(self.bottom)}"
+        high = None if self.top is None else f"{plain(self.top)}+"
+        return f"codes:{','.join(filter(None, (low, high)))}"
+
+    @classmethod
+    def parse(cls, text: str) -> "EndCodes":
+        """Read ``<18,90+``, which stands behind ``codes:``.
+
+        Raises
+        ------
+        HierarchyError: it is written otherwise.
+        """
+        number = r"-?\d+(?:\.\d+)?"
+        found = re.fullmatch(rf"\s*(?:<({number}))?\s*,?\s*(?:({number})\+)?\s*", text)
+        if found is None:
+            raise HierarchyError(f"'codes:{text}': write codes:<18, codes:90+ or codes:<18,90+")
+        return cls(*(None if end is None else Decimal(end) for end in found.groups()))
+
+    def build(self, column: str, values: Sequence[str | None]) -> Ladder:
+        """Return the ladder of the values, sorted by number.
+
+        Raises
+        ------
+        HierarchyError: a value is not a number.
+        """
+        known, missing = distinct(values)
+        known, declared = apart(known)
+        numbers = read_numbers(column, known, str(self))
+        order = number_order(numbers, known)
+        own = [known[i] for i in order]
+        shown = [self._shown(numbers[i]) or known[i] for i in order]
+        return rule_ladder(column, str(self), [own, shown], missing, declared)
+
+    def _shown(self, number: Decimal | int) -> str | None:
+        if self.bottom is not None and number < self.bottom:
+            return f"<{plain(self.bottom)}"
+        if self.top is not None and number >= self.top:
+            return f"{plain(self.top)}+"
+        return None

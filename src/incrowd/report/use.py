@@ -1,0 +1,188 @@
+"""What analyses say before and after, of columns that ranges or averages have changed.
+
+A range says where a value is: from its least to its greatest end.  The midpoint stands for it where
+one number is needed; and by the ends it is sure between which figures the original's lies.  A star
+may be any value of the column.  An average is a number itself.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.hierarchy.labels import spans_of
+from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.hierarchy.ranges import NUMBERS, number_of
+from incrowd.published.base import Published
+from incrowd.tables.base import replaced
+
+Floats = NDArray[np.float64]
+BINS = 10
+STEPS = 200  # of a search that keeps two thirds each time
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A column in numbers, row by row, where the original has one.
+
+    Attributes
+    ----------
+    rows: int64: which rows of the original.
+    before: float64, shape (rows,).  low, high: likewise, the ends that are published; equal to each
+        other where one number is.
+    averages: whether averages are published: then these are no bounds.
+    """
+
+    rows: NDArray[np.int64]
+    before: Floats
+    low: Floats
+    high: Floats
+    averages: bool = False
+
+    @property
+    def middle(self) -> Floats:
+        """float64, shape (rows,): what an analyst would take."""
+        return (self.low + self.high) / 2
+
+
+def numbers_of(release: Published) -> dict[str, Numbers]:
+    """Return the quasi-identifiers with ranges of numbers, and those that are averaged."""
+    averaged = () if release.averaged is None else release.averaged.columns
+    found: dict[str, Numbers] = {}
+    for tree in release.trees:
+        ranged = isinstance(tree, RangeFamily) and tree.rule["kind"] == NUMBERS
+        if (ranged or tree.column in averaged) and tree.column in release.edit.replacements:
+            column = release.source.encode(tree.column)
+            texts, ids = replaced(column, release.edit.replacements[tree.column])
+            ends = ends_of(tree, texts) if isinstance(tree, RangeFamily) else points(texts)
+            own = points(column.values)
+            known = own[0][column.codes]
+            rows = np.flatnonzero(~np.isnan(known))
+            known, low, high = known[rows], ends[0][ids][rows], ends[1][ids][rows]
+            low = np.where(np.isnan(low), known.min(initial=np.inf), low)  # a star
+            high = np.where(np.isnan(high), known.max(initial=-np.inf), high)
+            found[tree.column] = Numbers(rows, known, low, high, tree.column in averaged)
+    return {name: numbers for name, numbers in found.items() if len(numbers.rows)}
+
+
+def points(texts: tuple[str | None, ...] | list[str | None]) -> tuple[Floats, Floats]:
+    """float64, twice: the number that each text is, NaN for none."""
+    read = [None if text is None else number_of(text) for text in texts]
+    found = np.array([np.nan if x is None else float(x) for x in read])
+    return found, found
+
+
+def ends_of(family: RangeFamily, texts: list[str | None]) -> tuple[Floats, Floats]:
+    """float64, twice: the ends of the interval that each text is; NaN for a star."""
+    low, high = (ends.copy() for ends in points(texts))
+    spans = spans_of(family, texts)
+    for place, text in enumerate(texts):
+        if text in spans:
+            a, b = spans[text]
+            low[place] = float(number_of(family.first[a]) or Fraction(0))
+            high[place] = float(number_of(family.last[b]) or Fraction(0))
+    return low, high
+
+
+def variance_bounds(low: Floats, high: Floats) -> tuple[float, float]:
+    """Return between which figures the variance of numbers in these intervals lies.
+
+    The least is that about the point from which the intervals are least far in all: a convex
+    function of it.  The greatest is no more than the squares of their far ends about any point,
+    least of all, which is convex too.
+    """
+
+    def near(c: float) -> float:
+        apart = np.maximum(np.maximum(low - c, c - high), 0)
+        return float((apart * apart).mean())
+
+    def far(c: float) -> float:
+        return float((np.maximum(abs(low - c), abs(high - c)) ** 2).mean())
+
+    start, end = float(low.min()), float(high.max())
+    return least(near, start, end), least(far, start, end)
+
+
+def least(function: Callable[[float], float], start: float, end: float) -> float:
+    """Return the least value of a convex function between two points."""
+    for _ in range(STEPS):
+        third = (end - start) / 3
+        if function(start + third) <= function(end - third):
+            end -= third
+        else:
+            start += third
+    return function((start + end) / 2)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A least-squares line: its slope, and the share of the variance that it explains."""
+
+    slope: float
+    share: float
+
+    @classmethod
+    def through(cls, x: Floats, y: Floats) -> "Line | None":
+        """Fit a line; None where one of the columns has one value."""
+        across, up = x - x.mean(), y - y.mean()
+        both, wide, tall = (
+            float((a * b).mean()) for a, b in ((across, up), (across, across), (up, up))
+        )
+        if not wide or not tall:
+            return None
+        return cls(both / wide, both * both / (wide * tall))
+
+
+def lines_of(columns: Mapping[str, Numbers]) -> list[tuple[str, str, list[Line | None]]]:
+    """Return each pair of columns with the lines before, by midpoints, by low and by high ends."""
+    found = []
+    names = list(columns)
+    for i, x in enumerate(names):
+        for y in names[i + 1 :]:
+            a, b = columns[x], columns[y]
+            common = np.intersect1d(a.rows, b.rows)
+            if not len(common):
+                continue
+            one, two = (np.searchsorted(c.rows, common) for c in (a, b))
+            forms = ("before", "middle", "low", "high")
+            pairs = ((getattr(a, form)[one], getattr(b, form)[two]) for form in forms)
+            found.append((x, y, [Line.through(*pair) for pair in pairs]))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Rows in bins of equal width.
+
+    Attributes
+    ----------
+    edges: float64, shape (bins + 1,).  before, middle: int64, shape (bins,): rows, as they were and
+        by midpoints.  sure, most: rows whose interval lies in the bin, and whose interval meets it.
+    """
+
+    edges: Floats
+    before: NDArray[np.int64]
+    middle: NDArray[np.int64]
+    sure: NDArray[np.int64]
+    most: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, numbers: Numbers) -> "Histogram":
+        """Count the rows of a column."""
+        edges = np.linspace(numbers.before.min(), numbers.before.max(), BINS + 1)
+        low, high = (bins_of(edges, each) for each in (numbers.low, numbers.high))
+        bins = np.arange(BINS)
+        within = (low[:, None] <= bins) & (high[:, None] >= bins)
+        before, middle = (
+            np.bincount(bins_of(edges, each), minlength=BINS)
+            for each in (numbers.before, numbers.middle)
+        )
+        sure = np.bincount(low[low == high], minlength=BINS)
+        return cls(edges, before, middle, sure, within.sum(axis=0))
+
+
+def bins_of(edges: Floats, numbers: Floats) -> NDArray[np.int64]:
+    """int64: the bin of each number; what lies outside is in the first or the last one."""
+    return np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, BINS - 1).astype(np.int64)

@@ -1,0 +1,126 @@
+"""A minimum-weight subgraph of the complete graph on the rows with all degrees 2.
+
+The linear relaxation is solved on the nearest pairs, the duals price all other pairs, and the
+pairs that could still improve join; then the integer program is solved on the pairs that can occur
+in a better subgraph.  So the result is optimal over all pairs.  What so many branches leave open
+goes to matchings (``cycles``), which take polynomial time.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+
+from incrowd.linear.highs import branched, model_of, optimum, run_until
+from incrowd.run.silence import standard_output_kept_clean
+from incrowd.solvers.approx.cycles import matched_cycles
+from incrowd.solvers.approx.factors import Factor, Ints
+from incrowd.solvers.base import Context
+
+START = 8  # nearest pairs of each row to start with
+ITERATIONS = 200_000  # of the simplex method for one relaxation
+
+
+def minimum_cycles(weight: Ints, context: Context, branches: int) -> Factor:
+    """Find a least-weight subgraph in which every vertex has degree 2.
+
+    Parameters
+    ----------
+    weight: int64, shape (n, n), n ≥ 3, symmetric, nonnegative.
+    branches: of the integer program, before matchings take over; 0 leaves it out.
+    """
+    fast = programmed(weight, context, branches) if branches else Factor(None, 0, False)
+    if fast.finished or context.stop.now():
+        return fast
+    sure = matched_cycles(weight, context)
+    if sure.finished:
+        return sure
+    return replace(fast, bound=max(fast.bound, sure.bound))
+
+
+def programmed(weight: Ints, context: Context, branches: int) -> Factor:
+    """Find it by the integer program, as far as so many branches go."""
+    n = len(weight)
+    near = np.argsort(weight + np.diag(np.full(n, weight.max() + 1)), axis=1, kind="stable")
+    use = np.zeros((n, n), bool)
+    use[np.arange(n)[:, None], near[:, : min(START, n - 1)]] = True
+    tail, head = np.triu_indices(n, 1)
+    pairs = Pairs(n, tail, head, weight[tail, head], (use | use.T)[tail, head])
+    while True:
+        relaxed = None if context.stop.now() else relax(pairs, context)
+        if relaxed is None:
+            if context.stop.now() or pairs.chosen.all():
+                return Factor(None, 0, False)
+            pairs.chosen[:] = True  # no subgraph on these pairs: allow all
+            continue
+        value, reduced = relaxed
+        violated = ~pairs.chosen & (reduced < -1e-7)
+        if not violated.any():
+            break
+        pairs.chosen |= violated
+    # Dual feasible for all pairs.
+    bound = max(0, int(np.ceil(value - 1e-6 * max(1.0, abs(value)))))
+    while True:
+        edges, weighs, finished = whole_factor(pairs, context, branches)
+        if edges is None:
+            if finished and not pairs.chosen.all():
+                pairs.chosen[:] = True
+                continue
+            return Factor(None, bound, False)
+        both = np.stack([tail[edges], head[edges]], axis=1)
+        if not finished:
+            # Other pairs were priced out by the relaxation only: its bound holds for all.
+            return Factor(both, bound, weighs <= bound)
+        # A pair outside that occurs in a better subgraph has reduced cost below the gap.
+        missing = ~pairs.chosen & (reduced < weighs - value + 1e-6)
+        if weighs <= bound or not missing.any():
+            return Factor(both, weighs, True)
+        pairs.chosen |= missing
+
+
+@dataclass(eq=False)
+class Pairs:
+    """All pairs of vertices, and those in use."""
+
+    n: int
+    tail: Ints
+    head: Ints
+    cost: Ints
+    chosen: NDArray[np.bool_]
+
+    def model(self, whole: bool) -> Any:
+        """Return the program on the chosen pairs."""
+        tail, head = self.tail[self.chosen], self.head[self.chosen]
+        edges = np.arange(len(tail))
+        places = (np.concatenate([tail, head]), np.concatenate([edges, edges]))
+        matrix: Any = coo_array((np.ones(2 * len(tail)), places), (self.n, len(tail)))
+        two = np.full(self.n, 2.0)
+        cost = self.cost[self.chosen]
+        return model_of(matrix.tocsc(), cost, np.ones(len(cost)), two, two, whole)
+
+
+def relax(pairs: Pairs, context: Context) -> tuple[float, NDArray[np.float64]] | None:
+    """Solve the relaxation on the chosen pairs: value, and the reduced costs of all pairs."""
+    with standard_output_kept_clean():
+        model = pairs.model(whole=False)
+        model.setOptionValue("simplex_iteration_limit", ITERATIONS)
+        found = optimum(model) if run_until(model, context.stop) else None
+    if found is None:
+        return None
+    return found.value, pairs.cost - found.y[pairs.tail] - found.y[pairs.head]
+
+
+def whole_factor(pairs: Pairs, context: Context, branches: int) -> tuple[Ints | None, int, bool]:
+    """Solve the integer program on the chosen pairs: edges, their weight, whether it finished."""
+    number = np.flatnonzero(pairs.chosen)
+    with standard_output_kept_clean():
+        model = pairs.model(whole=True)
+        model.setOptionValue("mip_rel_gap", 0.0)
+        model.setOptionValue("mip_max_nodes", branches)
+        found = branched(model, context.stop)
+    if found.x is None:
+        return None, 0, found.finished
+    edges = number[found.x > 0.5]
+    return edges, int(pairs.cost[edges].sum()), found.finished

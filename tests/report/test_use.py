@@ -1,0 +1,84 @@
+"""What the internal report says of means, variances, regressions and histograms."""
+
+import itertools
+import random
+
+import numpy as np
+import polars as pl
+import pytest
+
+import incrowd as ic
+from incrowd.report.make import external_report, internal_report
+from incrowd.report.use import Histogram, Line, numbers_of, variance_bounds
+
+
+def people(rows=60):
+    """Two numbers that go together, with some missing and a word that stands for that."""
+    rng = random.Random(1)
+    age = [str(rng.randrange(20, 70)) for _ in range(rows)]
+    pay = [str(int(a) * 40 + rng.randrange(900)) for a in age]
+    return pl.DataFrame({"age": [None, None, None, *age], "pay": ["NA", "NA", "NA", *pay]})
+
+
+def released(**rules):
+    """A release with these hierarchies."""
+    return ic.anonymize(people(), 3, hierarchies=rules, na={"pay": ["NA"]}, seed=1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_variance_bounds(seed):
+    """Tests against all corners and a grid that the bounds hold, and that the least one is met."""
+    rng = random.Random(seed)
+    low = [rng.randrange(10) for _ in range(5)]
+    high = [x + rng.randrange(5) for x in low]
+    least, most = variance_bounds(np.array(low, float), np.array(high, float))
+    corners = max(np.var(x) for x in itertools.product(*zip(low, high, strict=True)))
+    grid = (np.linspace(a, b, 5) for a, b in zip(low, high, strict=True))
+    inside = min(np.var(x) for x in itertools.product(*grid))
+    assert corners <= most + 1e-9 and least <= inside + 1e-9
+    centre = min(np.linspace(0, 15, 1501), key=lambda c: np.clip(c, low, high).var())
+    assert least == pytest.approx(np.clip(centre, low, high).var(), abs=1e-2)
+
+
+@pytest.mark.parametrize("rule", ["range", "range:round=5", "range:most=8"])
+def test_ranges_hold_the_original(rule):
+    """Tests that each original number lies between its ends, and each figure between its bounds."""
+    columns = numbers_of(released(age=rule, pay="range"))
+    assert set(columns) == {"age", "pay"}
+    for c in columns.values():
+        assert len(c.rows) == 60 and not c.averages
+        assert (c.low <= c.before).all() and (c.before <= c.high).all() and (c.low < c.high).any()
+        least, most = variance_bounds(c.low, c.high)
+        assert least <= c.before.var() <= most and least <= c.middle.var() <= most
+        found = Histogram.of(c)
+        assert found.before.sum() == found.middle.sum() == 60
+        assert (found.sure <= found.before).all() and (found.before <= found.most).all()
+        assert (found.sure <= found.middle).all() and (found.middle <= found.most).all()
+
+
+def test_averages_keep_means():
+    """Tests the mean of averages published finely, and that they are less spread."""
+    columns = numbers_of(released(age="mean:digits=6", pay="mean:digits=6"))
+    for c in columns.values():
+        assert c.averages and c.middle.mean() == pytest.approx(c.before.mean(), abs=1e-5)
+        assert c.middle.var() < c.before.var()
+
+
+def test_lines():
+    """Tests a line against numpy's, and that a column of one value has none."""
+    x, y = np.array([1.0, 2, 4, 7]), np.array([2.0, 1, 5, 9])
+    found = Line.through(x, y)
+    assert found is not None and found.slope == pytest.approx(np.polyfit(x, y, 1)[0])
+    assert found.share == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2)
+    assert Line.through(x, np.ones(4)) is None
+
+
+@pytest.mark.parametrize("rule", ["range", "mean"])
+def test_the_internal_report_alone_has_it(rule):
+    """Tests that the section, which knows the original, is in no page for the public."""
+    release = released(age=rule, pay=rule)
+    page = internal_report(release)
+    assert 'id="use"' in page and "Means and variances" in page and "pay" in page
+    assert "all at the low ends" in page
+    assert 'id="use"' not in external_report(release)
+    assert 'id="use"' not in internal_report(released(age="interval:10", pay="interval:1000"))
