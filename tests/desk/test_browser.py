@@ -118,7 +118,7 @@ def test_states_say_what_they_are(browser: Any, people: Path, monkeypatch: pytes
         page.press("#k", "Tab")
         page.locator("text=asked has changed").wait_for()
         found.go("table")
-        page.locator("text=Something else is asked by now").wait_for()
+        page.locator("text=You have changed what is asked since").wait_for()
         found.go("release")
         page.click("#run")
         page.click("#run")

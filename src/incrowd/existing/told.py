@@ -53,9 +53,9 @@ def in_words(found: dict[str, NDArray[np.bool_]], rows: int) -> str | None:
         return None
     each = ", ".join(f"{name!r} of {number:,}" for name, number in counts.items())
     return (
-        f"what a class gained has one value alone: whoever subtracts the earlier release reads "
-        f"{each} of {rows:,} new rows. --hold-back (hold_back=) leaves such rows out until the "
-        "next delivery"
+        "all rows that a class gained have one value: somebody who subtracts the earlier release "
+        f"reads {each} of {rows:,} new rows. --hold-back (hold_back=) leaves such rows out until "
+        "the next delivery"
     )
 
 

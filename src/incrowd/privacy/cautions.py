@@ -51,9 +51,9 @@ def few_new(classes: int, joined: int, k: int) -> str:
     """
     of = "class" if joined == 1 else "classes"
     return (
-        f"{classes:,} of {joined:,} published {of} that got new rows got fewer than {k:,}: who has "
-        "the earlier release as well sees which rows are new, and people known to be new "
-        "hide among those of their class alone. Larger deliveries make that rarer"
+        f"{classes:,} of {joined:,} published {of} that got new rows got fewer than {k:,}: "
+        "somebody who has the earlier release as well sees which rows are new, and people known to be new "
+        "hide only among the new rows of their class. Larger deliveries make that rarer"
     )
 
 
@@ -64,8 +64,8 @@ def pairs(cells: int, columns: Sequence[str]) -> str:
     """
     names = ", ".join(map(repr, columns))
     return (
-        f"{cells:,} cells of columns with two values ({names}) are hidden in classes of two rows, "
-        "which hold both if the method is minimal: what is published with either value often fits "
-        "one person alone. "
-        "k = 3 or more makes that rarer (see incrowd attack --attack singling-out)"
+        f"{cells:,} cells of columns with two values ({names}) are hidden in classes of two rows. "
+        "A method that changes little hides them only where the two rows differ, so both values "
+        "are in the class, and the published cells with one of the values often fit exactly one "
+        "person. k = 3 or more makes that rarer (see incrowd attack --attack singling-out)"
     )

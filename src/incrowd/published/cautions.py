@@ -62,7 +62,7 @@ def of_index(source: Source, order: str) -> Iterator[str]:
     """Yield a caution where the rows of a frame keep an index that may name them."""
     if order == "keep" and getattr(source, "names_rows", False):
         yield (
-            "the frame's index is no plain numbering, and release.data keeps it: if it names "
+            "the frame's index is not a plain numbering, and release.data keeps it: if it names "
             "people it must not be published; frame.reset_index(drop=True) leaves it out, and "
             "without drop it becomes a column with a role of its own"
         )
@@ -118,7 +118,7 @@ def repeatable(policy: Policy) -> Iterator[str]:
         yield (
             "the order of the rows follows from the seed and the original's cells, hidden ones "
             "too. Somebody who guesses the seed can test guesses at hidden cells by making the "
-            "release again: the order is that of the right guess alone. Leave the seed out (no "
+            "release again: only the right guess gives this order. Leave the seed out (no "
             "--seed, no seed in the policy) of a release that others get; then nobody can "
             "make the order again"
         )
@@ -130,8 +130,8 @@ def of_keys(policy: Policy) -> Iterator[str]:
     if kept:
         yield (
             f"the pseudonyms of {', '.join(map(repr, kept))} are the same in every release with "
-            "this key: whoever has two of them knows which rows are of one person. Each release "
-            "is lawful by itself; nothing is said of several together"
+            "this key: somebody who has two of them knows which rows belong to one person. Each "
+            "release is lawful by itself; several together may not be"
         )
 
 

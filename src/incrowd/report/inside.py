@@ -44,8 +44,8 @@ def risk(view: View, inside: Inside, pictures: Pictures) -> Section | None:
         "Share of rows in small classes",
         plots.plot_risk(view.sizes, inside.sizes, view.k),
         "Curves: share of rows in classes of at most x rows, before and after",
-        "Who knows all quasi-identifiers of a person in the table finds the row with probability "
-        "1 over the size of its class.",
+        "Somebody who knows all quasi-identifiers of a person in the table finds the row with a "
+        "probability of 1 divided by the size of its class.",
         curve_table(view.sizes, inside.sizes),
         wide=True,
     )
@@ -203,11 +203,11 @@ def again(view: View, inside: Inside) -> Section:
         lines.append(["original", cell_text(inside.input[0])])
         lines.append(["SHA-256 of the original", inside.input[1]])
     lines += [[name, version] for name, version in versions()]
-    coins = "The veil's coins are kept nowhere: the same call makes another release."
+    coins = "The veil's random draws are not kept: the same call makes another release."
     note = "The same original, call and versions give the same release"
     note += ", in another order of rows" if order_of(release) == FRESH else ""
     if release.policy.time_limit is not None:
-        note += ", unless the time limit cuts in, which depends on the machine"
+        note += ", unless the time limit ends the search, which depends on the machine"
     note += "."
     body = joined(
         paragraphs(note if release.veil is None else coins),

@@ -48,12 +48,12 @@ def people(view: View, inside: Inside) -> Section | None:
     now = counted(view.after, release.roles.qi, *there)
     lines = [] if whose is None else people_lines(was, now)
     lines += group_lines(was.groups, now.groups)
-    words = "A person is found where the riskiest of the person's rows is"
-    words = f"{words}: 1 over the people of its class." if whose is not None else ""
+    words = "The risk of a person is that of the person's riskiest row"
+    words = f"{words}: 1 divided by the people of its class." if whose is not None else ""
     named: Html | None = None
     if inside.group is not None:
-        named = joined("A household (", cell_text(inside.group), ") is found with its riskiest ",
-                       "member; one row without a value is a household of its own.")  # fmt: skip
+        named = joined("A household (", cell_text(inside.group), ") has the risk of its riskiest ",
+                       "member; a row without a value is a household of its own.")  # fmt: skip
     body = joined(
         paragraphs(words or None, named),
         alone_table("People and households, before and after", ["", "before", "after"], lines),

@@ -75,7 +75,7 @@ def asked(view: View) -> Section:
         words = "column that names people is" if one else "columns that name people are"
         left = f" {view.left_out} {words} left out."
     cost = {
-        "level": "A generalized cell costs its level over the height of its hierarchy, a star 1.",
+        "level": "A generalized cell costs its level divided by its hierarchy's height, a star 1.",
         "stars": "Every changed cell costs 1.",
         "averages": "A class costs the squares of its values about their mean (distances from "
         "the median where medians are published), as a share of those of the whole column.",
@@ -120,8 +120,8 @@ def counted(view: View) -> str:
         return "Rows are counted: where a person has several, fewer people than rows are alike."
     left = f" {view.ownerless:,} rows that do not say whose they are were left out."
     return (
-        "People are counted: the rows of every class are of so many different ones."
-        f"{left if view.ownerless else ''} Sizes of classes below are rows."
+        "People are counted: the rows of every class belong to that many different people."
+        f"{left if view.ownerless else ''} Sizes of classes below are in rows."
     )
 
 
@@ -354,8 +354,8 @@ def limits(view: View) -> Section:
     texts = [
         "k-anonymity keeps a row from being told apart from the others of its class by the "
         "quasi-identifiers. It does not keep the rows of a class from sharing a sensitive value, "
-        "nor protect when a second release of the same people is published: the values that both "
-        "classes of a person share are fewer.",
+        "nor protect when a second release of the same people is published: fewer values are in "
+        "both classes of a person.",
         "Suppressed cells are not missing at random: rare combinations lose most. Treat a star as "
         "“not told”, not as a value; tails and small groups are thinner than they were.",
     ]
@@ -366,9 +366,9 @@ def limits(view: View) -> Section:
         )
     if view.inside is None:
         texts.append(
-            "This report is made from the released table and the publisher's stated rules alone. "
-            "It compares no distribution with the original, for where few cells are hidden such "
-            "a comparison tells which; for the same reason it has no risk figures, no seed and "
-            "no figure of the original but the cost and the bound."
+            "This report is made only from the released table and the publisher's stated rules. "
+            "It does not compare distributions with the original, because where few cells are "
+            "hidden such a comparison tells them. For the same reason it has no risk figures and "
+            "no seed, and of the original it gives only the cost and the bound."
         )
     return Section("limits", "How to read this release", paragraphs(*texts))

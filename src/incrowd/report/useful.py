@@ -19,9 +19,9 @@ def use(inside: Inside, pictures: Pictures) -> Section | None:
     if not columns:
         return None
     words = paragraphs(
-        "A range counts by its midpoint; by its ends it is sure between which figures the "
-        "original's lies. A star may be any value of the column. Averages are numbers of their "
-        "own: they keep means but for rounding, and are less spread than the values were."
+        "A range counts by its midpoint; its ends say between which figures the original's lies. "
+        "A star may be any value of the column. Averages keep the mean of a column except for "
+        "rounding, and they are less spread than the values were."
     )
     parts = [words, moments(columns), lines(columns)]
     pictured = [histogram(name, found, pictures) for name, found in columns.items()]

@@ -80,7 +80,7 @@ export function draw(fresh) {
 /** What a screen says that needs a release. */
 export const needs = () => [h1('No release yet'), lead('This screen shows a release. Make one first.'),
   h('button', { class: 'main', onclick: () => go('release') }, 'To the release')];
-export const stale = () => S.state.stale ? note('Something else is asked by now: this is the release that was made before. ',
+export const stale = () => S.state.stale ? note('You have changed what is asked since: this release was made before. ',
   h('button', { class: 'link', onclick: () => go('release') }, 'Make it anew')) : null;
 
 // -- what runs: a stream of lines, also after a reload
