@@ -52,8 +52,8 @@ def few_new(classes: int, joined: int, k: int) -> str:
     of = "class" if joined == 1 else "classes"
     return (
         f"{classes:,} of {joined:,} published {of} that got new rows got fewer than {k:,}: "
-        "somebody who has the earlier release as well sees which rows are new, and people known to be new "
-        "hide only among the new rows of their class. Larger deliveries make that rarer"
+        "somebody who has the earlier release as well sees which rows are new, and people known "
+        "to be new hide only among the new rows of their class. Larger deliveries make that rarer"
     )
 
 

@@ -183,7 +183,7 @@ function byColumn() {
 }
 function progress() {
   const job = S.state.job, head = h2('Cost and bound');
-  if (!job) return [head, lead('The search begins with a lawful release and makes it cheaper. The bound rises from below: no lawful release can cost less than it. You can take the best so far at any moment.')];
+  if (!job) return [head, lead('The search begins with a lawful release and makes it cheaper. The bound rises: no lawful release can cost less. You can take the best so far at any moment.')];
   const state = job.state === 'running' ? [h('span', { class: 'pulse' }), `${job.stopping ? 'stopping' : job.stage}${job.share ? ` ${Math.round(100 * job.share)} %` : ''} · ${job.seconds} s`]
     : job.state === 'failed' ? h('span', { class: 'badge warn' }, 'failed') : [h('span', { class: 'badge good' }, job.status === 'optimal' ? 'proven optimal' : S.state.stale ? 'done, before the change' : 'done'), ` by ${job.method}, ${job.seconds} s, ${job.ended}`];
   const gap = job.cost ? (job.cost - (job.bound ?? 0)) / job.cost : 0, rest = h('i', {});

@@ -64,7 +64,7 @@ function population() {
 }
 const running = work => h('p', {}, h('span', { class: 'pulse' }), `working · ${work.seconds} s`);
 function attacks() {
-  const work = S.state.attacks, head = small('The release is attacked as its readers could, and each attack is also made on people who are not in it: what it finds there is not a risk of the release.');
+  const work = S.state.attacks, head = small('The release is attacked as its readers could, and each attack is also made on people who are not in it: what it finds there is not a risk.');
   const button = h('button', { id: 'attack', onclick: () => start('attack') }, 'Attack the release');
   const body = !work ? button : work.state === 'running' ? running(work) : work.state === 'failed' ? [note(work.error), button]
     : [table('Attacks', ['attack', 'right', 'control', 'risk'], work.result.attacks.map(a => tr(rowhead(a.name + (a.column ? ` (${a.column})` : ''), h('div', { class: 'why' }, a.sentence)), num(rate(a.rate)), num(rate(a.control_rate)), num(rate(a.risk))))), work.result.notes.map(n => small(n))];
