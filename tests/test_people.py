@@ -337,6 +337,14 @@ def test_verify_without_a_proof_counts_people(given_, persons, keeps, random) ->
         assert not verdict.lawful
 
 
+def test_rows_that_fit_as_they_stand_may_be_other_rows() -> None:
+    """Tests that the order of the rows is one assignment, and not the only one looked at."""
+    frame = pl.DataFrame({"pid": [*"0011"], "x": [*"aaaa"], "y": [*"cdcd"]})
+    shown = pl.DataFrame({"x": [*"aa**"], "y": [*"****"]})
+    policy = Policy(k=2, person="pid")
+    assert verify_release(from_native(frame), from_native(shown), policy).lawful
+
+
 def test_a_policy_file_names_persons(tmp_path):
     path = tmp_path / "policy.toml"
     path.write_text('k = 2\nperson = "pid"\nsensitive = "s"\n')

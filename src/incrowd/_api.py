@@ -91,7 +91,7 @@ def anonymize(
     """
     wanted = policy_of("anonymize", policy, {"k": k, **asked})
     earlier = None if existing is None else open_table(existing)
-    stop = (stop or Stop()).begin(wanted.time_limit, wanted.gap, wanted.spend)
+    stop = (stop or Stop()).begin(*wanted.limits)
     return release_of(open_table(data), wanted, listening(progress), stop, earlier)
 
 
@@ -103,7 +103,7 @@ def release_of(
     existing: Source | None = None,
 ) -> Release:
     """Anonymize a table under a policy; see ``anonymize``."""
-    stop = stop or Stop(policy.time_limit, policy.gap, policy.spend)
+    stop = stop or Stop(*policy.limits)
     with telling(listener) as tell:
         if existing is None and policy.hold_back:
             raise InputError(
@@ -128,25 +128,15 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
     keys = {name: key_in(file) for name, file in policy.pseudonym.items()}
     further: dict[str, int] = {}
     context = replace(start.context, listener=noting(further, start.context.listener))
-    veil = deleted = averaged = protected = None
     with interruptible(context.stop):
-        if start.rules:
-            solved, averaged = released_averages(table, policy, start.rules, context)
-        elif policy.delete_rows is not None and source.rows:
-            asked = policy.delete_rows, start.method, context
-            table, solved, deleted = released_deleting(table, *asked)
-            units = deleted.units
-        elif policy.protect and source.rows:
-            solved, protected = released_protecting(table, policy, context)
-        elif policy.veil is None or not source.rows:
-            solved = searched(table, policy, start.method, context)
-        else:
-            solved, veil = veiled(table, policy, context)
+        table, solved, known = _found(replace(start, table=table, context=context), policy)
+    deleted, averaged = known.get("deleted"), known.get("averaged")
+    units = units if deleted is None else deleted.units
     cost, bound = solved.cost + units, solved.bound + units
     in_user_units(tell, table.instance.scale)(Event(RECHECK, cost=cost, bound=bound))
     published = table.roles.published(source.columns)
     # the order that a seed gives comes from all cells, those that a veil hides too
-    order = shuffled(table, policy.order, policy.seed if veil is None else None)
+    order = shuffled(table, policy.order, policy.seed if "veil" not in known else None)
     if averaged is None:
         edit = edit_for(table, solved.solution, published, order)
     else:
@@ -165,10 +155,7 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
         further_units=further,
         suppressed_rows=rows,
         suppressed_units=units,
-        veil=veil,
-        deleted=deleted,
-        averaged=averaged,
-        protected=protected,
+        **known,
     )
     _ = release.class_of_row  # the independent re-check: raises unless all is as claimed
     return release
@@ -189,6 +176,27 @@ class Start:
     method: str | Solver
     context: Context
     rules: Mapping[str, Averages] = field(default_factory=dict)
+
+
+def _found(start: Start, policy: Policy) -> tuple[Coded, Solved, dict[str, Any]]:
+    """Search as the policy asks; return the table, its classes, and what else is known of them."""
+    table, context = start.table, start.context
+    if start.rules:
+        solved, averaged = released_averages(table, policy, start.rules, context)
+        return table, solved, {"averaged": averaged}
+    if not table.source.rows:
+        return table, searched(table, policy, start.method, context), {}
+    if policy.delete_rows is not None:
+        asked = policy.delete_rows, start.method, context
+        table, solved, deleted = released_deleting(table, *asked)
+        return table, solved, {"deleted": deleted}
+    if policy.protect:
+        solved, protected = released_protecting(table, policy, context)
+        return table, solved, {"protected": protected}
+    if policy.veil is not None:
+        solved, veil = veiled(table, policy, context)
+        return table, solved, {"veil": veil}
+    return table, searched(table, policy, start.method, context), {}
 
 
 def begun(
@@ -212,7 +220,7 @@ def begun(
     ------
     InputError: the policy does not fit the table, see ``incrowd.encoding.encoded.coded``.
     """
-    stop = stop or Stop(policy.time_limit, policy.gap, policy.spend)
+    stop = stop or Stop(*policy.limits)
     listener(Event(ENCODING))
     rules = rules_of(policy) if averages else {}
     require_averaging(policy, rules)

@@ -48,10 +48,15 @@ class LackingError(HierarchyError):
     ) -> None:
         self.column, self.absent, self.origin = column, tuple(absent), origin
         one = len(absent) == 1
-        first = "" if row is None else f" ({'in' if one else 'the first in'} row {row})"
-        super().__init__(
-            f"column {column!r}: {len(absent):,} value{' is' if one else 's are'} not in the "
-            f"hierarchy {origin}{first}; incrowd hierarchy check, with --table and --column, names "
+        first = "" if row is None else f"{'in' if one else 'the first in'} row {row}"
+        super().__init__(self.told(f"{len(absent):,} value", one, first))
+
+    def told(self, count: str, one: bool, first: str) -> str:
+        """Say what is wrong; ``count``: ``2 value``; ``first``: where, empty if that is unknown."""
+        where = f" ({first})" if first else ""
+        return (
+            f"column {self.column!r}: {count}{' is' if one else 's are'} not in the hierarchy "
+            f"{self.origin}{where}; incrowd hierarchy check, with --table and --column, names "
             f"{'it' if one else 'them'}"
         )
 
@@ -59,35 +64,29 @@ class LackingError(HierarchyError):
 class UnorderedError(LackingError):
     """Values of an ordered column have no place in its order; ``origin`` is the rule."""
 
-    def __init__(
-        self, column: str, absent: Sequence[str], origin: str, row: int | None = None
-    ) -> None:
-        super().__init__(column, absent, origin, row)
-        one = len(absent) == 1
-        first = "" if row is None else f", {'in' if one else 'the first in'} row {row}"
-        self.args = (
-            f"column {column!r}, {origin}: {len(absent):,} value{'' if one else 's'} "
-            f"{'has' if one else 'have'} no place in its order{first}; allowed are numbers like "
+    def told(self, count: str, one: bool, first: str) -> str:
+        """Say what is wrong, and what is allowed."""
+        where = f", {first}" if first else ""
+        return (
+            f"column {self.column!r}, {self.origin}: {count}{'' if one else 's'} "
+            f"{'has' if one else 'have'} no place in its order{where}; allowed are numbers like "
             "35, -4 or 12.50, or dates like 2021-03-15, of one kind in the whole column (only "
             "numbers where ends are rounded), or the values that a file lists (range:order=FILE); "
-            "leave missing ones empty, or name what stands for them, such as NaN (--na NaN)",
+            "leave missing ones empty, or name what stands for them, such as NaN (--na NaN)"
         )
 
 
 class UnnumberedError(LackingError):
     """Values of a column that is to be averaged are no numbers; ``origin`` is the rule."""
 
-    def __init__(
-        self, column: str, absent: Sequence[str], origin: str, row: int | None = None
-    ) -> None:
-        super().__init__(column, absent, origin, row)
-        one = len(absent) == 1
-        first = "" if row is None else f", {'in' if one else 'the first in'} row {row}"
-        self.args = (
-            f"column {column!r}, {origin}: {len(absent):,} value{' is' if one else 's are'} no "
-            f"number{'' if one else 's'}{first}; allowed are numbers like 35, -4 or 12.50, and "
+    def told(self, count: str, one: bool, first: str) -> str:
+        """Say what is wrong, and what is allowed."""
+        where = f", {first}" if first else ""
+        return (
+            f"column {self.column!r}, {self.origin}: {count}{' is' if one else 's are'} no "
+            f"number{'' if one else 's'}{where}; allowed are numbers like 35, -4 or 12.50, and "
             "neither NaN nor infinity; leave missing ones empty, or name what stands for them "
-            "(--na NaN)",
+            "(--na NaN)"
         )
 
 

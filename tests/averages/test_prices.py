@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from incrowd.averages.bound import pair_prices, prices_of
+from incrowd.averages.bound import nearest_of, pair_prices, prices_of
 from incrowd.averages.strata import Points
 from incrowd.checker.nearest import require_cheap
 from incrowd.checker.rejection import RejectedError
@@ -35,7 +35,7 @@ def cost(place, absolute):
 def test_no_class_is_priced_above_its_cost(k, absolute, seed):
     """Tests all classes of k rows or more, whatever their size."""
     given = points(seed, 10, 2, k, absolute)
-    for price in (pair_prices(given, Stop()), prices_of(given, 0, Stop())):
+    for price in (pair_prices(given, nearest_of(given, Stop())), prices_of(given, 0, Stop())):
         assert price.min() >= 0
         for size in range(k, 11):
             for one in combinations(range(10), size):
@@ -46,7 +46,7 @@ def test_no_class_is_priced_above_its_cost(k, absolute, seed):
 def test_lifted_prices_prove_more(k):
     """Tests that lifting pays, is repeatable, and that the checker takes what it makes."""
     given = points(1, 60, 3, k)
-    pairs, lifted = pair_prices(given, Stop()), prices_of(given, 0, Stop())
+    pairs, lifted = pair_prices(given, nearest_of(given, Stop())), prices_of(given, 0, Stop())
     assert lifted.sum() > (1.02 if k == 2 else 1.2) * pairs.sum()
     assert (lifted == prices_of(given, 0, Stop())).all()
     require_cheap(given.place, [False] * 3, k, lifted)

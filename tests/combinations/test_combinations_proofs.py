@@ -1,9 +1,6 @@
 """Tests of proofs of combinations: commands, checker, forged ones, and verify without a proof."""
 
 import json
-from collections.abc import Callable
-from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +9,10 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
+from forged import Change, forged
 from incrowd.checker.files import read_proof
 from incrowd.checker.verify import check
 from incrowd.cli import cli
-from incrowd.proof.writing import pack
 
 RNG = np.random.default_rng(3)
 FRAME = pl.DataFrame({
@@ -117,24 +114,6 @@ def test_refused_by_name(
     Path("p.toml").write_text('keep = ["note"]\nprotect = ["a,b:4"]\n')
     answer = run(*command)
     assert answer.exit_code == 2 and "protect" in answer.output, answer.output
-
-
-Change = Callable[[dict[str, Any], pl.DataFrame], pl.DataFrame]
-
-
-def forged(path: Path, change: Change) -> Path:
-    """Write a proof again with other facts and rows, its hashes set right."""
-    proof = read_proof(path, 90)
-    facts = dict(proof.facts)
-    tables = {"rows": change(facts, proof.rows), "ladders": proof.ladders, "sets": proof.sets}
-    parts = {}
-    for name, table in tables.items():
-        out = BytesIO()
-        table.write_parquet(out)
-        parts[f"{name}.parquet"] = out.getvalue()
-    facts["parts"] = {name: sha256(data).hexdigest() for name, data in parts.items()}
-    pack(path.with_suffix(".forged"), facts, parts)
-    return path.with_suffix(".forged")
 
 
 def stricter(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:

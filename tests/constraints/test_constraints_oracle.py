@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
@@ -123,6 +123,7 @@ def test_optimum(words: dict, asked: dict, why: str, problem) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(problem=problems(), t=st.sampled_from(["1/4", "1/2"]))
+@example(problem=([(*"xxx",), (*"xxy",), (*"yxx",)], [*"uvu"], [1, 1, 1], 1), t="1/2")
 def test_closeness_is_to_the_whole_table(problem, t: str) -> None:
     """Tests that classes within fixed groups are compared with the table, not with the group."""
     rows, secret, weights, k = problem

@@ -1,7 +1,6 @@
 """Tests of releases that lack rows, end to end: command, proof, checker, and what is refused."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 import incrowd as ic
-from incrowd.checker.files import read_proof
+from forged import forged
 from incrowd.checker.verify import check
 from incrowd.cli import cli
 from incrowd.errors import InputError, OutOfScopeError
-from incrowd.proof.writing import pack
 
 RNG = np.random.default_rng(7)
 FRAME = pl.DataFrame(
@@ -64,24 +62,6 @@ def test_proven(asked: str, order: str, tmp_path: Path) -> None:
     assert run(*words, "--proof", str(paths[2]), "--delete-rows", "price=9").exit_code == 1
     assert run(*words, "-k", "3", "--delete-rows", asked).exit_code == 0
     assert (run(*words, "-k", "3").exit_code == 0) == (gone == 0)
-
-
-def forged(path: Path, change: Callable[[dict[str, Any], pl.DataFrame], pl.DataFrame]) -> Path:
-    """Write a proof again with other facts and rows, its hashes set right."""
-    from hashlib import sha256
-    from io import BytesIO
-
-    proof = read_proof(path, 60)
-    facts = dict(proof.facts)
-    parts = {}
-    tables = {"rows": change(facts, proof.rows), "ladders": proof.ladders, "sets": proof.sets}
-    for name, table in tables.items():
-        out = BytesIO()
-        table.write_parquet(out)
-        parts[f"{name}.parquet"] = out.getvalue()
-    facts["parts"] = {name: sha256(data).hexdigest() for name, data in parts.items()}
-    pack(path.with_suffix(".forged"), facts, parts)
-    return path.with_suffix(".forged")
 
 
 def lifted(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:

@@ -102,7 +102,7 @@ def test_examples_of_the_page_are_those_of_the_files() -> None:
     shown = {
         line.strip()
         for kind, _, body in BLOCK.findall(page)
-        if kind in ("py", "sql")
+        if kind in ("py", "jinja")
         for line in body.splitlines()
     }
     assert shown

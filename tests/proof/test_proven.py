@@ -63,6 +63,7 @@ def test_written_and_verified(form: str) -> None:
         ({"k": 3}, "the proof is of k = 2, not 3"),
         ({"l": 2}, "the proof is not of distinct 2-diversity"),
         ({"policy": ic.Policy(star="?")}, "a suppressed cell shows '*', not '?'"),
+        ({"policy": ic.Policy(k=2), "star": "?"}, "a suppressed cell shows '*', not '?'"),
         ({"spreadsheet_safe": True}, "not one of --spreadsheet-safe"),
     ],
 )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import WHOLE, ends
 from incrowd.hierarchy.range_family import RangeFamily
-from incrowd.published.verification import Nodes, fitting
+from incrowd.published.fitting import Nodes, fitting
 
 Ints = NDArray[np.int64]
 

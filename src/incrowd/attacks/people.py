@@ -108,4 +108,4 @@ def release_like(tables: Tables) -> Table:
 
 def _released(source: Source, policy: Policy) -> Table:
 
-    return release_of(source, policy, stop=Stop(policy.time_limit, policy.gap, policy.spend)).table
+    return release_of(source, policy, stop=Stop(*policy.limits)).table

@@ -17,7 +17,7 @@ from incrowd.hierarchy.labels import places_among, with_star
 from incrowd.policy.base import Policy
 from incrowd.policy.models import model_of
 from incrowd.policy.roles import Roles
-from incrowd.published.verification import Nodes, common_keys
+from incrowd.published.fitting import Nodes, common_keys
 from incrowd.tables.base import Column, Table
 
 Ints = NDArray[np.int64]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from incrowd.checker.files import read_proof
 from incrowd.checker.rejection import RejectedError
 from incrowd.errors import InputError
-from incrowd.published.verification import Nodes, fitting
+from incrowd.published.fitting import Nodes, fitting
 
 Ints = NDArray[np.int64]
 

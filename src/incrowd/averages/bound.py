@@ -1,7 +1,11 @@
 """What no classes of k rows or more can cost less than: prices of rows."""
 
-import numpy as np
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.averages.axes import Ints
 from incrowd.averages.lifting import lawful, lift
 from incrowd.averages.search import near_rows
 from incrowd.averages.strata import Floats, Points
@@ -24,27 +28,25 @@ def prices_of(points: Points, seed: int, stop: Stop) -> Floats:
 
     ``pair_prices`` obey that, and are lifted in turn.  Those of medians are left as they are.
     """
-    order = np.argsort(points.place[:, 0], kind="stable") if points.axes else np.zeros(0, np.int64)
-    pairs = pair_prices(points, stop)
+    found = nearest_of(points, stop)
+    pairs = pair_prices(points, found)
     large = points.count > MOST_ROWS or not 2 <= points.k <= min(points.count, MOST_K)
-    if points.absolute.any() or not points.axes or large:
+    if points.absolute.any() or large or found is None:
         return pairs
-    place, price = np.ascontiguousarray(points.place[order]), pairs[order].copy()
-    known = near_rows(place, points.absolute, points.k - 1, stop)
-    if known is None:
-        return pairs
+    order, place, near, _ = found
+    price = pairs[order].copy()
     rng = np.random.default_rng(seed)
     for share in SHARES:
         turn = rng.permutation(points.count)
-        lift(place, price, known[0], points.k, share, turn, BUDGET, stop.over)
+        lift(place, price, near, points.k, share, turn, BUDGET, stop.over)
         if stop.now():
             break
     price = np.maximum(price * (1 - MARGIN) - doubt_of(points), 0)
     if stop.now() or not lawful(place, price, points.k, BUDGET, stop.over):
         return pairs  # or the checker might take for ever
-    found = np.empty_like(price)
-    found[order] = price
-    return found
+    lifted = np.empty_like(price)
+    lifted[order] = price
+    return lifted
 
 
 def doubt_of(points: Points) -> float:
@@ -52,8 +54,33 @@ def doubt_of(points: Points) -> float:
     return FAR * len(points.axes) * (1 + float(np.abs(points.place).max(initial=0))) ** 2
 
 
-def pair_prices(points: Points, stop: Stop) -> Floats:
-    """Return float64, shape (n,): prices from nearest rows alone.
+class Nearest(NamedTuple):
+    """The k − 1 rows nearest to each.
+
+    Attributes
+    ----------
+    order: int64, shape (n,): the rows, rising in their first column; place: theirs, in that order.
+    near, distance: shape (n, k − 1), in that order: places of the nearest rows, and how far.
+    """
+
+    order: Ints
+    place: Floats
+    near: NDArray[np.int32]
+    distance: Floats
+
+
+def nearest_of(points: Points, stop: Stop) -> Nearest | None:
+    """Return the nearest rows; None where nothing is averaged, k is 1, or time is up."""
+    if not points.axes or points.k == 1:
+        return None
+    order = np.argsort(points.place[:, 0], kind="stable")
+    place = np.ascontiguousarray(points.place[order])
+    known = near_rows(place, points.absolute, points.k - 1, stop)
+    return None if known is None else Nearest(order, place, *known)
+
+
+def pair_prices(points: Points, known: Nearest | None) -> Floats:
+    """Return float64, shape (n,): prices from nearest rows alone; 0 where these are not known.
 
     Claim.  A class T costs at least (1/|T|) Σ d(i, j) over its pairs, d being the sum over the
     columns of squared differences, or of distances where medians are published.  So the row i may
@@ -64,11 +91,7 @@ def pair_prices(points: Points, stop: Stop) -> Floats:
     less than the mean of those before.
     """
     price = np.zeros(points.count)
-    if not points.axes or points.k == 1:
+    if known is None:
         return price
-    order = np.argsort(points.place[:, 0], kind="stable")
-    place = np.ascontiguousarray(points.place[order])
-    known = near_rows(place, points.absolute, points.k - 1, stop)
-    if known is not None:
-        price[order] = known[1].sum(axis=1) / (2 * points.k)
+    price[known.order] = known.distance.sum(axis=1) / (2 * points.k)
     return np.maximum(price * (1 - MARGIN) - doubt_of(points), 0)

@@ -9,20 +9,11 @@ from incrowd.averages.search import Microaggregation
 from incrowd.averages.strata import Points
 from incrowd.errors import InputError, OutOfScopeError, did_you_mean
 from incrowd.run.stop import Stop
-from incrowd.solvers.base import Scope
+from incrowd.solvers.base import Described
 
 
-class Averaging(Protocol):
+class Averaging(Described, Protocol):
     """One way to form classes of which the averages are published."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def guarantee(self) -> str: ...
-    @property
-    def scope(self) -> Scope: ...
-    @property
-    def source(self) -> str: ...
 
     def refuse(self, points: Points) -> str | None:
         """Say why these points are out of scope and what to use instead, or return None."""

@@ -28,6 +28,7 @@ from incrowd.bounds.best import best_prices
 from incrowd.bounds.column_groups import group_prices
 from incrowd.bounds.prices import ColumnGroup, Prices
 from incrowd.combinations.cells import Cells, Crowd, Ints
+from incrowd.problem.instance import packed
 from incrowd.run.stop import Stop
 
 MOST_CHOICES = 4_096  # of levels, of one combination and of the columns that several share
@@ -154,11 +155,9 @@ def own_costs(
                 cost += cells.trees[j].cost[level, alone.codes[:, place[j]]]
             if not (cost < best).any():
                 continue
-            key = np.zeros(alone.distinct, np.int64)
-            for j, level in zip([*both, *own], [*fixed, *free], strict=True):
-                node = cells.trees[j].node[level].astype(np.int64)
-                key = key * (int(node.max()) + 1) + node[alone.codes[:, place[j]]]
-            _, group = np.unique(key, return_inverse=True)
+            levels = zip([*both, *own], [*fixed, *free], strict=True)
+            nodes = [cells.trees[j].node[up][alone.codes[:, place[j]]] for j, up in levels]
+            _, group = np.unique(packed(nodes, alone.distinct)[0], return_inverse=True)
             size = np.bincount(group.ravel(), weights=alone.counts)[group.ravel()]
             np.minimum(best, np.where(size >= crowd.k, cost, best), out=best)
         yield fixed, best[row]

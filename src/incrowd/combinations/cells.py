@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.tree import Tree
-from incrowd.problem.instance import Instance
+from incrowd.problem.instance import Instance, packed
 from incrowd.problem.solution import Solution
 
 Ints = NDArray[np.int64]
@@ -89,15 +89,9 @@ class Cells:
 
     def keys(self, level: Levels, columns: Sequence[int]) -> Ints:
         """int64, shape (rows,): a number for what the rows show in these columns."""
-        key, size = np.zeros(self.rows, np.int64), 1
-        for j in columns:
-            width = int(self.labels[j].max(initial=0)) + 1
-            if size * width >= 1 << 62:
-                key = np.unique(key, return_inverse=True)[1].ravel()
-                size = self.rows
-            key = key * width + self.labels[j][level[:, j], self.leaves[:, j]]
-            size *= width
-        return key
+        return packed([self.labels[j][level[:, j], self.leaves[:, j]] for j in columns], self.rows)[
+            0
+        ]
 
     def groups(self, level: Levels, crowd: Crowd) -> tuple[Ints, Ints]:
         """Return the group of each row under a combination, and the size of each group."""

@@ -101,7 +101,7 @@ class Making(Work):
     """
 
     def __init__(self, source: Source, policy: Policy, asked: Any) -> None:
-        super().__init__(self._make, Stop(policy.time_limit, policy.gap, policy.spend))
+        super().__init__(self._make, Stop(*policy.limits))
         self.source, self.policy, self.asked = source, policy, asked
         self.cost: float | None = None
         self.bound: float | None = None

@@ -81,9 +81,6 @@ def cost_of_unions(solution: Solution, c: int) -> Ints:
     instance: Instance = solution.instance
     for j, tree in enumerate(instance.trees):
         first, last = np.minimum(low[:, j], low[c, j]), np.maximum(high[:, j], high[c, j])
-        if isinstance(tree, RangeFamily):
-            each += tree.join_costs(first, last)
-        else:
-            each += tree.cost[tree.join_levels(first, last), first]
+        each += tree.join_costs(first, last)
     sizes, costs = solution.sizes, solution.class_costs
     return (sizes + sizes[c]) * each - sizes * costs - sizes[c] * costs[c]

@@ -63,7 +63,7 @@ def frontier(
     if "k" in asked:
         raise InputError("frontier: k is given by ks, its second argument; leave k out")
     policy = policy_of("frontier", policy, asked)
-    stop = (stop or Stop()).begin(policy.time_limit, policy.gap, policy.spend)
+    stop = (stop or Stop()).begin(*policy.limits)
     return frontier_of(open_table(data), ks, policy, listening(progress), stop)
 
 
@@ -75,7 +75,7 @@ def frontier_of(
     stop: Stop | None = None,
 ) -> Frontier:
     """Sweep over k under a policy, whose own k does not count; see ``frontier``."""
-    stop = stop or Stop(policy.time_limit, policy.gap, policy.spend)
+    stop = stop or Stop(*policy.limits)
     wanted = sorted({whole(k, "k") for k in (ks if isinstance(ks, Iterable) else (ks,))})
     if not wanted:
         raise InputError("a frontier needs at least one k")

@@ -11,6 +11,7 @@ from typing import Any
 from incrowd.errors import HierarchyError, UnnumberedError, did_you_mean
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.ranges import decimal_text, number_of
+from incrowd.hierarchy.rounding import nearest
 
 MEAN, MEDIAN, CENTROID = "mean", "median", "centroid"
 KINDS = (MEAN, MEDIAN, CENTROID)
@@ -109,9 +110,7 @@ def decimals(number: Fraction) -> int:
 
 def rounded(number: Fraction, digits: int) -> Fraction:
     """Return a number rounded to so many decimals, halves away from zero."""
-    step = Fraction(1, 10**digits) if digits >= 0 else Fraction(10**-digits)
-    steps = (2 * abs(number) / step + 1) // 2
-    return steps * step if number >= 0 else -steps * step
+    return nearest(number, Fraction(10) ** -digits)
 
 
 def average_text(number: Fraction, digits: int) -> str:

@@ -8,8 +8,8 @@ from decimal import Decimal
 from itertools import pairwise
 
 from incrowd.errors import HierarchyError
-from incrowd.hierarchy.interval import interval_label, number_order, plain, read_numbers, whole
-from incrowd.hierarchy.ladder import Ladder, apart, distinct
+from incrowd.hierarchy.interval import Numbered, interval_label, plain, whole
+from incrowd.hierarchy.ladder import Ladder
 from incrowd.hierarchy.paths import rule_ladder
 
 EXAMPLE = "write borders that rise, like bands:0,1,5,18,40,65,80+, coarser ones behind a /"
@@ -103,15 +103,12 @@ class Bands:
         ------
         HierarchyError: values are no numbers, or lie outside all bands; says how many.
         """
-        known, missing = distinct(values)
-        known, declared = apart(known)
-        numbers = read_numbers(column, known, str(self))
-        order = number_order(numbers, known)
+        own = Numbered.of(column, values, str(self))
         borders = [border for level in self.levels for border in level.borders]
-        all_whole = all(map(whole, (*numbers, *borders)))
-        columns = [[known[i] for i in order]]
+        all_whole = all(map(whole, (*own.numbers, *borders)))
+        columns = [own.texts]
         for level in self.levels:
-            places = [level.place(numbers[i]) for i in order]
+            places = list(map(level.place, own.numbers))
             if None in places and not level.codes_ends_alone:
                 raise HierarchyError(f"column {column!r}, {self}: {_outside(places.count(None))}")
             columns.append(
@@ -120,7 +117,7 @@ class Bands:
                     for at, old in zip(places, columns[-1], strict=True)
                 ]
             )
-        return rule_ladder(column, str(self), columns, missing, declared)
+        return rule_ladder(column, str(self), columns, own.missing, own.declared)
 
 
 def _outside(count: int) -> str:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation, localcontext
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,13 +50,10 @@ class Intervals:
         ------
         HierarchyError: a value is not a number, or lies beyond 2^63 widths.
         """
-        known, missing = distinct(values)
-        known, declared = apart(known)
-        numbers = read_numbers(column, known, str(self))
-        order = number_order(numbers, known)
-        index = _floor(column, [numbers[i] for i in order], self.widths[0], str(self))
-        all_whole = all(map(whole, (*self.widths, *numbers)))
-        columns = [[known[i] for i in order]]
+        own = Numbered.of(column, values, str(self))
+        index = _floor(column, own.numbers, self.widths[0], str(self))
+        all_whole = all(map(whole, (*self.widths, *own.numbers)))
+        columns = [own.texts]
         with localcontext() as context:
             context.prec = DIGITS
             for width in self.widths:
@@ -66,7 +64,36 @@ class Intervals:
                     interval_label(i * width, (i + 1) * width, all_whole) for i in cells.tolist()
                 ]
                 columns.append([labels[i] for i in inverse.tolist()])
-        return rule_ladder(column, str(self), columns, missing, declared)
+        return rule_ladder(column, str(self), columns, own.missing, own.declared)
+
+
+class Numbered(NamedTuple):
+    """The values of a column of numbers, sorted by number; as a ladder by rule needs them.
+
+    Attributes
+    ----------
+    texts, numbers: the values, and the number that each is.
+    missing: whether some are missing; declared: values that a file of statistics declares missing.
+    """
+
+    texts: list[str]
+    numbers: list[Decimal | int]
+    missing: bool
+    declared: list[str]
+
+    @classmethod
+    def of(cls, column: str, values: Sequence[str | None], rule: str) -> "Numbered":
+        """Read the values of a column.
+
+        Raises
+        ------
+        HierarchyError: some are not numbers.
+        """
+        known, missing = distinct(values)
+        known, declared = apart(known)
+        numbers = read_numbers(column, known, rule)
+        order = number_order(numbers, known)
+        return cls([known[i] for i in order], [numbers[i] for i in order], missing, declared)
 
 
 def number_order(numbers: Sequence[Decimal | int], texts: Sequence[str]) -> list[int]:

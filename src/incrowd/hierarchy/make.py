@@ -8,8 +8,8 @@ from decimal import Decimal, localcontext
 from itertools import accumulate, pairwise
 
 from incrowd.errors import HierarchyError
-from incrowd.hierarchy.interval import DIGITS, interval_label, number_order, read_numbers
-from incrowd.hierarchy.ladder import Ladder, apart, distinct
+from incrowd.hierarchy.interval import DIGITS, Numbered, interval_label
+from incrowd.hierarchy.ladder import Ladder, distinct
 from incrowd.hierarchy.paths import rule_ladder
 
 
@@ -38,20 +38,17 @@ def quantile_ladder(
             f"{rule}: numbers of groups are at least 2 and go from many to few, each a divisor of "
             "the one before: 8,4,2"
         )
-    known, missing = distinct(values)
-    known, declared = apart(known)
-    numbers = read_numbers(column, known, rule)
+    own = Numbered.of(column, values, rule)
     of_value = dict(zip(values, counts, strict=True))
-    rows = [of_value[value] for value in known]
-    order = number_order(numbers, known)
-    whole = all(number == int(number) for number in numbers)
-    ordered = [Decimal(numbers[i]) for i in order]
-    before = _rows_below(ordered, [rows[i] for i in order])
-    columns = [[known[i] for i in order]]
+    rows = [of_value[value] for value in own.texts]
+    whole = all(number == int(number) for number in own.numbers)
+    ordered = list(map(Decimal, own.numbers))
+    before = _rows_below(ordered, rows)
+    columns = [own.texts]
     for many in groups:
         index = [many * below // max(sum(rows), 1) for below in before]
         columns.append(_span_labels(ordered, index, whole))
-    return rule_ladder(column, rule, columns, missing, declared)
+    return rule_ladder(column, rule, columns, own.missing, own.declared)
 
 
 def _rows_below(numbers: Sequence[Decimal], rows: Sequence[int]) -> list[int]:

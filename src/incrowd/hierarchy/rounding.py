@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import pairwise
 
 from incrowd.errors import HierarchyError
-from incrowd.hierarchy.interval import number_order, plain, read_numbers
-from incrowd.hierarchy.ladder import Ladder, apart, distinct
+from incrowd.hierarchy.interval import Numbered, plain
+from incrowd.hierarchy.ladder import Ladder
 from incrowd.hierarchy.paths import rule_ladder
 from incrowd.hierarchy.ranges import decimal_text
 
@@ -45,17 +45,13 @@ class Rounding:
         ------
         HierarchyError: a value is not a number.
         """
-        known, missing = distinct(values)
-        known, declared = apart(known)
-        numbers = read_numbers(column, known, str(self))
-        order = number_order(numbers, known)
-        columns = [[known[i] for i in order]]
-        now = [Fraction(numbers[i]) for i in order]
+        own = Numbered.of(column, values, str(self))
+        columns, now = [own.texts], list(map(Fraction, own.numbers))
         for step in map(Fraction, self.steps):
             now = [nearest(number, step) for number in now]
             half = decimal_text(step / 2)
             columns.append([f"{decimal_text(number)}±{half}" for number in now])
-        return rule_ladder(column, str(self), columns, missing, declared)
+        return rule_ladder(column, str(self), columns, own.missing, own.declared)
 
 
 def nearest(number: Fraction, step: Fraction) -> Fraction:
@@ -105,13 +101,10 @@ class EndCodes:
         ------
         HierarchyError: a value is not a number.
         """
-        known, missing = distinct(values)
-        known, declared = apart(known)
-        numbers = read_numbers(column, known, str(self))
-        order = number_order(numbers, known)
-        own = [known[i] for i in order]
-        shown = [self._shown(numbers[i]) or known[i] for i in order]
-        return rule_ladder(column, str(self), [own, shown], missing, declared)
+        own = Numbered.of(column, values, str(self))
+        pairs = zip(own.numbers, own.texts, strict=True)
+        shown = [self._shown(number) or text for number, text in pairs]
+        return rule_ladder(column, str(self), [own.texts, shown], own.missing, own.declared)
 
     def _shown(self, number: Decimal | int) -> str | None:
         if self.bottom is not None and number < self.bottom:

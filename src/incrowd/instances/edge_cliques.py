@@ -5,23 +5,22 @@ from math import comb
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, whole
 from incrowd.instances.edge_partition import (
-    PARTS,
-    VERTICES,
     Parts,
+    Triangles,
     as_triangles,
+    block_codes,
+    block_columns,
     edge_columns,
     edge_meaning,
     first_cover,
-    graph_from,
     incidence,
 )
 from incrowd.instances.graph import Graph, random_graph
-from incrowd.instances.planting import plant_cliques, plant_parts
+from incrowd.instances.planting import plant_cliques
 from incrowd.instances.table import HardTable, ModelSpec, Partition
 
 
@@ -103,29 +102,14 @@ class EdgeCliques:
         """t: the binary digits that ranks 1..|E| need; 1 for the binary alphabet."""
         return 1 if self.alphabet == "binary" else len(self.graph.edges).bit_length()
 
-    def _codes(self) -> NDArray[np.int32]:
-        """int32, shape (edges, blocks·vertices): one row for each edge.
-
-        Block i of edge (a, b), a < b: digits 1 at a and 2 at b, swapped if bit i of its rank is 1.
-        """
-        graph, blocks = self.graph, self.blocks
-        if self.alphabet == "binary":
-            return incidence(graph)
-        codes = np.zeros((len(graph.edges), blocks, graph.order), np.int32)
-        for row, (a, b) in enumerate(graph.edges):
-            for block in range(blocks):
-                swapped = (row + 1) >> (blocks - 1 - block) & 1
-                codes[row, block, [a, b]] = (2, 1) if swapped else (1, 2)
-        return codes.reshape(len(graph.edges), -1)
-
     def to_table(self) -> HardTable:
         """The copies of each edge stand together; k = α·C(r, 2)."""
         graph, binary = self.graph, self.alphabet == "binary"
-        blocks = [""] if binary else [f"b{i + 1}." for i in range(self.blocks)]
+        codes = incidence(graph) if binary else block_codes(graph, self.blocks)
         return HardTable(
-            tuple(f"{block}{name}" for block in blocks for name in edge_columns(graph)),
+            edge_columns(graph) if binary else block_columns(graph, self.blocks),
             ("0", "1") if binary else ("0", "1", "2"),
-            np.repeat(self._codes(), self.copies, axis=0),
+            np.repeat(codes, self.copies, axis=0),
             ModelSpec("k-anonymity", k=self.copies * comb(self.r, 2)),
             tuple(told for told in edge_meaning(graph) for _ in range(self.copies)),
             threshold=self.cost_of(()),
@@ -158,49 +142,24 @@ class EdgeCliques:
 
 
 @dataclass(frozen=True)
-class DisjointDiversityTriangles:
+class DisjointDiversityTriangles(Triangles):
     """Edges into triangles → disjoint 2-diversity with one binary sensitive attribute.
 
     Every class needs an edge and a row of zeros; 3p edges and p such rows cost 12p iff every
     class is a triangle with one of them.
     """
 
-    graph: Graph
-
     id: ClassVar[str] = "disjoint-diversity-triangles"
     source: ClassVar[str] = (
         "this project, Lemma 8 of the page on optimal 2-anonymity; the source problem is Holyer's"
     )
     problem: ClassVar[str] = "split the 3p edges of a graph into triangles"
-    file_format: ClassVar[str] = "edge list"
     equation: ClassVar[str] = "optimum = 4·|E| iff the edges split into triangles, else higher"
-    decision: ClassVar[bool] = True
-    options: ClassVar[tuple[Option, ...]] = (VERTICES, PARTS)
 
     def __post_init__(self) -> None:
         if not self.graph.edges or len(self.graph.edges) % 3:
             count = len(self.graph.edges)
             raise InputError(f"the number of edges must be a multiple of 3, not {count}")
-
-    @classmethod
-    def read(cls, text: str, options: Options) -> "DisjointDiversityTriangles":
-        """Read an edge list."""
-        return cls(graph_from(text))
-
-    @classmethod
-    def make(
-        cls, rng: np.random.Generator, planted: bool, options: Options
-    ) -> "tuple[DisjointDiversityTriangles, Parts | None]":
-        """Draw a graph, made of triangles if planted."""
-        vertices, parts = whole(options, "vertices", 3), whole(options, "parts", 1)
-        if not planted:
-            return cls(random_graph(rng, vertices, 3 * parts)), None
-        graph, answer = plant_parts(rng, vertices, parts, stars=False)
-        return cls(graph), answer
-
-    def text(self) -> str:
-        """The edge list."""
-        return self.graph.text()
 
     def to_table(self) -> HardTable:
         """The incidence matrix with value A, then |E|/3 rows of zeros with value B."""
@@ -217,10 +176,6 @@ class DisjointDiversityTriangles:
             sensitive_alphabet=("A", "B"),
             sensitive=np.repeat(np.array([0, 1], np.int32), [edges, zeros])[:, None],
         )
-
-    def solve_source(self) -> Parts | None:
-        """Search all exact covers by triangles."""
-        return first_cover(self.graph, self.graph.triangles())
 
     def source_to_solution(self, answer: Parts) -> Partition:
         """Each triangle is a class with a row of zeros."""

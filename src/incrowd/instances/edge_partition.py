@@ -136,31 +136,43 @@ class TrianglesOrStars:
         return 3 * len(self.graph.edges)
 
 
+def block_columns(graph: Graph, blocks: int) -> tuple[str, ...]:
+    """One column for each vertex in each block."""
+    return tuple(f"b{i + 1}.{name}" for i in range(blocks) for name in edge_columns(graph))
+
+
+def block_codes(graph: Graph, blocks: int) -> NDArray[np.int32]:
+    """int32, shape (edges, blocks·vertices): one row for each edge.
+
+    Block i of edge (a, b), a < b: digits 1 at a and 2 at b, swapped if bit i of its rank is 1.
+    """
+    codes = np.zeros((len(graph.edges), blocks, graph.order), np.int32)
+    for row, (a, b) in enumerate(graph.edges):
+        for block in range(blocks):
+            swapped = (row + 1) >> (blocks - 1 - block) & 1
+            codes[row, block, [a, b]] = (2, 1) if swapped else (1, 2)
+    return codes.reshape(len(graph.edges), -1)
+
+
 @dataclass(frozen=True)
-class TernaryTriangles:
-    """Edges into triangles → ternary 3-anonymity: t blocks of columns make 4-stars dearer."""
+class Triangles:
+    """What families share whose source is a graph's edges to be split into triangles."""
 
     graph: Graph
 
-    id: ClassVar[str] = "ternary-triangles"
-    source: ClassVar[str] = "Aggarwal et al. 2005, Theorem 1 and Fig. 2"
-    problem: ClassVar[str] = "split the edges of a graph into triangles"
     file_format: ClassVar[str] = "edge list"
-    equation: ClassVar[str] = (
-        "optimum = 3·|E|·t with t = ⌈log2(|E| + 1)⌉ iff the edges split into triangles"
-    )
     decision: ClassVar[bool] = True
     options: ClassVar[tuple[Option, ...]] = (VERTICES, PARTS)
 
     @classmethod
-    def read(cls, text: str, options: Options) -> "TernaryTriangles":
+    def read(cls, text: str, options: Options) -> Self:
         """Read an edge list; edges are ranked in its order."""
         return cls(graph_from(text))
 
     @classmethod
     def make(
         cls, rng: np.random.Generator, planted: bool, options: Options
-    ) -> "tuple[TernaryTriangles, Parts | None]":
+    ) -> tuple[Self, Parts | None]:
         """Draw a graph, made of triangles if planted."""
         vertices, parts = whole(options, "vertices", 3), whole(options, "parts", 1)
         if not planted:
@@ -172,32 +184,38 @@ class TernaryTriangles:
         """The edge list, in order of rank."""
         return self.graph.text()
 
+    def solve_source(self) -> Parts | None:
+        """Search all exact covers by triangles."""
+        return first_cover(self.graph, self.graph.triangles())
+
+
+@dataclass(frozen=True)
+class TernaryTriangles(Triangles):
+    """Edges into triangles → ternary 3-anonymity: t blocks of columns make 4-stars dearer."""
+
+    id: ClassVar[str] = "ternary-triangles"
+    source: ClassVar[str] = "Aggarwal et al. 2005, Theorem 1 and Fig. 2"
+    problem: ClassVar[str] = "split the edges of a graph into triangles"
+    equation: ClassVar[str] = (
+        "optimum = 3·|E|·t with t = ⌈log2(|E| + 1)⌉ iff the edges split into triangles"
+    )
+
     @property
     def blocks(self) -> int:
         """t = ⌈log2(|E| + 1)⌉, the binary digits that ranks 1..|E| need."""
         return len(self.graph.edges).bit_length()
 
     def to_table(self) -> HardTable:
-        """Block i of edge (a, b), a < b: digits 1 at a and 2 at b, swapped if bit i of its rank."""
+        """Blocks of digits by which the ends of an edge are told apart; k = 3."""
         graph, blocks = self.graph, self.blocks
-        codes = np.zeros((len(graph.edges), blocks, graph.order), np.int32)
-        for row, (a, b) in enumerate(graph.edges):
-            for block in range(blocks):
-                swapped = (row + 1) >> (blocks - 1 - block) & 1
-                codes[row, block, [a, b]] = (2, 1) if swapped else (1, 2)
-        columns = (f"b{i + 1}.{name}" for i in range(blocks) for name in edge_columns(graph))
         return HardTable(
-            tuple(columns),
+            block_columns(graph, blocks),
             ("0", "1", "2"),
-            codes.reshape(len(graph.edges), -1),
+            block_codes(graph, blocks),
             ModelSpec("k-anonymity", k=3),
             edge_meaning(graph),
             threshold=3 * len(graph.edges) * blocks,
         )
-
-    def solve_source(self) -> Parts | None:
-        """Search all exact covers by triangles."""
-        return first_cover(self.graph, self.graph.triangles())
 
     def source_to_solution(self, answer: Parts) -> Partition:
         """Each triangle is a class."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from incrowd.measures.figures import GroupFigures, RiskFigures
 from incrowd.measures.keys import Agreement
 from incrowd.privacy.base import Group
-from incrowd.privacy.classes import Classes
+from incrowd.privacy.classes import Classes, values_by_class
 from incrowd.tables.base import Source
 from incrowd.tables.whose import owners
 
@@ -24,16 +24,9 @@ def owners_of(table: Source, names: list[str]) -> Ints | None:
     return owners(table, names).codes.astype(np.int64) if names else None
 
 
-def different(member: Ints, whose: Ints) -> Ints:
-    """int64, shape (classes,): different owners of the rows of each class."""
-    width = int(whose.max(initial=-1)) + 1
-    pairs = np.unique(member * max(width, 1) + whose)
-    return np.bincount(pairs // max(width, 1)).astype(np.int64)
-
-
 def counting(agreed: Agreement, whose: Ints | None) -> Agreement:
     """Return the classes with people for their sizes, where rows have owners."""
-    return agreed if whose is None else replace(agreed, sizes=different(agreed.member, whose))
+    return agreed if whose is None else replace(agreed, sizes=values_by_class(agreed.member, whose))
 
 
 def pairs_counted(classes: Classes, a: int, whose: Ints) -> Classes:
@@ -75,5 +68,5 @@ def group_figures(agreed: Agreement, group: Ints) -> GroupFigures:
         highest=Fraction(1, int(least.min())),
         average=float((1 / least).mean()),
         groups_at_highest=int((least == least.min()).sum()),
-        fewest=int(different(agreed.member, group).min()),
+        fewest=int(values_by_class(agreed.member, group).min()),
     )

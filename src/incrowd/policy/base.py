@@ -497,6 +497,11 @@ class Policy:
         named = self.qi, self.sensitive, self.id, self.keep, self.person, tuple(self.pseudonym)
         return assign_roles(columns, *named)
 
+    @property
+    def limits(self) -> tuple[float | None, float | None, bool]:
+        """What ends a search: ``time_limit``, ``gap``, ``spend``, as ``Stop`` takes them."""
+        return self.time_limit, self.gap, self.spend
+
     def sources(self) -> dict[str, "Hierarchy"]:
         """Return the source behind each hierarchy; marks of missing values are kept from it.
 

@@ -100,6 +100,13 @@ def sparse(
     return Histograms(start.astype(np.int64), unique % width, count.astype(np.int64), table)
 
 
+def values_by_class(classes: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """int64, shape (classes,): how many different codes stand in each class."""
+    width = int(codes.max(initial=0)) + 1
+    pairs = np.unique(classes * width + codes)
+    return np.bincount(pairs // width, minlength=int(classes.max(initial=-1)) + 1)
+
+
 @dataclass(frozen=True, eq=False)
 class Classes:
     """The classes of a table: which class each row is in, and the rows' sensitive values.

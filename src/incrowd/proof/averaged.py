@@ -1,6 +1,5 @@
 """The proof of a release of averages: which rows make up each class, and prices of rows."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ import polars as pl
 
 from incrowd.averages.of_table import QUANTUM, Averaged
 from incrowd.hierarchy.averages import Averages
-from incrowd.proof.writing import Evidence, facts_of, ladders_table, pack, parquet, sets_table
+from incrowd.proof.writing import Evidence, facts_of, ladders_table, seal, sets_table
 
 if TYPE_CHECKING:
     from incrowd.published.base import Published
@@ -42,14 +41,11 @@ def write_averages(
         "ladders.parquet": ladders_table(evidence),
         "sets.parquet": sets_table(evidence),
     }
-    parts = {name: parquet(table) for name, table in tables.items()}
     known = {**evidence.hierarchies, **stated(averaged, evidence.hierarchies)}
     facts = facts_of(replace(evidence, hierarchies=known), *paths)
     facts |= {"averaged": list(averaged.columns), "quantum": QUANTUM}
     facts |= {"cost": release.cost_units, "bound": release.bound_units}
-    facts["parts"] = {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()}
-    pack(file, facts, parts)
-    return facts
+    return seal(file, facts, tables)
 
 
 def stated(averaged: Averaged, known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def verify(
     proof: what ``incrowd.Release.write_proven`` or ``--proof`` wrote.
     statement: the public statement, held against the proof.
     {options}
-    policy: all of these at once, as a value or a policy file; then nothing else is given.
+    policy: all of these at once, as a value or a policy file; what is given beside it goes before.
     spreadsheet_safe: whether the release was made with ``--spreadsheet-safe``.
 
     Raises
@@ -128,14 +128,11 @@ def said_in(policy: Policy | str | Path | None, asked: Mapping[str, Any]) -> fro
     """Return the names of the options that are given, one by one or in a policy."""
     if policy is None:
         return frozenset(asked)
-    if isinstance(policy, Policy):
-        return frozenset(o.name for o in OPTIONS if getattr(policy, o.name) != of_none(o.name))
-    return frozenset(read_keys(policy, OPTIONS))
-
-
-def of_none(name: str) -> Any:
-    """Return what a policy holds of an option that nobody gave."""
-    return getattr(Policy(), name)
+    if not isinstance(policy, Policy):
+        return frozenset(asked) | read_keys(policy, OPTIONS).keys()
+    silent = Policy()
+    names = (option.name for option in OPTIONS)
+    return frozenset(asked) | {n for n in names if getattr(policy, n) != getattr(silent, n)}
 
 
 def by_proof(verdict: Verdict, path: Any) -> Callable[[], Source]:

@@ -95,8 +95,14 @@ def write_proof(
         "ladders.parquet": ladders_table(evidence),
         "sets.parquet": sets_table(evidence),
     }
-    parts = {name: parquet(table) for name, table in tables.items()}
-    facts = facts_of(evidence, original, release)
+    return seal(file, facts_of(evidence, original, release), tables)
+
+
+def seal(
+    file: str | Path | IO[bytes], facts: dict[str, Any], tables: Mapping[str, pl.DataFrame]
+) -> dict[str, Any]:
+    """Write tables with the JSON part, which gets their hashes and is returned."""
+    parts = {name: _parquet(table) for name, table in tables.items()}
     facts["parts"] = {name: hashlib.sha256(data).hexdigest() for name, data in parts.items()}
     pack(file, facts, parts)
     return facts
@@ -259,8 +265,7 @@ def sha256_of(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def parquet(table: pl.DataFrame) -> bytes:
-    """Return a table as Parquet."""
+def _parquet(table: pl.DataFrame) -> bytes:
     out = io.BytesIO()
     table.write_parquet(out, compression="zstd")
     return out.getvalue()

@@ -23,11 +23,10 @@ from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
 from incrowd.privacy.base import Group
 from incrowd.privacy.claims import Claims, claims_of
-from incrowd.privacy.classes import Classes
+from incrowd.privacy.classes import Classes, values_by_class
 from incrowd.privacy.model import Model
 from incrowd.published import cautions
 from incrowd.published.averages import averages_checked, not_verified
-from incrowd.published.cautions import values_by_class
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.published.window import Windows
 from incrowd.tables import files
@@ -326,7 +325,7 @@ class Published(Priced):
         classes, replaced = self._class_of_original, self.edit.replacements
         found = [*cautions.repeated(self.source, names, classes, self.k)]
         found += cautions.of_models(self.policy)
-        found += cautions.alike(self.source, (*self.roles.qi, *self.roles.sensitive))
+        found += cautions.alike(self.coded)
         found += cautions.of_index(self.source, self.policy.order)
         found += cautions.of_combinations(self.policy, self.roles.qi)
         found += cautions.missing_in_words(self.source, self.roles.sensitive, self.policy)

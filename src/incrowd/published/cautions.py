@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.encoding.encoded import Coded
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.cautions import DIVERSITY, pairs, twins
+from incrowd.privacy.classes import values_by_class
 from incrowd.tables.base import Replacement, Source
 from incrowd.text.missing import marks_for
 
@@ -53,9 +55,13 @@ def of_combinations(policy: Policy, qi: Sequence[str]) -> Iterator[str]:
         )
 
 
-def alike(source: Source, names: Sequence[str]) -> Iterator[str]:
-    """Yield a caution for each of these columns that has values which people read as one."""
-    yield from twins({name: source.encode(name).values for name in names})
+def alike(table: Coded) -> Iterator[str]:
+    """Yield a caution for each column that has values which people read as one."""
+    found = {tree.column: tree.leaves for tree in table.instance.trees}
+    for name in table.roles.sensitive:
+        column = table.attributes.get(name) or table.source.encode(name)
+        found[name] = column.values
+    yield from twins(found)
 
 
 def of_index(source: Source, order: str) -> Iterator[str]:
@@ -143,10 +149,3 @@ def of_averages(averaged: "Averaged | None") -> Iterator[str]:
             f"cells of {names} are averages of their class, rounded: they are no longer true of "
             "the person in the row, and say nothing of how far apart the values of a class are"
         )
-
-
-def values_by_class(classes: Ints, codes: Ints) -> Ints:
-    """int64, shape (classes,): how many different codes stand in each class."""
-    width = int(codes.max(initial=0)) + 1
-    pairs = np.unique(classes * width + codes)
-    return np.bincount(pairs // width, minlength=int(classes.max(initial=-1)) + 1)

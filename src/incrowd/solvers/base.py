@@ -74,9 +74,8 @@ class Scope:
     time: str = ""
 
 
-@runtime_checkable
-class Solver(Protocol):
-    """One algorithm.  ``guarantee`` is ``"exact"``, ``"none"``, or the ratio in words."""
+class Described(Protocol):
+    """What a method says of itself; ``guarantee``: ``"exact"``, ``"none"``, or a ratio in words."""
 
     @property
     def id(self) -> str: ...
@@ -86,6 +85,11 @@ class Solver(Protocol):
     def scope(self) -> Scope: ...
     @property
     def source(self) -> str: ...
+
+
+@runtime_checkable
+class Solver(Described, Protocol):
+    """One algorithm."""
 
     def refuse(self, problem: Problem) -> str | None:
         """Say why this problem is out of scope and what to use instead, or return None."""

@@ -3,6 +3,8 @@
 docs/explanation/polynomial.md proves the reduction.
 """
 
+from collections import Counter
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,7 +39,7 @@ def matched_cycles(weight: Ints, context: Context) -> Factor:
             break
         bound = found.total // UNIT
         edges = taken(found.mate, n, once)
-        twice = {edge for edge in edges if edges.count(edge) > 1} if len(set(edges)) < n else set()
+        twice = {edge for edge, times in Counter(edges).items() if times > 1}
         if not twice:
             return Factor(np.array(edges, np.int64), bound, True)
         once += sorted(twice)

@@ -5,7 +5,6 @@ the models.  Where there is none either, the predicate is called back.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.privacy.base import Group
 from incrowd.privacy.law import CALLED, DISTINCT, ROWS
@@ -26,8 +25,9 @@ def rules_of(problem: Problem) -> tuple[Rules, int]:
     """
     instance, table = problem.instance, problem.table
     model = problem.model.stand_in(table)
-    codes, sizes = folded(model, table, instance.sensitive_codes)
-    table = Group(codes[instance.copies], sizes)
+    codes, sizes = instance.sensitive_codes, folded(model, table)
+    if sizes != table.sizes:  # of the table that classes are compared with, which may hold more
+        codes, table = codes % np.array(sizes), Group(table.values % np.array(sizes), sizes)
     laws = laws_of(model, table)
     starts = np.concatenate([[0], np.cumsum(table.sizes)]).astype(np.int64)
     places = codes.astype(np.int64) + starts[:-1]
@@ -48,31 +48,27 @@ def rules_of(problem: Problem) -> tuple[Rules, int]:
     return rules, number
 
 
-def folded(
-    model: Model, table: Group, codes: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], tuple[int, ...]]:
-    """Return codes, and their numbers, in which attributes with many values have fewer.
+def folded(model: Model, table: Group) -> tuple[int, ...]:
+    """Return the numbers of values of attributes, of which those with many have fewer.
 
     Of an attribute of which only different values are counted, such as persons, several values may
-    be taken for one: a class with l different ones has l different values, so releases stay lawful,
-    and a histogram fits into memory.  Few lawful classes are lost: l values drawn from ``FOLDS``·l²
-    differ but for one case in 2·``FOLDS``.
+    be taken for one, those alike modulo that number: a class with l different ones has l different
+    values, so releases stay lawful, and a histogram fits into memory.  Few lawful classes are lost:
+    l values drawn from ``FOLDS``·l² differ but for one case in 2·``FOLDS``.
     """
     needed: dict[int, int] = {}
     others = set()
     for part in model.parts:
         laws = part.law(table)
         if laws is None:
-            return codes, table.sizes
+            return table.sizes
         for kind, attribute, data in laws:
             if kind == DISTINCT:
                 needed[attribute] = max(needed.get(attribute, 0), int(data[0]))
             elif kind != ROWS:
                 others.add(attribute)
-    sizes, codes = list(table.sizes), codes.copy()
+    sizes = list(table.sizes)
     for attribute, l in needed.items():  # noqa: E741
-        width = max(FEWEST, FOLDS * l * l)
-        if attribute not in others and sizes[attribute] > width:
-            codes[:, attribute] %= width
-            sizes[attribute] = width
-    return codes, tuple(sizes)
+        if attribute not in others:
+            sizes[attribute] = min(sizes[attribute], max(FEWEST, FOLDS * l * l))
+    return tuple(sizes)
