@@ -180,6 +180,20 @@ def test_the_checker_holds_what_is_linked(folder: Path) -> None:
         assert "pseudonym" in str(verdict.reason)
 
 
+def test_a_pseudonym_of_one_of_several_columns_is_rejected(folder: Path) -> None:
+    """Tests people told apart by two columns, of which one alone links rows of several."""
+    lines = ["h,pid,x", "A,1,a", "B,1,b", "A,2,a", "B,2,b"]
+    (folder / "in.csv").write_text("\n".join(lines) + "\n")
+    words = "anonymize in.csv -o out.csv -k 2 --person pid --pseudonym pid --id h --proof p.proof"
+    assert run(words).exit_code == 0
+    rows = {"model": "k-anonymity", "k": 2}
+    people = {"model": "people", "k": 2, "columns": ["pid"], "linked": True}
+    assert forged(folder, models=[rows, people]).accepted
+    two = people | {"columns": ["h", "pid"]}
+    verdict = forged(folder, models=[rows, two], pricing=[])
+    assert "link rows" in str(verdict.reason)  # of A and B, who are several people
+
+
 def test_records_of_one_person_are_rejected(folder: Path) -> None:
     """Tests a release of lawful rows in which nobody shares all rows with another person."""
     asked = ASKED.replace("-k 2", "-k 1")

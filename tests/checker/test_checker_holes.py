@@ -36,6 +36,32 @@ def test_other_readers_would_see_other_rows(tmp_path: Path) -> None:
     assert "other rows" in str(verdict_of(bundle, tmp_path).reason)
 
 
+@pytest.mark.parametrize("facts", [{"deleted_rows": 7}, {"delete_rows": None}])
+def test_deletions_that_were_not_asked_for(facts: dict[str, Any], tmp_path: Path) -> None:
+    """Tests what the public statement repeats of deleted rows, where there are none."""
+    bundle = base("k=3")
+    bundle.facts |= facts
+    assert "deleted rows" in str(verdict_of(bundle, tmp_path).reason)
+
+
+def test_values_that_the_table_lacks_make_no_range_wider(tmp_path: Path) -> None:
+    """Tests a range of the column stretched by a value of the ladder, so that intervals cost less.
+
+    Costs that are called shares of the column's range were shares of a thousand times that.
+    """
+    bundle = base("range")
+    cost, schema = bundle.facts["cost"], bundle.parts["ladders.parquet"].schema
+    far = {"column": "a", "leaf": "4000", "level": [0, 1], "label": ["4000", "*"]}
+    far |= {"cost": [0, 10**6]}
+    ladders = bundle.parts["ladders.parquet"]
+    bundle.parts["ladders.parquet"] = pl.concat([ladders, pl.DataFrame(far, schema=schema)])
+    bundle.parts["rows.parquet"] = bundle.parts["rows.parquet"].with_columns(price=pl.lit(0))
+    bundle.facts["bound"] = 0
+    assert verdict_of(bundle, tmp_path).facts["cost"] == cost
+    bundle.facts["cost"] = 5_006_006  # of so wide a range
+    assert f"costs {cost}, not" in str(verdict_of(bundle, tmp_path).reason)
+
+
 def nested(bundle: Bundle) -> None:
     """Release structs that differ in nanoseconds, of which Python's own form tells nothing."""
     kind = pa.struct([("t", pa.timestamp("ns"))])

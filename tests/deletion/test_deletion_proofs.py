@@ -113,7 +113,22 @@ def text(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
     return rows
 
 
-@pytest.mark.parametrize("change", [lifted, dearer, fewer, silent, twice, free, other, text])
+def suppressed(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """Other rows left out beside the deleted ones, which the statement repeats."""
+    facts["suppressed_rows"] = 5
+    return rows
+
+
+def more(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """What the statement would repeat beside price and limit."""
+    facts["delete_rows"] = facts["delete_rows"] | {"approved": 1}
+    return rows
+
+
+CHANGES = [lifted, dearer, fewer, silent, twice, free, other, text, suppressed, more]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_forged(change: Any, tmp_path: Path) -> None:
     """Tests that what deletes rows otherwise than it says is refused."""
     paths = made(tmp_path, "price=2,most=20%")

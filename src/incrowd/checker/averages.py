@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from incrowd.checker.delimited import MARK
 from incrowd.checker.files import Proof
+from incrowd.checker.models import least_size
 from incrowd.checker.nearest import require_cheap
 from incrowd.checker.recheck import classes_of, require_permutation, require_size
 from incrowd.checker.rejection import RejectedError, require
@@ -64,13 +65,11 @@ def compared(
     plain = len(models) == 1 and models[0].get("model") == "k-anonymity" and not proof.sets.height
     plain = plain and not facts.get("suppressed_rows") and "delete_rows" not in facts
     require(plain, "averages are proved of k-anonymity alone, and of all rows")
-    k, cost, bound, scale, quantum = (
-        int(n) for n in (models[0]["k"], *(facts[n] for n in ("cost", "bound", "scale", "quantum")))
-    )
-    stated = facts["hierarchies"]
-    rules = {c: source["average"] for c, source in stated.items() if "average" in source}
+    cost, bound, scale, quantum = (facts[n] for n in ("cost", "bound", "scale", "quantum"))
+    k, rules = least_size(models), rules_of(facts["hierarchies"])
     named = [column.removeprefix(MARK) for column in rules]
-    require(sorted(facts["averaged"]) == sorted(named), "the proof names other averaged columns")
+    fine = isinstance(facts["averaged"], list) and sorted(facts["averaged"]) == sorted(named)
+    require(fine, "the proof names other averaged columns")
     marks = {c: facts["hierarchies"][c].get("missing", ()) for c in rules}
     stars = {c: max(ladder["cost"].to_list(), default=0) for c, ladder in ladders.items()}
     weights = {c: Fraction(star, scale) for c, star in stars.items()}
@@ -90,18 +89,32 @@ def compared(
     return {**said, "costs": told, "proven": proven, "most": most}
 
 
+def rules_of(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the averages that a proof states; reject one that is not what it is called.
+
+    ``stated``: what the proof says of hierarchies, by column.
+    """
+    rules = {c: source["average"] for c, source in stated.items() if "average" in source}
+    for name, rule in rules.items():
+        fine = isinstance(rule, dict) and {*rule} == {"kind", "digits"} and rule["kind"] in KINDS
+        fine = fine and type(rule["digits"]) is int and abs(rule["digits"]) <= DIGITS
+        require(fine, "the proof states no average", column=name)
+        called = f"{rule['kind']}:digits={rule['digits']}"
+        same = stated[name].get("origin") == called
+        require(same, "its average is not the rule that it is called", column=name)
+    return rules
+
+
 def columns_of(
     before: pl.DataFrame,
     rules: Mapping[str, Any],
     marks: Mapping[str, Iterable[str]],
     weights: Mapping[str, Fraction],
 ) -> list[Column]:
-    """Return the averaged columns of an original with their prices; reject rules that are none."""
+    """Return the averaged columns of an original with their prices."""
     found = []
     for name, rule in rules.items():
-        fine = isinstance(rule, dict) and rule.get("kind") in KINDS
-        fine = fine and type(rule.get("digits")) is int and abs(rule["digits"]) <= DIGITS
-        require(fine and name in before.columns, "the proof states no average", column=name)
+        require(name in before.columns, "the proof states no average", column=name)
         cells, spared = before[name].cast(pl.String).to_list(), {*marks[name]}
         known = {t: None if t is None or t in spared else number(t, name) for t in {*cells}}
         numbers = [known[cell] for cell in cells]
@@ -197,6 +210,8 @@ def recheck(
             wrong = before[name].gather(order).ne_missing(after[name]).arg_true()
             require(not len(wrong), "the cell was changed, and is no average", column=name)
     require_size(classes_of(after, before.columns), k)
+    inside = not rows or bool(classes.min() >= 0 and classes.max() < rows)
+    require(inside, "a class has a number that is none")
     require_size(classes, k)
     members = np.split(np.argsort(classes, kind="stable"), np.cumsum(np.bincount(classes))[:-1])
     groups = [member for member in members if len(member)]

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from incrowd.checker.delimited import MARK
-from incrowd.checker.files import Proof
+from incrowd.checker.files import Proof, as_text
 from incrowd.checker.ladder import validated
 from incrowd.checker.published import require_named
 from incrowd.checker.ranges import Intervals, intervals_of
@@ -24,11 +24,18 @@ UNITS = ("scale", "cost", "bound", "proven", "most")
 
 
 def ladders_of(
-    proof: Proof, qi: list[str]
+    proof: Proof, qi: list[str], original: pl.DataFrame
 ) -> tuple[dict[str, pl.DataFrame], dict[str, Intervals], dict[str, Any]]:
-    """Return each column's ladder, validated, its range, and what costs mean; see ``meaning``."""
+    """Return each column's ladder, validated, its range, and what costs mean; see ``meaning``.
+
+    Values that the original lacks are left out: costs count the values of the table, and a proof
+    that made more of them, or wider ranges, would make little of what is hidden.
+    """
     ladders = {c: proof.ladders.filter(pl.col("column") == c).drop("column") for c in qi}
     ladders = {c: validated(ladder, c) for c, ladder in ladders.items()}
+    for column, ladder in ladders.items():
+        held = as_text(original[column].unique()).unique()
+        ladders[column] = ladder.filter(pl.col("leaf").is_in(held.implode(), nulls_equal=True))
     require_named(ladders, proof.facts["hierarchies"], proof.facts.get("star", "*"))
     ranges = intervals_of(proof.facts["hierarchies"], ladders)
     return ladders, ranges, meaning(ladders, proof.facts["scale"], ranges)

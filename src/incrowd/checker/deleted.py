@@ -90,7 +90,12 @@ def kept(
     facts, origin = proof.facts, proof.rows["original"].cast(pl.Int64).to_numpy()
     stated = facts.get("delete_rows")
     if stated is None:
+        silent = not {"delete_rows", "deleted_rows"} & {*facts}
+        require(silent, "the proof speaks of deleted rows, and none may be deleted")
         return Kept(*without_dropped(before, origin, facts, models))
+    out = facts.get("suppressed_rows", 0)
+    fine = isinstance(stated, dict) and {*stated} == {"price", "most"} and type(out) is int
+    require(fine and out == 0, "the proof says otherwise which rows may be missing")
     numbers = [stated.get("price"), stated.get("most"), facts.get("deleted_rows")]
     fine = all(type(number) is int and number >= 0 for number in numbers)
     require(fine, "the price or number of deleted rows is not a whole number of 0 or more")

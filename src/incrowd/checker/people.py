@@ -38,7 +38,8 @@ def secrets_of(
     But under pseudonyms they may, if a model asks that all rows of a person are shared.
     """
     whose, hidden = persons(models), roles.get("pseudonym", [])
-    linked = persons([model for model in models if model.get("linked")])
+    alone = [model for model in models if model.get("linked") and len(model["columns"]) == 1]
+    linked = persons(alone)  # of several columns that name a person, one links more than its rows
     for column in hidden:
         require_pseudonyms(as_text(before[column]).gather(origin), after[column], column in linked)
     for column in whose:

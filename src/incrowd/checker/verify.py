@@ -115,11 +115,11 @@ def compared(
     require_columns(before, after, origin, roles, safe)
     text = [pl.DataFrame([files.as_text(frame[c]) for c in qi]) for frame in (before, after)]
     text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
-    ladders, ranges, costs = ladders_of(proof, qi)
+    ladders, ranges, costs = ladders_of(proof, qi, read[0])
+    sensitive = secrets_of(before, after, origin, roles, models)
     if "averaged" in facts:
         return averages.compared(text, (before, after), origin, proof, (ladders, costs))
     aside = spent(dropped, ladders)
-    sensitive = secrets_of(before, after, origin, roles, models)
     by: Any = {"origin": origin, "sensitive": sensitive, "models": models, "ranges": ranges}
     classes = recheck(text[0], text[1], ladders, least_size(models), cost - left.paid(aside), **by)
     wrong = np.flatnonzero(classes != proof.rows["class"].cast(pl.Int64).to_numpy()[: len(classes)])

@@ -291,6 +291,9 @@ def left_open(proof: Proof, policy: Policy, said: Set[str]) -> list[str]:
     named = [c for c in named if c not in averaged_in(proof)]
     if named:
         found.append(f"whether the hierarchies of {listed(named)} say what is true (--hierarchy)")
+    apart = [c for c in averaged_in(proof) if facts["hierarchies"][c].get("missing")]
+    if apart and "na" not in said:
+        found.append(f"whether texts of {listed(apart)} that count as missing are so (--na)")
     own = [e["column"] for e in facts["models"] if e.get("distance", "equal") != "equal"]
     if own and not said & MODELS:
         found.append(f"whether values of {listed(own)} are as far apart as the proof says (--t)")
