@@ -9,6 +9,7 @@
     tree.py       which block a row belongs to
     blocks.py     several tasks instead of one: blocks, borders polished, one bound
     polishing.py  the engine from classes that are there already, for the borders
+    persons.py    whose each row is, where people are counted
     keeping.py    what a task found, kept so that it is not found twice
     rows.py       from classes back to rows, by joins
     check.py      the re-check of what was released        result.py  what is returned

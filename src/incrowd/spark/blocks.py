@@ -10,6 +10,7 @@ from incrowd.errors import OutOfScopeError
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.base import Group
 from incrowd.spark.keeping import Keeper
+from incrowd.spark.persons import counts_people_alone
 from incrowd.spark.plan import on_batches, on_table
 from incrowd.spark.task import CODED, RECORDS, Task
 from incrowd.spark.tasks import Codes, matrix
@@ -42,9 +43,9 @@ def solved_in_blocks(
 
     Raises
     ------
-    OutOfScopeError: a model beyond k-anonymity, which a block cannot judge.
+    OutOfScopeError: a model beyond k, of rows or people, which a block cannot judge.
     """
-    if not task.model.size_decides:
+    if not (task.model.size_decides or counts_people_alone(task.model)):
         models = task.model.in_words(task.names)
         raise OutOfScopeError(
             f"{models} looks at the whole table, and blocks do not see it: more than "
@@ -97,9 +98,10 @@ def by_changes(levels: Codes, count: np.ndarray, task: Task) -> list[int]:
 
 
 def large_enough(coded: "DataFrame", task: Task, splits: Splits) -> Splits:
-    """Join blocks that turn out to hold too few rows."""
-    sizes = dealt(coded, task, splits, "k", CODED).groupBy("block").agg(sf.sum("n")).collect()
-    least = 4 * task.model.smallest_class(NOBODY)
+    """Join blocks that turn out to hold too few rows, or people."""
+    held = sf.sum("n") if not task.people else sf.count_distinct(sf.element_at("s", -1))
+    sizes = dealt(coded, task, splits, "k", CODED).groupBy("block").agg(held).collect()
+    least = 4 * fewest_rows(task)
     return splits.without_small({int(b): int(n) for b, n in sizes}, least)
 
 
@@ -114,5 +116,19 @@ def bounded(coded: "DataFrame", records: "DataFrame", task: Task, distinct: int)
         whole = records.select("k", "s", "n", "price").withColumn("block", sf.lit(0))
         found = whole.groupBy("block").applyInArrow(on_table("search.bound", task), "bound bigint")
     else:
-        found = coded.mapInArrow(on_batches("search.unique_bound", task), "bound bigint")
+        alone = lonely(coded, task) if task.people else coded
+        found = alone.mapInArrow(on_batches("search.unique_bound", task), "bound bigint")
     return int(found.agg(sf.sum("bound")).collect()[0][0] or 0)
+
+
+def lonely(coded: "DataFrame", task: Task) -> "DataFrame":
+    """Return the rows, each once, that fewer than k people have: none of them may stay as it is."""
+    people = sf.count_distinct(sf.element_at("s", -1)).alias("people")
+    alike = coded.groupBy("k").agg(sf.sum("n").alias("n"), people)
+    nobody = sf.array_repeat(sf.lit(0), len(task.sensitive)).alias("s")
+    return alike.where(sf.col("people") < sf.lit(fewest_rows(task))).select("k", nobody, "n")
+
+
+def fewest_rows(task: Task) -> int:
+    """Return the k of the models: of rows, and of people where they are counted."""
+    return max(p.smallest_class(NOBODY) for p in task.model.parts if p.size_decides)

@@ -1,7 +1,7 @@
 """The re-check, in Spark, of what was released: counted on the released rows themselves."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ from incrowd.checker.ladder import rungs, validated
 from incrowd.errors import VerificationError
 from incrowd.published.ladders import ladder_of, ranges_of
 from incrowd.spark.keeping import Keeper
+from incrowd.spark.persons import counts_people_alone, fewest
 from incrowd.spark.plan import on_batches, on_table
 from incrowd.spark.task import PAIRS, Task
 
@@ -28,6 +29,7 @@ class Facts:
     cost: in units of 1/scale.
     changed: cells that changed, by quasi-identifier.
     worst: cost of the release in which every cell is a star.
+    people, fewest_people: in the release and in the class with the fewest, where they are counted.
     """
 
     rows: int
@@ -36,6 +38,8 @@ class Facts:
     cost: int
     changed: tuple[int, ...]
     worst: int
+    people: int | None = None
+    fewest_people: int | None = None
 
 
 def checked(
@@ -46,12 +50,14 @@ def checked(
     rows: int,
     k: int,
     keeper: Keeper,
+    persons: Sequence[str] = (),
 ) -> Facts:
     """Count classes and cost; check every cell, every class and the number of rows.
 
     Parameters
     ----------
-    released: original quasi-identifiers c0 …, released ones r0 …, sensitive columns ``secret``.
+    released: original quasi-identifiers c0 …, released ones r0 …, what models look at (``secret``).
+    persons: the columns of ``released`` that together name a person, where people are counted.
     names: of the quasi-identifiers, for messages.
     rows: of the original table.
 
@@ -71,10 +77,21 @@ def checked(
     if count and smallest < k:
         raise VerificationError(f"the smallest class has {smallest} rows, fewer than k = {k}")
     costs = cells(kinds, task, names)
-    if count and not task.model.size_decides:
+    if count and not (task.model.size_decides or counts_people_alone(task.model)):
         models_hold(kinds, task, after, secret)
     cost, changed, most = (tuple(part) for part in zip(*costs, strict=True))
-    return Facts(total, count, smallest, sum(cost), changed, sum(most))
+    facts = Facts(total, count, smallest, sum(cost), changed, sum(most))
+    return facts if not persons else people_hold(facts, released, after, persons, k)
+
+
+def people_hold(
+    facts: Facts, released: "DataFrame", after: Sequence[str], persons: Sequence[str], k: int
+) -> Facts:
+    """Return the facts with the people, who are counted by the columns that name them."""
+    people, least = fewest(released, after, persons)
+    if least < k:
+        raise VerificationError(f"a class holds {least} people, fewer than k = {k}")
+    return replace(facts, people=people, fewest_people=least)
 
 
 def cells(kinds: "DataFrame", task: Task, names: Sequence[str]) -> list[tuple[int, int, int]]:

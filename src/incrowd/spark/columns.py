@@ -14,7 +14,7 @@ from incrowd.hierarchy.labels import with_star
 from incrowd.policy.base import Policy
 from incrowd.policy.models import model_of
 from incrowd.policy.roles import Roles
-from incrowd.spark.task import Codec, Task
+from incrowd.spark.task import Codec, Numbers, Task
 from incrowd.tables.base import Column
 from incrowd.tables.scalars import as_texts
 
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 
 def task_of(
-    distinct: "DataFrame", inner: Mapping[str, str], roles: Roles, policy: Policy, secret: bool
+    distinct: "DataFrame",
+    inner: Mapping[str, str],
+    roles: Roles,
+    policy: Policy,
+    secret: bool,
+    people: int | None = None,
 ) -> Task:
     """Look at the values of each column; return what every task has to know.
 
@@ -31,6 +36,7 @@ def task_of(
     ----------
     distinct: the distinct rows of the quasi-identifiers and, with ``secret``, the sensitive ones.
     inner: the name that each column has in ``distinct``.
+    people: how many there are, where they are counted.
 
     Raises
     ------
@@ -53,12 +59,14 @@ def task_of(
     trees = tuple(with_star(tree, policy.star) for tree in families)
     qi = tuple(codec(values[t.column], texts[t.column], t.leaves) for t in trees)
     columns: dict[str, Column] = {}
-    hidden: list[Codec] = []
+    hidden: list[Codec | Numbers] = []
     for name in roles.sensitive if secret else ():
         array = every[name]
         words = texts_of(array, name)
         columns[name] = Column.of(words, np.arange(len(words)))
         hidden.append(codec(array, words, columns[name].values))
+    if people is not None:
+        hidden.append(Numbers(range(people)))
     return Task(
         qi=qi,
         sensitive=tuple(hidden),

@@ -7,6 +7,7 @@ from incrowd.errors import InputError, MissingExtraError, OutOfScopeError
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTIONS, Policy
 from incrowd.policy.deletion import require_no_deletion
+from incrowd.policy.models import counts_pairs
 from incrowd.policy.options import taking
 from incrowd.policy.protect import require_no_protection
 from incrowd.privacy.numbers import whole
@@ -53,7 +54,7 @@ def release(
     Parameters
     ----------
     df: a frame of classic Spark or Spark Connect.
-    k: least number of rows that agree on all quasi-identifiers.
+    k: least number of rows, or people with ``person``, that agree on all quasi-identifiers.
     block_rows: distinct rows that one task may solve.  Tables with no more are solved at once,
         with the result of one machine; larger ones in blocks.
     scratch: a folder that all workers can write and read, for what the tasks find; by default
@@ -103,6 +104,22 @@ def release_of(
     return made_of_frame(df, policy, block_rows, scratch, listener)
 
 
+def require_people_served(policy: Policy) -> None:
+    """Raise OutOfScopeError for what is not served where people are counted."""
+    if policy.strict:
+        raise OutOfScopeError("strict is not served on Spark yet")
+    if policy.missing_person == "own":
+        raise OutOfScopeError(
+            "missing_person own is not served on Spark: give each such row a person of its own "
+            "before (coalesce(person, uuid())), or leave them out (drop)"
+        )
+    if counts_pairs(policy):
+        raise OutOfScopeError(
+            "with person only k and distinct and disjoint diversity are served on Spark: other "
+            "models count each pair of a person and a value once; make the release on one machine"
+        )
+
+
 def require_servable(
     df: "DataFrame", policy: Policy, block_rows: int, scratch: str | None = None
 ) -> None:
@@ -118,8 +135,7 @@ def require_servable(
         raise InputError("the frame has a column name more than once; rename the columns")
     if policy.pseudonym:
         raise OutOfScopeError("pseudonym is not served on Spark yet")
-    if policy.person:
-        raise OutOfScopeError("person is not served on Spark yet")
+    require_people_served(policy)
     if is_constrained(policy):
         raise InputError(
             "fixed, linked and capped columns are not served on Spark yet; leave them out, or make "

@@ -1,7 +1,8 @@
 """Spark frame → distinct rows → tasks → Spark frame; wiring only."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from secrets import randbits
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from incrowd.spark.blocks import bounded, solved_at_once, solved_in_blocks
 from incrowd.spark.check import checked
 from incrowd.spark.columns import task_of
 from incrowd.spark.keeping import Keeper
+from incrowd.spark.persons import WHO, numbered, owned, require_people, with_numbers
 from incrowd.spark.plan import on_batches, workers_errors
 from incrowd.spark.result import SparkRelease
 from incrowd.spark.rows import one_form, ranges, rewritten
@@ -39,9 +41,14 @@ def made_of_frame(
     asked = Asked(policy, roles, roles.published(df.columns), inner, secret)
     keys = [inner[name] for name in (*roles.qi, *secret)]
     named = df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns)))
-    rows = one_form(named.select(*(inner[name] for name in asked.published)))
+    persons = asked.persons
+    at = [df.columns.index(name) for name in roles.person]
+    whose = [sf.col(f"i{i}").alias(p) for i, p in zip(at, persons, strict=True)]
+    rows = one_form(named.select(*(inner[name] for name in asked.published), *whose))
     listener(Event("distinct rows"))
     with Keeper(scratch) as keeper, workers_errors():
+        rows, people, dropped = counting(rows, persons, policy, keeper)
+        keys += [WHO] if persons else []
         distinct = rows.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
         distinct = keeper.keep(distinct, "distinct")
         count, total = (int(x or 0) for x in distinct.agg(sf.count("n"), sf.sum("n")).collect()[0])
@@ -49,11 +56,31 @@ def made_of_frame(
             keeper.forget()
             return nothing(df, policy, roles, time.monotonic() - started)
         require_enough(total, policy.k)
-        task = task_of(distinct, inner, roles, policy, bool(secret))
+        task = task_of(distinct, inner, roles, policy, bool(secret), people)
         coded = distinct.select(*keys, "n").mapInArrow(on_batches("tasks.encode", task), CODED)
         made = made_of(coded, task, count, block_rows, keeper, listener)
         listener(Event("re-check"))
-        return finished(asked, rows, total, task, made, keeper, started)
+        found = finished(asked, rows, total, task, made, keeper, started)
+        return replace(found, rows_without_person=dropped)
+
+
+def counting(
+    rows: "DataFrame", persons: Sequence[str], policy: Policy, keeper: Keeper
+) -> tuple["DataFrame", int | None, int]:
+    """Append whose each row is, where people are counted.
+
+    Returns
+    -------
+    the rows; how many people there are, None where rows are counted; and the rows left out.
+    """
+    if not persons:
+        return rows, None, 0
+    rows, dropped = owned(rows, persons, policy)
+    numbers = keeper.keep(numbered(rows, persons), "people")
+    people = numbers.count()
+    if people:
+        require_people(people, policy.k)
+    return with_numbers(rows, numbers, persons), people, dropped
 
 
 @dataclass(frozen=True)
@@ -75,8 +102,13 @@ class Asked:
 
     @property
     def hidden(self) -> list[str]:
-        """Plain names of the sensitive columns that a model looks at."""
-        return [self.inner[name] for name in self.secret]
+        """Plain names of what models look at: sensitive columns, then whose each row is."""
+        return [*(self.inner[name] for name in self.secret), *([WHO] if self.persons else [])]
+
+    @property
+    def persons(self) -> list[str]:
+        """Plain names of the columns that together name a person."""
+        return [f"p{j}" for j in range(len(self.roles.person))]
 
 
 def require_enough(rows: int, k: int) -> None:
@@ -138,7 +170,7 @@ def finished(
     decoded = decoded_of(asked, made, task, dict(rows.dtypes)).toDF(*keys, *after, "n")
     assigned = keeper.keep(ranges(decoded, keys, after), "assigned")
     data = rewritten(rows, assigned, keys, after, policy.search_seed)
-    facts = checked(data, task, roles.qi, asked.hidden, total, policy.k, keeper)
+    facts = checked(data, task, roles.qi, asked.hidden, total, policy.k, keeper, asked.persons)
     changed = dict(zip(roles.qi, facts.changed, strict=True))
     if policy.order == "shuffle":
         # not from the seed, which is mostly 0: who guesses it would undo the shuffle
@@ -163,6 +195,8 @@ def finished(
         seconds=time.monotonic() - started,
         blocks=made.blocks,
         keeper=keeper,
+        people=facts.people,
+        fewest_people=facts.fewest_people,
     )
 
 

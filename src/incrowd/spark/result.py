@@ -47,9 +47,9 @@ class SparkRelease(Priced):
     keeper: Any = None
     further_bounds: Mapping[str, Number] = field(default_factory=dict)
     suppressed_rows: int = 0  # leaving rows out is not served on Spark
-    rows_without_person: int = 0  # people are not counted on Spark
-    people: int | None = None  # likewise
-    fewest_people: int | None = None
+    rows_without_person: int = 0  # left out with ``missing_person="drop"``
+    people: int | None = None  # counted in Spark by the columns that name them
+    fewest_people: int | None = None  # in any class
     warnings: tuple[str, ...] = ()  # they are not looked for on Spark
     unchecked: tuple[str, ...] = ()  # no independent checker is asked on Spark
     veil: None = None  # a veil is not served

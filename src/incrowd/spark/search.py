@@ -4,12 +4,16 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd._api import configured
+from incrowd.bounds.lawful_price import first_prices, safe_prices
+from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import certify
 from incrowd.bounds.prices import Prices
+from incrowd.bounds.pricing import pricing_of
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.bounds.wide import wide_prices
 from incrowd.driver.solve import solve as solve_problem
+from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run.stop import Stop
@@ -44,13 +48,24 @@ def polish(task: Task, table: pa.Table) -> pa.Table:
     price[place_of] = table.column("price").to_numpy()
     order = np.lexsort((member, place_of))
     start = Solution.of(instance, np.repeat(member[order], counts[order]))
-    found = polished(start, price, task)
+    found = solved_again(start, task) if task.people else polished(start, price, task)
     return records(found, price, first_block(table), 0, "engine;stopped paying")
+
+
+def solved_again(start: Solution, task: Task) -> Solution:
+    """Return a release of the same people that costs no more than ``start``, whose classes hold."""
+    context = Context(task.seed, Stop(task.time_limit, task.gap, task.spend))
+    method = configured(task.method, task.reductions)
+    problem = Problem(start.instance, task.model, task.names)
+    found = solve_problem(problem, method, context).solution
+    return found if found.cost < start.cost else start
 
 
 def bound(task: Task, table: pa.Table) -> pa.Table:
     """Return a lower bound of the whole table, given prices that hold within blocks."""
     instance, place_of = of_table(task, table)
+    if task.people:
+        return pa.table({"bound": pa.array([bound_of_people(instance, task)], pa.int64())})
     k = Problem(instance, task.model).smallest_class
     tree = PrefixTree(instance)
     price, complete = support_prices(tree, k, MOST_VISITS)
@@ -65,9 +80,24 @@ def bound(task: Task, table: pa.Table) -> pa.Table:
     return pa.table({"bound": pa.array([best], pa.int64())})
 
 
+def bound_of_people(instance: Instance, task: Task) -> int:
+    """Return what each row's cheapest pattern with k people costs, or less in wide tables."""
+    problem, stop = Problem(instance, task.model, task.names), Stop(task.time_limit)
+    tree = LawfulTree(instance, *pricing_of(problem), stop)
+    price, complete = first_prices(tree, MOST_VISITS)
+    if complete:
+        prices = safe_prices(tree, price)
+    else:
+        prices = wide_prices(instance, problem.smallest_class, stop)
+    return max(0, prices.bound(instance.counts))
+
+
 def unique_bound(task: Task, table: pa.Table) -> pa.Table:
-    """Return the part that these rows have in the bound that needs no other row's support."""
+    """Return the part that these rows have in the bound that needs no other row's support.
+
+    Where people are counted, all of these rows are those of too few.
+    """
     instance, _ = of_table(task, table)
-    k = Problem(instance, task.model).smallest_class
+    k = instance.rows + 1 if task.people else Problem(instance, task.model).smallest_class
     price = uniqueness_prices(instance, k)
     return pa.table({"bound": pa.array([int(price @ instance.counts)], pa.int64())})

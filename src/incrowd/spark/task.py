@@ -58,20 +58,44 @@ class Codec:
         return self.values.take(pa.array(np.argsort(self.codes)[codes]))
 
 
+@dataclass(frozen=True)
+class Numbers:
+    """A column that has codes already: whose each row is.
+
+    Attributes
+    ----------
+    values: 0, 1, …, one for each person.
+    """
+
+    values: range
+
+    def encode(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
+        """int32, shape (rows,): the numbers themselves."""
+        codes = column.to_numpy().astype(np.int32)
+        if codes.min(initial=0) < 0:
+            raise InputError("the table changed while it was read; run again once it rests")
+        return codes
+
+    def decode(self, codes: NDArray[np.int32]) -> pa.Array:
+        """The same numbers."""
+        return pa.array(codes)
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """All that a worker needs to know besides the rows.
 
     Attributes
     ----------
-    qi, sensitive: the columns' codes; ``sensitive`` is empty when no model looks at them.
+    qi, sensitive: the columns' codes; ``sensitive`` is empty when no model looks at them, and ends
+        with whose each row is where people are counted.
     names: of the sensitive columns, for messages.
     trees, scale: hierarchies, and the unit of costs.
     model, method, reductions, time_limit, gap, spend, seed: as in ``Policy``.
     """
 
     qi: tuple[Codec, ...]
-    sensitive: tuple[Codec, ...]
+    sensitive: tuple[Codec | Numbers, ...]
     trees: tuple[Family, ...]
     scale: int
     model: Model
@@ -82,3 +106,8 @@ class Task:
     gap: float | None
     spend: bool
     seed: int
+
+    @property
+    def people(self) -> bool:
+        """Whether people are counted, and not rows."""
+        return bool(self.sensitive) and isinstance(self.sensitive[-1], Numbers)
