@@ -13,13 +13,15 @@ import incrowd as ic
 from databases import output
 from incrowd.cli.places import shown
 from incrowd.errors import InputError, VerificationError
-from incrowd.tables import from_native, read
+from incrowd.tables import Edit, from_native, read
+from incrowd.tables import database as database_room
 from incrowd.tables.addresses import is_address
 from incrowd.tables.base import texts
 from incrowd.tables.database import (
     BATCH,
     PASSWORD,
     Place,
+    _in_order,
     read_database,
     write_database,
 )
@@ -95,6 +97,65 @@ def test_many_rows_in_batches(tmp_path: Path) -> None:
     write_database(from_native(frame), f"sqlite:///{tmp_path}/t.db/many", check=lambda back: None)
     found = read_database(f"sqlite:///{tmp_path}/t.db", table="many").native()
     assert found.sort("n").equals(frame)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_each_way_of_sending_rows_writes_the_same(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests rows that are sent as a frame or plain values against those SQLAlchemy sends."""
+    plain = {
+        "enum": pl.Series(["a", "b", None], dtype=pl.Enum(["b", "a"])),
+        "few": pl.Series([1, None, -3], dtype=pl.Int8),
+        "share": pl.Series([0.1, None, float("inf")], dtype=pl.Float32),
+        "true": [True, None, False],
+        'a "b"': ["a\0b", None, "\U0001f600"],
+        "empty": [None, None, None],
+    }
+    found = []
+    for columns in (plain, plain | {"on": [date(1, 1, 1), None, date(2024, 2, 29)]}):
+        table = from_native(pl.DataFrame(columns))
+        for way in ("quick", "slow"):
+            if way == "slow":
+                monkeypatch.setattr(database_room, "PLAIN", ())
+                monkeypatch.setattr(database_room, "find_spec", lambda name: None)
+            address = f"{kind}:///{tmp_path}/t.db/{way}{len(columns)}"
+            write_database(table, address, check=lambda back: None)
+            found.append(read_database(address).native())
+            assert texts(from_native(found[-1])).equals(texts(table))
+        assert found[-1].equals(found[-2])
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_rows_in_another_order_are_put_right(kind: str, tmp_path: Path) -> None:
+    """Tests that a table, which has no order, is compared in the order in which it was written."""
+    frame = pl.DataFrame({"n": [3, 1, 2, 1], "t": ["c", "a", None, "b"]})
+    written = from_native(frame)
+    for table in (read(as_parquet(frame, tmp_path / "t.parquet")), written):
+        edited = table.edited(Edit(table.columns))
+        for order in ([0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]):
+            address = f"{kind}:///{tmp_path}/t.db/t"
+            write_database(from_native(frame[order]), address, replace=True)
+            back = _in_order(read_database(address), edited)
+            assert back.native().equals(frame)
+
+
+def as_parquet(frame: pl.DataFrame, path: Path) -> Path:
+    """Write a frame; return the path."""
+    frame.write_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_number_that_is_too_large(kind: str, tmp_path: Path) -> None:
+    """Tests that a number beyond the database's is refused in words, and nothing is written."""
+    address = f"{kind}:///{tmp_path}/t.db"
+    table = from_native(pl.DataFrame({"n": pl.Series([1, 2**64 - 1], dtype=pl.UInt64)}))
+    with pytest.raises(InputError, match="the database refused"):
+        write_database(table, f"{address}/t")
+    with pytest.raises(InputError, match="no table is called"):
+        read_database(address, table="t")
 
 
 def test_no_message_tells_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
