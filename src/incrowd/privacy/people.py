@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from incrowd.privacy.distinct_diversity import DistinctDiversity
-from incrowd.privacy.model import Values
+from incrowd.privacy.model import Model, Values
 
 
 @dataclass(frozen=True)
@@ -48,3 +48,9 @@ class People(DistinctDiversity):
         rule: dict[str, Any] = {} if self.missing == "error" else {"missing": self.missing}
         rule |= {"linked": True} if self.linked else {}
         return [{"model": "people", "k": self.l, "columns": list(self.columns), **rule}]
+
+
+def counts_people_alone(model: Model) -> bool:
+    """Whether a class is lawful exactly when it has enough rows and enough people."""
+    asked = [part for part in model.parts if not part.size_decides]
+    return bool(asked) and all(isinstance(part, People) for part in asked)

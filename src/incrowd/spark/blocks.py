@@ -9,8 +9,8 @@ from pyspark.sql import functions as sf
 from incrowd.errors import OutOfScopeError
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.base import Group
+from incrowd.privacy.people import counts_people_alone
 from incrowd.spark.keeping import Keeper
-from incrowd.spark.persons import counts_people_alone
 from incrowd.spark.plan import on_batches, on_table
 from incrowd.spark.task import CODED, RECORDS, Task
 from incrowd.spark.tasks import Codes, matrix

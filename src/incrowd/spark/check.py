@@ -9,9 +9,10 @@ from pyspark.sql import functions as sf
 
 from incrowd.checker.ladder import rungs, validated
 from incrowd.errors import VerificationError
+from incrowd.privacy.people import counts_people_alone
 from incrowd.published.ladders import ladder_of, ranges_of
 from incrowd.spark.keeping import Keeper
-from incrowd.spark.persons import counts_people_alone, fewest
+from incrowd.spark.persons import fewest
 from incrowd.spark.plan import on_batches, on_table
 from incrowd.spark.task import PAIRS, Task
 

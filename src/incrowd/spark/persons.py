@@ -13,8 +13,6 @@ from pyspark.sql import functions as sf
 
 from incrowd.errors import InputError, NoLawfulReleaseError
 from incrowd.policy.base import Policy
-from incrowd.privacy.model import Model
-from incrowd.privacy.people import People
 from incrowd.text.missing import marks_for
 
 if TYPE_CHECKING:
@@ -88,12 +86,6 @@ def with_numbers(rows: "DataFrame", numbers: "DataFrame", columns: Sequence[str]
         alike = alike & (sf.col(name) == sf.col(f"z_{name}"))
     met = rows.join(numbers, alike, "left")
     return met.select(*rows.columns, sf.coalesce(sf.col(WHO), sf.lit(-1)).alias(WHO))
-
-
-def counts_people_alone(model: Model) -> bool:
-    """Whether a class is lawful exactly when it has enough rows and enough people."""
-    asked = [part for part in model.parts if not part.size_decides]
-    return bool(asked) and all(isinstance(part, People) for part in asked)
 
 
 def require_people(people: int, k: int) -> None:
