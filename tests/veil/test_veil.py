@@ -177,6 +177,16 @@ def test_command_line(tmp_path):
     assert not {"bound", "gap", "optimal"} & set(said)
     checked = ["verify", str(tmp_path / "o.csv"), "--original", str(path), *files[:2]]
     assert CliRunner().invoke(cli, checked).exit_code == 0
+    held = CliRunner().invoke(cli, [*checked, *files[2:]])
+    assert held.exit_code == 0, held.output
+    assert "whether coins hid cells as the statement's veil says" in held.output
+    column = next(iter(said["veil"]))
+    for veil in ({}, [], 4.0, {"nobody": 4.0}, {column: 0.5}, {column: "4"}, {column: True}):
+        (tmp_path / "s.json").write_text(json.dumps(said | {"veil": veil}))
+        assert CliRunner().invoke(cli, [*checked, *files[2:]]).exit_code == 1, veil
+    for more in ({"bound": 0}, {"optimal": True}, {"cost": said["cost"] + 1}):
+        (tmp_path / "s.json").write_text(json.dumps(said | more))
+        assert CliRunner().invoke(cli, [*checked, *files[2:]]).exit_code == 1, more
     record = json.loads(CliRunner().invoke(cli, [*asked, "--json", "-q"]).stdout)
     assert record["lower_bound"] <= record["veiled_lower_bound"] <= record["cost"]
     for public in ("--report", "--metadata"):

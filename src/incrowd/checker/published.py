@@ -62,8 +62,12 @@ def require_named(ladders: Mapping[str, pl.DataFrame], named: Mapping[str, Any],
         require(flat or column in named, "the proof names no hierarchy for it", column=column)
 
 
-def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
-    """Reject a statement that says anything else than the proof does."""
+def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> dict[str, Any]:
+    """Reject a statement that says anything else than the proof does.
+
+    Of a veiled release it says the factors in place of bound and gap, which depend on hidden cells.
+    Returned is what no proof can tell: the key ``veil`` with these factors, where they are stated.
+    """
     try:
         stated = read_json(text)
     except ValueError:
@@ -98,9 +102,22 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> None:
         **{name: facts[name] for name in ("version", "incrowd", "scale", "cost", "bound")},
     }
     require(isinstance(stated, Mapping), "the statement is no JSON object")
+    veil = {"veil": stated["veil"]} if "veil" in stated else {}
+    if veil:
+        require_factors(veil["veil"], facts["roles"]["qi"])
+        silent = ("bound", "gap", "optimal")
+        expected = {name: said for name, said in expected.items() if name not in silent} | veil
     for name in sorted({*expected, *stated}):
         same = name in stated and name in expected and stated[name] == expected[name]
         require(same, f"the statement's {name} is not the proof's")
+    return veil
+
+
+def require_factors(veil: Any, qi: Iterable[str]) -> None:
+    """Reject factors that are none: of quasi-identifiers, each a number of 1 or more."""
+    fine = isinstance(veil, Mapping) and bool(veil) and {*veil} <= {*qi}
+    fine = fine and all(type(x) in (int, float) and 1 <= x < math.inf for x in veil.values())
+    require(fine, "the statement's veil has no factor for each of some quasi-identifiers")
 
 
 def gap_of(cost: int, bound: int) -> float:

@@ -40,7 +40,7 @@ class Verdict:
         see ``costs.reduced``) cost, bound, ``proven`` (what the prices prove, at least the bound)
         and ``most`` (what a release costs in which every cell is suppressed).
         Not proved is what ``unchecked`` names: models that the release is said to obey, and the
-        checker does not know.
+        checker does not know; nor the factors of a ``veil`` that the statement names.
     proof: when accepted, what the proof says.
     """
 
@@ -77,7 +77,7 @@ def check(
             require_hierarchy(read, column, Path(path).read_bytes())
         if statement is not None:
             hash_of_proof = files.sha256(Path(proof).read_bytes())
-            require_statement(Path(statement).read_bytes(), read, hash_of_proof)
+            facts |= require_statement(Path(statement).read_bytes(), read, hash_of_proof)
         return Verdict(True, facts=facts, proof=read)
     except RejectedError as no:
         return Verdict(False, str(no), no.row, no.column)

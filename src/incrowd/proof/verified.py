@@ -121,7 +121,8 @@ def told(facts: Mapping[str, Any], left: list[str]) -> dict[str, Any]:
         "class obeys it"
         for name in facts["unchecked"]
     )
-    return reduced(dict(facts)) | {"not_checked": [*unknown, *left]}
+    coins = ["whether coins hid cells as the statement's veil says"] if "veil" in facts else []
+    return reduced(dict(facts)) | {"not_checked": [*unknown, *coins, *left]}
 
 
 def said_in(policy: Policy | str | Path | None, asked: Mapping[str, Any]) -> frozenset[str]:

@@ -47,8 +47,12 @@ def faults_of(
     if not all(0 <= row < len(before) for row in origin) or said["rows"] != len(after):
         return ["rows are lost or added"]
     kept = [before[row] for row in origin]
-    ladders = {column: ladder_of(stated, column) for column in roles["qi"]}
-    found = [fault for column, one in ladders.items() for fault in ladder_faults(column, one)]
+    listed = {column: ladder_of(stated, column) for column in roles["qi"]}
+    ladders = {  # costs count the values of the table
+        c: {leaf: path for leaf, path in one.items() if any(row[c] == leaf for row in before)}
+        for c, one in listed.items()
+    }
+    found = [fault for column, one in listed.items() for fault in ladder_faults(column, one)]
     found += [f"{c}: no hierarchy is named" for c, one in ladders.items()
               if height_of(one) > 1 and c not in facts["hierarchies"]]  # fmt: skip
     roots = {path[-1][0] for one in ladders.values() for path in one.values() if len(path) > 1}
