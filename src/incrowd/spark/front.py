@@ -94,13 +94,17 @@ def release_of(
     block_rows: int = BLOCK_ROWS,
     scratch: str | None = None,
     listener: Listener = silent,
+    proof: bool = False,
 ) -> SparkRelease:
-    """Make a release under a policy; see ``release``."""
+    """Make a release under a policy; see ``release``.
+
+    ``proof``: whether the certificate of its bound comes to the driver as well.
+    """
     require_spark()
     require_servable(df, policy, block_rows, scratch)
     from incrowd.spark.making import made_of_frame
 
-    return made_of_frame(df, policy, block_rows, scratch, listener)
+    return made_of_frame(df, policy, block_rows, scratch, listener, proof)
 
 
 def require_servable(
