@@ -292,11 +292,11 @@ def test_command_line(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     again = CliRunner().invoke(cli, ["anonymize", str(source), "-o", str(target), *roles])
     assert again.exit_code == 2
     assert "is there already" in again.output
-    proof = CliRunner().invoke(
-        cli, ["anonymize", str(source), "-o", str(target), *roles, "--proof", "p"]
+    report = CliRunner().invoke(
+        cli, ["anonymize", str(source), "-o", str(target), *roles, "--report", "r.html"]
     )
-    assert proof.exit_code == 2
-    assert "--proof" in proof.output
+    assert report.exit_code == 2
+    assert "--report" in report.output
 
 
 def test_driver_needs_no_numba() -> None:

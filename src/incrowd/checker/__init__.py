@@ -11,6 +11,7 @@ kernel, no bound, no reader of files is shared with the code whose work it check
 
 These five are enough for k-anonymity.  Around them:
 
+    both.py       reading the two tables, each a file or a folder; lean.py for large ones
     files.py      reading tables and proof files; delimited.py for delimited text, packed.py for
                   Parquet and Arrow; archive.py, parquet.py and arrow.py to look at sizes before
                   anything is inflated

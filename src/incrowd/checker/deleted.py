@@ -62,6 +62,7 @@ class Kept(NamedTuple):
         """Return the cells of the released rows with those of the deleted ones below."""
         if self.gone is None:
             return cells
+        cells = cells.cast(pl.String)  # type: ignore[arg-type]
         return pl.concat(
             [cells, pl.DataFrame([files.as_text(self.gone[c]) for c in cells.columns])]
         )

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from incrowd.checker.lean import BLOCK, blocks_of, coded, few, joined
 from incrowd.checker.rejection import require
 
 MARK = "="  # before columns' names: polars has a meaning of its own for "", "*" and "^a$"
@@ -75,17 +76,24 @@ class Reading(NamedTuple):
 
 
 def read_csv(
-    data: bytes, stated: Any, released: bool = False, reading: Reading | None = None
+    data: bytes,
+    stated: Any,
+    released: bool = False,
+    reading: Reading | None = None,
+    lean: bool = False,
 ) -> pl.DataFrame:
     """Read delimited text: an empty field is missing, a quoted empty one is empty text.
 
     ``stated``: what the proof says of its ``delimiter``, ``newline`` and ``encoding``.
+    ``lean``: read large plain text block by block, see ``read_plain``.
     """
     reading = reading or Reading()
     delimiter, end, encoding = reading.agreed(stated)
     known = codecs.lookup(encoding).name  # before anything is decoded: some take the square of time
     usual = known.startswith(WIDE) or USUAL.match(known) is not None
     require(usual or reading.encoding is not None, NO_ENCODING)
+    if lean and end == "\n" and known == "utf-8" and is_plain(data):
+        return read_plain(data, delimiter, released, reading)
     text = data.decode(encoding)
     same = not released or text.encode(encoding) == data  # UTF-7 has many forms of a
     require(same, f"the release is not written as {encoding} writes it")
@@ -100,6 +108,35 @@ def read_csv(
         lines = not table.height and re.search("[\r\n]", text.rstrip("\r\n"))
         require(not lines, f"a table has several lines and no row{ODD}")
     return table
+
+
+def is_plain(data: bytes) -> bool:
+    """Whether a file is large, has no quotes and one kind of line ends, and a header of its own."""
+    plain = len(data) > BLOCK and b'"' not in data and b"\r" not in data
+    return plain and data.find(b"\n", 0, SAMPLE) >= 0
+
+
+def read_plain(data: bytes, delimiter: str, released: bool, reading: Reading) -> pl.DataFrame:
+    """Read plain text in UTF-8 as ``read_csv`` does, block by block, as each line is a row.
+
+    Of UTF-8 there is nothing more to ask: a text has one form in it, and what ends fields and lines
+    is nowhere else.
+    """
+    begin = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+    if not reading.odd_header:
+        start = data[begin : begin + 8 * SAMPLE].decode(errors="ignore")
+        require_header(start, delimiter, "\n", reading.delimiter is not None)
+    body = data.index(b"\n") + 1
+    header, blocks, names, blank = data[begin:body], [], [], False
+    for block in blocks_of(data, body):
+        block.decode()
+        if blank and delimiter.encode() in header:
+            raise ValueError("a line with too few fields")
+        blank = block.endswith(b"\n\n")  # of the last block they are none
+        found = read_text(header + block, delimiter, "\n", released)
+        names = names or [cells.name for cells in found.get_columns() if few(cells)]
+        blocks.append(coded(found, names))
+    return joined(blocks)
 
 
 def shown(data: bytes, text: str, delimiter: str, encoding: str) -> bool:

@@ -13,6 +13,7 @@ import polars as pl
 
 from incrowd.checker.archive import DAMAGED, LACKING, parts_of
 from incrowd.checker.delimited import MARK, TWO_WAYS, Reading, read_csv
+from incrowd.checker.lean import once_each
 from incrowd.checker.models import require_keys
 from incrowd.checker.packed import (
     READERS,
@@ -23,15 +24,13 @@ from incrowd.checker.packed import (
     has_two_forms,
     length_of,
     read_packed,
-    require_sizes,
 )
-from incrowd.checker.parquet import SMALL, require_moderate, rows_of
+from incrowd.checker.parquet import SMALL, require_moderate
 from incrowd.checker.rejection import RejectedError, require, require_none
 
 VERSION = 2
 PLAIN = r"^'*[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?%?$"
 NUMBERS = ("scale", "quantum", "price_k", "cost", "bound")
-TEXTS = (".csv", ".tsv", ".tab", ".txt", ".psv")
 MANY, FEW = 1 << 20, 64  # rungs or members of odd sets, beside so many for each row
 # what a proof that makes no sense ends in, or tables that do not go with it
 NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
@@ -192,60 +191,27 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def read_bytes(original: Path, release: Path) -> dict[str, bytes]:
-    """Return two tables' bytes; reject one that is text by its name and another by its bytes.
-
-    Whoever opens it by its name would see another table than the one that is checked.  And reject
-    a release that says it has more rows than the original.
-    """
-    data = {"original": original.read_bytes(), "release": release.read_bytes()}
-    for path, name in ((original, "original"), (release, "release")):
-        form = form_of(data[name])
-        other = form and path.suffix.lower() in TEXTS
-        require(not other, f"{path.name} is named like text, but its bytes are {form}")
-    for name, file in data.items():
-        rows = most_rows(original) if name == "release" and form_of(file) in READERS else None
-        require_sizes(file, rows, f"the {name}")
-    return data
-
-
-def most_rows(original: str | Path, release: str | Path | None = None) -> int:
-    """Return a number of rows that a table does not exceed, mostly without reading it.
-
-    A release as text counts as well: it is as large as it is, and has rows too many, perhaps.
-    """
-    data, other = (Path(path).read_bytes() if path else b"" for path in (original, release))
-    return max(_most(data), 0 if form_of(other) else _most(other))
-
-
-def _most(data: bytes) -> int:
-    form = form_of(data)
-    try:
-        if form == "Parquet":
-            return rows_of(data)
-        if form in READERS:
-            return read_packed(data).height
-    except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
-        raise RejectedError(UNREADABLE) from None
-    return data.count(b"\n") + data.count(b"\r") + 1
-
-
 def read_table(
-    data: bytes, dialect: Any, released: bool = False, reading: Reading | None = None
+    data: bytes,
+    dialect: Any,
+    released: bool = False,
+    reading: Reading | None = None,
+    lean: bool = False,
 ) -> pl.DataFrame:
     """Read a table; delimited text by a dialect: delimiter, newline, encoding.
 
     ``MARK`` stands before each column's name.  ``released``: reject one that writes equal cells in
     several ways: one text here, but whoever has the file tells rows of a class apart by them.
-    ``reading``: what the verifier says of delimited text.
+    ``reading``: what the verifier says of delimited text.  ``lean``: of columns of many rows hold
+    each different text once.
     """
     try:
         form = form_of(data)
         if form is None:
-            table = read_csv(data, dialect, released, reading)
+            table = read_csv(data, dialect, released, reading, lean)
         else:
             require(form in READERS, f"a table is of a form that the checker does not read: {form}")
-            table = read_packed(data)
+            table = read_packed(data, lean)
         table.columns = [MARK + name for name in table.columns]
         for column in table.get_columns() if released else ():
             alike = any(has_two_forms(cells) for cells in flat(column))
@@ -253,6 +219,14 @@ def read_table(
         return table
     except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
         raise RejectedError(UNREADABLE) from None
+
+
+def words_of(column: pl.Series) -> pl.Series:
+    """Return the same as ``as_text``, each different text held once where that is less."""
+    if not isinstance(column.dtype, pl.Enum):
+        return once_each(as_text(column))
+    require(length_of(column) <= SMALL + TEXT * len(column), "a column holds too long texts")
+    return column
 
 
 def as_text(column: pl.Series) -> pl.Series:
@@ -309,6 +283,7 @@ def undone(column: pl.Series) -> pl.Series:
 
     With and without would be one text here, but two in the release.
     """
+    column = column.cast(pl.String)
     kinds = column.drop_nulls().unique()
     runs = ~kinds.str.contains(PLAIN)
     bare = kinds.filter(runs & kinds.str.contains(r"^[=+\-@\t\r]"))

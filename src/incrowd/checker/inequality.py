@@ -24,6 +24,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.checker.lean import counted
 from incrowd.checker.ranges import Windows, opened
 from incrowd.checker.rejection import require
 
@@ -68,10 +69,9 @@ def merged(
     """Merge rows equal in leaves, price and mark; ``leaves`` and ``trees`` stand by column."""
     names = [str(j) for j in range(len(leaves))]
     given = {"price": price, "mark": mark, **dict(zip(names, leaves, strict=True))}
-    table = pl.DataFrame(given).with_row_index("row").group_by(list(given))
-    table = table.agg(copies=pl.len().cast(pl.Int64), first=pl.col("row").min().cast(pl.Int64))
+    table = counted(pl.DataFrame(given))
     table = table.sort("price", "first", descending=[True, False])
-    leaf = [table[name].to_numpy() for name in names]
+    leaf = [table[name].cast(pl.Int64).to_numpy() for name in names]
     one = {c: table[c].to_numpy() for c in ("price", "mark", "copies", "first")}
     scaled = [t.times(quantum) if isinstance(t, Windows) else (t[0], t[1] * quantum) for t in trees]
     return Rows(**one, leaf=leaf, trees=scaled)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.checker import averages, combinations, crowds, files, inequality, oddsets
+from incrowd.checker import averages, both, combinations, crowds, files, inequality, oddsets
 from incrowd.checker.costs import ladders_of
 from incrowd.checker.deleted import kept
 from incrowd.checker.delimited import Reading
@@ -16,6 +16,7 @@ from incrowd.checker.dropped import spent
 from incrowd.checker.inequality import Ints
 from incrowd.checker.ladder import tables
 from incrowd.checker.lawful import Lawful
+from incrowd.checker.lean import codes_of
 from incrowd.checker.models import least_size
 from incrowd.checker.people import secrets_of, with_people
 from incrowd.checker.published import require_hierarchy, require_statement, said_by
@@ -71,7 +72,7 @@ def check(
     OSError: a file is not there or cannot be read.
     """
     try:
-        read = files.read_proof(proof, files.most_rows(original, release))
+        read = files.read_proof(proof, both.most_rows(original, release))
         facts = proved(Path(release), Path(original), read, reading)
         for column, path in (hierarchies or {}).items():
             require_hierarchy(read, column, Path(path).read_bytes())
@@ -87,18 +88,15 @@ def check(
 
 def proved(release: Path, original: Path, proof: files.Proof, reading: Any) -> dict[str, Any]:
     """Return what the proof proves, or reject it."""
-    facts, form = proof.facts, proof.facts.get("csv") or {}
+    facts = proof.facts
     roles, models = files.shaped(facts)
-    data = files.read_bytes(original, release)
-    other = [n for n in data if (facts.get(n) or {}).get("sha256") != files.sha256(data[n])]
-    strange = f"the {' and the '.join(other)} is not the file whose hash the proof states"
+    read = both.read_both(original, release, facts, reading)
     try:
-        tables = [files.read_table(data[n], form, n == "release", reading) for n in data]
-        found = compared(tables, *files.marked(proof, roles, models))
+        found = compared(read.whole(), *files.marked(proof, roles, models))
     except RejectedError as no:  # where it is says more than that the file is another one
         where = no.row, no.column and no.column.removeprefix(files.MARK)
-        raise RejectedError(f"{no.reason}; {strange}" if other else no.reason, *where) from None
-    require(not other, strange)
+        raise RejectedError(read.reason(no.reason), *where) from None
+    require(not read.other, read.strange)
     said = {**said_by(proof), "unchecked": facts.get("unchecked", [])}
     return {**found, **said, "models": models, "roles": roles}
 
@@ -113,7 +111,7 @@ def compared(
     before, origin, dropped = left[:3]
     qi, safe = roles["qi"], facts.get("spreadsheet_safe") is True
     require_columns(before, after, origin, roles, safe)
-    text = [pl.DataFrame([files.as_text(frame[c]) for c in qi]) for frame in (before, after)]
+    text = [pl.DataFrame([files.words_of(frame[c]) for c in qi]) for frame in (before, after)]
     text[1] = text[1].select(files.undone(cells) for cells in text[1]) if safe else text[1]
     ladders, ranges, costs = ladders_of(proof, qi, read[0])
     sensitive = secrets_of(before, after, origin, roles, models)
@@ -182,11 +180,8 @@ def price_total(
         leaf, *table = tables(ladders[column])
         if column in ranges:
             leaf, table = pl.Series(ranges[column].leaves), ranges[column].windows()
-        codes = pl.DataFrame({"leaf": leaf.cast(pl.String), "code": np.arange(len(leaf))})
-        leaf = pl.DataFrame({"leaf": cells[column]})
-        found = leaf.join(codes, on="leaf", how="left", nulls_equal=True, maintain_order="left")
+        leaves.append(codes_of(cells[column], leaf))
         trees.append(table if column in ranges else tuple(table))
-        leaves.append(found["code"].to_numpy())
     dearest = sum(max(ladders[column]["cost"].to_list(), default=0) for column in group)
     highest = max(int(price.max(initial=0)), -int(price.min(initial=0))) + sets.total
     plain = sets.mark, k, None, k

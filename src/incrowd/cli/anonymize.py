@@ -9,6 +9,7 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record, say, warn
 from incrowd.cli.places import require_apart, shown
 from incrowd.cli.progress import progress
+from incrowd.cli.proof_bounds import proof_bound, say_proof_bound
 from incrowd.cli.reporting import (
     FILES,
     also_written,
@@ -25,8 +26,6 @@ from incrowd.run.silence import standard_output_kept
 from incrowd.run.stop import Stop
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import is_stream, require_place
-from incrowd.text.units import in_units
-from incrowd.text.units import shown as figure
 
 if TYPE_CHECKING:
     from incrowd.policy import Policy
@@ -334,18 +333,3 @@ def publish(
     from incrowd.proof.proven import written_with_proof
 
     return written_with_proof(release, output, proof, table, statement, listener)
-
-
-def proof_bound(release: "Release", facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the bound that the proof file certifies, where that is not the release's own."""
-    if not facts or facts["bound"] - facts["cost"] == release.bound_units - release.cost_units:
-        return {}
-    return {"proof_bound": in_units(facts["bound"], facts["scale"])}
-
-
-def say_proof_bound(release: "Release", facts: dict[str, Any], quiet: bool) -> None:
-    """Say what the proof certifies, where that is another bound than the release's."""
-    for bound in proof_bound(release, facts).values():
-        higher = bound > release.lower_bound
-        own = "more than the method's own" if higher else "that above is the method's own"
-        say(f"proof    certifies the bound {figure(bound)}; {own}", quiet)

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.checker.both import files_of, start_of
 from incrowd.checker.delimited import Reading
 from incrowd.checker.files import form_of
+from incrowd.checker.rejection import RejectedError
 from incrowd.checker.verify import check
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
@@ -62,11 +64,13 @@ def with_proof(
 def require_delimited(release: str, original: str) -> None:
     """Raise InputError where it is said how to read delimited text, and no table is any."""
     asked = [option for name, option in READING.items() if options.is_typed(name)]
-    heads = []
-    for path in (release, original) if asked else ():
-        with Path(path).open("rb") as file:
-            heads.append(file.read(1000))
-    if asked and all(map(form_of, heads)):
+    if not asked:
+        return
+    try:
+        files = [*files_of(Path(release)), *files_of(Path(original))]
+    except RejectedError:  # the checker says it
+        return
+    if all(form_of(start_of(file)) for file in files):
         raise InputError(f"{asked[0]} is of delimited text, which neither table is")
 
 

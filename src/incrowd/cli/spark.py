@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record, say
 from incrowd.cli.progress import progress
+from incrowd.cli.proof_bounds import proof_bound, say_proof_bound
+from incrowd.cli.reporting import also_written
 from incrowd.cli.summary import summary
-from incrowd.errors import InputError, VerificationError
+from incrowd.errors import InputError
 from incrowd.policy import Policy
+from incrowd.run.events import PROOF, Event, Listener
 from incrowd.spark.front import BLOCK_ROWS, release_of, require_spark
 from incrowd.spark.result import SparkRelease
+from incrowd.tables.atomic import require_place
 from incrowd.tables.folders import whole_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 UNSERVED = {
-    "proof": "--proof",
-    "statement": "--statement",
     "spreadsheet_safe": "--spreadsheet-safe",
     "report": "--report",
     "report_internal": "--report-internal",
@@ -43,16 +45,17 @@ def run(table: str, output: str, as_json: bool, quiet: bool, given: Mapping[str,
     policy = Policy(**options.policy_arguments(frame.columns, given))
     rows = BLOCK_ROWS if given["block_rows"] is None else given["block_rows"]
     with progress(quiet, None) as listener:
-        release = release_of(frame, policy, rows, given["scratch"], listener)
+        proof = given["proof"] is not None
+        release = release_of(frame, policy, rows, given["scratch"], listener, proof)
         try:
-            write(spark, release, output, form_of(output, form_of(table)), given)
+            facts = write(spark, release, (table, output), given, listener)
         finally:
             release.unpersist()
-    if as_json:
-        record: Any = release
-        print_json(release_record(record, output, None))
     told: Any = release
-    say(f"{summary(told)}\nwritten  {output}", quiet)
+    if as_json:
+        print_json(release_record(told, output, given["proof"]) | proof_bound(told, facts))
+    say(f"{summary(told)}\nwritten  {output}{also_written(given)}", quiet)
+    say_proof_bound(told, facts, quiet)
     return 0
 
 
@@ -68,6 +71,13 @@ def require_servable(table: str, output: str, given: Mapping[str, Any]) -> None:
             raise InputError(f"{option}: not served with --engine spark, which reads files")
     if "-" in (table, output):
         raise InputError("--engine spark reads and writes files and folders, not pipes")
+    if given["statement"] is not None and given["proof"] is None:
+        raise InputError("--statement goes with --proof: it states the proof's hash")
+    for name in ("proof", "statement"):
+        if given[name] is not None:
+            require_place(given[name])
+    if given["proof"] is not None:
+        require_provable(table, output)
     if given["order"] == "keep":
         raise InputError("rows have no order on Spark; leave out --order keep")
     target = Path(output)
@@ -76,6 +86,22 @@ def require_servable(table: str, output: str, given: Mapping[str, Any]) -> None:
             f"{output}: is there already, and not as an earlier output of Spark; choose another "
             "folder or remove it"
         )
+
+
+def require_provable(table: str, output: str) -> None:
+    """Raise InputError where the driver cannot read both tables, whose hashes a proof states."""
+    if "://" in table + output or not Path(table).exists():
+        raise InputError(
+            "--proof on Spark needs IN and OUT as files or folders that the driver can read, by "
+            "their names: it states their hashes"
+        )
+    if Path(table).is_dir() and any(part.is_dir() for part in shown_in(table)):
+        raise InputError("--proof needs IN as one file or a folder of files, without folders in it")
+
+
+def shown_in(folder: str) -> list[Path]:
+    """Return what lies in a folder and is not hidden, as Spark hides."""
+    return [part for part in Path(folder).iterdir() if part.name[:1] not in ("_", ".")]
 
 
 def replaceable(target: Path) -> bool:
@@ -149,48 +175,28 @@ def csv_options(given: Mapping[str, Any]) -> dict[str, Any]:
 def write(
     spark: "SparkSession",
     release: SparkRelease,
-    output: str,
-    form: str,
+    places: tuple[str, str],
     given: Mapping[str, Any],
-) -> None:
-    """Write the release, count what was written, and let it appear.
+    listener: Listener,
+) -> dict[str, Any]:
+    """Write the release, count what was written, and let it appear, with its proof or not at all.
 
     A local folder appears whole or not at all.  In an object store the folder gets its name at
     once, and Spark's ``_SUCCESS`` at the end; it must not exist before.
+
+    Returns the proof's JSON part, empty without a proof.
     """
+    from incrowd.spark.writing import write_folder, write_proof  # it needs pyspark
+
+    (table, output), options = places, csv_options(given)
+    form = form_of(output, form_of(table))
     if "://" in output:
-        _write_to(spark, release, output, form, given)
-        return
-
+        write_folder(spark, release, output, form, options)
+        return {}
     with whole_folder(output) as folder:
-        _write_to(spark, release, str(folder.resolve()), form, given)
-
-
-def _write_to(
-    spark: "SparkSession",
-    release: SparkRelease,
-    place: str,
-    form: str,
-    given: Mapping[str, Any],
-) -> None:
-    from incrowd.spark.check import recounted
-    from incrowd.spark.plan import workers_errors
-
-    local = "://" not in place
-    with workers_errors():
-        writer = release.data.write.mode("overwrite" if local else "errorifexists")
-        if form == "parquet":
-            writer.parquet(place)
-            written = spark.read.parquet(place)
-        else:
-            chosen = csv_options(given)
-            kept = ("header", "sep", "quote", "escape", "encoding")
-            spaces = ("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace")
-            writer.csv(place, **{name: chosen[name] for name in (*kept, *spaces)})
-            written = spark.read.csv(place, **chosen)
-        rows, smallest = recounted(written, release.roles.qi)
-    if rows != release.rows or (rows and smallest < release.k):
-        raise VerificationError(
-            f"what was written has {rows:,} rows and a smallest class of {smallest}; the release "
-            f"has {release.rows:,} rows: nothing was published. Did the table change meanwhile?"
-        )
+        place = str(folder.resolve())
+        write_folder(spark, release, place, form, options)
+        if given["proof"] is None:
+            return {}
+        listener(Event(PROOF))
+        return write_proof(release, table, place, given)

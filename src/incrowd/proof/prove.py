@@ -15,15 +15,19 @@ from incrowd.bounds.prices import Prices
 from incrowd.checker.costs import LEAST_STAR
 from incrowd.checker.delimited import Reading
 from incrowd.checker.verify import check
+from incrowd.driver.solve import Solved
 from incrowd.errors import InputError
+from incrowd.hierarchy.family import Family
+from incrowd.policy.base import Policy
 from incrowd.privacy.claims import claims_of
-from incrowd.privacy.model import all_of
+from incrowd.privacy.model import Model, all_of
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.proof.averaged import write_averages
 from incrowd.proof.certificate import Certificate, certificate
 from incrowd.proof.statement import statement
 from incrowd.proof.writing import Evidence, sha256_of, write_proof
+from incrowd.tables.base import Source
 from incrowd.tables.fewer import FewerRows
 from incrowd.text.missing import marks_for
 
@@ -64,12 +68,7 @@ def prove(
         evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)
         paths = original, released
         return write_averages(file, evidence, release, release.averaged, paths)
-    if unchecked:  # prices that rest on what nobody can check prove nothing
-        checked = all_of([part for part in problem.model.parts if part not in unchecked])
-        smaller = Problem(problem.instance, checked)
-        same = smaller.smallest_class == problem.smallest_class
-        solved = replace(solved, lawful=None, prices=solved.prices if same else None)
-        problem = smaller
+    problem, solved = of_checked(problem, solved, unchecked)
     if release.protected is not None:
         known = Certificate(release.protected.least.prices)
     elif release.deleted is not None:
@@ -87,6 +86,18 @@ def prove(
             sure = priced(evidence, known)
         evidence = sure
     return write_proof(file, evidence, original, released)
+
+
+def of_checked(
+    problem: Problem, solved: Solved, unchecked: Sequence[Model]
+) -> tuple[Problem, Solved]:
+    """Return both without models that nobody can check: prices that rest on these prove nothing."""
+    if not unchecked:
+        return problem, solved
+    checked = all_of([part for part in problem.model.parts if part not in unchecked])
+    smaller = Problem(problem.instance, checked)
+    same = smaller.smallest_class == problem.smallest_class
+    return smaller, replace(solved, lawful=None, prices=solved.prices if same else None)
 
 
 def combinations_of(release: "Published") -> list[dict[str, Any]]:
@@ -125,8 +136,8 @@ def evidence_of(
         unchecked=release.unchecked,
         prices=Prices(np.zeros(problem.instance.distinct, np.int64), 1),
         price_k=problem.smallest_class,
-        csv=dialect(release),
-        hierarchies=origins(release.policy.hierarchies) | spared(release),
+        csv=dialect_of(release.source),
+        hierarchies=origins(release.policy.hierarchies) | spared(release.policy, release.trees),
         spreadsheet_safe=spreadsheet_safe,
         kept=release.source.kept if isinstance(release.source, FewerRows) else None,
         dropped=release.suppressed_rows,
@@ -166,9 +177,8 @@ def confirmed(evidence: Evidence, original: str | Path, released: str | Path) ->
     return replace(evidence, prices=replace(prices, charge=total - proven * prices.quantum))
 
 
-def dialect(release: "Published") -> dict[str, str]:
-    """Return how a delimited file of the release is to be read."""
-    source = release.source
+def dialect_of(source: Source) -> dict[str, str]:
+    """Return how a delimited file of a release of this table is to be read."""
     known = getattr(source.source if isinstance(source, FewerRows) else source, "dialect", None)
     if known is None:
         return {}
@@ -176,11 +186,11 @@ def dialect(release: "Published") -> dict[str, str]:
     return form | ({"encoding": known.encoding} if known.encoding else {})
 
 
-def spared(release: "Published") -> dict[str, dict[str, Any]]:
+def spared(policy: Policy, trees: Sequence[Family]) -> dict[str, dict[str, Any]]:
     """Return the same of columns with marks of missing values, which hierarchies do not know."""
-    found, told = {}, origins(release.policy.hierarchies)
-    for tree in release.trees:
-        marks = {*marks_for(release.policy.na, tree.column)} & {*tree.leaves}
+    found, told = {}, origins(policy.hierarchies)
+    for tree in trees:
+        marks = {*marks_for(policy.na, tree.column)} & {*tree.leaves}
         if marks and tree.column in told:
             found[tree.column] = told[tree.column] | {"missing": sorted(map(str, marks))}
     return found

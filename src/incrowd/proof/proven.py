@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from incrowd.errors import InputError
-from incrowd.proof.prove import dialect, prove, write_statement
+from incrowd.proof.prove import dialect_of, prove, write_statement
 from incrowd.run.events import PROOF, Event, Listener, listening, silent
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import whole
@@ -81,7 +81,7 @@ class Proven:
 
 def require_original(release: "Published", original: str | Path) -> None:
     """Raise InputError unless a file holds the table that a release was made from."""
-    form = dialect(release)
+    form = dialect_of(release.source)
     found, table = read(original, form.get("delimiter"), form.get("encoding")), release.source
     if isinstance(table, FewerRows):
         table = table.source

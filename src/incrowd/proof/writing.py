@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.deletion import bound_of
 from incrowd.bounds.prices import Prices
+from incrowd.checker.both import hash_at
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.tree import STAR
@@ -123,8 +124,8 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
         "format": "incrowd-proof",
         "version": VERSION,
         "incrowd": PROGRAM_VERSION,
-        "original": {"sha256": sha256_of(original)},
-        "release": {"sha256": sha256_of(release)},
+        "original": {"sha256": hash_at(original)},
+        "release": {"sha256": hash_at(release)},
         # Secret and fresh: it keeps the statement's hashes from telling guesses right.
         "salt": secrets.token_hex(32),
         "csv": dict(evidence.csv),

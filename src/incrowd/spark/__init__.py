@@ -13,6 +13,8 @@
     keeping.py    what a task found, kept so that it is not found twice
     rows.py       from classes back to rows, by joins
     check.py      the re-check of what was released        result.py  what is returned
+    writing.py    files in a folder, counted again         proof.py   their proof, on the driver
+    certificates.py  prices on their way from a task to the driver
 
 Only calls that Spark Connect serves are used.  The driver needs neither numba nor the engine; the
 workers need incrowd.

@@ -110,15 +110,24 @@ def dealt(rows: "DataFrame", task: Task, splits: Splits, by: str, schema: str) -
     return rows.mapInArrow(on_batches("tasks.place", task, splits, by), f"{schema}, block int")
 
 
-def bounded(coded: "DataFrame", records: "DataFrame", task: Task, distinct: int) -> int:
-    """Return a lower bound of the whole table's cost; the sum over blocks would be none."""
+def bounded(
+    coded: "DataFrame", records: "DataFrame", task: Task, distinct: int
+) -> tuple[int, str | None]:
+    """Return a lower bound of the whole table's cost; the sum over blocks would be none.
+
+    And the certificate behind it, where one is asked for and not only rows by themselves are looked
+    at.
+    """
     if distinct <= BOUND_ROWS:
         whole = records.select("k", "s", "n", "price").withColumn("block", sf.lit(0))
-        found = whole.groupBy("block").applyInArrow(on_table("search.bound", task), "bound bigint")
-    else:
-        alone = lonely(coded, task) if task.people else coded
-        found = alone.mapInArrow(on_batches("search.unique_bound", task), "bound bigint")
-    return int(found.agg(sf.sum("bound")).collect()[0][0] or 0)
+        found = whole.groupBy("block").applyInArrow(
+            on_table("search.bound", task), "bound bigint, proof string"
+        )
+        bound, proof = found.collect()[0]
+        return int(bound), proof
+    alone = lonely(coded, task) if task.people else coded
+    found = alone.mapInArrow(on_batches("search.unique_bound", task), "bound bigint")
+    return int(found.agg(sf.sum("bound")).collect()[0][0] or 0), None
 
 
 def lonely(coded: "DataFrame", task: Task) -> "DataFrame":

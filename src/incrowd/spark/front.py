@@ -95,13 +95,19 @@ def release_of(
     block_rows: int = BLOCK_ROWS,
     scratch: str | None = None,
     listener: Listener = silent,
+    proof: bool = False,
 ) -> SparkRelease:
-    """Make a release under a policy; see ``release``."""
+    """Make a release under a policy; see ``release``.
+
+    ``proof``: whether the certificate of its bound comes to the driver as well.
+    """
     require_spark()
     require_servable(df, policy, block_rows, scratch)
+    if proof and policy.person:
+        raise OutOfScopeError("a proof of a release that counts people is not served on Spark yet")
     from incrowd.spark.making import made_of_frame
 
-    return made_of_frame(df, policy, block_rows, scratch, listener)
+    return made_of_frame(df, policy, block_rows, scratch, listener, proof)
 
 
 def require_people_served(policy: Policy) -> None:

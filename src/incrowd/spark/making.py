@@ -30,9 +30,14 @@ if TYPE_CHECKING:
 
 
 def made_of_frame(
-    df: "DataFrame", policy: Policy, block_rows: int, scratch: str | None, listener: Listener
+    df: "DataFrame",
+    policy: Policy,
+    block_rows: int,
+    scratch: str | None,
+    listener: Listener,
+    proof: bool = False,
 ) -> SparkRelease:
-    """Make a release under a policy that is served; see ``incrowd.spark.front.release``."""
+    """Make a release under a policy that is served; see ``incrowd.spark.front.release_of``."""
 
     started = time.monotonic()
     roles = policy.roles(df.columns)
@@ -57,6 +62,7 @@ def made_of_frame(
             return nothing(df, policy, roles, time.monotonic() - started)
         require_enough(total, policy.k)
         task = task_of(distinct, inner, roles, policy, bool(secret), people)
+        task = replace(task, proof=proof)
         coded = distinct.select(*keys, "n").mapInArrow(on_batches("tasks.encode", task), CODED)
         made = made_of(coded, task, count, block_rows, keeper, listener)
         listener(Event("re-check"))
@@ -123,8 +129,8 @@ def require_enough(rows: int, k: int) -> None:
 class Made:
     """Records of a release, and what was said when they were made."""
 
-    def __init__(self, records: Any, bound: int, how: str, blocks: bool) -> None:
-        self.records, self.bound, self.blocks = records, bound, blocks
+    def __init__(self, records: Any, bound: int, how: str, blocks: bool, proof: str | None) -> None:
+        self.records, self.bound, self.blocks, self.proof = records, bound, blocks, proof
         self.method, _, self.ended = how.partition(";")
 
 
@@ -145,12 +151,13 @@ def made_of(
     else:
         records = solved_at_once(coded, task)
     records = keeper.keep(records, "records")
-    told = records.where(sf.col("how").isNotNull()).agg(sf.sum("bound"), sf.min("how")).collect()[0]
-    bound = int(told[0] or 0)
+    told = records.where(sf.col("how").isNotNull())
+    told = told.agg(sf.sum("bound"), sf.min("how"), sf.max("proof")).collect()[0]
+    bound, how, proof = int(told[0] or 0), str(told[1]), told[2]
     if blocks:
         listener(Event("bound"))
-        bound = bounded(coded, records, task, distinct)
-    return Made(records, bound, str(told[1]), blocks)
+        bound, proof = bounded(coded, records, task, distinct)
+    return Made(records, bound, how, blocks, proof)
 
 
 def finished(
@@ -194,6 +201,7 @@ def finished(
         ended=made.ended,
         seconds=time.monotonic() - started,
         blocks=made.blocks,
+        certificate=made.proof,
         keeper=keeper,
         people=facts.people,
         fewest_people=facts.fewest_people,

@@ -44,6 +44,7 @@ class SparkRelease(Priced):
     ended: str
     seconds: float
     blocks: bool
+    certificate: str | None = None  # the prices behind the bound, see incrowd.spark.certificates
     keeper: Any = None
     further_bounds: Mapping[str, Number] = field(default_factory=dict)
     suppressed_rows: int = 0  # leaving rows out is not served on Spark

@@ -8,7 +8,7 @@ from incrowd.bounds.lawful_price import first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import certify
-from incrowd.bounds.prices import Prices
+from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.pricing import pricing_of
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.bounds.wide import wide_prices
@@ -16,8 +16,10 @@ from incrowd.driver.solve import solve as solve_problem
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
+from incrowd.proof.certificate import Certificate
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
+from incrowd.spark.certificates import certified, packed
 from incrowd.spark.polishing import polished
 from incrowd.spark.task import Task
 from incrowd.spark.tasks import first_block, numbers, of_table, records
@@ -30,13 +32,14 @@ def solve(task: Task, table: pa.Table) -> pa.Table:
     instance, _ = of_table(task, table)
     context = Context(task.seed, Stop(task.time_limit, task.gap, task.spend))
     method = configured(task.method, task.reductions)
-    solved = solve_problem(Problem(instance, task.model, task.names), method, context)
+    problem = Problem(instance, task.model, task.names)
+    solved = solve_problem(problem, method, context)
     price = np.zeros(instance.distinct)
     if solved.prices is not None:
         price = solved.prices.price / solved.prices.quantum
-    return records(
-        solved.solution, price, first_block(table), solved.bound, f"{solved.method};{solved.ended}"
-    )
+    proof = packed(certified(task, problem, solved)) if task.proof else None
+    how = f"{solved.method};{solved.ended}"
+    return records(solved.solution, price, first_block(table), solved.bound, how, proof)
 
 
 def polish(task: Task, table: pa.Table) -> pa.Table:
@@ -65,19 +68,25 @@ def bound(task: Task, table: pa.Table) -> pa.Table:
     """Return a lower bound of the whole table, given prices that hold within blocks."""
     instance, place_of = of_table(task, table)
     if task.people:
-        return pa.table({"bound": pa.array([bound_of_people(instance, task)], pa.int64())})
+        return bounds(bound_of_people(instance, task), None)
     k = Problem(instance, task.model).smallest_class
     tree = PrefixTree(instance)
     price, complete = support_prices(tree, k, MOST_VISITS)
     known = Prices(price, 1) if complete else wide_prices(instance, k, Stop(task.time_limit))
-    best = known.bound(instance.counts)
     if complete:
         guess = np.zeros(instance.distinct)
         guess[place_of] = table.column("price").to_numpy()
         # prices of blocks break patterns that lie in several: certify repairs them
-        repaired = certify(tree, k, np.maximum(guess, 0.0))
-        best = max(best, repaired.bound(instance.counts))
-    return pa.table({"bound": pa.array([best], pa.int64())})
+        known = better(known, certify(tree, k, np.maximum(guess, 0.0)), instance.counts)
+    proof = packed(Certificate(known)) if task.proof else None
+    return bounds(known.bound(instance.counts), proof)
+
+
+def bounds(units: int, proof: str | None) -> pa.Table:
+    """Return a bound and the certificate behind it as a table of one row."""
+    return pa.table(
+        {"bound": pa.array([units], pa.int64()), "proof": pa.array([proof], pa.string())}
+    )
 
 
 def bound_of_people(instance: Instance, task: Task) -> int:

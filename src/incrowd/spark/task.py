@@ -20,13 +20,14 @@ PAIRS = "j int, code int, text string, n bigint"
 
 RECORDS = (
     "k array<int>, s array<int>, l array<int>, span array<int>, n bigint, cls bigint, "
-    "rep array<int>, price double, bound bigint, how string"
+    "rep array<int>, price double, bound bigint, how string, proof string"
 )
 """``n`` copies of a distinct row in class ``cls``, released at levels ``l``.
 
 ``span``: of the columns with intervals the least code in the class, then the greatest.
 ``rep``: leaf codes of the first row of the class.  ``price``: the row's, in units of 1/scale.
-``bound`` and ``how`` (method and why it ended) stand in the first record of a block only.
+``bound``, ``how`` (method and why it ended) and ``proof`` (the certificate, where one is asked for,
+see ``incrowd.spark.certificates``) stand in the first record of a block only.
 """
 
 
@@ -44,6 +45,11 @@ class Codec:
     values: pa.Array
     codes: NDArray[np.int32]
     texts: tuple[str | None, ...]
+
+    @property
+    def ordered(self) -> tuple[str | None, ...]:
+        """The texts by code."""
+        return tuple(self.texts[at] for at in np.argsort(self.codes))
 
     def encode(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
         """int32, shape (rows,): codes of a column's cells."""
@@ -92,6 +98,7 @@ class Task:
     names: of the sensitive columns, for messages.
     trees, scale: hierarchies, and the unit of costs.
     model, method, reductions, time_limit, gap, spend, seed: as in ``Policy``.
+    proof: whether the certificate is wanted as well.
     """
 
     qi: tuple[Codec, ...]
@@ -106,6 +113,7 @@ class Task:
     gap: float | None
     spend: bool
     seed: int
+    proof: bool = False
 
     @property
     def people(self) -> bool:

@@ -91,7 +91,12 @@ def first_block(table: pa.Table) -> int:
 
 
 def records(
-    solution: Solution, price: NDArray[np.float64], block: int, bound: int, how: str
+    solution: Solution,
+    price: NDArray[np.float64],
+    block: int,
+    bound: int,
+    how: str,
+    proof: str | None = None,
 ) -> pa.Table:
     """Write a solution down as ``RECORDS``; classes are numbered within ``block``."""
     instance = solution.instance
@@ -115,6 +120,7 @@ def records(
             "price": pa.array(price[row]),
             "bound": pa.array(np.concatenate([[bound], np.zeros(once, np.int64)])),
             "how": pa.array([how] + [None] * once, pa.string()),
+            "proof": pa.array([proof] + [None] * once, pa.string()),
         }
     )
 

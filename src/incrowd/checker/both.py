@@ -1,0 +1,157 @@
+"""Reading the two tables, each a file or a folder of files, one after the other.
+
+A folder is one table: its files that are not hidden (``.`` or ``_`` before the name), in the order
+of their names.  Its hash is that of the lines that ``sha256sum`` writes of them in that order.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from incrowd.checker import files
+from incrowd.checker.delimited import TWO_WAYS, Reading
+from incrowd.checker.packed import READERS, UNREADABLE, flat, form_of, has_two_forms, require_sizes
+from incrowd.checker.parquet import rows_of
+from incrowd.checker.rejection import RejectedError, require
+
+TEXTS = (".csv", ".tsv", ".tab", ".txt", ".psv")
+PIECE = 1 << 24
+
+
+class Both(NamedTuple):
+    """The original and the release, as far as they could be read; what they are not; why not."""
+
+    tables: list[pl.DataFrame]
+    other: list[str]
+    no: RejectedError | None
+
+    @property
+    def strange(self) -> str:
+        """What is to be said of the tables whose hashes are others."""
+        return f"the {' and the '.join(self.other)} is not the file whose hash the proof states"
+
+    def reason(self, why: str) -> str:
+        """Return why a table is rejected, with that: it says more."""
+        return f"{why}; {self.strange}" if self.other else why
+
+    def whole(self) -> list[pl.DataFrame]:
+        """Return both tables, or raise why one cannot be read."""
+        if self.no is not None:
+            raise self.no
+        return self.tables
+
+
+def read_both(original: Path, release: Path, facts: Any, reading: Reading | None = None) -> Both:
+    """Read two tables, and hold their hashes against those that the proof states.
+
+    Rejected is one that is text by its name and another by its bytes: whoever opens it by its name
+    would see another table than the one that is checked.  And a release that says it has more rows
+    than the original.
+    """
+    both, form = Both([], [], None), facts.get("csv") or {}
+    lean = facts.get("spreadsheet_safe") is not True  # of such a one each text is looked at
+    places = {"original": files_of(original), "release": files_of(release)}
+    for path in (path for found in places.values() for path in found):
+        head = form_of(start_of(path))
+        other = head and path.suffix.lower() in TEXTS
+        require(not other, f"{path.name} is named like text, but its bytes are {head}")
+    most = most_rows(original)
+    for (name, found), path in zip(places.items(), (original, release), strict=True):
+        hashes, parts = [], []
+        for place in found:
+            data = place.read_bytes()
+            packed = form_of(data) in READERS
+            require_sizes(data, most if packed and name == "release" else None, f"the {name}")
+            hashes.append(files.sha256(data))
+            try:
+                if both.no is None:
+                    parts.append(files.read_table(data, form, name == "release", reading, lean))
+            except RejectedError as no:
+                both = both._replace(no=no)
+            del data
+        stated = (facts.get(name) or {}).get("sha256")
+        if stated != hash_of(path, found, hashes):
+            both.other.append(name)
+        if both.no is None:
+            both.tables.append(parts[0] if len(parts) == 1 else one_table(parts))
+    return both
+
+
+def one_table(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    """Join the parts of a table; rejected are other columns, and equal cells in two forms."""
+    fine = all(part.columns == parts[0].columns for part in parts)
+    require(fine, "the files of a folder have other columns")
+    words = [name for name in parts[0].columns if any(p[name].dtype == pl.Enum for p in parts)]
+    parts = [part.with_columns(pl.col(words).cast(pl.String)) for part in parts]
+    try:
+        table = pl.concat(parts)
+    except pl.exceptions.PolarsError:
+        raise RejectedError(UNREADABLE) from None
+    for column in table.get_columns():
+        alike = any(has_two_forms(cells) for cells in flat(column))
+        require(not alike, TWO_WAYS, column=column.name)
+    return table.with_columns([files.words_of(table[name]) for name in words])
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files that make a table up, in the order of their rows."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(p for p in path.iterdir() if p.name[:1] not in ("_", "."))
+    fine = found and all(p.is_file() and p.name.isprintable() for p in found)
+    require(bool(fine), f"{path.name} is a folder of something else than the files of one table")
+    return found
+
+
+def hash_of(path: Path, found: list[Path], hashes: list[str]) -> str:
+    """Return the hash of a table from those of its files."""
+    if not path.is_dir():
+        return hashes[0]
+    lines = (f"{one}  {place.name}\n" for one, place in zip(hashes, found, strict=True))
+    return files.sha256("".join(lines).encode())
+
+
+def hash_at(path: str | Path) -> str:
+    """Return the hash of a table: a file, or a folder of files."""
+    found, hashes = files_of(Path(path)), []
+    for place in found:
+        with place.open("rb") as file:
+            hashes.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return hash_of(Path(path), found, hashes)
+
+
+def most_rows(original: str | Path, release: str | Path | None = None) -> int:
+    """Return a number of rows that a table does not exceed, mostly without reading it.
+
+    A release as text counts as well: it is as large as it is, and has rows too many, perhaps.
+    """
+    texts = [p for p in files_of(Path(release)) if not form_of(start_of(p))] if release else []
+    return max(sum(map(_most, files_of(Path(original)))), sum(map(_most, texts)))
+
+
+def _most(path: Path) -> int:
+    form = form_of(start_of(path))
+    try:
+        if form == "Parquet":
+            return rows_of(path.read_bytes())
+        if form in READERS:
+            return files.read_packed(path.read_bytes()).height
+    except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
+        raise RejectedError(UNREADABLE) from None
+    return sum(data.count(b"\n") + data.count(b"\r") for data in pieces(path)) + 1
+
+
+def start_of(path: Path) -> bytes:
+    """Return what a file begins with."""
+    with path.open("rb") as file:
+        return file.read(1 << 12)
+
+
+def pieces(path: Path) -> Iterator[bytes]:
+    """Yield a file's bytes, some at a time."""
+    with path.open("rb") as file:
+        while data := file.read(PIECE):
+            yield data
