@@ -17,6 +17,7 @@ from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.solvers.approx.forest import Forest
 from incrowd.solvers.base import Context
+from incrowd.solvers.catalog import SOLVERS, deletes
 from oracle import join_cost, optimum_deleting
 from solvers.small_tables import Shape, tables
 
@@ -189,3 +190,23 @@ def test_the_engine_deletes_no_more_than_asked() -> None:
         bounds.append(found.bound)
     assert bounds == sorted(bounds, reverse=True)
     assert costs[-1] < costs[0] and all(c <= 1.15 * b for c, b in zip(costs, bounds, strict=True))
+
+
+def test_methods_delete_as_they_are_listed() -> None:
+    """Tests that each method deletes rows of two columns exactly where the list says so."""
+    instance, _ = from_codes(np.array([[0, 0], [0, 0], [0, 1], [1, 0], [1, 1], [1, 1]]))
+    for solver in SOLVERS:
+        for columns, said in ((1, "any number of rows"), (2, "any number of rows")):
+            table, _ = from_codes(instance.codes[instance.copies][:, :columns])
+            k = 3 if "3" in solver.scope.models[0] else 2
+            says = deletes(solver).startswith(said)
+            if columns == 2 and deletes(solver).endswith("of one column"):
+                says = False
+            try:
+                found, _ = solve_deleting(Problem(table, KAnonymity(k)), Deletion(1), solver)
+            except OutOfScopeError:
+                assert not says, solver.id
+            except NoLawfulReleaseError:
+                assert says, solver.id
+            else:
+                assert says and found.bound >= 0, solver.id

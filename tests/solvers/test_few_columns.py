@@ -1,7 +1,9 @@
 """Tests of the methods for two columns and for small budgets, beyond those of every method."""
 
 import numpy as np
+import pytest
 
+from incrowd.hierarchy.tree import Tree
 from incrowd.instances import make
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import from_codes
@@ -30,6 +32,19 @@ def test_two_columns_by_brute_force():
         assert outcome.solution.sizes.min() >= problem.smallest_class
         met += 1
     assert met > 100
+
+
+@pytest.mark.parametrize("dear", [1, 1 << 26, 1 << 30, (1 << 38) + 1])
+def test_two_columns_with_dear_stars(dear: int):
+    """Tests that costs beyond 32 bits, which weights of six decimals can bring, are counted."""
+    rng = np.random.default_rng(3)
+    trees = tuple(Tree.suppression(f"q{j}", tuple("abcd"), dear + j) for j in range(2))
+    for _ in range(10):
+        instance, _ = from_codes(rng.integers(0, 4, (9, 2)), trees)
+        problem = Problem(instance, KAnonymity(3))
+        outcome = TwoColumns().run(problem, Context())
+        assert outcome.solution is not None
+        assert outcome.bound == outcome.solution.cost == optimum(instance, problem.model)
 
 
 def test_two_columns_on_longer_tables():

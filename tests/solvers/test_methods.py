@@ -284,3 +284,12 @@ def test_large_tables_are_refused_by_the_exponential_methods() -> None:
     instance, _ = from_codes(np.arange(40).reshape(40, 1))
     for solver in (SubsetDP(), SplitRecursion()):
         assert "pattern-milp" in (solver.refuse(Problem(instance, KAnonymity(2))) or "")
+
+
+def test_matchings_of_too_many_rows_are_refused() -> None:
+    """Tests that resolution vectors refuse what their matching could not hold, reductions or not."""
+    instance, _ = from_codes(np.repeat([[0, 0], [0, 1], [1, 1]], [2_000, 2_000, 1], axis=0))
+    problem = Problem(instance, KAnonymity(3))
+    assert ResolutionVectors().refuse(problem) is None
+    reason = ResolutionVectors(reductions="none").refuse(problem)
+    assert reason is not None and "4,001" in reason

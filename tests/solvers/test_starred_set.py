@@ -7,6 +7,7 @@ import pytest
 
 from incrowd.privacy.base import Group
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
+from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import from_codes
@@ -56,6 +57,22 @@ def test_ratio(shape):
             assert outcome.bound <= best <= solution.cost <= instance.columns * outcome.bound
             met += outcome.bound > 0
     assert met > 5
+
+
+def test_more_parts_of_a_group_than_two_bytes_count():
+    """Tests a group with more than 65,536 lawful parts, all of which may stay."""
+    secret = np.repeat([0, 1], [261, 261])
+    problem = Problem(from_codes(np.zeros((522, 1), int), None, secret)[0], DistinctDiversity(2))
+    assert StarredSet().refuse(problem) is None
+    outcome = StarredSet().run(problem, Context())
+    assert outcome.solution is not None and outcome.solution.cost == outcome.bound == 0
+
+
+def test_too_many_histograms_are_refused():
+    """Tests that states of 8 bytes each are limited whatever the number of groups."""
+    secret = np.arange(24)
+    problem = Problem(from_codes(secret[:, None] // 3, None, secret)[0], DistinctDiversity(2))
+    assert StarredSet().refuse(problem) is not None
 
 
 def test_k_anonymity_as_the_papers_method():

@@ -10,21 +10,28 @@ import polars as pl
 import pytest
 
 from incrowd import anonymize
+from incrowd.deletion.solving import solve_deleting
+from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Group
 from incrowd.privacy.beta_likeness import BasicBetaLikeness
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
+from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Model
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
+from incrowd.problem.deletion import Deletion
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.solvers.base import Context
 from incrowd.solvers.catalog import SOLVERS
+from incrowd.solvers.fpt import program
+from incrowd.solvers.fpt.pattern_milp import PatternMILP
 from oracle import optimum
 
 STEP = Fraction(1, 10**9)
 EXACT = [solver for solver in SOLVERS if solver.guarantee == "exact"]
+STARS = ("a", 3_000_000_000), ("b", 1_000_000)
 TREE = Hierarchical(((0, 1, 2, 3), (0, 0, 1, 1), (0, 0, 0, 0)))
 PARAMETERS: dict[str, tuple[Callable[[Any], Model], Fraction]] = {
     "t, equal distance": (lambda t: TCloseness(t, Equal()), Fraction(1)),
@@ -99,3 +106,31 @@ def test_just_below_what_is_attained(names: str, rows: list[str], t: str) -> Non
     ]
     assert [release.status for release in found] == ["optimal", "optimal"]
     assert found[0].cost == found[1].cost
+
+
+def test_what_floats_cannot_prove_is_not_called_finished() -> None:
+    """Tests stars of a billion units, whose costs HiGHS cannot tell apart."""
+    trees = tuple(Tree.suppression(name, ("0", "1"), star) for name, star in STARS)
+    codes = np.repeat([[0, 0], [0, 1], [1, 1]], [5, 1, 1], axis=0)
+    problem = Problem(from_codes(codes, trees)[0], KAnonymity(4))
+    deletion = Deletion(1_015_736_615)
+    best, _ = solve_deleting(problem, deletion, "subset-dp")
+    found, cost = solve_deleting(problem, deletion, "pattern-milp")
+    assert found.bound <= best.bound <= cost
+    assert (found.ended == "finished") == (found.bound == cost)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_no_method_is_finished_without_a_proof(monkeypatch: pytest.MonkeyPatch, ends: bool) -> None:
+    """Tests a HiGHS whose bound stays behind by a unit, at its end or on the way."""
+    real = program.solve_program
+
+    def behind(*given: Any) -> tuple[Any, float, bool]:
+        values, bound, _ = real(*given)
+        return values, bound - 1, ends
+
+    monkeypatch.setattr(program, "solve_program", behind)
+    problem = Problem(from_codes(np.array([[0, 0], [0, 1], [1, 1], [1, 1]]))[0], KAnonymity(2))
+    outcome = PatternMILP().run(problem, Context())
+    assert outcome.solution is not None and outcome.bound < outcome.solution.cost
+    assert outcome.ended == "stopped paying"

@@ -18,7 +18,16 @@ from incrowd.solvers.exact.submultisets import classes_of
 from incrowd.solvers.exact.subset_dp import SubsetDP
 from incrowd.solvers.fpt.pattern_milp import PatternMILP
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns
-from incrowd.solvers.fpt.program import Ints, build, round_up, solve_program
+from incrowd.solvers.fpt.program import (
+    TOLERANCES,
+    Columns,
+    Ints,
+    Program,
+    build,
+    round_up,
+    solve_program,
+    unproven,
+)
 
 FAR = np.iinfo(np.int64).max
 
@@ -70,19 +79,37 @@ def by_patterns(problem: Problem, deletion: Deletion, context: Context) -> Found
         program.add_rows(1, 0, deletion.limit(problem.instance.rows)).repeat(len(gone)), gone, 1
     )
     context.tell("integer program over patterns")
-    with watched(context.stop):
-        values, bound, finished = solve_program(program, columns, context, 1e-6)
-    if values is None:
-        why = "finished" if finished else context.stop.why()
-        raise StoppedError(f"method {solver.id!r} ended ({why}) before it found any release")
-    taken = np.rint(values[columns.x]).astype(np.int64)
+    taken, bound, finished = taken_by(program, columns, problem.smallest_class, context)
     classes = spread(problem, columns.pattern, columns.row, taken)
     left = classes != DELETED
     cost = int(np.dot(taken, patterns.cost[columns.pattern])) + deletion.price * int((~left).sum())
     if finished and cost - bound * unit < 0.5 * unit:
         return Found(classes, cost, solver.id, "finished")
-    ended = "finished" if finished else context.stop.why()
+    ended = unproven(finished, context)
     return Found(classes, min(cost, round_up(bound) * unit), solver.id, ended)
+
+
+def taken_by(
+    program: Program, columns: Columns, k: int, context: Context
+) -> tuple[Ints, float, bool]:
+    """Return what HiGHS puts where, by closer tolerances if a class lacks rows, and its bound.
+
+    Raises
+    ------
+    StoppedError: it found nothing.
+    """
+    taken, bound, finished = np.zeros(0, np.int64), 0.0, False
+    for tolerance in TOLERANCES:
+        with watched(context.stop):
+            values, bound, finished = solve_program(program, columns, context, tolerance)
+        if values is None:
+            why = unproven(finished, context)
+            raise StoppedError(f"method {PatternMILP.id!r} ended ({why}) before any release")
+        taken = np.rint(values[columns.x]).astype(np.int64)
+        used = np.bincount(columns.pattern, weights=taken)
+        if (used[used > 0] >= k).all():
+            break
+    return taken, bound, finished
 
 
 def spread(problem: Problem, pattern: Ints, row: Ints, taken: Ints) -> Ints:

@@ -104,5 +104,7 @@ def deletes(solver: Solver) -> str:
     """
     if solver.id in LIMITED:
         return "any number of rows, or a limited one"
+    if solver.id == TwoColumns.id:
+        return "any number of rows, of one column"
     first = solver.scope.models[0]
     return "any number of rows" if first.startswith("any") or first.endswith("-anonymity") else ""

@@ -204,6 +204,18 @@ def test_full_lists_are_filled_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(Offers(search, at).gaining(-(1 << 40))) == every and len(every) > 3
 
 
+@pytest.mark.parametrize("held", [0, 400])
+def test_exchanges_beyond_memory_claim_nothing(monkeypatch: pytest.MonkeyPatch, held: int) -> None:
+    """Tests that too many triples, or exchanges of them, end the search without a claim."""
+    codes = np.random.default_rng(0).integers(0, 3, (15, 6))
+    problem = Problem(from_codes(codes)[0], KAnonymity(2))
+    best = solve(problem, SimplexMatching(effort=NOTHING_FAST))
+    assert best.status == "optimal"
+    monkeypatch.setattr(exchange, "HELD", held)
+    now = solve(problem, SimplexMatching(effort=NOTHING_FAST))
+    assert now.ended == "stopped paying" and now.bound < best.cost <= now.cost
+
+
 def test_stopped_exchange_claims_nothing() -> None:
     """Tests that no optimum is claimed when time is up."""
     nodes = two_anonymous(from_codes(np.eye(6, dtype=np.int64))[0], 0)

@@ -13,7 +13,7 @@ from incrowd.solvers.approx.factors import Factor, Ints
 from incrowd.solvers.base import Context
 
 Edge = tuple[int, int]
-MOST = 12_000  # vertices of which all pairs fit into memory
+MOST = 8_000  # vertices of which all pairs fit into a gigabyte
 
 
 def matched_cycles(weight: Ints, context: Context) -> Factor:

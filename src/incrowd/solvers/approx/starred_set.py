@@ -16,7 +16,8 @@ from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.exact.submultisets import histogram_keys, lawful_keys
 
 Ints = NDArray[np.int64]
-MOST_HELD = 200_000_000  # reached histograms, a byte each
+MOST_HELD = 200_000_000  # choices, of histograms and groups: one or two bytes each
+MOST_STATES = 15_000_000  # histograms, some of 8 bytes each besides
 MOST_STEPS = 5_000_000_000
 NEVER = 1 << 60
 
@@ -37,7 +38,8 @@ class StarredSet:
     scope = Scope(
         models=("any closed under union",),
         hierarchies=True,
-        size=f"histograms of sensitive values × groups of equal rows ≤ {MOST_HELD:,}",
+        size=f"histograms of sensitive values ≤ {MOST_STATES:,}, × groups of equal rows ≤ "
+        f"{MOST_HELD:,}",
     )
     source = "this project (explanation: a ratio for t-closeness); Liang & Yuan 2012, §5 and §7"
 
@@ -47,7 +49,8 @@ class StarredSet:
         if reason is not None:
             return reason
         groups = Groups.of(problem)
-        if groups.states * (len(groups.rows) + 1) > MOST_HELD or groups.steps > MOST_STEPS:
+        held = groups.states * (len(groups.rows) + 1)
+        if groups.states > MOST_STATES or held > MOST_HELD or groups.steps > MOST_STEPS:
             return "its tables over histograms of sensitive values are too large; use engine"
         return None
 
@@ -134,7 +137,7 @@ class Groups:
         _, keyed = histogram_keys(instance)
         spent = np.full(self.states, NEVER, np.int64)
         spent[0] = 0
-        choice: list[tuple[Ints, NDArray[np.uint8 | np.uint16]]] = []
+        choice: list[tuple[Ints, NDArray[np.unsignedinteger]]] = []
         for group in range(len(self.rows)):
             numbers = self.parts(instance, group)
             lawful = lawful_keys(problem.model, problem.table, keyed, numbers, stop)
@@ -143,7 +146,7 @@ class Groups:
             numbers = np.concatenate([[0], numbers[lawful & (numbers > 0)]])
             left = int(instance.counts[self.rows[group]].sum()) - self.size(numbers)
             after = np.full(self.states, NEVER, np.int64)
-            chosen = np.zeros(self.states, np.uint8 if len(numbers) < 256 else np.uint16)
+            chosen = np.zeros(self.states, np.min_scalar_type(len(numbers)))
             for i, (number, rest) in enumerate(zip(numbers.tolist(), left.tolist(), strict=True)):
                 if stop.now():
                     return None

@@ -23,7 +23,7 @@ from incrowd.solvers.base import Context, Outcome, Scope
 from incrowd.solvers.baseline.first import first_release
 
 BRANCHES = 1_000
-TIME = "polynomial time in the worst case, by matchings of gadgets"
+TIME = "polynomial time in the worst case, by matchings of gadgets, while they fit into memory"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -265,13 +265,18 @@ def optimise(problem: Problem, laws: Linear, context: Context) -> Outcome:
         # None at all, or one that is lawful only within the solver's tolerance.  The root alone
         # is lawful, so "infeasible" is a slip of that kind too, and proves nothing.
         bound = 0.0 if values is None and finished else bound
-        ended = why_ended(False, context.stop)
+        ended = unproven(finished, context)
         return Outcome(first_release(problem), round_up(bound) * unit, ended)
     cost = solution.cost
     if finished and cost - bound * unit < 0.5 * unit:
         return Outcome(solution, cost)
     bounded = min(round_up(bound) * unit, cost)
-    return Outcome(solution, bounded, why_ended(finished, context.stop))
+    return Outcome(solution, bounded, unproven(finished, context))
+
+
+def unproven(finished: bool, context: Context) -> str:
+    """Say why HiGHS ended without a proof; where it came to its end, in too coarse floats."""
+    return "stopped paying" if finished else why_ended(False, context.stop)
 
 
 def round_up(bound: float) -> int:

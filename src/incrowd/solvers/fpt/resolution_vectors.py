@@ -12,6 +12,7 @@ from incrowd.solvers.baseline.first import first_release
 from incrowd.solvers.fpt.patterns import Patterns, closed_patterns, effort
 
 MOST_CANDIDATES = 40
+MOST_ROWS = 3_000  # that are matched: rows × (places + rows) numbers of 8 bytes, a few times
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +38,8 @@ class ResolutionVectors:
     scope = Scope(
         models=("k-anonymity",),
         hierarchies=True,
-        size=f"{MOST_CANDIDATES} closed patterns that k rows match",
+        size=f"{MOST_CANDIDATES} closed patterns that k rows match; {MOST_ROWS:,} rows, copies "
+        "counted, after the reductions",
     )
     source = "Bonizzoni, Della Vedova, Dondi & Pirola 2009, §4, Theorem 9"
 
@@ -46,6 +48,11 @@ class ResolutionVectors:
         if not problem.model.size_decides:
             return refuse_other_models(problem)
         instance = presolve(problem, self.reductions).problem.instance
+        if instance.rows > MOST_ROWS:
+            return (
+                f"it matches rows, {MOST_ROWS:,} at most after the reductions, not "
+                f"{instance.rows:,}; use pattern-milp or engine"
+            )
         if effort(instance) <= 100_000:
             number = len(closed_patterns(instance, problem.smallest_class).cost)
             if number <= MOST_CANDIDATES:

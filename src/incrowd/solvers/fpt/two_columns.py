@@ -13,10 +13,11 @@ from incrowd.reduce.chain import presolve
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_other_models
 from incrowd.solvers.baseline.first import first_release
 
-MOST_HELD = 100_000_000  # numbers of all tables together, 4 bytes each
+MOST_HELD = 100_000_000  # numbers of all tables together, 4 bytes each; half as many of 8
 MOST_STEPS = 4_000_000_000
-NEVER = 1 << 29
+NEVER, NEVER_IN_64 = 1 << 29, 1 << 60  # what no release costs, as int32 and as int64
 
+Costs = NDArray[np.int32 | np.int64]
 State = tuple[int, ...]
 Shares = tuple[int, int, int]
 """Copies of a cell that show the first column alone, the second alone, and neither."""
@@ -51,10 +52,13 @@ class TwoColumns:
             return "it serves suppression, no hierarchies and no ranges; use pattern-milp or engine"
         instance = presolve(problem, "all").problem.instance
         if instance.columns > 2:
-            columns = instance.columns
-            return f"it serves two columns, not {columns}; use pattern-milp or engine"
+            return (
+                f"it serves two columns, one of which deletions take up, not {instance.columns}; "
+                "use pattern-milp or engine"
+            )
         plan = Plan.of(instance, problem.smallest_class)
-        if plan.held > MOST_HELD or plan.steps > MOST_STEPS:
+        words = 1 if plan.never == NEVER else 2
+        if words * plan.held > MOST_HELD or plan.steps > MOST_STEPS:
             return (
                 f"{len(plan.open)} values of each column are in {problem.smallest_class} rows, "
                 "too many for its states; use pattern-milp or engine"
@@ -86,6 +90,7 @@ class Plan:
     first, second: int64, shape (cells,): the values of each distinct row; ``second`` ascends.
     row, count: int64, shape (cells,): its number in the instance, and its copies.
     star: what ``*`` costs in the first and in the second column.
+    never: more than any release costs; small ones let the tables be int32.
     open: the values of the first column that k rows have, each with an axis of its own.
     wide: the values of the second column that k rows have.
     """
@@ -96,6 +101,7 @@ class Plan:
     row: NDArray[np.int64]
     count: NDArray[np.int64]
     star: tuple[int, int]
+    never: int
     open: tuple[int, ...]
     wide: frozenset[int]
 
@@ -121,6 +127,7 @@ class Plan:
             order,
             instance.counts[order],
             (stars[0], stars[1]),
+            NEVER if instance.rows * sum(stars) < NEVER else NEVER_IN_64,
             tuple(often[0]),
             frozenset(often[1]),
         )
@@ -173,35 +180,40 @@ class Plan:
         """Whether the cell is the last with its second value."""
         return cell + 1 == len(self.second) or self.second[cell + 1] != self.second[cell]
 
-    def tables(self, context: Context) -> list[NDArray[np.int32]] | None:
+    def impossible(self) -> Costs:
+        """A table of states that cannot be reached."""
+        kind = np.int32 if self.never == NEVER else np.int64
+        return np.full(self.shape, self.never, kind)
+
+    def tables(self, context: Context) -> list[Costs] | None:
         """Least costs by state before the first cell and after each; None when stopped."""
-        start = np.full(self.shape, NEVER, np.int32)
+        start = self.impossible()
         start[(0,) * len(self.shape)] = 0
         tables = [start]
         for cell in range(len(self.count)):
-            after = np.full(self.shape, NEVER, np.int32)
+            after = self.impossible()
             before = self.closed(cell - 1, tables[-1])
             for shares in self.options(cell):
                 if context.stop.now():
                     return None
                 moved = before
                 for axis, more in zip(self.axes(cell), shares, strict=True):
-                    moved = pushed(moved, axis, more, self.k)
-                np.minimum(after, moved + np.int32(self.price(shares)), out=after)
-            np.minimum(after, NEVER, out=after)
+                    moved = pushed(moved, axis, more, self)
+                np.minimum(after, moved + after.dtype.type(self.price(shares)), out=after)
+            np.minimum(after, self.never, out=after)
             tables.append(after)
             context.tell("values", share=(cell + 1) / len(self.count))
         return tables
 
-    def closed(self, cell: int, table: NDArray[np.int32]) -> NDArray[np.int32]:
+    def closed(self, cell: int, table: Costs) -> Costs:
         """The table with the second value's class shut, where the cell is its last: 0 or k rows."""
         if cell < 0 or not self.closes(cell):
             return table
-        shut = np.full(self.shape, NEVER, np.int32)
+        shut = self.impossible()
         shut[..., 0] = np.minimum(table[..., 0], table[..., self.k])
         return shut
 
-    def walk_back(self, tables: list[NDArray[np.int32]]) -> tuple[int, list[Shares]]:
+    def walk_back(self, tables: list[Costs]) -> tuple[int, list[Shares]]:
         """Return the optimum and each cell's shares."""
         k, last = self.k, self.closed(len(self.count) - 1, tables[-1])
         ends = [(*s, 0) for s in product((0, k), repeat=len(self.shape) - 1)]
@@ -217,7 +229,7 @@ class Plan:
         return optimum, shares[::-1]
 
     def step_back(
-        self, cell: int, state: State, cost: int, before: NDArray[np.int32]
+        self, cell: int, state: State, cost: int, before: Costs
     ) -> tuple[State, int, Shares]:
         """Find the state, its cost and the shares from which a state was reached."""
         axes, k = self.axes(cell), self.k
@@ -230,7 +242,7 @@ class Plan:
                     came[axis] = list(range(low, k + 1)) if at == k else [at - more]
             for origin in product(*came):
                 left = cost - self.price(shares)
-                if min(origin) >= 0 and int(before[origin]) == left < NEVER:
+                if min(origin) >= 0 and int(before[origin]) == left < self.never:
                     return origin, left, shares
         raise AssertionError("a table's number that no step explains")
 
@@ -252,12 +264,13 @@ class Plan:
         return classes
 
 
-def pushed(table: NDArray[np.int32], axis: int, more: int, k: int) -> NDArray[np.int32]:
+def pushed(table: Costs, axis: int, more: int, plan: Plan) -> Costs:
     """The table with ``more`` rows added on an axis, which ends at k."""
+    k = plan.k
     more = min(more, k)
     if not more:
         return table
-    moved = np.full_like(table, NEVER)
+    moved = plan.impossible()
     view, old = np.moveaxis(moved, axis, 0), np.moveaxis(table, axis, 0)
     view[more:k] = old[: k - more]
     view[k] = old[k - more :].min(axis=0)

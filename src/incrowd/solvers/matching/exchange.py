@@ -29,6 +29,11 @@ from incrowd.solvers.matching.nodes import FAR, Grid, Nodes, costs_of, grid_of
 
 Triples = frozenset[tuple[int, int, int]]
 FIRST = 1 << 16  # what a list of triples or exchanges holds at first
+HELD = 300_000_000  # bytes that each of these lists may grow to
+
+
+class TooManyError(Exception):
+    """More exchanges may gain something than memory should hold."""
 
 
 class Priced(NamedTuple):
@@ -80,12 +85,15 @@ class Exchange:
     def best(self, triples: Triples) -> Priced | None:
         """Return the optimum, from lawful triples on that leave a lawful matching.
 
-        None when time ends first.
+        None when time ends first, or when lists of exchanges would grow beyond ``HELD``.
         """
         at = self.priced(triples)
         while at is not None:
             self.context.tell("exchange of triples", cost=at.cost)
-            better = self.better(at)
+            try:
+                better = self.better(at)
+            except TooManyError:
+                return None
             if better is None:
                 return None if self.context.stop.now() else at
             at = better
@@ -163,20 +171,31 @@ class Offers:
         self.most = max(2 * self.single, int(state[2]))
 
     def gaining(self, wanted: int) -> Iterator[tuple[Triples, int]]:
-        """Yield all exchanges that may gain ``wanted`` or more, the most promising first."""
+        """Yield all exchanges that may gain ``wanted`` or more, the most promising first.
+
+        Raises
+        ------
+        TooManyError: they would take more than ``HELD`` bytes.
+        """
         adds = np.empty((FIRST, 4), np.int64)
         state = self._addable(wanted, wanted - self.single, adds)
+        sets = len(self.at.weight)
+        if state[0] * (32 + sets) > HELD:
+            raise TooManyError
         if state[0] > len(adds):
             adds = np.empty((int(state[0]), 4), np.int64)
             state = self._addable(wanted, wanted - self.single, adds)
         adds = adds[: int(state[0])]
         adds = adds[np.argsort(-adds[:, 3], kind="stable")]
-        odd = self.at.inside[:, adds[:, :3]].sum(axis=2).T % 2
-        odd = np.ascontiguousarray(odd)
+        odd = np.zeros((len(adds), sets), np.uint8)
+        for which, inside in enumerate(self.at.inside):
+            odd[:, which] = inside[adds[:, :3]].sum(axis=1) % 2
         word = self.search.context.stop.over
         given = adds, odd, self.at.weight, self.owner, self.removal, wanted, word
         found = np.empty((FIRST, 3), np.int64)
         count = exchanges(*given, found)
+        if 24 * count > HELD:
+            raise TooManyError
         if count > len(found):
             found = np.empty((count, 3), np.int64)
             count = exchanges(*given, found)

@@ -46,7 +46,7 @@ from incrowd.solvers.matching.walk import Walker
 LATEST, FEWEST, LEAST = 1 / 3, 10, 0.2
 ALL = 1 << 40
 QUICK = 300  # nodes up to which step 5 takes seconds
-MOST = 10_000  # nodes of which all pairs fit into memory
+MOST = 5_000  # nodes of which all pairs fit into a gigabyte, four times over
 
 
 @dataclass(frozen=True)

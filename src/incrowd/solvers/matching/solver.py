@@ -13,7 +13,7 @@ from incrowd.solvers.exact.subset_dp import SubsetDP
 from incrowd.solvers.matching.pipeline import Effort, match
 from incrowd.solvers.matching.reduction import any_groups, two_anonymous, two_diverse
 
-POLYNOMIAL = "polynomial time in the worst case, by exchange of triples"
+POLYNOMIAL = "polynomial time in the worst case, by exchange of triples, while they fit into memory"
 
 
 @dataclass(frozen=True, kw_only=True)
