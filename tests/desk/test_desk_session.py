@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import incrowd as ic
 from desk.asking import Page, asked
 from incrowd.cli import cli
+from incrowd.desk import figures
 from incrowd.desk import session as session_module
 from incrowd.desk.analysis import function_of
 from incrowd.desk.session import Session
@@ -257,6 +258,37 @@ def test_figures_are_those_of_measure(page: Page, tmp_path: Path):
     page.post("population", path=str(table(tmp_path, 60)))
     names = [each["name"] for each in page.get("figures")["risk"]]
     assert "Journalist, highest" in names
+
+
+@pytest.mark.parametrize("order", ["keep", "shuffle"])
+def test_figures_count_people_where_they_are_named(order: str):
+    """Tests sizes and risks against sets of people, one by one."""
+    rows = [
+        ("A", "x"), ("A", "x"), ("B", "x"), ("C", "y"), ("D", "z"), ("E", "y"), ("E", "x"),
+        ("F", "z"), ("F", "y"),
+    ]  # fmt: skip
+    frame = pl.DataFrame(rows, schema=["pid", "x"], orient="row")
+    kept = ic.anonymize(frame, k=3, person="pid", order="keep", seed=3)
+    release = ic.anonymize(frame, k=3, person="pid", order=order, seed=3)
+    before = figures.measured(release.source, release, None)
+    found = figures.figures_of(release, before, None)
+    risk = {each["name"]: (each["before"], each["after"]) for each in found["risk"]}
+    for i, column in enumerate((frame["x"], kept.data["x"])):
+        held: dict[str, set[str]] = {}
+        for (who, _), x in zip(rows, column, strict=True):
+            held.setdefault(x, set()).add(who)
+        crowds = [len(each) for each in held.values()]
+        drawn = found["before"], found["after"]
+        assert sum(drawn[i]) == sum(crowds)
+        assert risk["Prosecutor, highest"][i] == pytest.approx(1 / min(crowds))
+        assert risk["Too few"][i] == sum(n for n in crowds if n < 3)
+        assert risk["Marketer"][i] == pytest.approx(len(crowds) / sum(crowds))
+        riskiest = [
+            max(1 / len(held[x]) for (w, _), x in zip(rows, column, strict=True) if w == who)
+            for who in "ABCDEF"
+        ]
+        assert risk["Prosecutor, on average"][i] == pytest.approx(sum(riskiest) / 6)
+    assert found["people"] == 6
 
 
 def test_the_page_is_answered_while_figures_are_counted(

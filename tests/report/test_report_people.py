@@ -53,6 +53,25 @@ def test_people_and_households_before_and_after(order: str, tmp_path: Path) -> N
     assert cells(page, "households") == ["3", "3"]
     assert fewest[0] == 1
     assert fewest[1] >= 2
+    crowds = [sorted(map(len, of.values())) for of in people]
+    assert cells(page, r"highest risk of a person \(prosecutor\)") == [
+        f"{1 / min(c):.2%}" for c in crowds
+    ]
+    linked = cells(page, r"people an attacker links rightly \(marketer\)")
+    assert linked == [f"{len(c)} of {sum(c)}" for c in crowds]
+    assert "People by the size of their class" in page and "people before" in page
+    assert "Sizes of classes below are in people." in page
+    assert "Rows by the size" not in page
+
+
+def test_what_everybody_sees_counts_rows_and_says_so(tmp_path: Path) -> None:
+    """Tests that an external report tells the rows of classes, and of people what was asked."""
+    release = ic.anonymize(frame(), k=2, person="pid", id="home", sensitive="s")
+    release.report(tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "Sizes of classes below are in rows." in page
+    assert "Rows by the size of their class" in page
+    assert "rows alike" in page and "people alike" not in page
 
 
 def test_where_households_go(tmp_path: Path, monkeypatch) -> None:

@@ -44,6 +44,8 @@ class Attack:
     whose: whether its count rests on which released row is whose.
     shadow: whether it needs a release of the other people, made by the same rules.
     other: whether it needs another release about people of the table.
+    one_row: whether it knows one row of a person, taken by lot, where people have several.
+    of_rows: whether it thinks of models of rows, and is not made where people are counted.
     """
 
     name: str
@@ -56,6 +58,8 @@ class Attack:
     whose: bool = False
     shadow: bool = False
     other: bool = False
+    one_row: bool = False
+    of_rows: bool = False
 
 
 ATTACKS = (
@@ -95,6 +99,7 @@ ATTACKS = (
         knows=EVERYBODY,
         against=STRANGERS,
         run=inference.homogeneity,
+        one_row=True,
         people=True,
         secret=True,
     ),
@@ -104,6 +109,7 @@ ATTACKS = (
         knows=EVERYBODY,
         against=STRANGERS,
         run=inference.skewness,
+        one_row=True,
         people=True,
         secret=True,
     ),
@@ -113,6 +119,7 @@ ATTACKS = (
         knows=EVERYBODY,
         against=STRANGERS,
         run=inference.inference,
+        one_row=True,
         people=True,
         secret=True,
     ),
@@ -122,6 +129,7 @@ ATTACKS = (
         knows=CLASSES + ", and that the method splits what it may",
         against="the commonest value of the class",
         run=minimality,
+        of_rows=True,
         secret=True,
         whose=True,
     ),
@@ -167,6 +175,7 @@ ATTACKS = (
         knows=EVERYBODY + " and in that of the other release",
         against="the same guess from this release alone",
         run=composition,
+        one_row=True,
         secret=True,
         whose=True,
         other=True,

@@ -156,11 +156,20 @@ def attacked(
     plain = halves if outside.original is tables.original else scene_of(tables)
     notes = [*plain.notes, *notes]
     found = []
+    single = {id(each): one_row_each(each, seed) for each in (halves, plain)}
     for one in wanted:
         scene = halves if one.people else plain
         for number, column in enumerate(roles.sensitive if one.secret else (None,)):
-            found.append(finding(one, scene, number, column, scene is not plain, limits, seed))
+            known = single[id(scene)] if one.one_row else scene
+            found.append(finding(one, known, number, column, scene is not plain, limits, seed))
     return Findings(found=tuple(found), notes=tuple(notes), seed=seed)
+
+
+def one_row_each(scene: Scene, seed: int) -> Scene:
+    """Return the scene with one row of each person, where people have several."""
+    if scene.members.whose is None:
+        return scene
+    return scene.one_row_each(np.random.default_rng([seed, *b"rows"]))
 
 
 def possible(tables: Tables, wanted: Sequence[Attack], named: bool) -> list[Attack]:
@@ -177,6 +186,11 @@ def possible(tables: Tables, wanted: Sequence[Attack], named: bool) -> list[Atta
             "guesses a sensitive column; name one (--sensitive)",
         ),
         ("other", tables.other is None, "needs another release of the same people (--other)"),
+        (
+            "of_rows",
+            bool(tables.roles.person),
+            "thinks of models of rows; it is not served where people are counted (--person)",
+        ),
     )
     for needs, lacking, how in lacks:
         unable = [one for one in wanted if getattr(one, needs)]

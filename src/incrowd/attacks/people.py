@@ -5,6 +5,7 @@ from dataclasses import replace
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd._api import release_of
 from incrowd.attacks.reading import Tables
@@ -14,11 +15,13 @@ from incrowd.policy.roles import Roles
 from incrowd.run.stop import Stop
 from incrowd.tables.base import Source, Table, texts
 from incrowd.tables.fewer import FewerRows
+from incrowd.tables.whose import owners
 
 HELD_OUT = (
     "No other people were given (--people): half of the original was held out as the control, and "
     "what is attacked with it is a release of the other half, made anew by the same rules."
 )
+Ints = NDArray[np.int64]
 SIGMAS = 4  # of chance, beyond which people who look the same are the same
 
 
@@ -29,16 +32,17 @@ def require_others(original: Table, people: Table, roles: Roles) -> None:
     strangers may look the same, about as many as rows of the table have a double in it.
     """
     shared = [name for name in original.columns if name in people.columns]
-    named = [name for name in roles.id if name in shared]
-    for name in named:
-        mine, theirs = (
-            texts(table, [name]).to_series().drop_nulls() for table in (original, people)
-        )
-        met = theirs.is_in(mine.implode()).sum()
+    keys = [(name,) for name in roles.id if name not in roles.person]
+    keys += [roles.person] if roles.person else []
+    named = [names for names in keys if all(name in shared for name in names)]
+    for names in named:
+        mine, theirs = (texts(table, names).drop_nulls() for table in (original, people))
+        mine.columns = theirs.columns = [str(j) for j in range(len(names))]
+        met = theirs.join(mine.unique(), on=theirs.columns, how="semi").height
         if met:
             raise InputError(
-                f"{met:,} of the other people bear an identifier ({name!r}) of the table: the "
-                "control has to be of people who are not in it"
+                f"{met:,} of the other people bear an identifier ({'+'.join(names)!r}) of the "
+                "table: the control has to be of people who are not in it"
             )
     if named or not shared or not people.rows or not original.rows:
         return
@@ -70,16 +74,28 @@ def held_out(
     ------
     InputError: the table is too small to be halved.
     """
-    half = original.rows // 2
-    if half < 2 * policy.k:
+    if original.rows // 2 < 2 * policy.k:
         raise InputError(
             f"the original has {original.rows} rows, too few to hold half of them out as the "
             "control; give other people (--people)"
         )
-    order = rng.permutation(original.rows)
-    kept, out = (np.sort(part).astype(np.int64) for part in (order[:half], order[half:]))
+    kept, out = halves(original, policy, rng)
     inside, outside = FewerRows(original, kept), FewerRows(original, out)
     return _released(inside, replace(policy, order="keep")), inside, outside
+
+
+def halves(original: Source, policy: Policy, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Return the rows of half of the people, by lot, and those of the others; both ascending."""
+    names = policy.roles(original.columns).person
+    whose = owners(original, names).codes if names else np.arange(original.rows)
+    people = rng.permutation(int(whose.max(initial=-1)) + 1)
+    if len(people) // 2 < 2 * policy.k:
+        raise InputError(
+            f"the original has {len(people)} people, too few to hold half of them out as the "
+            "control; give other people (--people)"
+        )
+    inside = np.isin(whose, people[: len(people) // 2])
+    return np.flatnonzero(inside), np.flatnonzero(~inside)
 
 
 def release_like(tables: Tables) -> Table:

@@ -19,12 +19,20 @@ from incrowd.policy.models import model_of
 from incrowd.policy.roles import Roles
 from incrowd.published.fitting import Nodes, common_keys
 from incrowd.tables.base import Column, Table
+from incrowd.tables.whose import owners
 
 Ints = NDArray[np.int64]
 MATCHED = (
     "The release is shuffled, and several ways of matching its rows to the original's may be "
     "possible: which class a person stands in is one guess of them. Give the proof (--proof) to "
     "have it exactly."
+)
+
+PEOPLE = (
+    "People are counted, of whom each may have several rows. Linkage takes the riskiest row of "
+    "each person; a guess of a sensitive value, or an intersection, one row of each, taken by lot; "
+    "singling out counts the people whom a description fits. De Finetti, downcoding and "
+    "refinement count rows, which hang together more than their intervals say."
 )
 
 
@@ -82,19 +90,30 @@ def scene_of(tables: Tables) -> Scene:
     worn = [worn_by(table, seen.secrets) for table in bearers]
     whose, approximate = rows_of(tables, Nodes(trees, codes[0]), levels, nodes)
     stands = places(tables.original.rows, whose, classes_of(levels, nodes)[1])
-    members = People(codes=codes[0], secrets=worn[0], place=stands)
+    whose_are = [persons_of(table, roles) for table in bearers]
+    members = People(codes=codes[0], secrets=worn[0], place=stands, whose=whose_are[0])
     everybody = np.flatnonzero(stands >= 0)  # rows left out are in no release
     members = members.chosen(everybody)
-    others = None if len(bearers) < 2 else People(codes=codes[1], secrets=worn[1])
+    others = (
+        None if len(bearers) < 2 else People(codes=codes[1], secrets=worn[1], whose=whose_are[1])
+    )
     shadow = None if tables.shadow is None else shadow_of(tables, tables.shadow, trees, others)
     other, guessed = None, False
     if tables.other is not None:
         other, guessed = other_of(tables, tables.other, trees, codes[0], everybody)
     notes = (MATCHED,) if approximate or guessed else ()
+    notes += (PEOPLE,) if roles.person else ()
     return Scene(
         seen=seen, members=members, others=others, shadow=shadow, other=other,
         approximate=approximate, notes=notes,
     )  # fmt: skip
+
+
+def persons_of(table: Table, roles: Roles) -> Ints | None:
+    """int64, shape (rows,): whose each row is, where people are counted and the table says it."""
+    if not roles.person or any(name not in table.columns for name in roles.person):
+        return None
+    return owners(table, roles.person).codes.astype(np.int64)
 
 
 def seen_of(

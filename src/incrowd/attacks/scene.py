@@ -82,11 +82,14 @@ class People:
     secrets: int64, shape (people, sensitive columns): values, numbered as in ``Secret.values``.
     place: int64, shape (people,): the class in which each one stands; None where they stand in
         none, or nobody knows.
+    whose: int64, shape (people,): the person whose row each one is, where people have several rows
+        and are counted; None: each is a person.
     """
 
     codes: Ints
     secrets: Ints
     place: Ints | None = None
+    whose: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -94,7 +97,18 @@ class People:
     def chosen(self, which: Ints) -> "People":
         """Return some of them, in this order."""
         place = None if self.place is None else self.place[which]
-        return replace(self, codes=self.codes[which], secrets=self.secrets[which], place=place)
+        whose = None if self.whose is None else self.whose[which]
+        return replace(
+            self, codes=self.codes[which], secrets=self.secrets[which], place=place, whose=whose
+        )
+
+    def by_lot(self, rng: np.random.Generator) -> Ints:
+        """int64, shape (persons,): one row of each, ascending; all rows where each is a person."""
+        if self.whose is None:
+            return np.arange(len(self))
+        order = rng.permutation(len(self))
+        _, first = np.unique(self.whose[order], return_index=True)
+        return np.sort(order[first])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -146,6 +160,15 @@ class Scene:
     def _fits(self, people: People) -> Fits:
         seen = self.seen
         return fits_of(seen.trees, seen.levels, seen.nodes, seen.sizes, people.codes)
+
+    def one_row_each(self, rng: np.random.Generator) -> "Scene":
+        """Return the scene in which the attacker knows one row of each person, taken by lot."""
+        mine, others, other = self.members.by_lot(rng), self.others, self.other
+        if others is not None:
+            others = others.chosen(others.by_lot(rng))
+        if other is not None:
+            other = replace(other, place=other.place[mine])
+        return replace(self, members=self.members.chosen(mine), others=others, other=other)
 
     @property
     def strangers(self) -> People:

@@ -35,11 +35,12 @@ def singling_out(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome
     of them, both are counted among as many people of the table as there are others.
     """
     tried, column, value, chance = predicates(scene.seen, rng)
-    size = min(len(scene.members), len(scene.strangers))
+    mine_in_all, theirs_in_all = (persons(each) for each in (scene.members, scene.strangers))
+    size = min(mine_in_all, theirs_in_all)
     mine = bearers(scene.fits, scene.members, tried, column, value)
     theirs = bearers(scene.fits_of_others, scene.strangers, tried, column, value)
-    attack = Rate.of(just_one(mine, len(scene.members), size))
-    control = Rate.of(just_one(theirs, len(scene.strangers), size))
+    attack = Rate.of(just_one(mine, mine_in_all, size))
+    control = Rate.of(just_one(theirs, theirs_in_all, size))
     whole = int((mine == 1).sum())
     says = (
         f"{len(tried):,} descriptions (published cells and one value more) looked better than "
@@ -131,14 +132,22 @@ def label_shares(seen: Seen, j: int, share: Floats) -> tuple[Ints, Ints, Floats]
 
 
 def bearers(fits: Fits, people: People, classes: Ints, column: Ints, value: Ints) -> Ints:
-    """int64, shape (predicates,): people whom each one fits."""
+    """int64, shape (predicates,): people whom each one fits, by one of their rows or more."""
     predicate = np.full(int(classes.max(initial=-1)) + 1, -1)
     predicate[classes] = np.arange(len(classes))
     mine = fits.place < len(predicate)
     person, at = fits.person[mine], predicate[fits.place[mine]]
     person, at = person[at >= 0], at[at >= 0]
     bears = people.codes[person, column[at]] == value[at]
-    return np.bincount(at[bears], minlength=len(classes)).astype(np.int64)
+    at, person = at[bears], person[bears]
+    if people.whose is not None:
+        at = np.unique(np.column_stack([at, people.whose[person]]), axis=0)[:, 0]
+    return np.bincount(at, minlength=len(classes)).astype(np.int64)
+
+
+def persons(people: People) -> int:
+    """Return how many people there are, of whom each may have several rows."""
+    return len(people) if people.whose is None else len(np.unique(people.whose))
 
 
 def just_one(count: Ints, whole: int, size: int) -> Floats:

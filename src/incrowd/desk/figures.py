@@ -9,7 +9,8 @@ from incrowd.release import Release
 from incrowd.report.association import associations
 from incrowd.report.counts import EDGES
 from incrowd.report.distribution import compared
-from incrowd.tables.base import Source, narrowed
+from incrowd.tables.base import Column, Source, Table, narrowed
+from incrowd.tables.whose import OwnedTable
 
 LARGEST = 100  # sizes of classes from there on are one bar
 SUBSETS = 2  # columns that stand together in the list of those that tell people apart
@@ -18,7 +19,10 @@ MOST_SUBSETS = 12
 
 def measured(source: Source, release: Release, population: Source | None) -> Measure:
     """Measure the original on the release's quasi-identifiers."""
-    return measure(source, qi=release.roles.qi, population=population, subsets=SUBSETS)
+    person = release.roles.person or None
+    return measure(
+        source, qi=release.roles.qi, population=population, subsets=SUBSETS, person=person
+    )
 
 
 def figures_of(release: Release, before: Measure, population: Source | None) -> dict[str, Any]:
@@ -30,11 +34,18 @@ def figures_of(release: Release, before: Measure, population: Source | None) -> 
     population: a table of everybody whom the rows may stand for, or None.
     """
     star = release.policy.star
+    person, table = counted(release)
     after = measure(
-        release.table, qi=release.roles.qi, population=population, subsets=SUBSETS, star=star
+        table,
+        qi=release.roles.qi,
+        population=population,
+        subsets=SUBSETS,
+        star=star,
+        person=person,
     )
     return {
         "k": release.k,
+        "people": release.people,
         "rows": release.rows,
         **sizes(before, after),
         "risk": risks(before, after, release.k),
@@ -43,8 +54,22 @@ def figures_of(release: Release, before: Measure, population: Source | None) -> 
     }
 
 
+def counted(release: Release) -> tuple[str | None, Table]:
+    """Return the released table, with whose each row is where people are counted."""
+    owners = release.owners
+    if owners is None:
+        return None, release.table
+    order = release.edit.order
+    there = owners if order is None else owners[order]
+    name = "+".join(release.roles.person)
+    while name in release.table.columns:  # as a pseudonym
+        name += "+"
+    texts = [f"{i:012}" for i in range(int(owners.max(initial=-1)) + 1)]
+    return name, OwnedTable(release.table, name, Column.of(texts, there))
+
+
 def sizes(before: Measure, after: Measure) -> dict[str, Any]:
-    """Return rows by the size of their class, before and after."""
+    """Return rows (or people, once a class) by the size of their class, before and after."""
     edges = [edge for edge in EDGES if edge <= LARGEST]
     names = [
         f"{low:,}+" if i + 1 == len(edges) else
@@ -55,7 +80,7 @@ def sizes(before: Measure, after: Measure) -> dict[str, Any]:
 
 
 def binned(found: Measure, edges: list[int]) -> list[int]:
-    """Return the rows of classes of each range of sizes."""
+    """Return the rows, or people, of classes of each range of sizes."""
     size = np.array(list(found.histogram), np.int64)
     rows = size * np.array(list(found.histogram.values()), np.int64)
     place = np.searchsorted(edges, size, side="right") - 1
@@ -68,19 +93,22 @@ def risks(before: Measure, after: Measure, k: int) -> list[dict[str, Any]]:
     was, now = before.risk, after.risk
     if was is None or now is None:
         return []
-    knows = "who knows that a person is in the table finds the row"
+    all_, one, each = ("rows", "row", "") if after.people is None else (
+        "people", "person", ", each once a class")  # fmt: skip
+    mean = "all rows" if after.people is None else "all people, each by the riskiest row"
+    knows = f"who knows that a person is in the table finds the {one}"
     found: list[tuple[str, str, str, Any, Any]] = [
         ("Alone", "rows that nobody else agrees with", "rows",
          before.unique_rows, after.unique_rows),
-        ("Too few", f"rows in a class of fewer than {k}", "rows",
+        ("Too few", f"{all_} in a class of fewer than {k}{each}", "rows",
          fewer(before, k), fewer(after, k)),
         ("Prosecutor, highest", f"{knows}, at worst", "share",
          was.prosecutor_highest, now.prosecutor_highest),
-        ("Prosecutor, on average", "the same, over all rows", "share",
+        ("Prosecutor, on average", f"the same, over {mean}", "share",
          was.prosecutor_average, now.prosecutor_average),
-        ("Journalist, highest", "who only knows the population finds the row, at worst", "share",
+        ("Journalist, highest", f"who only knows the population finds the {one}, at worst", "share",
          was.journalist_highest, now.journalist_highest),
-        ("Marketer", "rows linked rightly by who links them all", "share",
+        ("Marketer", f"{all_} linked rightly by who links them all{each}", "share",
          was.marketer, now.marketer),
     ]  # fmt: skip
     names = ("name", "meaning", "kind", "before", "after")
@@ -89,7 +117,7 @@ def risks(before: Measure, after: Measure, k: int) -> list[dict[str, Any]]:
 
 
 def fewer(found: Measure, k: int) -> int:
-    """Return the rows of classes of fewer than k."""
+    """Return the rows, or people, of classes of fewer than k."""
     return sum(size * number for size, number in found.histogram.items() if size < k)
 
 

@@ -264,7 +264,7 @@ class Session:
         """Return risk and use of the release; see ``figures.figures_of``."""
         release, people = self.release, self.population
         source = None if people is None else people[1]
-        known = (release.source, release.roles.qi, source)
+        known = (release.source, release.roles, source)
         with self.counting:  # that takes seconds on large tables: the page asks for more meanwhile
             if self._measured is None or self._measured[0] != known:
                 self._measured = known, figures.measured(release.source, release, source)

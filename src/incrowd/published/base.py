@@ -239,11 +239,15 @@ class Published(Priced):
 
         Classes are numbered by their first original row.
         """
+        owners = self.owners
+        return None if owners is None else values_by_class(self._class_of_original, owners)
+
+    @property
+    def owners(self) -> NDArray[np.int64] | None:
+        """int64, shape (original rows,): whose each row is; None where nobody said who."""
         if not self.roles.person:
             return None
-
-        people = self.coded.attributes[self.roles.attributes[-1]]
-        return values_by_class(self._class_of_original, people.codes.astype(np.int64))
+        return self.coded.attributes[self.roles.attributes[-1]].codes.astype(np.int64)
 
     @property
     def people(self) -> int | None:

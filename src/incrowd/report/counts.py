@@ -7,21 +7,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.measures.keys import agreement
+from incrowd.measures.people import counting
 from incrowd.tables.base import Table
 
 EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def class_sizes(table: Table, names: Sequence[str]) -> NDArray[np.int64]:
-    """int64, shape (classes,): rows of each class of rows that agree on these columns."""
+def class_sizes(
+    table: Table, names: Sequence[str], whose: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """int64, shape (classes,): rows of each class of rows that agree on these columns, or people.
+
+    ``whose``: int64, shape (rows,): whose each row is, where people are counted.
+    """
     columns = [table.encode(name) for name in names]
     codes = [(column.codes, len(column.values)) for column in columns]
-    return agreement(codes, table.rows).sizes
+    return counting(agreement(codes, table.rows), whose).sizes
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """Classes of ``low`` to ``high`` rows (None: and more)."""
+    """Classes of ``low`` to ``high`` rows, or people (None: and more); ``rows``: all of them."""
 
     low: int
     high: int | None

@@ -1,6 +1,5 @@
 """The sections for the publisher alone: risk, sensitive columns, frontier, how to do it again."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,54 +14,60 @@ from incrowd.report.counts import EDGES, share_at
 from incrowd.report.html import Html, cell_text, joined, table, tag, visible
 from incrowd.report.page import Pictures, Section, grid, paragraphs
 from incrowd.report.replicate import python_call, versions
-from incrowd.report.sections import alone_table
+from incrowd.report.sections import EACH_CLASS, alone_table
 from incrowd.report.spread import Spread, spreads
 from incrowd.report.view import Inside, View
 from incrowd.text.shell import shell_line
 from incrowd.text.units import shown, shown_gap
 
+FINDS_ROW = (
+    "Somebody who knows all quasi-identifiers of a person in the table finds the row with a "
+    "probability of 1 divided by the size of its class."
+)
+FINDS_PERSON = (
+    "Somebody who knows all quasi-identifiers of a row of a person finds the person with a "
+    f"probability of 1 divided by the people of its class. {EACH_CLASS}"
+)
 FRESH = "shuffled afresh"
 
 
 def risk(view: View, inside: Inside, pictures: Pictures) -> Section | None:
-    """Prosecutor and marketer risk before and after."""
+    """Prosecutor and marketer risk before and after: of rows, or of people where they count."""
     if not view.rows:
         return None
-    was, now = (risk_figures(sizes, None) for sizes in (inside.sizes, view.sizes))
+    before, after = inside.crowds
+    was, now = (risk_figures(sizes, None) for sizes in (before, after))
+    one, all_ = ("row", "rows") if view.people is None else ("person", "people")
     lines = [
         [words, figure(was), figure(now)]
         for words, figure in (
-            ("highest risk of a row (prosecutor)", lambda r: f"{float(r.prosecutor_highest):.2%}"),
-            ("rows at that risk", lambda r: f"{r.rows_at_highest:,}"),
+            (f"highest risk of a {one} (prosecutor)", highest),
+            (f"{all_} at that risk", lambda r: f"{r.rows_at_highest:,}"),
             ("mean risk of a row (prosecutor)", lambda r: f"{r.prosecutor_average:.2%}"),
-            ("rows an attacker links rightly (marketer)", marketer_rows(view.rows)),
-        )
+        )[: 3 if view.people is None else 2]  # the mean over people stands in a section of theirs
     ]
-    alone_before, alone_after = (share_at(s, 1) for s in (inside.sizes, view.sizes))
-    lines.append(["rows alone in their class", f"{alone_before:.2%}", f"{alone_after:.2%}"])
+    right = f"{all_} an attacker links rightly (marketer)"
+    lines.append([right, *(f"{len(s):,} of {int(s.sum()):,}" for s in (before, after))])
+    alone_before, alone_after = (share_at(s, 1) for s in (before, after))
+    lines.append([f"{all_} alone in their class", f"{alone_before:.2%}", f"{alone_after:.2%}"])
     curve = pictures.show(
-        "Share of rows in small classes",
-        plots.plot_risk(view.sizes, inside.sizes, view.k),
-        "Curves: share of rows in classes of at most x rows, before and after",
-        "Somebody who knows all quasi-identifiers of a person in the table finds the row with a "
-        "probability of 1 divided by the size of its class.",
-        curve_table(view.sizes, inside.sizes),
+        f"Share of {all_} in small classes",
+        plots.plot_risk(after, before, view.k, all_),
+        f"Curves: share of {all_} in classes of at most x {all_}, before and after",
+        FINDS_ROW if view.people is None else FINDS_PERSON,
+        curve_table(after, before, all_),
         wide=True,
     )
     figures = alone_table("Risk of being found, before and after", ["", "before", "after"], lines)
     return Section("risk", "Risk", joined(curve, figures))
 
 
-def marketer_rows(rows: int) -> Callable[[RiskFigures], str]:
-    """Return what tells the expected number of rows that an attacker links rightly."""
-
-    def tell(found: RiskFigures) -> str:
-        return f"{found.marketer * rows:,.0f} of {rows:,}"
-
-    return tell
+def highest(found: RiskFigures) -> str:
+    """The prosecutor's highest risk in words."""
+    return f"{float(found.prosecutor_highest):.2%}"
 
 
-def curve_table(after: NDArray[np.int64], before: NDArray[np.int64]) -> Html:
+def curve_table(after: NDArray[np.int64], before: NDArray[np.int64], what: str = "rows") -> Html:
     """The same as figures."""
     largest = max(int(after.max(initial=1)), int(before.max(initial=1)))
     lines = [
@@ -70,7 +75,8 @@ def curve_table(after: NDArray[np.int64], before: NDArray[np.int64]) -> Html:
         for x in EDGES
         if x <= largest
     ]
-    return table("Share of rows in classes of at most x rows", ["x", "before", "after"], lines)
+    caption = f"Share of {what} in classes of at most x {what}"
+    return table(caption, ["x", "before", "after"], lines)
 
 
 def lost(view: View, inside: Inside) -> Section | None:

@@ -40,7 +40,7 @@ def people(view: View, inside: Inside) -> Section | None:
     order = release.edit.order
     whose = group = None
     if release.roles.person:
-        whose = release.coded.attributes[release.roles.attributes[-1]].codes.astype(np.int64)
+        whose = release.owners
     if inside.group is not None:
         group = owners(inside.before, [inside.group]).codes.astype(np.int64)
     was = counted(inside.before, release.roles.qi, whose, group)

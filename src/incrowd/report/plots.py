@@ -127,12 +127,14 @@ def plot_histogram(
     return figure
 
 
-def plot_classes(after: Sequence[Bucket], before: Sequence[Bucket] | None = None) -> "Figure":
-    """Draw how many rows are in classes of each size."""
+def plot_classes(
+    after: Sequence[Bucket], before: Sequence[Bucket] | None = None, what: str = "rows"
+) -> "Figure":
+    """Draw how many rows, or people, are in classes of each size."""
     then = None if before is None else [bucket.rows for bucket in before]
     names = [b.name for b in after]
     figure, ax = bars(names, [b.rows for b in after], then)
-    labelled(ax, "rows in classes of this size", "rows alike")
+    labelled(ax, f"{what} in classes of this size", f"{what} alike")
     thousands(ax.xaxis)
     return figure
 
@@ -195,9 +197,14 @@ def plot_associations(pairs: "Sequence[Pair]") -> "Figure":
 
 
 def plot_risk(
-    after: NDArray[np.int64], before: NDArray[np.int64] | None = None, k: int | None = None
+    after: NDArray[np.int64],
+    before: NDArray[np.int64] | None = None,
+    k: int | None = None,
+    what: str = "rows",
 ) -> "Figure":
     """Draw the share of rows in classes of at most x rows; their prosecutor risk is at least 1/x.
+
+    Likewise of people (``what``), where sizes are theirs.
 
     Parameters
     ----------
@@ -223,7 +230,7 @@ def plot_risk(
     ax.set_ylim(-0.02, 1.02)
     percent(ax.yaxis)
     legend(ax, 3)
-    labelled(ax, "x: rows alike (risk at least 1/x)", "rows in classes ≤ x")
+    labelled(ax, f"x: {what} alike (risk at least 1/x)", f"{what} in classes ≤ x")
     return figure
 
 

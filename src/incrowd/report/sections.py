@@ -15,6 +15,7 @@ from incrowd.report.view import View
 from incrowd.tables.base import Column
 from incrowd.text.units import shown, shown_gap
 
+EACH_CLASS = "A person counts in each class that holds rows of this person."
 MOST_PAIRS = 15  # in a picture; the table beside it has all
 MOST_BARS = 30  # likewise
 MOST_SUBGROUPS = 12  # columns whose subgroups are shown
@@ -121,7 +122,8 @@ def counted(view: View) -> str:
     left = f" {view.ownerless:,} rows that do not say whose they are were left out."
     return (
         "People are counted: the rows of every class belong to that many different people."
-        f"{left if view.ownerless else ''} Sizes of classes below are in rows."
+        f"{left if view.ownerless else ''} Sizes of classes below are in "
+        + ("people." if view.inside is not None else "rows.")
     )
 
 
@@ -167,22 +169,26 @@ def done(view: View) -> Section:
 
 def classes(view: View, pictures: Pictures) -> Section:
     """Sizes of the classes."""
-    before = None if view.inside is None else view.inside.sizes
-    largest = max(int(s.max(initial=1)) for s in (view.sizes, before) if s is not None)
-    after = buckets(view.sizes, largest)
+    before, now = (None, view.sizes) if view.inside is None else view.inside.crowds
+    largest = max(int(s.max(initial=1)) for s in (now, before) if s is not None)
+    after = buckets(now, largest)
     then = None if before is None else buckets(before, largest)
+    what = "rows" if view.people is None or before is None else "people"
     figure = pictures.show(
-        "Rows by the size of their class",
-        plots.plot_classes(after, then),
-        "Bars: rows in classes of each size" + ("" if then is None else ", before and after"),
-        "A class is all rows that agree on every quasi-identifier.",
-        bucket_table(after, then, view.rows),
+        f"{what.capitalize()} by the size of their class",
+        plots.plot_classes(after, then, what),
+        f"Bars: {what} in classes of each size" + ("" if then is None else ", before and after"),
+        "A class is all rows that agree on every quasi-identifier."
+        + ("" if what == "rows" else f" {EACH_CLASS}"),
+        bucket_table(after, then, view.rows, what),
         wide=True,
     )
     return Section("classes", "Classes", figure)
 
 
-def bucket_table(after: list[Bucket], before: list[Bucket] | None, rows: int) -> Html:
+def bucket_table(
+    after: list[Bucket], before: list[Bucket] | None, rows: int, what: str = "rows"
+) -> Html:
     """The same as figures."""
     if before is None:
         lines = [[b.name, f"{b.classes:,}", f"{b.rows:,}", share(b.rows, rows)] for b in after]
@@ -191,7 +197,7 @@ def bucket_table(after: list[Bucket], before: list[Bucket] | None, rows: int) ->
         [b.name, f"{a.classes:,}", f"{a.rows:,}", f"{b.classes:,}", f"{b.rows:,}"]
         for a, b in zip(before, after, strict=True)
     ]
-    head = ["rows alike", "classes before", "rows before", "classes after", "rows after"]
+    head = [f"{what} alike", "classes before", f"{what} before", "classes after", f"{what} after"]
     return table("Classes by size, before and after", head, lines)
 
 

@@ -92,6 +92,18 @@ class Inside:
         return class_sizes(self.before, self.release.roles.qi)
 
     @cached_property
+    def crowds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """int64, shape (classes,) each: sizes before and after, in people where they are counted.
+
+        A person counts in each class that holds rows of this person.
+        """
+        release = self.release
+        after = release.people_of_class
+        if after is None:
+            return self.sizes, np.sort(release.class_sizes)
+        return class_sizes(self.before, release.roles.qi, release.owners), np.sort(after)
+
+    @cached_property
     def changed_by_row(self) -> NDArray[np.int64]:
         """int64, shape (rows,): changed cells of each row of the original."""
         total = np.zeros(self.before.rows, np.int64)

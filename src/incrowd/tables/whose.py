@@ -1,6 +1,8 @@
 """Whose each row is, by the columns that together name a person, or a household."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,3 +36,35 @@ def owners(source: Table, names: Sequence[str], alone: NDArray[np.bool_] | None 
     several = np.column_stack([own, *(np.where(alone, 0, column.codes) for column in columns)])
     different, codes = np.unique(several, axis=0, return_inverse=True)
     return Column.of([f"{i:012}" for i in range(len(different))], codes.ravel())
+
+
+@dataclass(frozen=True, eq=False)
+class OwnedTable:
+    """A table with a column beside it that says whose each row is; for counting alone.
+
+    Attributes
+    ----------
+    table: the other columns.  owner: name of the column.  cells: its cells.
+    """
+
+    table: Table
+    owner: str
+    cells: Column
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The table's, then the owners."""
+        return (*self.table.columns, self.owner)
+
+    @property
+    def rows(self) -> int:
+        """The table's."""
+        return self.table.rows
+
+    def encode(self, column: str) -> Column:
+        """Return a column."""
+        return self.cells if column == self.owner else self.table.encode(column)
+
+    def native(self) -> Any:
+        """Return the table without owners, as it came."""
+        return self.table.native()

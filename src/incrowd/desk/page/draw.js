@@ -41,13 +41,13 @@ export function curve(found, k, choose) {
 /** Before is amber and above or left, after is blue: told apart without colours, too. */
 export const keyBA = () => h('p', { class: 'key' }, h('span', {}, h('i', { class: 'b' }), 'before (first bar)'), h('span', {}, h('i', { class: 'a' }), 'after (second bar)'));
 
-/** Rows by the size of their class, before and after. */
+/** Rows, or people, by the size of their class, before and after. */
 export function crowds(f) {
-  const W = 460, H = 215, n = f.sizes.length, w = (W - 56) / n, top = Math.max(...f.before, ...f.after, 1), Y = scaled(0, top, H - 36, 10);
-  return [h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': f.sizes.map((s, i) => `classes of ${s} rows: ${N(f.before[i])} rows before, ${N(f.after[i])} after`).join('; ') },
+  const what = f.people == null ? 'rows' : 'people', W = 460, H = 215, n = f.sizes.length, w = (W - 56) / n, top = Math.max(...f.before, ...f.after, 1), Y = scaled(0, top, H - 36, 10);
+  return [h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': f.sizes.map((s, i) => `classes of ${s} ${what}: ${N(f.before[i])} ${what} before, ${N(f.after[i])} after`).join('; ') },
     lines(Y, [0, top / 2, top], 52, W, v => N(Math.round(v))),
     f.sizes.map((s, i) => [h('rect', { class: 'bar-b', x: 55 + i * w, width: w * .38, y: Y(f.before[i]), height: Y(0) - Y(f.before[i]) }), h('rect', { class: 'bar-a', x: 55 + i * w + w * .42, width: w * .38, y: Y(f.after[i]), height: Y(0) - Y(f.after[i]) }), h('text', { x: 55 + (i + .4) * w, y: H - 19, 'text-anchor': 'middle' }, s)]),
-    h('text', { x: W / 2, y: H - 3, 'text-anchor': 'middle' }, 'rows in the class')), keyBA()];
+    h('text', { x: W / 2, y: H - 3, 'text-anchor': 'middle' }, `${what} in the class`)), keyBA()];
 }
 
 /** The values of a column, before and after. */

@@ -25,7 +25,7 @@ from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
-from incrowd.bounds.support import HASTE, affordable
+from incrowd.bounds.support import HASTE, affordable, support_prices
 from incrowd.bounds.wide import wide_prices
 from incrowd.errors import OutOfScopeError
 from incrowd.lattice.emission import Emission
@@ -47,11 +47,13 @@ from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.schedule import (
     CHARGING,
     COOL,
+    HOPELESS,
     HOST_REACH,
     HOST_WARMTH,
     LARGE,
     PRICING,
     REST,
+    SHARING,
     STAGES,
     price_schedules,
     soft_schedule,
@@ -190,6 +192,9 @@ class Run:
         stage = "k-anonymity prices"
         self.tell(stage, 0.0)
         tree = PrefixTree(self.instance, self.stop)
+        support, complete = support_prices(tree, self.k, self.visits)
+        if complete and support @ self.instance.counts < HOPELESS * self.progress.bound:
+            return
         schedule = self.engine.k_prices or PriceBound.suited(self.instance)
         start = np.maximum(self.price, 0.0)
         u = schedule.ascend(tree, self.k, start, self.priced, self.telling(stage))
@@ -277,9 +282,11 @@ class Run:
             shares = replace(shares, iterations=max(1, shares.iterations // 3))
         reach = max(whole / self.k, HOST_REACH * cell if self.few else 0.0)
         emission, margin = shares.emission(self.tree, self.price, reach)
+        pace = self.pace(SHARING)
         share, _ = shares.run(
-            self.tree, emission, self.price, margin, instance.counts, self.stop.now
-        )
+            self.tree, emission, self.price, margin, instance.counts,
+            lambda: self.stop.now() or pace() >= 1,
+        )  # fmt: skip
         reduced = reduced_costs(self.tree, self.price, emission)
         if self.relaxed:
             self.soft_stages(emission, share, reduced / whole)
@@ -376,7 +383,7 @@ class Run:
         found = replace(annealing, moves=moves).run(
             candidates, self.rules, self.places, pattern, self.price, self.instance.cell,
             heat * self.warmth, self.seed + number, self.done,
-            lambda cost, done: self.tell("annealing", done, cost),
+            lambda cost, done: self.tell("annealing", done, cost), self.pace(part),
         )  # fmt: skip
         solution = Solution.of(self.instance, found)
         self.offer(solution)
