@@ -72,7 +72,7 @@ class UnorderedError(LackingError):
             f"{'has' if one else 'have'} no place in its order{where}; allowed are numbers like "
             "35, -4 or 12.50, or dates like 2021-03-15, of one kind in the whole column (only "
             "numbers where ends are rounded), or the values that a file lists (range:order=FILE); "
-            "leave missing ones empty, or name what stands for them, such as NaN (--na NaN)"
+            f"leave missing ones empty, or name what stands for them ({missing_hint(self.absent)})"
         )
 
 
@@ -86,8 +86,19 @@ class UnnumberedError(LackingError):
             f"column {self.column!r}, {self.origin}: {count}{' is' if one else 's are'} no "
             f"number{'' if one else 's'}{where}; allowed are numbers like 35, -4 or 12.50, and "
             "neither NaN nor infinity; leave missing ones empty, or name what stands for them "
-            "(--na NaN)"
+            f"({missing_hint(self.absent)})"
         )
+
+
+def not_finite(values: Sequence[str]) -> list[str]:
+    """Return the texts that say NaN or infinity, as they are written; they tell of nobody."""
+    words = ("nan", "inf", "infinity")
+    return [value for value in values if value.strip().lower().lstrip("+-") in words]
+
+
+def missing_hint(absent: Sequence[str]) -> str:
+    """Return the option that makes NaN and infinities missing, as the table writes them."""
+    return f"--na {','.join(not_finite(absent)) or 'NaN'}"
 
 
 class OutOfScopeError(InputError):

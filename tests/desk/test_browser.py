@@ -171,6 +171,17 @@ def test_ranges_by_the_form(browser: Any, people: Path):
         page.locator(".levels h2:has-text('ranges of neighbours')").wait_for()
         assert page.input_value("#rule1") == "range:round=5,most=20"
         assert page.input_value("#rangeround") == "5"
+        page.fill("#rule1", "range:most=20,show=[{low}, {high}]")
+        page.press("#rule1", "Enter")
+        page.locator("#rangeshow[value='[{low}, {high}]']").wait_for()
+        page.fill("#rangemost", "15")  # which leaves the template as it is
+        page.press("#rangemost", "Enter")
+        page.locator("#rangemost[value='15']").wait_for()
+        assert page.input_value("#rule1") == "range:most=15,show=[{low}, {high}]"
+        page.fill("#rangeshow", "{low} to {high}")
+        page.press("#rangeshow", "Enter")
+        page.locator(".levels .grow:has-text(' to ')").first.wait_for()
+        assert page.input_value("#rule1") == "range:most=15,show={low} to {high}"
         page.click("#levels1")
         page.click("#levels2")
         page.fill("#rangeorder", "Hof\nUlm\nBonn\nKöln")

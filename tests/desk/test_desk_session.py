@@ -522,17 +522,18 @@ def test_ranges_of_few_rows_make_one_class(page: Page):
         assert whole[1] == 60
 
 
-def test_an_order_of_ones_own(page: Page, tmp_path: Path):
+@pytest.mark.parametrize("show", ["", ",show={low}, up to {high}"])
+def test_an_order_of_ones_own(page: Page, tmp_path: Path, show: str):
     """Tests ranges of listed values: a release, its files, and the same by command line."""
-    order = ["Hof", "Ulm", "Köln", "Bonn"]
-    state = page.post("order", column="town", values=order, rule="range:cost=values")
-    assert state["ask"]["rules"]["town"] == "range:cost=values"
+    order, rule = ["Hof", "Ulm", "Köln", "Bonn"], f"range:cost=values{show}"
+    state = page.post("order", column="town", values=order, rule=rule)
+    assert state["ask"]["rules"]["town"] == rule
     found = page.get("levels?column=town")
     assert found["order"] == order and found["range"]["kind"] == "order"
     page.post("ask", further={"k": 4, "order": "keep"}, roles={"sex": "keep"})
     assert made(page)["state"] == "done"
     towns = page.session.release.data["town"].to_list()
-    assert any(".." in town for town in towns)
+    assert any((", up to " if show else "..") in town for town in towns)
     page.post("place", folder=str(tmp_path / "out"), names=["release", "policy", "proof"])
     page.post("publish", replace=False, another=False)
     out = tmp_path / "out"

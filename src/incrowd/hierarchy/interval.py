@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import HierarchyError
+from incrowd.errors import HierarchyError, LackingError, missing_hint, not_finite
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.paths import rule_ladder
 from incrowd.hierarchy.text import form
@@ -48,7 +48,8 @@ class Intervals:
 
         Raises
         ------
-        HierarchyError: a value is not a number, or lies beyond 2^63 widths.
+        UnreadError: a value is not a number.
+        HierarchyError: one lies beyond 2^63 widths.
         """
         own = Numbered.of(column, values, str(self))
         index = _floor(column, own.numbers, self.widths[0], str(self))
@@ -87,7 +88,7 @@ class Numbered(NamedTuple):
 
         Raises
         ------
-        HierarchyError: some are not numbers.
+        UnreadError: some are not numbers.
         """
         known, missing = distinct(values)
         known, declared = apart(known)
@@ -122,7 +123,7 @@ def read_numbers(column: str, values: Sequence[str], rule: str) -> Sequence[Deci
 
     Raises
     ------
-    HierarchyError: some are not; says how many, and the first one's form.
+    UnreadError: some are not; says how many, and the first one's row or form.
     """
     if not any("_" in value for value in values):
         with suppress(ValueError):
@@ -138,25 +139,27 @@ def read_numbers(column: str, values: Sequence[str], rule: str) -> Sequence[Deci
         except InvalidOperation:
             wrong.append(value)
     if wrong:
-        count = (
-            "1 value is not a number" if len(wrong) == 1 else f"{len(wrong)} values are not numbers"
-        )
-        raise HierarchyError(
-            f"column {column!r}, {rule}: {count}, {_kind(wrong)}; write numbers like 35, -4 or "
-            "12.50, leave missing ones empty or name what stands for them (--na), or use a "
-            "hierarchy file"
-        )
+        raise UnreadError(column, sorted(set(wrong)), rule)
     return numbers
 
 
-def _kind(wrong: Sequence[str]) -> str:
-    """Say what values are that are no numbers: NaN and infinity by name, others by their form."""
-    named = {"nan": "NaN", "inf": "inf", "infinity": "inf"}
-    bare = {value.strip().lower().lstrip("+-") for value in wrong}
-    if bare <= set(named):
-        words = sorted({named[value] for value in bare})
-        return f"but {' or '.join(words)}, for which --na {','.join(sorted(set(wrong)))} is a way"
-    return f"the first of the form {form(min(wrong))}"
+class UnreadError(LackingError):
+    """Values that a rule reads as numbers are none; ``origin`` is the rule."""
+
+    def told(self, count: str, one: bool, first: str) -> str:
+        """Say what is wrong, and what is allowed; NaN and infinity are said by name."""
+        what, words = " is not a number" if one else "s are not numbers", not_finite(self.absent)
+        where = first or f"the first of the form {form(self.absent[0])}"
+        if len(words) == len(self.absent):
+            kinds = sorted({"NaN" if "nan" in word.lower() else "inf" for word in words})
+            way = f"for which {missing_hint(self.absent)} is a way"
+            where = f"{first}, " if first else ""
+            where += f"but {' or '.join(kinds)}, {way}"
+        return (
+            f"column {self.column!r}, {self.origin}: {count}{what}, {where}; "
+            "write numbers like 35, -4 or 12.50, leave missing ones empty or name what stands for "
+            "them (--na), or use a hierarchy file"
+        )
 
 
 def _floor(

@@ -75,7 +75,7 @@ function panel(c, found) {
     const level = +members[0].dataset.level;
     regroup('group', { column: c.name, level, members: members.filter(x => +x.dataset.level === level).map(x => x.value), name: $('groupname').value });
   };
-  const values = i => found.range ? (i ? `${N(found.levels[1].number)} ranges of neighbours` : `${N(found.levels[0].number)} values in order`) : !i ? `${N(found.levels[0].number)} values` : i === top ? 'Level ' + i + ': suppressed' : `Level ${i}: ${N(found.levels[i].number)} groups`;
+  const values = (i, n = N(found.levels[i].number)) => found.range ? n + (i ? ' ranges of neighbours' : ' values in order') : !i ? n + ' values' : i === top ? 'Level ' + i + ': suppressed' : `Level ${i}: ${n} groups`;
   return [h('div', { class: 'levels', tabindex: 0, role: 'region', 'aria-label': 'Levels of ' + c.name }, found.levels.map((level, i) => h('div', {}, h2(values(i)),
       h('ul', {}, level.nodes.map(node => leaf(c, node, i, top, found.editable)), level.number > level.nodes.length ? h('li', { class: 'soft' }, `and ${N(level.number - level.nodes.length)} more`) : null)))),
     found.editable ? h('div', { class: 'fields' }, field('groupname', 'Group', 'tick values or groups of one level, or drag them onto a group',
@@ -90,17 +90,19 @@ function ranges(c, found) {
   const now = found.range, ordered = now ? now.kind === 'order' : !found.kind;
   const make = e => {
     e.preventDefault();
-    const parts = ['round', 'most', 'cost'].map(id => [id, $('range' + id)?.value.trim()]).filter(([, value]) => value && value !== 'width').map(x => x.join('='));
+    const parts = ['round', 'most', 'cost', 'show'].map(id => [id, $('range' + id)?.value.trim()]).filter(([, value]) => value && value !== 'width').map(x => x.join('='));
     const rule = parts.length ? 'range:' + parts : 'range';
     if (ordered) regroup('order', { column: c.name, values: $('rangeorder').value.split('\n'), rule });
     else regroup('ask', { rules: { [c.name]: rule } });
   };
   if (ordered && !found.order.length) return null;
+  const input = (id, ...say) => field('range' + id, ...say, h('input', { id: 'range' + id, size: 8, value: now?.[id] ?? '' }));
   return h('form', { class: 'fields', onsubmit: make },
     ordered ? field('rangeorder', 'Order', 'a value a line, the least first', h('textarea', { id: 'rangeorder', rows: 5 }, found.order.join('\n'))) : null,
-    ordered || found.kind === 'dates' ? null : field('rangeround', 'Round ends', 'outward, to multiples of', h('input', { id: 'rangeround', size: 8, value: now?.round ?? '' })),
-    field('rangemost', 'Widest', (ordered ? 'in steps; ' : found.kind === 'dates' ? 'in days; ' : '') + 'wider is *', h('input', { id: 'rangemost', size: 8, value: now?.most ?? '' })),
+    ordered || found.kind === 'dates' ? null : input('round', 'Round ends', 'outward, to multiples of'),
+    input('most', 'Widest', (ordered ? 'in steps; ' : found.kind === 'dates' ? 'in days; ' : '') + 'wider is *'),
     field('rangecost', 'Cost', 'of a range', h('select', { id: 'rangecost' }, [['width', 'its width'], ['values', 'values inside']].map(([value, text]) => h('option', { value, selected: now?.cost === value }, text)))),
+    input('show', 'Written', 'as {low} to {high}'),
     h('button', {}, now ? 'Change the ranges' : 'Show ranges'));
 }
 function leaf(c, [label, rows, over], level, top, editable) {
