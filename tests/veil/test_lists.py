@@ -10,7 +10,7 @@ import pytest
 from incrowd.errors import OutOfScopeError
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import from_codes
-from incrowd.veil.lists import Lots, least_costs, made, sets_by_cost
+from incrowd.veil.lists import Lots, choices_by_cost, least_costs, made
 from incrowd.veil.optimum import MOST_ROWS, best
 from oracle import optimum
 
@@ -170,10 +170,14 @@ def test_classes_are_lawful_and_agree():
         assert plain <= optimum(instance, KAnonymity(2)) <= cost
 
 
-def test_order_of_sets():
-    """Tests that sets stand by the cost of the other columns, then by the columns' order."""
-    found = sets_by_cost(np.array([2, 1, 1]))
-    assert found == [(0, 1, 2), (0, 1), (0, 2), (1, 2), (0,), (1,), (2,)]
+def test_order_of_choices():
+    """Tests that choices stand by cost, then by how much they lose, then by the columns' order."""
+    found = choices_by_cost([np.array([0, 2]), np.array([0, 1]), np.array([0, 1])])
+    assert found == [
+        (0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0),
+    ]  # fmt: skip
+    found = choices_by_cost([np.array([0, 1, 2]), np.array([0, 2])])
+    assert found == [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1)]
 
 
 @pytest.mark.parametrize(("k", "secret", "least"), CASES)

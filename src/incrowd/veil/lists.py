@@ -1,26 +1,28 @@
-"""The consistent method: patterns by rising loss, rare ones first, each taking all it can.
+"""The consistent method: levels by rising loss, rare groups first, each taking all it can.
 
-A *set* is a set of published columns, a *group* all waiting rows whose cells in a set are open and
-that agree in them.  Sets that lose as much are one step.  Within a step the groups stand by how
-rare their cells are among all cells published before; in that order each becomes a class if it is
-lawful, and its rows wait no more.  Some rows, chosen by lot, only help: they make no class of their
-own, complete one where they are needed, and at the end of the step join the first class they fit.
+What is known of a cell is its node at some level or above; without a hierarchy that is the value
+or nothing.  A *choice* is a level for each column, a *group* all waiting rows of which so much is
+known and whose nodes at these levels agree.  Choices that lose as much are one step.  Within a step
+the groups stand by how rare their nodes are among all cells published before; in that order each
+becomes a class if it is lawful, and its rows wait no more.  Some rows, chosen by lot, only help:
+they make no class of their own, complete one where they are needed, and at the end of the step join
+the first class they fit.
 
-**Claim.**  Say the model is closed under supersets.  If the method makes release R of veiled table
-Y and R hides cell (i, c), then it makes R of Y with that cell veiled.
+**Claim.**  Say the model is closed under supersets.  If the method makes release R of table Y and
+R publishes cell (i, c) at level l, then it makes R of Y with that cell known from level l on only.
 
 **Argument.**  By induction the same classes stand and the same rows wait, until row i leaves.  The
-order of groups looks at published cells and at a group's own, not at who else is in it.  Veiling
-(i, c) takes row i out of groups whose set publishes c.  None of them took row i.  If such a group
-made no class, it makes none with fewer rows either, as its firm rows or its helpers became fewer
-and the model is closed under supersets.  If it made one, row i was a helper that was not needed:
-the first helpers by lot that make the class lawful are the same without it.  So row i leaves with
-its own group, whose set does not publish c, or joins the same class, the first that it fits, or
-never leaves.  After that nothing differs.
+order of groups looks at published nodes and at a group's own, not at who else is in it.  To veil
+(i, c) takes row i out of groups whose choice publishes c below l.  None of them took row i.  If
+such a group made no class, it makes none with fewer rows either, as its firm rows or its helpers
+became fewer and the model is closed under supersets.  If it made one, row i was a helper that was
+not needed: the first helpers by lot that make the class lawful are the same without it.  So row i
+leaves with its own group, whose choice publishes c at l, or joins the same class, the first that it
+fits, or never leaves.  After that nothing differs.
 """
 
-from collections.abc import Callable, Iterator
-from itertools import combinations, groupby
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, product
 from math import log
 from typing import NamedTuple
 
@@ -31,17 +33,59 @@ from incrowd.problem.instance import packed
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-MOST_COLUMNS = 16
+MOST_CHOICES = 1 << 16
 
+Choice = tuple[int, ...]
+"""The level at which each column is published, the last one hides it."""
 Lawful = Callable[[Ints, Ints], Bools]
 """Rows, int64 of shape (n,), and group of each: whether each group is a lawful class."""
 
 
 class Classes(NamedTuple):
-    """What the method makes: class of each row, and bool of shape (classes, columns): hidden."""
+    """What a method makes: class of each row, and bool of shape (classes, columns): hidden."""
 
     of_row: Ints
     hidden: Bools
+
+
+class Levels(NamedTuple):
+    """Class of each row, and int64 of shape (classes, columns): the level each column shows."""
+
+    of_row: Ints
+    levels: Ints
+
+
+class Known(NamedTuple):
+    """What may be known of the cells.
+
+    Attributes
+    ----------
+    nodes: for each column int64, shape (levels, rows): the cell's node at each level; at the last
+        one all are alike.  Which of two nodes has the smaller number must not depend on other
+        values of the table.
+    lowest: int64, shape (rows, columns): the level from which on a cell is known.
+    """
+
+    nodes: Sequence[Ints]
+    lowest: Ints
+
+    @classmethod
+    def plain(cls, codes: Ints, veiled: Bools) -> "Known":
+        """Return what is known of codes, int64 of shape (rows, columns); nothing where veiled."""
+        return cls([np.vstack([c, np.zeros_like(c)]) for c in codes.T], veiled.astype(np.int64))
+
+    @property
+    def tops(self) -> Choice:
+        """The choice that hides every column."""
+        return tuple(len(node) - 1 for node in self.nodes)
+
+    def groups(self, rows: Ints, choice: Choice) -> tuple[Ints, Ints]:
+        """Return the rows of which so much is known, and the group of each."""
+        whole = rows[(self.lowest[rows] <= choice).all(axis=1)]
+        shown = [node[level, whole] for node, level in zip(self.nodes, choice, strict=True)]
+        key, _ = packed(shown, len(whole))
+        _, group = np.unique(key, return_inverse=True)
+        return whole, group.ravel().astype(np.int64)
 
 
 class Lots(NamedTuple):
@@ -60,66 +104,68 @@ class Lots(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A group that may become a class: how rare, the number of its set, its members, the set."""
+    """A group that may become a class: how rare, the number of its choice, its members, it."""
 
     rarity: float
     place: int
     members: Ints
-    published: list[int]
+    choice: Choice
 
 
-def sets_by_cost(weights: Ints) -> list[tuple[int, ...]]:
-    """Return all sets of columns but the empty one, by rising cost of the others.
+def choices_by_cost(costs: Sequence[Ints]) -> list[Choice]:
+    """Return all choices but the one that hides everything, by rising cost.
 
-    Equally dear ones by the columns' order: nothing here depends on cells.
+    Equally dear ones by how many levels they lose, then by the columns' order: nothing here depends
+    on cells.
+
+    Parameters
+    ----------
+    costs: for each column int64, shape (levels,): what a cell at each level costs, 0 at first.
     """
-    columns = len(weights)
-    found = [pub for size in range(columns, 0, -1) for pub in combinations(range(columns), size)]
-    return sorted(found, key=lambda pub: lost(weights, pub))
+    found = list(product(*(range(len(cost)) for cost in costs)))[:-1]
+    return sorted(found, key=lambda choice: (lost(costs, choice), sum(choice), choice))
 
 
-def lost(weights: Ints, published: tuple[int, ...]) -> int:
-    """Return what a row pays for the columns that a set does not publish."""
-    return int(weights.sum()) - int(weights[list(published)].sum())
-
-
-def groups_in(codes: Ints, opened: Bools, rows: Ints, published: tuple[int, ...]) -> tuple:
-    """Return the rows whose cells in a set of columns are open, and the group of each; int64."""
-    columns = list(published)
-    whole = rows[opened[rows][:, columns].all(axis=1)]
-    key, _ = packed([codes[whole, j] for j in columns], len(whole))
-    _, group = np.unique(key, return_inverse=True)
-    return whole, group.ravel().astype(np.int64)
+def lost(costs: Sequence[Ints], choice: Choice) -> int:
+    """Return what a row pays under a choice."""
+    return sum(int(cost[level]) for cost, level in zip(costs, choice, strict=True))
 
 
 class Made:
     """The classes made so far, and who waits."""
 
-    def __init__(self, codes: Ints, veiled: Bools, lots: Lots) -> None:
-        self.codes = codes
-        self.opened = ~veiled
+    def __init__(self, known: Known, lots: Lots) -> None:
+        self.known = known
+        self.tops = known.tops
         self.helps = lots.helps.copy()
         self.turn = lots.turn
-        self.of_row = np.full(len(codes), -1)
-        self.hidden: list[Bools] = []
-        self.shown = [np.zeros(int(c.max(initial=0)) + 1, np.int64) for c in codes.T]
-        """For each column and each of its codes, how many cells are published."""
+        self.of_row = np.full(len(known.lowest), -1)
+        self.levels: list[Choice] = []
+        self.shown = [
+            [np.zeros(int(nodes.max(initial=0)) + 1, np.int64) for nodes in column]
+            for column in known.nodes
+        ]
+        """For each column, level and node, how many cells are published."""
 
-    def close(self, members: Ints, published: list[int]) -> int:
+    def counts(self, row: int, choice: Choice) -> Iterator[tuple[Ints, int]]:
+        """Yield, for each column that a choice shows, where a row's cells are counted."""
+        for j, level in enumerate(choice):
+            if level < self.tops[j]:
+                yield self.shown[j][level], int(self.known.nodes[j][level, row])
+
+    def close(self, members: Ints, choice: Choice) -> int:
         """Make a class of some rows; return its number."""
-        mask = np.ones(self.codes.shape[1], bool)
-        mask[published] = False
-        self.hidden.append(mask)
-        self.join(len(self.hidden) - 1, members)
-        return len(self.hidden) - 1
+        self.levels.append(choice)
+        self.join(len(self.levels) - 1, members)
+        return len(self.levels) - 1
 
     def join(self, number: int, members: Ints) -> None:
         """Let rows join a class."""
         self.of_row[members] = number
         if not len(members):
             return
-        for j in np.flatnonzero(~self.hidden[number]).tolist():
-            self.shown[j][self.codes[members[0], j]] += len(members)
+        for count, node in self.counts(members[0], self.levels[number]):
+            count[node] += len(members)
 
     def waiting(self, rows: Ints) -> Ints:
         """Return those of some rows that stand in no class yet."""
@@ -129,7 +175,7 @@ class Made:
 def made(
     codes: Ints, veiled: Bools, weights: Ints, lawful: Lawful, lots: Lots | None = None
 ) -> Classes:
-    """Make the classes.
+    """Make the classes of a table without hierarchies.
 
     Parameters
     ----------
@@ -139,38 +185,46 @@ def made(
     weights: int64, shape (columns,): what a hidden cell costs.
     lots: who helps; nobody without it.
     """
-    rows, columns = codes.shape
-    found = Made(codes, veiled, Lots.none(rows) if lots is None else lots)
-    sets = sets_by_cost(weights)
+    costs = [np.array([0, weight]) for weight in weights.tolist()]
+    found = with_levels(Known.plain(codes, veiled), costs, lawful, lots)
+    return Classes(found.of_row, found.levels > 0)
+
+
+def with_levels(
+    known: Known, costs: Sequence[Ints], lawful: Lawful, lots: Lots | None = None
+) -> Levels:
+    """Make the classes; see ``Known`` and ``choices_by_cost``."""
+    found = Made(known, Lots.none(len(known.lowest)) if lots is None else lots)
+    choices = choices_by_cost(costs)
     for _ in range(2):
-        for _, equal in groupby(sets, key=lambda published: lost(weights, published)):
+        for _, equal in groupby(choices, key=lambda choice: lost(costs, choice)):
             step(found, list(equal), lawful)
         if not found.helps.any():
             break
         found.helps[:] = False  # who is left makes classes like all others
     left = np.flatnonzero(found.of_row < 0)
     if len(left):
-        found.close(left, [])
-    return Classes(found.of_row, np.array(found.hidden, bool).reshape(len(found.hidden), columns))
+        found.close(left, known.tops)
+    return Levels(found.of_row, np.array(found.levels, np.int64).reshape(-1, len(costs)))
 
 
-def step(found: Made, sets: list[tuple[int, ...]], lawful: Lawful) -> None:
-    """Make all classes of some sets that lose as much."""
+def step(found: Made, choices: list[Choice], lawful: Lawful) -> None:
+    """Make all classes of some choices that lose as much."""
     new = []
-    for one in sorted(candidates(found, sets, lawful), key=lambda one: one[:2]):
+    for one in sorted(candidates(found, choices, lawful), key=lambda one: one[:2]):
         members = found.waiting(one.members)
         chosen = taken(members, found, lawful)
         if len(chosen):
-            new.append((found.close(chosen, one.published), one.members))
+            new.append((found.close(chosen, one.choice), one.members))
     for number, members in new:
         found.join(number, found.waiting(members))
 
 
-def candidates(found: Made, sets: list[tuple[int, ...]], lawful: Lawful) -> Iterator[Candidate]:
-    """Yield the groups of waiting rows that are lawful; of one set in the order of their cells."""
+def candidates(found: Made, choices: list[Choice], lawful: Lawful) -> Iterator[Candidate]:
+    """Yield the groups of waiting rows that are lawful; of one choice in the order of its nodes."""
     rows = np.flatnonzero(found.of_row < 0)
-    for place, published in enumerate(sets):
-        whole, group = groups_in(found.codes, found.opened, rows, published)
+    for place, choice in enumerate(choices):
+        whole, group = found.known.groups(rows, choice)
         if not len(whole):
             continue
         fine = lawful(whole, group)
@@ -178,9 +232,8 @@ def candidates(found: Made, sets: list[tuple[int, ...]], lawful: Lawful) -> Iter
         start = np.searchsorted(group[order], np.arange(len(fine) + 1))
         for g in np.flatnonzero(fine).tolist():
             members = whole[order[start[g] : start[g + 1]]]
-            cells = found.codes[members[0]]
-            counts = [int(found.shown[j][cells[j]]) + 1 for j in published]
-            yield Candidate(rarity(counts), place, members, list(published))
+            counts = [int(count[node]) + 1 for count, node in found.counts(members[0], choice)]
+            yield Candidate(rarity(counts), place, members, choice)
 
 
 def rarity(counts: list[int]) -> float:
@@ -220,22 +273,31 @@ def taken(members: Ints, found: Made, lawful: Lawful) -> Ints:
 
 
 def least_costs(codes: Ints, veiled: Bools, weights: Ints, lawful: Lawful) -> Ints:
+    """int64, shape (rows,): ``least_paid`` of a table without hierarchies."""
+    paid = [np.array([[0], [weight]]) for weight in weights.tolist()]
+    each = [np.repeat(cost, len(codes), axis=1) for cost in paid]
+    return least_paid(Known.plain(codes, veiled), [cost[:, 0] for cost in paid], each, lawful)
+
+
+def least_paid(known: Known, costs: Sequence[Ints], paid: Sequence[Ints], lawful: Lawful) -> Ints:
     """int64, shape (rows,): what each row pays at the least in any lawful release of this table.
 
-    **Claim.**  The sum bounds the cost of every lawful release that hides the veiled cells.
+    **Claim.**  The sum bounds the cost of every lawful release that hides what is not known.
 
-    **Argument.**  A row stands in a class that publishes some set of columns.  All of the class
-    agree there, so the group of all who do is a superset of it and lawful as well; the row pays for
-    the other columns, at least what the cheapest set with such a group costs.
+    **Argument.**  A row stands in a class that publishes each column at some level.  All of the
+    class agree there, so the group of all who do is a superset of it and lawful as well; the row
+    pays what its cells cost there, at least what the cheapest choice with such a group costs it.
+
+    Parameters
+    ----------
+    paid: for each column int64, shape (levels, rows): what each cell costs at each level.
     """
-    opened = ~veiled
-    total = int(weights.sum())
-    least = np.full(len(codes), total)
-    everybody = np.arange(len(codes))
-    for published in sets_by_cost(weights):
-        whole, group = groups_in(codes, opened, everybody, published)
+    everybody = np.arange(len(known.lowest))
+    least = np.sum([cost[-1] for cost in paid], axis=0)
+    for choice in choices_by_cost(costs):
+        whole, group = known.groups(everybody, choice)
         if len(whole):
-            paid = total - int(weights[list(published)].sum())
             fine = whole[lawful(whole, group)[group]]
-            least[fine] = np.minimum(least[fine], paid)
+            own = np.sum([cost[at, fine] for cost, at in zip(paid, choice, strict=True)], axis=0)
+            least[fine] = np.minimum(least[fine], own)
     return least

@@ -1,7 +1,9 @@
 """From a table to a veiled solution."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +12,10 @@ from incrowd.bounds.best import best_prices
 from incrowd.constraints.plan import is_constrained
 from incrowd.driver.solve import Solved, Status, require_lawful_table
 from incrowd.encoding.encoded import Coded
-from incrowd.errors import OutOfScopeError, VerificationError
+from incrowd.errors import InputError, OutOfScopeError, VerificationError
 from incrowd.hierarchy.family import trees_of
+from incrowd.hierarchy.file import HierarchyFile, HierarchyRows
+from incrowd.hierarchy.tree import Tree
 from incrowd.policy.base import Policy
 from incrowd.policy.veil import by_column
 from incrowd.privacy.base import Group
@@ -19,8 +23,8 @@ from incrowd.privacy.classes import Classes
 from incrowd.problem.solution import Solution
 from incrowd.run.entropy import numbers, shuffled
 from incrowd.solvers.base import Context
-from incrowd.veil.coins import tossed
-from incrowd.veil.lists import MOST_COLUMNS, Lawful, Lots, least_costs, made
+from incrowd.veil.coins import raised, tossed
+from incrowd.veil.lists import MOST_CHOICES, Known, Lawful, Lots, least_paid, with_levels
 from incrowd.veil.matching import bits_of_lots, cheapest
 from incrowd.veil.optimum import best, require_few
 
@@ -38,8 +42,8 @@ class Veil:
 
     Attributes
     ----------
-    chances: column → probability with which each of its cells was hidden at first; 0 for columns
-        without a veil.
+    chances: column → probability with which each of its cells was hidden at first, or raised to a
+        certain level of its hierarchy; 0 for columns without a veil.
     veiled_bound_units: what no lawful release of the veiled table costs less than, its veiled cells
         counted, in units of 1/scale.  It tells of the coins and of the original.
     """
@@ -63,13 +67,18 @@ def require_servable(table: Coded, policy: Policy) -> None:
         (policy.method not in METHODS, f"the method {policy.method!r}: the "
          "theorem is about consistent methods, and local search is none"),
         (policy.cost not in ("level", "stars"), "this cost, which may look at the table's values"),
-        (not table.instance.plain, "hierarchies: a cell released as a group is not hidden, and of "
-         "its values within the group the theorem says nothing; recode the column beforehand"),
+        (table.instance.ranged, "ranges: where they begin follows from the values in the table"),
+        (bool(in_need_of_others(table, policy)), "hierarchies by rule, whose levels or labels may "
+         "depend on other values of the table; write them to a file (incrowd hierarchy)"),
+        (not table.instance.plain and policy.cost != "level", "hierarchies but with the cost "
+         "level"),
+        (not table.instance.plain and policy.method not in ("auto", ID), f"hierarchies with the "
+         f"method {policy.method!r}; leave --method out"),
         (not table.model.closed_under_supersets,
          "models under which a class may become unlawful by rows that join it; k-anonymity and "
          "distinct l-diversity are served"),
-        (table.instance.columns > MOST_COLUMNS, f"more than {MOST_COLUMNS} quasi-identifiers: all "
-         "sets of columns are looked at"),
+        (choices_of(table) > MOST_CHOICES, f"more than {MOST_CHOICES:,} choices of a level for "
+         "each column, such as of 16 quasi-identifiers without hierarchies: all are looked at"),
         (policy.method == MATCHING and not is_two_anonymity(table), "simplex-matching but for "
          "k = 2, without other models"),
     ]  # fmt: skip
@@ -95,25 +104,108 @@ def veiled(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Veil
         require_few(table.instance.rows)
     chances = by_column(policy.veil, table.roles.qi)
     lawful = judge(table)
-    codes = ordered_codes(table)
-    weights = np.array([tree.dearest for tree in table.instance.trees], np.int64)
-    hidden = tossed(len(codes), list(chances.values()))
-    hidden[set_aside(len(codes), lawful)] = True
+    lowest = tossed_for(table, chances)
+    lowest[set_aside(len(lowest), lawful)] = tops_of(table)
     context.tell(f"{method} method" if method == ID else method)
-    if method == EXACT:
-        classes = best(codes, hidden, weights, lawful)
-    elif method == MATCHING:
-        classes = cheapest(codes, hidden, weights, ties_drawn(codes.shape), context)
-    else:
-        lots = drawn(len(codes), table.model.smallest_class(table.problem.table))
-        classes = made(codes, hidden, weights, lawful, lots)
-    solution = solution_of(table, classes.of_row, classes.hidden)
-    bound = solution.cost
     if method == ID:
-        bound = int(least_costs(codes, hidden, weights, lawful).sum())
+        solution, bound = by_lists(table, lowest, lawful)
+    else:
+        solution = by_optimum(table, lowest > 0, lawful, method, context)
+        bound = solution.cost
     require_as_promised(table, solution, bound)
     solved = unveiled(table, solution, context, method)
     return solved, Veil(chances=chances, veiled_bound_units=bound)
+
+
+def by_lists(table: Coded, lowest: Ints, lawful: Lawful) -> tuple[Solution, int]:
+    """Return the release of the consistent method, and a bound of the veiled table."""
+    known, trees = known_of(table, lowest), trees_of(table.instance.trees, "the veil")
+    costs = [nominal(tree.dearest, tree.levels) for tree in trees]
+    paid = [tree.cost[:, leaf] for tree, leaf in zip(trees, table.leaves.T, strict=True)]
+    lots = drawn(len(lowest), table.model.smallest_class(table.problem.table))
+    found = with_levels(known, costs, lawful, lots)
+    bound = int(least_paid(known, costs, paid, lawful).sum())
+    return solution_of(table, found.of_row, found.levels), bound
+
+
+def by_optimum(
+    table: Coded, hidden: NDArray[np.bool_], lawful: Lawful, method: str, context: Context
+) -> Solution:
+    """Return the first of the cheapest releases."""
+    codes = ordered_codes(table)
+    weights = np.array([tree.dearest for tree in table.instance.trees], np.int64)
+    if method == EXACT:
+        classes = best(codes, hidden, weights, lawful)
+    else:
+        classes = cheapest(codes, hidden, weights, ties_drawn(codes.shape), context)
+    return solution_of(table, classes.of_row, classes.hidden.astype(np.int64))
+
+
+def in_need_of_others(table: Coded, policy: Policy) -> list[str]:
+    """Return the columns whose hierarchy may depend on which values the table has."""
+    sources = policy.sources()
+    return [
+        tree.column
+        for tree in table.instance.trees
+        if isinstance(tree, Tree)
+        and tree.levels > 2
+        and not isinstance(sources.get(tree.column), HierarchyFile | HierarchyRows)
+    ]
+
+
+def tops_of(table: Coded) -> Ints:
+    """int64, shape (columns,): the highest level of each column, at which it is hidden."""
+    return np.array([tree.levels - 1 for tree in trees_of(table.instance.trees, "the veil")])
+
+
+def choices_of(table: Coded) -> int:
+    """Return in how many ways a level can be chosen for each column."""
+    return prod(tree.levels for tree in table.instance.trees if isinstance(tree, Tree))
+
+
+def nominal(dearest: int, levels: int) -> Ints:
+    """int64, shape (levels,): what a cell at each level costs, in the eyes of the method.
+
+    By the level alone: what a label that repeats itself costs depends on the value.
+    """
+    return dearest * np.arange(levels) // (levels - 1)
+
+
+def tossed_for(table: Coded, chances: Mapping[str, Fraction]) -> Ints:
+    """int64, shape (rows, columns): the level from which on a cell is known, as the coins fell.
+
+    Raises
+    ------
+    InputError: a column has so many levels that their probabilities add up to more than 1.
+    """
+    heights = tops_of(table).tolist()
+    for (name, chance), height in zip(chances.items(), heights, strict=True):
+        if chance * height > 1:
+            raise InputError(
+                f"veil of {name!r}: each of the {height} levels above the values has this "
+                f"probability, {float(chance):g}, so 1/{height} is the most"
+            )
+    return raised(table.instance.rows, list(chances.values()), heights)
+
+
+def known_of(table: Coded, lowest: Ints) -> Known:
+    """Return what the method may know, nodes of each level in the order of their texts.
+
+    So which of two nodes comes first does not depend on what else is in the table.
+    """
+    nodes = []
+    for tree, leaf in zip(trees_of(table.instance.trees, "the veil"), table.leaves.T, strict=True):
+        levels = zip(tree.labels, tree.node, strict=True)
+        nodes.append(np.array([in_order(labels)[node] for labels, node in levels])[:, leaf])
+    return Known(nodes, lowest)
+
+
+def in_order(texts: Sequence[str | None]) -> Ints:
+    """int64, shape (texts,): the place of each in their order; a missing value comes first."""
+    keys = [(text is not None, text or "") for text in texts]
+    place = np.empty(len(keys), np.int64)
+    place[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+    return place
 
 
 def is_two_anonymity(table: Coded) -> bool:
@@ -128,7 +220,8 @@ def method_for(table: Coded, policy: Policy) -> str:
     """
     if policy.method != "auto":
         return policy.method
-    small = table.instance.rows * table.instance.columns <= MOST_CELLS
+    shape = table.instance
+    small = shape.plain and shape.rows * shape.columns <= MOST_CELLS
     return MATCHING if small and is_two_anonymity(table) else ID
 
 
@@ -152,17 +245,9 @@ def judge(table: Coded) -> Lawful:
 
 
 def ordered_codes(table: Coded) -> Ints:
-    """int64, shape (rows, quasi-identifiers): codes in the order of the values' texts.
-
-    So which of two values comes first does not depend on what else is in the table.
-    """
-    codes = np.empty(table.leaves.shape, np.int64)
-    for j, tree in enumerate(trees_of(table.instance.trees, "the veil")):
-        texts = [(leaf is not None, leaf or "") for leaf in tree.leaves]
-        place = np.empty(len(texts), np.int64)
-        place[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
-        codes[:, j] = place[table.leaves[:, j]]
-    return codes
+    """int64, shape (rows, quasi-identifiers): codes in the order of the values' texts."""
+    known = known_of(table, np.zeros(table.leaves.shape, np.int64))
+    return np.column_stack([nodes[0] for nodes in known.nodes])
 
 
 def drawn(rows: int, least: int) -> Lots:
@@ -194,13 +279,11 @@ def set_aside(rows: int, lawful: Lawful) -> Ints:
     return order[:high]
 
 
-def solution_of(table: Coded, of_row: Ints, hidden: NDArray[np.bool_]) -> Solution:
+def solution_of(table: Coded, of_row: Ints, levels: Ints) -> Solution:
     """Return the classes as a solution that shows no more than they do."""
     of_copy = np.empty(len(of_row), np.int64)
     of_copy[table.copy_of_row] = of_row
-    trees = trees_of(table.instance.trees, "the veil")
-    roots = np.array([tree.levels - 1 for tree in trees], np.int64)
-    return Solution(table.instance, of_copy, least=np.where(hidden, roots, 0))
+    return Solution(table.instance, of_copy, least=levels)
 
 
 def require_as_promised(table: Coded, solution: Solution, bound: int) -> None:
