@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from incrowd.cli import options
+from incrowd.cli.earlier import of_all, record_of_all, require_existing, require_plain, whole
 from incrowd.cli.output import print_json, release_record, say, warn
 from incrowd.cli.places import require_apart, shown
 from incrowd.cli.progress import progress
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from incrowd.tables.base import Source
 
 
-WRITTEN = {f"--{name}": name for name in ("proof", "derived", "statement")}
+WRITTEN = {f"--{name}": name for name in ("proof", "derived", "joined", "statement")}
 WRITTEN |= {"--pseudonym-table": "pseudonym_table", "--held-back": "held_back"}
 WRITTEN |= {option: name for name, option in FILES.items()}
 
@@ -129,13 +130,19 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
             release.write_pseudonyms(given["pseudonym_table"])
         if given["held_back"] is not None:
             getattr(release, "write_held")(given["held_back"])  # noqa: B009 (of one kind alone)
-        facts = publish(release, given["derived"] or table, output, given, listener)
-    write_reports(release, table, output, given)
+        told = whole(release, given)
+        original = given["joined"] or given["derived"] or table
+        facts = publish(told, original, output, given, listener)
+    write_reports(told, given["joined"] or table, output, given)
     where = shown(output)
     if as_json:
-        print_json(release_record(release, where, given["proof"]) | proof_bound(release, facts))
+        more = proof_bound(release, facts) if told is release else record_of_all(told)
+        print_json(release_record(release, where, given["proof"]) | more)
     say(f"{summary(release)}\nwritten  {where}{also_written(given)}", quiet)
-    say_proof_bound(release, facts, quiet)
+    if told is release:
+        say_proof_bound(release, facts, quiet)
+    else:
+        say(of_all(told), quiet)
     warn(release)
     return 130 if release.ended == "interrupted" else 0
 
@@ -149,6 +156,7 @@ def require_servable(table: str, output: str, as_json: bool, given: dict[str, An
     require_outputs(table, output, as_json, *others)
     if given["derived"] is not None:
         require_file("--derived", given["derived"])
+    require_existing(given)
     require_table_place(output, given["replace"])
     require_reports(output, given)
 
@@ -213,14 +221,6 @@ def made(
         require_plain(given)
         existing = options.opened_beside(given["existing"], given)
     return release_of(source, policy, listener, stop, existing)
-
-
-def require_plain(given: dict[str, Any]) -> None:
-    """Raise InputError for what does not go with --existing."""
-    unserved = ("proof", "spreadsheet_safe", "report", "report_internal", "metadata", "codebook")
-    asked = [f"--{name.replace('_', '-')}" for name in unserved if given[name]]
-    if asked:
-        raise InputError(f"{', '.join(asked)}: not served with --existing yet")
 
 
 def require_kept_rows(given: dict[str, Any]) -> None:

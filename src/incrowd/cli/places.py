@@ -12,6 +12,8 @@ from incrowd.tables.atomic import is_stream, same_file
 
 READ = {
     "existing": "--existing",
+    "existing_original": "--existing-original",
+    "existing_proof": "--existing-proof",
     "policy": "--policy",
     "hierarchies": "--hierarchy",
     "models": "--model",

@@ -32,6 +32,9 @@ UNSERVED = {
     "group": "--group",
     "metadata": "--metadata",
     "existing": "--existing",
+    "existing_original": "--existing-original",
+    "existing_proof": "--existing-proof",
+    "joined": "--joined",
     "codebook": "--codebook",
 }
 PARQUET = (".parquet", ".pq")

@@ -11,6 +11,22 @@ way_options = together(
         help="Add IN's rows to an earlier release, whose rows stay as they are; OUT has both.",
     ),
     click.option(
+        "--existing-original",
+        metavar="FILE",
+        help="With --existing and a proof or reports: what the earlier release was made from.",
+    ),
+    click.option(
+        "--existing-proof",
+        metavar="FILE",
+        help="With --existing-original: the proof of the earlier release.",
+    ),
+    click.option(
+        "--joined",
+        metavar="FILE",
+        help="With --existing and --proof: also write that original with IN below it (private): "
+        "what the proof is of.",
+    ),
+    click.option(
         "--held-back",
         metavar="FILE",
         help="With --hold-back: write the rows left out, as they were (private), to deliver later.",

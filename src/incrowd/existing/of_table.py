@@ -24,6 +24,7 @@ from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints, Joining, count_broken
 from incrowd.existing.told import in_words, require_left, told
 from incrowd.existing.union import union
+from incrowd.existing.whole import Joined, WholeRelease, whole_of
 from incrowd.hierarchy.labels import WHOLE, ends, labels_by_level, labels_of_spans, places_among
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
@@ -128,6 +129,36 @@ class ExtendedRelease(Release):
         held = FewerRows(whole, self.held).edited(Edit(whole.columns))
         write(held, path, private=True)
 
+    def texts_of_union(self) -> pl.DataFrame:
+        """Return the earlier rows and then the new ones, as text."""
+        return texts(self._union, self.edit.columns)
+
+    def whole(self, original: Source | str | Path, proof: str | Path) -> WholeRelease:
+        """Return this release as one of all rows, to be proven or reported on.
+
+        Parameters
+        ----------
+        original: what the earlier release was made from; proof: of that release.
+
+        Raises
+        ------
+        InputError: they do not go with the earlier release, or with the policy.
+        """
+        joined = Joined(self.texts_of_union(), self.existing.rows, self.shuffle)
+        return whole_of(self, joined, original, proof)
+
+    def write_proven(self, *_: Any, **__: Any) -> dict[str, Any]:
+        """Refuse: without the originals of earlier rows nothing is proven of them.
+
+        Raises
+        ------
+        InputError: always; ``whole`` returns a release that can be proven.
+        """
+        raise InputError(
+            "a proof of rows added to an earlier release needs that one's original and proof; see "
+            "whole(original, proof)"
+        )
+
     def require_same(self, written: Source) -> None:
         """Raise VerificationError unless a table, read back, is the union."""
         if written.columns != self.edit.columns or written.rows != self.table.rows:
@@ -139,7 +170,7 @@ class ExtendedRelease(Release):
     def _checked_union(self) -> None:
         """Check the truth of new cells, the earlier rows, the classes, the cost."""
 
-        whole = texts(self._union, self.edit.columns)
+        whole = self.texts_of_union()
         earlier = self.existing.rows
         before = texts(self.existing, self.edit.columns)
         require_equal(whole[:earlier], before)

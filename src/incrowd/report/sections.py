@@ -146,9 +146,14 @@ def alone_table(caption: str, head: list[str], rows: list[list[Any]], numbers: i
 def done(view: View) -> Section:
     """What was done: cost and bound in words."""
     gone, others = "", "lawful release of the same table"
+    if view.earlier:
+        gone = (
+            f"{view.earlier:,} of the {view.rows:,} rows were published before and stand here as "
+            "they did; cost and bound are those of all rows. "
+        )
     if view.deleted is not None:
         rows, price = view.deleted
-        gone = f"{rows:,} rows were deleted, which costs {shown(price)} for each. "
+        gone += f"{rows:,} rows were deleted, which costs {shown(price)} for each. "
         others += " that may delete rows so"
     if view.status == "optimal":
         proof = f"This is proven optimal: no {others} costs less."

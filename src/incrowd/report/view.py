@@ -130,6 +130,7 @@ class View:
     ownerless: rows left out because they do not say whose they are; in an external report 0.
     averaged: columns whose cells are averages of classes, with what is published, in words.
     deleted: rows that were cheaper to delete, and what each costs; None where none might be.
+    earlier: rows that an earlier release published, and that stay as they are.
     inside: None for an external report.
     """
 
@@ -161,6 +162,7 @@ class View:
     ownerless: int = 0
     averaged: Mapping[str, str] = field(default_factory=dict)
     deleted: tuple[int, Number] | None = None
+    earlier: int = 0
     inside: Inside | None = None
 
     @property
@@ -229,6 +231,7 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         ownerless=release.rows_without_person if inside else 0,
         averaged=averages_of(release),
         deleted=deletions_of(release),
+        earlier=getattr(release, "earlier", 0),
         inside=inside,
     )
 
@@ -261,8 +264,9 @@ def require_whole(release: Published) -> None:
     """Raise OutOfScopeError for rows added to an earlier release: its original is not at hand."""
     if getattr(release, "existing", None) is not None:
         raise OutOfScopeError(
-            "reports, figures and metadata do not serve rows added to an earlier release, whose "
-            "original is not at hand; incrowd measure describes the union"
+            "reports, figures and metadata of rows added to an earlier release need that one's "
+            "original and proof: release.whole(original, proof) has them; incrowd measure "
+            "describes the union without"
         )
 
 

@@ -1,0 +1,74 @@
+"""Rows that are added to an earlier release: what proofs and reports then need, and speak of."""
+
+from typing import TYPE_CHECKING, Any
+
+from incrowd.cli import options
+from incrowd.errors import InputError
+from incrowd.tables.addresses import is_address
+from incrowd.tables.atomic import is_stream, require_place
+from incrowd.text.units import shown as figure
+
+if TYPE_CHECKING:
+    from incrowd.release import Release
+
+OF_WHOLE = ("proof", "report", "report_internal", "metadata")
+
+
+def require_plain(given: dict[str, Any]) -> None:
+    """Raise InputError for what does not go with --existing, or asks for more of it."""
+    asked = [f"--{name.replace('_', '-')}" for name in ("spreadsheet_safe", "codebook")]
+    asked = [option for option in asked if given[option[2:].replace("-", "_")]]
+    if asked:
+        raise InputError(f"{', '.join(asked)}: not served with --existing yet")
+    wanted = [f"--{name.replace('_', '-')}" for name in OF_WHOLE if given[name]]
+    earlier = given["existing_original"] and given["existing_proof"]
+    if wanted and not earlier:
+        raise InputError(
+            f"{', '.join(wanted)}: with --existing they speak of all rows, so they need what the "
+            "earlier release was made from and its proof: --existing-original FILE and "
+            "--existing-proof FILE"
+        )
+    if given["proof"] and not given["joined"]:
+        raise InputError(
+            "--proof with --existing: the proof is of the originals of all rows, which a verifier "
+            "needs; name a file for them with --joined"
+        )
+
+
+def require_existing(given: dict[str, Any]) -> None:
+    """Raise InputError for what goes with --existing alone."""
+    names = ("existing_original", "existing_proof", "joined")
+    asked = [f"--{name.replace('_', '-')}" for name in names if given[name]]
+    if asked and given["existing"] is None:
+        raise InputError(f"{', '.join(asked)}: goes with --existing")
+    if given["joined"] and not given["proof"]:
+        raise InputError("--joined goes with --proof: it is what the proof is of")
+    if given["joined"]:
+        if is_stream(given["joined"]) or is_address(given["joined"]):
+            raise InputError("--joined needs a file, not a pipe or a database")
+        require_place(given["joined"])
+
+
+def whole(release: "Release", given: dict[str, Any]) -> "Release":
+    """Return what proofs and reports speak of: rows that were added with those before them."""
+    if given["existing"] is None or not any(given[name] for name in OF_WHOLE):
+        return release
+    original = options.opened_beside(given["existing_original"], given)
+    found = getattr(release, "whole")(original, given["existing_proof"])  # noqa: B009 (of one kind)
+    if given["joined"]:
+        found.write_original(given["joined"])
+    return found
+
+
+def of_all(release: "Release") -> str:
+    """Say what proof and reports speak of where rows were added to an earlier release."""
+    return (
+        f"together {release.rows:,} rows, earlier and new: cost {figure(release.cost)}, bound "
+        f"{figure(release.lower_bound)} for publishing all of them anew; proof and reports say this"
+    )
+
+
+def record_of_all(release: "Release") -> dict[str, Any]:
+    """Return the same for programs."""
+    found = {"rows": release.rows, "cost": release.cost, "lower_bound": release.lower_bound}
+    return {"together": found}

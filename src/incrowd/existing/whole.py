@@ -1,0 +1,187 @@
+"""An extended release as one of all its rows: the originals of the earlier ones are at hand.
+
+A proof and a report speak of originals.  Those of the earlier rows are in the file that the earlier
+release was made from, and which of them each published row was is in its proof.  With both the
+extended release is a release like any other: its cost counts all rows, and its bound is what no
+lawful release of all rows, published anew, costs less than.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from incrowd.bounds.best import best_prices
+from incrowd.checker.files import NONSENSE, Proof, read_proof, sha256
+from incrowd.checker.recheck import classes_of
+from incrowd.checker.rejection import RejectedError
+from incrowd.driver.solve import Solved
+from incrowd.encoding.encoded import Coded, coded, edit_for
+from incrowd.errors import InputError
+from incrowd.existing.union import union
+from incrowd.hierarchy.labels import places_among
+from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.problem.solution import Solution
+from incrowd.release import Release
+from incrowd.run.stop import Stop
+from incrowd.tables.base import Edit, Source, texts
+from incrowd.tables.fewer import FewerRows
+from incrowd.tables.files import open_table, write
+
+Ints = NDArray[np.int64]
+OTHER = (
+    "the earlier release is not what its proof and its original say under this policy: {}; give "
+    "the roles, models and hierarchies that it was made with"
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WholeRelease(Release):
+    """An extended release with the originals of its earlier rows.
+
+    Attributes
+    ----------
+    earlier: how many rows were published before, and stay as they are.
+    """
+
+    earlier: int = 0
+
+    def write_original(self, path: str | Path) -> None:
+        """Write the original of all rows, for its owner alone: what a proof is of.
+
+        Raises
+        ------
+        InputError: the folder cannot be written.
+        """
+        write(self.source.edited(Edit(self.source.columns)), path, private=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """How earlier and new rows were put together.
+
+    Attributes
+    ----------
+    texts: the earlier rows and then the new ones, as published.
+    earlier: number of the earlier ones.
+    shuffle: int64, shape (rows,): which of these each published row is; None for the same order.
+    """
+
+    texts: pl.DataFrame
+    earlier: int
+    shuffle: Ints | None
+
+
+def whole_of(
+    release: Release, joined: Joined, original: Source | str | Path, proof: str | Path
+) -> WholeRelease:
+    """Return an extended release as one of all rows.
+
+    Parameters
+    ----------
+    release: whose source is the new rows, and whose table has all.
+    original: what the earlier release was made from; with derived columns, those too.
+    proof: of the earlier release.
+
+    Raises
+    ------
+    InputError: they do not go with the earlier release, or with the policy.
+    VerificationError: the re-check refuses what was made of them.
+    """
+    earlier = open_table(original) if isinstance(original, str | Path) else original
+    new, policy, stop = release.source, release.policy, Stop(*release.policy.limits)
+    if sorted(earlier.columns) != sorted(new.columns):
+        raise InputError(
+            "the earlier original has other columns than the new rows: "
+            f"{', '.join(map(repr, earlier.columns))} against {', '.join(map(repr, new.columns))}"
+        )
+    place = place_of(original, earlier.rows, joined.earlier, proof)
+    like = new.source if isinstance(new, FewerRows) else new
+    table = coded(union(earlier, new, like, new.columns), policy)
+    place = np.append(place, np.arange(earlier.rows, table.source.rows))
+    solution = solution_of(table, joined.texts, place)
+    prices = best_prices(table.instance, table.problem.smallest_class, stop)
+    cost, bound = solution.cost, max(0, prices.bound(table.instance.counts))
+    status = "optimal" if cost == bound else "feasible"
+    order = place if joined.shuffle is None else place[joined.shuffle]
+    whole = WholeRelease(
+        coded=table,
+        edit=edit_for(table, solution, release.edit.columns, order),
+        policy=policy,
+        cost_units=cost,
+        bound_units=bound,
+        status=status,
+        method=release.method,
+        ended=release.ended,
+        seconds=release.seconds + stop.elapsed(),
+        solved=Solved(solution, cost, bound, status, release.method, release.ended, prices),
+        earlier=earlier.rows,
+    )
+    require_same_texts(whole, release)
+    _ = whole.class_of_row  # the independent re-check
+    return whole
+
+
+def place_of(original: Source | str | Path, rows: int, published: int, path: str | Path) -> Ints:
+    """int64, shape (rows,): the original row of each row of an earlier release, by its proof."""
+    try:
+        proof: Proof = read_proof(path, max(rows, published))
+    except (RejectedError, *NONSENSE) as error:
+        reason = error.reason if isinstance(error, RejectedError) else "it makes no sense"
+        raise InputError(f"the proof of the earlier release: {reason}") from None
+    stated = proof.facts.get("original", {}).get("sha256")
+    if isinstance(original, str | Path) and stated != sha256(Path(original).read_bytes()):
+        raise InputError("the proof of the earlier release is of another original than this one")
+    place = proof.rows["original"].cast(int).to_numpy().astype(np.int64)
+    if len(place) != published or not np.array_equal(np.sort(place), np.arange(rows)):
+        raise InputError(
+            f"the earlier release has {published:,} rows, its proof speaks of {len(place):,} and "
+            f"its original holds {rows:,}; releases that leave rows out are not served here"
+        )
+    if "averaged" in proof.facts:
+        raise InputError("the earlier release publishes averages, which are not served here")
+    return place
+
+
+def solution_of(table: Coded, released: pl.DataFrame, place: Ints) -> Solution:
+    """Return the classes of a table by what its rows show.
+
+    Parameters
+    ----------
+    released: a frame of texts, the rows as they were put together.
+    place: int64, shape (rows,): the row of the table that each of them is.
+    """
+    # numbers for names: a column called "*" or "^a$" has a meaning of its own in polars
+    names = [str(j) for j in range(len(table.roles.qi))]
+    shown = pl.DataFrame(
+        [released.get_column(qi).alias(n) for qi, n in zip(table.roles.qi, names, strict=True)]
+    )
+    number = classes_of(shown, names)
+    classes = np.empty_like(number)
+    classes[table.copy_of_row[place]] = number
+    first = shown[np.unique(number, return_index=True)[1].tolist()]
+    solution = Solution.of(table.instance, classes)
+    least = np.zeros((first.height, len(table.instance.trees)), np.int64)
+    for j, tree in enumerate(table.instance.trees):
+        if not isinstance(tree, RangeFamily):
+            labels = first[names[j]].to_list()
+            known = places_among(tree, labels)
+            if lacking := {*labels} - {*known}:
+                told = f"{len(lacking)} of its labels in {tree.column!r} are not today's"
+                raise InputError(OTHER.format(told))
+            least[:, j] = [known[label][0] for label in labels]
+    if (least > solution.levels).any() and not any(
+        isinstance(tree, RangeFamily) for tree in table.instance.trees
+    ):
+        solution = Solution(table.instance, solution.classes, least=least)
+    return solution
+
+
+def require_same_texts(whole: Release, release: Release) -> None:
+    """Raise unless a release of all rows reads as the extended one."""
+    for name in release.edit.columns:
+        mine, theirs = (texts(one.table, [name]) for one in (whole, release))
+        if not mine.equals(theirs):
+            raise InputError(OTHER.format(f"column {name!r} would read otherwise"))
