@@ -2,10 +2,10 @@
 
 import click
 
-from incrowd.text.version import PROGRAM_VERSION
+from incrowd import __version__
 
 
 @click.command("version")
 def version() -> None:
     """Say the version."""
-    click.echo(f"incrowd {PROGRAM_VERSION}")
+    click.echo(f"incrowd {__version__}")
