@@ -14,6 +14,7 @@ from incrowd.policy.roles import Roles
 from incrowd.run.stop import Stop
 from incrowd.tables.base import Source, Table, texts
 from incrowd.tables.fewer import FewerRows
+from incrowd.text.units import counted
 
 HELD_OUT = (
     "No other people were given (--people): half of the original was held out as the control, and "
@@ -73,8 +74,8 @@ def held_out(
     half = original.rows // 2
     if half < 2 * policy.k:
         raise InputError(
-            f"the original has {original.rows} rows, too few to hold half of them out as the "
-            "control; give other people (--people)"
+            f"the original has {counted(original.rows, 'row')}, too few to hold half of them out "
+            "as the control; give other people (--people)"
         )
     order = rng.permutation(original.rows)
     kept, out = (np.sort(part).astype(np.int64) for part in (order[:half], order[half:]))
