@@ -16,6 +16,7 @@ from incrowd.run.stop import Stop
 from incrowd.tables.base import Source, Table, texts
 from incrowd.tables.fewer import FewerRows
 from incrowd.tables.whose import owners
+from incrowd.text.units import counted
 
 HELD_OUT = (
     "No other people were given (--people): half of the original was held out as the control, and "
@@ -76,8 +77,8 @@ def held_out(
     """
     if original.rows // 2 < 2 * policy.k:
         raise InputError(
-            f"the original has {original.rows} rows, too few to hold half of them out as the "
-            "control; give other people (--people)"
+            f"the original has {counted(original.rows, 'row')}, too few to hold half of them out "
+            "as the control; give other people (--people)"
         )
     kept, out = halves(original, policy, rng)
     inside, outside = FewerRows(original, kept), FewerRows(original, out)

@@ -22,6 +22,7 @@ from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Edit, Source
 from incrowd.text.missing import marks_for
+from incrowd.text.units import counted
 
 FINE = 10**6  # costs are counted to a millionth of a cell
 QUANTUM = 1000  # prices to a thousandth of that
@@ -205,8 +206,8 @@ def require_large(axes: Sequence[Axis], strata: Sequence[Ints], k: int) -> None:
         lacking = [axis.column for axis in axes if axis.missing[stratum[0]] >= 0]
         if not lacking and len(strata) == 1:
             raise NoLawfulReleaseError(
-                f"k = {k} is larger than the table, which has {len(stratum)} rows: nobody in it "
-                f"can hide among {k}; use k ≤ {len(stratum)} or more rows"
+                f"k = {k} is larger than the table, which has {counted(len(stratum), 'row')}: "
+                f"nobody in it can hide among {k}; use k ≤ {len(stratum)} or more rows"
             )
         which = f"lack {', '.join(map(repr, lacking))} alone" if lacking else "lack nothing"
         raise NoLawfulReleaseError(

@@ -16,6 +16,7 @@ from incrowd.cli.output import say
 from incrowd.cli.places import require_apart
 from incrowd.errors import InputError, did_you_mean
 from incrowd.tables.atomic import whole
+from incrowd.text.exact import fraction_of
 
 if TYPE_CHECKING:
     from incrowd.instances.base import Family, Option
@@ -28,7 +29,7 @@ class _Fraction(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            return Fraction(value)
+            return fraction_of(value)
         except (ValueError, ZeroDivisionError, TypeError):
             self.fail("expected a number such as 1/3 or 0.4", param, ctx)
 

@@ -16,6 +16,7 @@ from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
 from incrowd.solvers.catalog import LIMITED, by_id
 from incrowd.solvers.exact.submultisets import work
+from incrowd.text.units import counted
 
 HALF = 0.5  # of a time limit, for what may delete too many rows
 
@@ -49,7 +50,8 @@ def solve_deleting(
     rows, k = problem.instance.rows, problem.smallest_class
     if rows < k:
         raise NoLawfulReleaseError(
-            f"k = {k} is larger than the table, which has {rows} rows; use k ≤ {rows} or more rows"
+            f"k = {k} is larger than the table, which has {counted(rows, 'row')}; use k ≤ {rows} "
+            "or more rows"
         )
     needed, apart = served_apart(problem)
     found = run(needed, deletion, method, context)

@@ -24,7 +24,7 @@ from incrowd.solvers.catalog import by_id
 from incrowd.solvers.exact.submultisets import work
 from incrowd.solvers.fpt.patterns import effort
 from incrowd.solvers.portfolio import two_anonymous
-from incrowd.text.units import gap_of
+from incrowd.text.units import counted, gap_of
 
 Status = Literal["optimal", "feasible"]
 
@@ -213,8 +213,8 @@ def require_lawful_table(problem: Problem) -> None:
     model, rows, k = problem.model, problem.instance.rows, problem.smallest_class
     if model.size_decides and rows < k:
         raise NoLawfulReleaseError(
-            f"k = {k} is larger than the table, which has {rows} rows: nobody in it can "
-            f"hide among {k}; use k ≤ {rows} or more rows"
+            f"k = {k} is larger than the table, which has {counted(rows, 'row')}: nobody in it "
+            f"can hide among {k}; use k ≤ {rows} or more rows"
         )
     if model.closed_under_union and not model.lawful(problem.table, problem.table):
         raise NoLawfulReleaseError(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from incrowd.errors import HierarchyError, did_you_mean
 from incrowd.hierarchy.ladder import Ladder
 from incrowd.hierarchy.text import form, read_lines
+from incrowd.text.exact import fraction_of
 
 NO_COST = "the cost is not a number of 0 or more with at most six decimals"
 NCP_SCALE = 10**6
@@ -233,7 +234,7 @@ def exact(number: Number, places: int = PLACES) -> Fraction:
         raise ValueError(f"{number!r} is not a number") from None
     if not decimal.is_finite() or decimal < 0:
         raise ValueError(f"{number} is not a number of 0 or more")
-    value = Fraction(decimal)
+    value = fraction_of(decimal)
     if 10**places % value.denominator:
         raise ValueError(f"{number} has more than {places} decimals")
     return value

@@ -61,7 +61,7 @@ class Ranges:
             if number is not None and not (number.is_finite() and number > 0):
                 raise HierarchyError(f"{self}: {name} is a number above 0; {EXAMPLE}")
             if number is not None and too_long(number):
-                raise HierarchyError(f"{self}: {name} has more than {LONGEST} digits")
+                raise HierarchyError(f"range: {name} has more than {LONGEST} digits")
         if self.cost not in (WIDTH, VALUES):
             hint = did_you_mean(self.cost, (WIDTH, VALUES))
             raise HierarchyError(f"{self}: cost is width or values{hint}")

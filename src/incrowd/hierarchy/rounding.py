@@ -11,7 +11,7 @@ from incrowd.errors import HierarchyError
 from incrowd.hierarchy.interval import Numbered, plain
 from incrowd.hierarchy.ladder import Ladder
 from incrowd.hierarchy.paths import rule_ladder
-from incrowd.hierarchy.ranges import decimal_text
+from incrowd.hierarchy.ranges import LONGEST, decimal_text, too_long
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,11 @@ class Rounding:
         HierarchyError: a value is not a number.
         """
         own = Numbered.of(column, values, str(self))
+        if any(too_long(Decimal(number)) for number in own.numbers):
+            raise HierarchyError(
+                f"column {column!r}, {self}: a value has more than {LONGEST} digits before or "
+                "behind the point; use a hierarchy file"
+            )
         columns, now = [own.texts], list(map(Fraction, own.numbers))
         for step in map(Fraction, self.steps):
             now = [nearest(number, step) for number in now]

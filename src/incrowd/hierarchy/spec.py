@@ -15,7 +15,7 @@ from incrowd.hierarchy.keep import Keep
 from incrowd.hierarchy.ladder import Source
 from incrowd.hierarchy.missing import sparing
 from incrowd.hierarchy.prefix import Prefix
-from incrowd.hierarchy.ranges import Ranges
+from incrowd.hierarchy.ranges import LONGEST, Ranges, too_long
 from incrowd.hierarchy.rounding import EndCodes, Rounding
 from incrowd.hierarchy.suppression import Suppression
 
@@ -91,11 +91,14 @@ def in_folder(rule: str, folder: str | Path) -> str:
 
 def _width(part: str, text: str) -> Decimal:
     try:
-        return Decimal(part)
+        number = Decimal(part)
     except InvalidOperation:
         raise HierarchyError(
             f"{text!r}: {part!r} is not a number; write widths like interval:5,10,20"
         ) from None
+    if too_long(number):
+        raise HierarchyError(f"{text!r}: {part!r} has more than {LONGEST} digits")
+    return number
 
 
 def _count(part: str, text: str) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.instances.table import HardTable, Partition
+from incrowd.text.exact import fraction_of
 
 A = TypeVar("A")
 
@@ -113,7 +114,7 @@ def fraction(options: Options, name: str) -> Fraction:
     """Return an option as an exact fraction; raises InputError."""
     value = options[name]
     try:
-        return Fraction(value)
+        return fraction_of(value)
     except (ValueError, ZeroDivisionError, TypeError):
         raise InputError(f"{name} must be a number such as 1/3 or 0.4, not {value!r}") from None
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.text.exact import fraction_of
 
 FORM = "expected price=X,most=N or price=X,most=N% (one of them will do)"
 
@@ -65,7 +66,7 @@ def read(text: str) -> DeleteRows:
 
 def _number(name: str, text: str, fits: Any, allowed: str) -> Fraction:
     try:
-        found = Fraction(text)
+        found = fraction_of(text)
     except (ValueError, ZeroDivisionError):
         found = Fraction(-1)
     if not fits(found):

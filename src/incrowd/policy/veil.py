@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import InputError, no_column
+from incrowd.text.exact import fraction_of
 
 EVERY = ""  # in place of a column's name: all quasi-identifiers
 
@@ -38,7 +39,7 @@ def veil_of(given: Any) -> Mapping[str, Fraction] | None:
 def _probability(name: str, value: Any) -> Fraction:
     where = f" of {name!r}" if name != EVERY else ""
     try:
-        found = Fraction("" if isinstance(value, bool) else str(value))
+        found = fraction_of("" if isinstance(value, bool) else str(value))
     except (ValueError, ZeroDivisionError):
         found = Fraction(0)
     if not 0 < found <= 1:

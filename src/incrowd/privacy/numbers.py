@@ -9,6 +9,7 @@ from operator import index
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.text.exact import fraction_of
 
 Exact = int | str | float | Decimal | Fraction
 """A number as people write it; ``0.2`` means 1/5, not the nearest binary fraction."""
@@ -34,7 +35,7 @@ def exact(
             raise ValueError
         if isinstance(value, Integral):
             value = int(value)  # numpy's would overflow
-        number = Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
+        number = Fraction(repr(float(value))) if isinstance(value, float) else fraction_of(value)
         float(number)  # it is written, and compared with logarithms, as one
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
         raise InputError(f"{what} must be a number such as 2, 0.2 or 1/5, not {value!r}") from None

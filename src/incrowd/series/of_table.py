@@ -15,6 +15,8 @@ from incrowd.series.following import Series
 from incrowd.series.history import read_history, require_same_keys
 from incrowd.series.release import CLASS, COUNTERFEITS, Republished
 from incrowd.tables.base import Source
+from incrowd.tables.whose import ownerless
+from incrowd.text.units import counted
 
 
 def republished(
@@ -41,6 +43,7 @@ def republished(
         raise InputError(
             f"{taken[0]!r} is a column that the release gets: rename that of the table"
         )
+    require_keys(source, policy.person[0])
     table = coded(source, policy)
     names = table.roles
     question = {
@@ -72,6 +75,16 @@ def require_servable(policy: Policy) -> None:
         raise OutOfScopeError(f"{what}: not served by republish; counterfeits have no such cells")
 
 
+def require_keys(source: Source, name: str) -> None:
+    """Raise InputError for rows that do not say whose they are."""
+    rows = int(ownerless(source, [name]).sum()) if name in source.columns else 0
+    if rows:
+        raise InputError(
+            f"column {name!r} names people, but {rows:,} of {source.rows:,} rows have no value in "
+            "it: fill it in, or leave these rows out"
+        )
+
+
 def require_rows(keys: Sequence[str], values: Sequence[str | None]) -> None:
     """Raise InputError for people with several rows, and rows without a sensitive value."""
     several = sum(count > 1 for count in Counter(keys).values())
@@ -82,8 +95,8 @@ def require_rows(keys: Sequence[str], values: Sequence[str | None]) -> None:
     missing = sum(not value for value in values)
     if missing:
         raise InputError(
-            f"{missing:,} rows have no sensitive value, which a class counts: fill it in, or leave "
-            "them out"
+            f"{counted(missing, 'row')} without a sensitive value, which a class counts: fill it "
+            "in, or leave such rows out"
         )
 
 

@@ -24,6 +24,7 @@ from incrowd.spark.result import SparkRelease
 from incrowd.spark.rows import one_form, ranges, rewritten
 from incrowd.spark.task import CODED, Task
 from incrowd.tables.base import Column
+from incrowd.text.units import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -121,8 +122,8 @@ def require_enough(rows: int, k: int) -> None:
     """Raise NoLawfulReleaseError for a table of fewer than k rows."""
     if rows < k:
         raise NoLawfulReleaseError(
-            f"k = {k} is larger than the table, which has {rows} rows: nobody in it can hide among "
-            f"{k}; use k ≤ {rows} or more rows"
+            f"k = {k} is larger than the table, which has {counted(rows, 'row')}: nobody in it "
+            f"can hide among {k}; use k ≤ {rows} or more rows"
         )
 
 

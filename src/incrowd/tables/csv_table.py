@@ -22,6 +22,7 @@ from incrowd.tables.base import (
 )
 from incrowd.tables.dialect import BOM, Dialect, as_utf8, marked_encoding, sniff
 from incrowd.tables.spelling import AS_IT_IS, Spelling, spelling
+from incrowd.text.units import counted
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
@@ -311,7 +312,7 @@ def _require_fine(
     name: str, dialect: Dialect, verdict: int, line: int, width: int, found: int
 ) -> None:
     reasons = {
-        kernels.RAGGED: f"has {found} fields, the header has {width} (delimiter "
+        kernels.RAGGED: f"has {counted(found, 'field')}, the header has {width} (delimiter "
         f"{dialect.delimiter!r}; another one can be given with --delimiter)",
         kernels.UNCLOSED: "opens a quoted field that never ends",
         kernels.AFTER_QUOTE: "has text behind the closing quote of a field",

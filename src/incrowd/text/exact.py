@@ -1,0 +1,23 @@
+"""Numbers as people write them, exactly: but none that takes all memory to be written out."""
+
+import re
+from fractions import Fraction
+from typing import Any
+
+MOST = 400  # places that a power of ten moves the point; doubles end at 308
+POWER = re.compile(r"[eE]([+-]?[\d_]+)\s*\Z")
+
+
+def fraction_of(value: Any) -> Fraction:
+    """Return a number or a text as a fraction: ``0.2``, ``1/5`` and ``2e-1`` are one.
+
+    Raises
+    ------
+    ValueError: it is no number, or has a power of ten beyond ``MOST``: a short ``1e999999999``
+        has a thousand million digits.
+    TypeError, OverflowError, ZeroDivisionError: it is none of another kind.
+    """
+    power = POWER.search(value if isinstance(value, str) else str(value))
+    if power is not None and abs(int(power[1])) > MOST:
+        raise ValueError("a power of ten too large to be written out")
+    return Fraction(value)
