@@ -19,6 +19,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of some bytes and rows, so that small tables have many."""
     for module in ("lean", "delimited", "packed"):
         monkeypatch.setattr(f"incrowd.checker.{module}.BLOCK", 40)
+    monkeypatch.setattr("incrowd.checker.packed.ROWS", 20)
     monkeypatch.setattr("incrowd.checker.lean.MANY", 4)
     monkeypatch.setattr("incrowd.checker.lean.SLICE", 7)
 

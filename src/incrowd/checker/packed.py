@@ -10,7 +10,7 @@ import polars as pl
 
 from incrowd.checker import arrow
 from incrowd.checker.lean import BLOCK, once_each, table_of
-from incrowd.checker.parquet import SMALL, require_moderate
+from incrowd.checker.parquet import SMALL, require_moderate, rows_of
 from incrowd.checker.rejection import RejectedError, require
 
 READERS = {"Parquet": pl.read_parquet, "Arrow": pl.read_ipc, "Arrow stream": pl.read_ipc_stream}
@@ -23,6 +23,7 @@ FORMS |= {
     b"HEADER RECORD*******LI": "SAS",
 }
 UNREADABLE = "a table cannot be read in the form that the proof states"
+ROWS = 1 << 20  # from which on a column at a time is read; of Arrow files ``BLOCK`` bytes
 TEXT = 1 << 12  # bytes of a mean text
 
 
@@ -49,9 +50,10 @@ def require_sizes(data: bytes, rows: int | None, name: str) -> None:
 
 def read_packed(data: bytes, lean: bool = False) -> pl.DataFrame:
     """Read Parquet or Arrow: the cells alone; ``lean``: column by column, see ``once_each``."""
-    read = READERS[str(form_of(data))]
+    form = str(form_of(data))
+    read, rows = READERS[form], rows_of(data) if form == "Parquet" else len(data) * ROWS // BLOCK
     try:
-        if lean and len(data) > BLOCK:
+        if lean and rows > ROWS:
             width = read(io.BytesIO(data), n_rows=0).width
             return table_of([one_of(read, data, number) for number in range(width)])
         table = read(io.BytesIO(data))
