@@ -157,3 +157,23 @@ def test_other_ways_are_refused(tmp_path: Path) -> None:
     cost = {"a": str(tmp_path / "costs")}
     with pytest.raises(OutOfScopeError, match="though they stay"):
         ic.anonymize(FRAME, k=2, cost=cost, existing=ic.anonymize(FRAME, k=2).data)
+    people = FRAME.with_columns(p=pl.Series(map(str, range(FRAME.height))), s=FRAME["b"])
+    asked = {"qi": ["a", "b"], "sensitive": "s", "person": "p", "cost": cost}
+    with pytest.raises(OutOfScopeError, match="though they stay"):
+        ic.republish(people, history=tmp_path / "history", m=2, **asked)
+    with pytest.raises(OutOfScopeError, match="k ≥ 2"):
+        ic.frontier(FRAME, [1, 2], cost=cost)
+
+
+def test_frontier(tmp_path: Path) -> None:
+    """Tests that points are those of single releases, also where no small exact method is."""
+    (tmp_path / "costs").write_text("x;0.25\ny;0\nz;0.5\n*;1\n")
+    rng = np.random.default_rng(8)
+    columns = {"a": rng.choice(list("xyz"), 60).tolist(), "b": rng.integers(0, 9, 60).astype(str)}
+    frame = pl.DataFrame(columns | {"c": rng.integers(0, 5, 60).astype(str)})
+    cost = {"a": str(tmp_path / "costs")}
+    for point in ic.frontier(frame, [2, 3], cost=cost).points:
+        release = ic.anonymize(frame, k=point.k, cost=cost)
+        assert point.lower_bound <= release.cost and 0 < release.lower_bound <= point.cost
+        kept = sum(release.data["a"] == "x") / 4 + sum(release.data["a"] == "z") / 2
+        assert release.cost == kept + sum((release.data[c] == "*").sum() for c in "abc")

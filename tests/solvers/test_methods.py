@@ -287,7 +287,7 @@ def test_large_tables_are_refused_by_the_exponential_methods() -> None:
 
 
 def test_matchings_of_too_many_rows_are_refused() -> None:
-    """Tests that resolution vectors refuse more than their matching holds, reductions or not."""
+    """Tests that resolution vectors refuse more rows than their matching could hold."""
     instance, _ = from_codes(np.repeat([[0, 0], [0, 1], [1, 1]], [2_000, 2_000, 1], axis=0))
     problem = Problem(instance, KAnonymity(3))
     assert ResolutionVectors().refuse(problem) is None

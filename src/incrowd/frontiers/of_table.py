@@ -19,6 +19,7 @@ from incrowd.policy.deletion import require_no_deletion
 from incrowd.policy.options import taking
 from incrowd.policy.protect import require_no_protection
 from incrowd.privacy.numbers import whole
+from incrowd.reduce.leaf_costs import served_apart
 from incrowd.run.events import Event, Listener, listening, silent
 from incrowd.run.stop import Stop, interruptible, watched
 from incrowd.run.telling import telling
@@ -110,8 +111,14 @@ def swept(ks: list[int], start: Start, policy: Policy) -> dict[int, Found]:
 
     if is_constrained(policy):
         return constrained(ks, table, policy, context, reached)
-    problem = table.problem
-    return Sweep(problem, problem.model.with_k, start.method, context, reached).run(ks)
+    problem, apart = served_apart(table.problem)
+    found = Sweep(problem, problem.model.with_k, start.method, context, reached).run(ks)
+    if apart is None:
+        return found
+    return {
+        k: at if at.solution is None else replace(at, solution=apart.lift(at.solution))
+        for k, at in found.items()
+    }
 
 
 def frame_maker(source: Source) -> Callable[..., Any]:
