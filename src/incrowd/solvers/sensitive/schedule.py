@@ -32,7 +32,7 @@ LARGE = 50  # rows of a smallest class, beyond which lawful moves are fewer: eac
 REST = 0.45  # share of the moves over all candidates
 PRICING = 0.4  # share of a time limit that prices may use
 SHARING = 0.25  # share of the time left then that a fractional release may use
-HOPELESS = 0.6  # share of the bound below which k-anonymity's first bound is not raised further
+HOPELESS = 0.8  # share of the bound below which k-anonymity's first bound is not raised further
 CHARGING = 0.5  # likewise prices with charges, which prove much in little time
 COOL = 0.3  # warmth of every search that starts from the result of another
 # where a few large classes hold all rows: how warm, and which patterns may be above their prices
