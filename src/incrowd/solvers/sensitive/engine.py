@@ -216,6 +216,8 @@ class Run:
             tree = self.tree
             self.price_by_size()
             self.charge_patterns(tree)
+        elif not self.priced():
+            self.charge_patterns(self.tree)
 
     def telling(self, stage: str) -> Callable[[float, float], None]:
         """Return what reports the share of a stage that is done."""

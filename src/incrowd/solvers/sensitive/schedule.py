@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.charges import law_of
 from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.privacy.pricing import DISTINCT, VARIATION
@@ -55,7 +56,7 @@ def price_schedules(
     box = LawfulPriceBound.one_box()
     if (kind == DISTINCT).all() and box.fits(tree, first):
         return (box, LawfulPriceBound.close_up()), first
-    if (kind == VARIATION).any():
+    if (kind == VARIATION).any() or law_of(tree) is not None:
         return (LawfulPriceBound.before_sizes(),), price
     return (LawfulPriceBound(),), price
 
