@@ -838,3 +838,50 @@ def test_sums_that_could_wrap_are_refused() -> None:
     cases = cases_of({"rule": "closeness", "t": "1/1024"}, 1, table)
     assert cases[0].unit == 4 * 1024
     assert law_of([fine | {"t": "1/1024"}], values).terms >= 2 * 4 * 1024
+
+
+@pytest.fixture(scope="module")
+def capped(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Release, original and proof of δ-disclosure, whose bound takes charges."""
+    folder = tmp_path_factory.mktemp("capped")
+    paths = [folder / n for n in ("release.csv", "original.csv", "out.proof")]
+    rng, rows = np.random.default_rng(1), 60
+    columns = [rng.integers(0, 3, rows) for _ in range(3)]
+    ill = rng.choice(list("wxyz"), rows, p=[0.5, 0.3, 0.15, 0.05])
+    lines = (f"{a};{b};{c};{d}\n" for a, b, c, d in zip(*columns, ill, strict=True))
+    paths[1].write_text("zip;age;sex;ill\n" + "".join(lines))
+    model = DeltaDisclosure("1.2")
+    release = anonymize(str(paths[1]), 3, sensitive="ill", models=[model], method=Engine())
+    release.write(paths[0])
+    facts = prove(release, paths[1], paths[0], paths[2])
+    assert [rule["rule"] for rule in facts["pricing"]] == ["shares", "once", "distinct"]
+    assert facts["bound"] == release.bound_units
+    verdict = check(*paths)
+    assert verdict.accepted, verdict.reason
+    return paths
+
+
+def said_of_charges(**changes: Any) -> Callable[[Forger], Any]:
+    return lambda f: f.facts["pricing"][1].update(changes)
+
+
+CAPPED: dict[str, Callable[[Forger], Any]] = {
+    "no charges": lambda f: f.facts["pricing"].pop(1),
+    "charges twice": lambda f: f.facts["pricing"].append(f.facts["pricing"][1]),
+    "a smaller delta": said_of_charges(delta="1"),
+    "another model": said_of_charges(model="enhanced-beta"),
+    "no model": lambda f: f.facts["pricing"][1].pop("model"),
+    "a t": said_of_charges(t="1/100"),
+    "another column": said_of_charges(column="zip"),
+    "larger classes": lambda f: f.facts.__setitem__("price_k", f.facts["price_k"] + 1),
+    "a higher bound": lambda f: f.facts.__setitem__("bound", f.facts["bound"] + 1),
+    "higher prices": lambda f: [f.price(row, 20 * f.facts["quantum"]) for row in range(12)],
+}
+
+
+@pytest.mark.parametrize("name", CAPPED)
+def test_forged_charges_under_caps_are_rejected(
+    name: str, capped: list[Path], tmp_path: Path
+) -> None:
+    """Tests charges of classes under a law of shares that do not follow, or take too little."""
+    require_rejected(capped, tmp_path, CAPPED[name])

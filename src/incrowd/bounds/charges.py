@@ -1,6 +1,6 @@
-"""The price bound with each pattern charged once: t-closeness by equal distance.
+"""The price bound with each pattern charged once: t-closeness by equal distance, caps on shares.
 
-Claim.  For any prices u no t-close release costs less than Σ counts·u less the charges of all
+Claim.  For any prices u no lawful release costs less than Σ counts·u less the charges of all
 patterns; the charge of p is the most that Σ (u − cost(p)) comes to over a lawful class of its rows,
 or 0.
 
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import LEAST_STEPS, adam_step
+from incrowd.bounds.capped_class import CapLaw, most_worth_capped
 from incrowd.bounds.copies_by_value import CopiesByValue, Law, new_copies_by_value
 from incrowd.bounds.dearest_class import most_worth
 from incrowd.bounds.lawful_price import emit_box, highest_term, rounded_down
@@ -29,10 +30,11 @@ from incrowd.bounds.prefix_tree import EMIT, OVERFLOW
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION
 from incrowd.bounds.rounds import fade
-from incrowd.kernels.jit import lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.emission import Emission, new_sink
 
 MOST_PATTERNS, MOST_PAIRS = 20_000, 40_000_000  # the checker asks each pattern again, in Python
+MOST_CELLS = 1 << 24  # rows times values, with caps on shares: likewise
 LONGEST = 8  # steps that a pattern which is worth nothing is left alone, at most
 
 
@@ -49,58 +51,98 @@ def charged_prices(
     law = law_of(tree)
     if law is None:
         return None
-    return safe_charges(tree, law, ChargedBound().ascend(tree, law, start, stop, report))
+    schedule = ChargedBound.capped() if isinstance(law, CapLaw) else ChargedBound()
+    return safe_charges(tree, law, schedule.ascend(tree, law, start, stop, report))
 
 
-def law_of(tree: LawfulTree) -> Law | None:
-    """Return the t-closeness by equal distance that is all a model asks; None for other models."""
+def law_of(tree: LawfulTree) -> Law | CapLaw | None:
+    """Return the law of shares, or by equal distance, that is all a model asks; or None."""
     pricing, instance = tree.pricing, tree.instance
-    if len(pricing.kind) != 1 or pricing.kind[0] != VARIATION:
+    if len(pricing.kind) != 1 or (pricing.kind[0] != VARIATION and tree.shares is None):
         return None
     value = pricing.value[pricing.attribute[0]]
     values = int(pricing.start_first[1]) - 1
     table = np.bincount(value, weights=instance.counts, minlength=values).astype(np.int64)
     start = np.append(0, np.cumsum(table))
+    if tree.shares is not None and int(table.sum()) * values > MOST_CELLS:
+        return None
+    if tree.shares is not None:
+        return CapLaw(tree.k, tree.shares.lows, tree.shares.caps, start, value)
     least, within = int(pricing.data[0]), float(pricing.data[1])
     return Law(least, within, pricing.data[3 : 3 + values].copy(), start, value)
 
 
-@lean_kernel
-def charge_all(
-    u: Any,
-    offset: Any,
-    rows: Any,
-    cost: Any,
-    patterns: int,
-    counts: Any,
-    law: Any,
-    s: Any,
-    gradient: Any,
-    idle: Any,
-    step: int,
-) -> float:
-    """Return F(u) and fill its supergradient.
-
-    ``idle``: int64, shape (patterns, 2): how often in a row a pattern was worth nothing, and the
-    step at which it is asked again: the later the longer it has been idle, so F may be too high.
-    """
+@inner_kernel
+def begun(u: Any, counts: Any, gradient: Any) -> float:
+    """Return F(u) before any charge, and its gradient."""
     bound = 0.0
     for r in range(u.size):
         gradient[r] = counts[r]
         bound += counts[r] * u[r]
-    for p in range(patterns):
-        if step < idle[p, 1]:
-            continue
-        charge = most_worth(rows, offset[p], offset[p + 1], u, counts, float(cost[p]), law, s)
-        idle[p, 0] = idle[p, 0] + 1 if charge <= 0.0 else 0
-        idle[p, 1] = step + min(LONGEST, idle[p, 0])
-        if charge <= 0.0:
-            continue
-        bound -= charge
-        for v in range(law.quota.size):
-            for x in range(law.start[v], law.start[v] + s.best[v]):
-                gradient[s.row[x]] -= 1.0
     return bound
+
+
+@inner_kernel
+def noted(charge: float, p: int, step: int, idle: Any, law: Any, s: Any, gradient: Any) -> float:
+    """Take a pattern's dearest class from the gradient; say when it is asked again."""
+    idle[p, 0] = idle[p, 0] + 1 if charge <= 0.0 else 0
+    idle[p, 1] = step + min(LONGEST, idle[p, 0])
+    if charge <= 0.0:
+        return 0.0
+    for v in range(law.start.size - 1):
+        for x in range(law.start[v], law.start[v] + s.best[v]):
+            gradient[s.row[x]] -= 1.0
+    return charge
+
+
+@lean_kernel
+def charge_close(
+    u: Any, lists: Any, counts: Any, law: Any, s: Any, gradient: Any, idle: Any, step: int
+) -> float:
+    """``charge_all`` for t-closeness."""
+    bound = begun(u, counts, gradient)
+    offset, rows, cost = lists
+    for p in range(len(idle)):
+        if step >= idle[p, 1]:
+            c = float(cost[p])
+            charge = most_worth(rows, offset[p], offset[p + 1], u, counts, c, law, s)
+            bound -= noted(charge, p, step, idle, law, s, gradient)
+    return bound
+
+
+@lean_kernel
+def charge_capped(
+    u: Any, lists: Any, counts: Any, law: Any, s: Any, gradient: Any, idle: Any, step: int
+) -> float:
+    """``charge_all`` for caps on shares."""
+    bound = begun(u, counts, gradient)
+    offset, rows, cost = lists
+    for p in range(len(idle)):
+        if step >= idle[p, 1]:
+            c = float(cost[p])
+            charge = most_worth_capped(rows, offset[p], offset[p + 1], u, counts, c, law, s)
+            bound -= noted(charge, p, step, idle, law, s, gradient)
+    return bound
+
+
+def charge_all(
+    u: NDArray[np.float64],
+    sink: Emission,
+    counts: NDArray[np.int64],
+    law: Law | CapLaw,
+    copies: CopiesByValue,
+    gradient: NDArray[np.float64],
+    idle: NDArray[np.int64],
+    step: int,
+) -> float:
+    """Compute F(u) and fill its supergradient.
+
+    ``idle``: int64, shape (patterns, 2): how often in a row a pattern was worth nothing, and the
+    step at which it is asked again: the later the longer it has been idle, so F may be too high.
+    """
+    charges = charge_capped if isinstance(law, CapLaw) else charge_close
+    lists = sink.offset, sink.rows, sink.cost
+    return charges(u, lists, counts, law, copies, gradient, idle, step)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,10 +164,15 @@ class ChargedBound:
     rate: tuple[float, float] = (0.12, 0.006)
     work: float = 2e8
 
+    @classmethod
+    def capped(cls) -> "ChargedBound":
+        """Return a schedule for caps on shares, whose prices without charges are far too low."""
+        return cls(rounds=3, iterations=120, margin=(1.0, 0.4), rate=(0.6, 0.003), work=6e8)
+
     def ascend(
         self,
         tree: LawfulTree,
-        law: Law,
+        law: Law | CapLaw,
         start: NDArray[np.float64],
         stop: Callable[[], bool] = lambda: False,
         report: Callable[[float, float], None] = lambda bound, share: None,
@@ -150,10 +197,7 @@ class ChargedBound:
             for i in range(steps):
                 if stop():
                     return best_u
-                bound = charge_all(
-                    u, sink.offset, sink.rows, sink.cost, patterns, counts, law, copies,
-                    gradient, idle, i,
-                )  # fmt: skip
+                bound = charge_all(u, sink, counts, law, copies, gradient, idle, i)
                 if bound > best:
                     best, best_u = bound, u.copy()
                 step = fade(self.rate, (n + i / steps) / self.rounds) * mean
@@ -181,13 +225,13 @@ def work_of(sink: Emission, patterns: int) -> float:
     return 1.0 + 200.0 * patterns + 0.5 * float(sink.offset[patterns])
 
 
-def copies_by_value_of(tree: LawfulTree, law: Law) -> CopiesByValue:
+def copies_by_value_of(tree: LawfulTree, law: Law | CapLaw) -> CopiesByValue:
     """Allocate scratch for the classes of a tree's patterns."""
-    return new_copies_by_value(tree.instance.rows, tree.instance.distinct, len(law.quota))
+    return new_copies_by_value(tree.instance.rows, tree.instance.distinct, len(law.start) - 1)
 
 
 def safe_charges(
-    tree: LawfulTree, law: Law, u: NDArray[np.float64], bits: int = 30
+    tree: LawfulTree, law: Law | CapLaw, u: NDArray[np.float64], bits: int = 30
 ) -> Prices | None:
     """Return integer prices near u with what all patterns are charged; None where they do not fit.
 
@@ -202,10 +246,8 @@ def safe_charges(
         return None
     extra = (instance.rows + 4096) * 2.0**-40 * highest_term(instance, u)
     idle, gradient = np.zeros((int(state[0]), 2), np.int64), np.zeros(len(u))
-    bound = charge_all(
-        price, sink.offset, sink.rows, sink.cost, len(idle), instance.counts, law,
-        copies_by_value_of(tree, law), gradient, idle, 0,
-    )  # fmt: skip
+    copies = copies_by_value_of(tree, law)
+    bound = charge_all(price, sink, instance.counts, law, copies, gradient, idle, 0)
     charge = float(price @ instance.counts) - bound + extra * (len(idle) + 1)
     unit = int(max(1 / quantum, 1))
     kept = np.floor(price / quantum).astype(np.int64) * int(max(quantum, 1))

@@ -115,7 +115,7 @@ def sort_by_value(
             s.sum[at + v + x + 1] = (0.0 if x == 0 else s.sum[at + v + x]) + s.price[i]
             s.held[v] += 1
         total += counts[r]
-    for v in range(law.quota.size):
+    for v in range(law.start.size - 1):
         s.sum[law.start[v] + v] = 0.0
     return total
 

@@ -18,8 +18,8 @@ fine when one of the rules says so.
     closeness  moves at most a share t from the table's     all sizes at once; any slope will do
                shares (equal distance)
     sizes      the same                                     size by size, see sizes.py
-    once       the same: not whether a pattern is fine, but what is charged where no rule says so,
-               see charges.py
+    once       closeness or shares: not whether a pattern is fine, but what is charged where no
+               rule says so, see charges.py and capped.py
 """
 
 from collections import Counter
@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from incrowd.checker.capped import CappedCharges
 from incrowd.checker.charges import Charges
 from incrowd.checker.files import MARK, Proof
 from incrowd.checker.inequality import Ints, Rows, State
@@ -199,7 +200,11 @@ class Lawful:
             units += [case.unit for case in cases]
         for rule in once:
             value = numbered(sensitive[rule["column"]])
-            charges = Charges(share_of(rule), k, np.bincount(value, minlength=1))
+            table = np.bincount(value, minlength=1)
+            shares = shares_of(followed(rule), sensitive)
+            charges = (
+                CappedCharges(shares, k, table) if shares else Charges(share_of(rule), k, table)
+            )
             self.charging = charges, value_by(self.mark, value)
             sizes.append(charges.terms)
         self.terms = 2 * max(sizes)
@@ -257,7 +262,7 @@ def shares_of(rule: dict[str, Any], sensitive: pl.DataFrame) -> list[Share]:
 def followed(rule: dict[str, Any]) -> dict[str, Any]:
     """Return the rule that the models have to imply for this one to hold."""
     if rule["rule"] == "once":
-        return rule | {"rule": "closeness"}
+        return rule | {"rule": "shares" if "model" in rule else "closeness"}
     if rule["rule"] != "sizes":
         return rule
     sizes = rule["sizes"]

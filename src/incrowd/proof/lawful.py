@@ -51,6 +51,10 @@ def rules_of(
     once: whether patterns that break its rules are charged for it.
     """
     rules: list[dict[str, Any]] = []
+
+    def charging() -> bool:
+        return once and all(rule["rule"] != "once" for rule in rules)
+
     for model in models:
         kind = model["model"]
         if model.get("once"):
@@ -67,10 +71,12 @@ def rules_of(
                 rules.append({"rule": "closeness", "t": t, "column": column})
                 if sizes:
                     rules.append(rules[-1] | {"rule": "sizes", "sizes": sizes})
-                if once:
+                if charging():
                     rules.append({"rule": "once", "t": t, "column": column})
             elif kind in SHARED:
                 rules.append({"rule": "shares", **model, "column": column})
+                if charging():
+                    rules.append(rules[-1] | {"rule": "once"})
                 if kind == "delta-disclosure":
                     rules.append({"rule": "distinct", "l": values[column], "column": column})
             elif kind not in ("k-anonymity", "t-closeness"):
@@ -259,11 +265,11 @@ def precision(rules: Sequence[Plain], k: int, rows: int, reach: float) -> int:
     terms = 4.0 * rows
     for rule in rules:
         unit = PART_OF_ROW if rule["rule"] == "shares" else Fraction(rule.get("cap", 1)).denominator
-        if rule["rule"] in ("closeness", "sizes", "once"):
+        if "t" in rule:
             unit = Fraction(rule["t"]).denominator * rows
         if rule["rule"] == "sizes":  # times a slope of many prices
             unit *= 2 * (STEEP + 1)
-        if rule["rule"] == "once":  # likewise, of all rows
+        if rule["rule"] == "once" and "t" in rule:  # likewise, of all rows
             terms = max(terms, 4.0 * (STEEP_CHARGE + 1) * unit * rows)
         terms = max(terms, 4.0 * (max(k, rule.get("l", 1)) + rule.get("sizes", SIZES)) * unit)
     return int(np.clip(59 - log2(terms * reach), 8, 30))

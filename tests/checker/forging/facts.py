@@ -226,7 +226,7 @@ def new_rule(draw: Draw, bundle: Bundle) -> dict[str, Any]:
             "shares": one,
             "closeness": {"t": t},
             "sizes": {"t": t, "sizes": draw.choice([1, 4, 16, 64])},
-            "once": {"t": t},
+            "once": draw.choice([{"t": t}, one]),
         }[kind],
         "column": column,
     }

@@ -3,14 +3,14 @@
 1. A lawful release at once (the table as one class, then a sweep over windows of the sorted table),
    and Mondrian's beside it, which counts where the search never finds one as cheap.
 2. Prices: the cheapest pattern with a lawful class, the k-anonymity prices for the smallest class,
-   then prices of lawful classes by trust-region rounds (t-closeness: by size of class at last,
-   and with each pattern charged once).
+   then prices of lawful classes by trust-region rounds (t-closeness: by size of class at last),
+   and with each pattern charged once (t-closeness, shares of scarce values).
 3. A fractional release, rounded (values so rare that only large classes may hold them have their
    classes first); annealing over the pairs that it uses, then over ever dearer ones.
    Where the table is too wide for that: a sweep over windows' patterns, and annealing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -55,7 +55,10 @@ from incrowd.solvers.sensitive.schedule import (
     REST,
     SHARING,
     STAGES,
+    few_classes,
+    pace_of,
     price_schedules,
+    scarce,
     soft_schedule,
 )
 from incrowd.solvers.sensitive.soften import SoftAnnealing
@@ -208,19 +211,32 @@ class Run:
         """Raise the prices as far as lawful classes allow."""
         if self.wide:
             return
-        given, first = self.engine.prices, self.first_price
-        schedules, u = price_schedules(self.tree, given, first, self.price)
-        for schedule in schedules:
-            u = schedule.ascend(self.tree, u, self.priced, self.telling("prices"))
-        prices = safe_prices(self.tree, u)
-        bound, price = self.proven(prices)
-        if bound > self.progress.bound:
-            self.price = price
-            self.progress.prove(prices, bound, lawful=True)
-        if (self.tree.pricing.kind == VARIATION).any() and not self.priced():
+        first, given = self.first_price, self.engine.prices
+        self.ascend(*price_schedules(self.tree, given, first, self.price))
+        if self.priced():
+            return
+        if (self.tree.pricing.kind == VARIATION).any():
             tree = self.tree
             self.price_by_size()
             self.charge_patterns(tree)
+        elif scarce(self.tree) and not self.charge_patterns(self.tree):
+            self.ascend((LawfulPriceBound(),), self.price)
+
+    def ascend(self, schedules: Sequence[LawfulPriceBound], u: NDArray[np.float64]) -> None:
+        """Raise prices by schedules, one after the other, from ``u`` on."""
+        for schedule in schedules:
+            u = schedule.ascend(self.tree, u, self.priced, self.telling("prices"))
+        self.guided(u, self.tree)
+
+    def guided(self, u: NDArray[np.float64], tree: LawfulTree) -> bool:
+        """Search by prices that prove more than all before; return whether they do."""
+        prices = safe_prices(tree, u)
+        bound, price = self.proven(prices)
+        more = bound > self.progress.bound
+        if more:
+            self.price, self.tree = price, tree
+            self.progress.prove(prices, bound, lawful=True)
+        return more
 
     def telling(self, stage: str) -> Callable[[float, float], None]:
         """Return what reports the share of a stage that is done."""
@@ -232,22 +248,18 @@ class Run:
 
     def price_by_size(self) -> None:
         """Raise the prices of t-closeness further by size of class, and search by those prices."""
-        sizes = sizes_that_pay(self.problem)
-        tree = LawfulTree(self.instance, *pricing_of(self.problem, sizes), self.stop)
-        told = self.telling("prices by size")
+        parts = pricing_of(self.problem, sizes_that_pay(self.problem))
+        tree, told = LawfulTree(self.instance, *parts, self.stop), self.telling("prices by size")
         u = self.engine.by_size.ascend(tree, self.price, self.priced, told)
-        prices = safe_prices(tree, u)
-        bound, price = self.proven(prices)
-        if bound > self.progress.bound:
-            self.price, self.tree, self.sized = price, tree, True
-            self.progress.prove(prices, bound, lawful=True)
+        self.sized = self.guided(u, tree)
 
-    def charge_patterns(self, tree: LawfulTree) -> None:
-        """Prove more by charging each pattern once; the search goes on by the prices before."""
-        stop = partial(self.priced, CHARGING)
-        prices = charged_prices(tree, self.price, stop, self.telling("charges"))
+    def charge_patterns(self, tree: LawfulTree) -> bool:
+        """Charge each pattern once; return if there is room.  Prices before guide the search."""
+        stop, told = partial(self.priced, CHARGING), self.telling("charges")
+        prices = charged_prices(tree, self.price, stop, told)
         if prices is not None and (bound := self.proven(prices)[0]) > self.progress.bound:
             self.progress.prove(prices, bound, lawful=True)
+        return prices is not None
 
     def proven(self, prices: Prices) -> tuple[int, NDArray[np.float64]]:
         """Return the bound that prices prove, and the prices in units of 1/scale."""
@@ -269,8 +281,7 @@ class Run:
             self.sweep(emission)
             self.anneal_again(emission, 1.0, 1.0)
         else:
-            emission = self.search_in_stages()
-            self.anneal_again(emission, REST, COOL, self.relaxed)
+            self.anneal_again(self.search_in_stages(), REST, COOL, self.relaxed)
 
     def search_in_stages(self) -> Emission:
         """Round a fractional release, improve it; return the widest candidates."""
@@ -280,7 +291,7 @@ class Run:
         shares = engine.shares
         if self.sized:  # steps by size are dear, and the search gets by with fewer
             shares = replace(shares, iterations=max(1, shares.iterations // 3))
-        reach = max(whole / self.k, HOST_REACH * cell if self.few else 0.0)
+        reach = max(whole / self.k, HOST_REACH * cell if few_classes(self.tree) else 0.0)
         emission, margin = shares.emission(self.tree, self.price, reach)
         pace = self.pace(SHARING)
         share, _ = shares.run(
@@ -303,7 +314,7 @@ class Run:
         formed = rare_classes(
             emission, self.price, allowed, rules, places, copies, seed, self.stop.now
         )
-        if self.few and (formed >= 0).any():
+        if few_classes(self.tree) and (formed >= 0).any():
             self.fill(emission, formed)
             return
         drawn = rounded(instance, emission, share, rules, places, seed, formed)
@@ -318,12 +329,6 @@ class Run:
             found = self.anneal(candidates, pattern, moves, heat, number, part)
             if self.done():
                 break
-
-    @property
-    def few(self) -> bool:
-        """Whether every class needs some copies of scarce values, so that only few can be."""
-        allowed = self.tree.shares
-        return allowed is not None and bool(allowed.lows.any())
 
     def fill(self, emission: Emission, formed: NDArray[np.int64]) -> None:
         """Fill a few large classes, whose least copies are formed, and anneal."""
@@ -354,7 +359,8 @@ class Run:
                 candidates, self.rules, self.places, pattern, self.price, instance.cell,
                 effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth),
                 (penalty[0] / calm, penalty[1] / calm), seed + number, self.done,
-                lambda done: self.tell("annealing", done), self.pace(effort * moves / ahead),
+                lambda done: self.tell("annealing", done),
+                pace_of(self.stop, effort * moves / ahead),
             )  # fmt: skip
             ahead -= effort * moves
             found = Solution.of(instance, pattern)
@@ -362,11 +368,6 @@ class Run:
                 pattern = trimmed(candidates, self.rules, self.places, pattern, seed)
                 self.anneal(candidates, pattern, calm * rest, COOL / calm**0.5, number)
                 break
-
-    def pace(self, part: float) -> Callable[[], float]:
-        """Return what tells how much of a part of the time left is over; nothing without limit."""
-        begun, span = self.stop.elapsed(), max(part * self.stop.left(), 1e-9)
-        return lambda: (self.stop.elapsed() - begun) / span
 
     def anneal(
         self,

@@ -1,11 +1,14 @@
 """How the engine for sensitive models spends its moves, stage by stage."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.privacy.pricing import DISTINCT, VARIATION
+from incrowd.run.stop import Stop
 
 Span = tuple[float, float]
 
@@ -29,6 +32,7 @@ SIZED_STAGES = (
 SIZED_REST = 0.25
 SMALL, SMALL_EFFORT = 6, 2.5  # smaller classes take half the time: so many times the moves then
 LARGE = 50  # rows of a smallest class, beyond which lawful moves are fewer: each does more
+SCARCE = 20  # rows of the smallest class with a value, from which on the value counts as scarce
 REST = 0.45  # share of the moves over all candidates
 PRICING = 0.4  # share of a time limit that prices may use
 SHARING = 0.25  # share of the time left then that a fractional release may use
@@ -57,9 +61,30 @@ def price_schedules(
     box = LawfulPriceBound.one_box()
     if (kind == DISTINCT).all() and box.fits(tree, first):
         return (box, LawfulPriceBound.close_up()), first
-    if (kind == VARIATION).any():
+    if (kind == VARIATION).any() or scarce(tree):
         return (LawfulPriceBound.before_sizes(),), price
     return (LawfulPriceBound(),), price
+
+
+def scarce(tree: LawfulTree) -> bool:
+    """Whether some values are so scarce under a law of shares that whole rows of them matter.
+
+    Then prices prove little: in their relaxation any class may hold a part of such a row.
+    """
+    allowed = tree.shares
+    return few_classes(tree) or (allowed is not None and bool(allowed.caps.min() * SCARCE < 1))
+
+
+def few_classes(tree: LawfulTree) -> bool:
+    """Whether every class needs some copies of scarce values, so that only few can be."""
+    allowed = tree.shares
+    return allowed is not None and bool(allowed.lows.any())
+
+
+def pace_of(stop: Stop, part: float) -> Callable[[], float]:
+    """Return what tells how much of a part of the time left is over; nothing without limit."""
+    begun, span = stop.elapsed(), max(part * stop.left(), 1e-9)
+    return lambda: (stop.elapsed() - begun) / span
 
 
 def soft_schedule(
