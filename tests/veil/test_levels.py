@@ -4,6 +4,7 @@ from collections import defaultdict
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -165,11 +166,12 @@ def test_what_is_refused(tmp_path: Path):
     rules = {"age": ages(tmp_path)}
     with pytest.raises(InputError, match="so 1/3 is the most"):
         ic.anonymize(people(50), k=2, veil=0.5, hierarchies=rules)
-    for given, words in (
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"hierarchies": {"age": "interval:10"}}, "hierarchies by rule"),
         ({"hierarchies": rules, "cost": "stars"}, "with the cost level"),
         ({"hierarchies": rules, "method": "simplex-matching"}, "leave --method out"),
         ({"hierarchies": {"age": "range"}, "cost": "ncp"}, "veil does not serve"),
-    ):
+    ]
+    for given, words in refused:
         with pytest.raises(OutOfScopeError, match=words):
             ic.anonymize(people(50), k=2, veil=0.1, **given)

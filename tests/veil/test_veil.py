@@ -200,7 +200,28 @@ def test_the_internal_report_makes_no_promise():
     page = internal_report(release)
     assert "the same call makes another release" in page
     assert "veil={&#x27;&#x27;: &#x27;1/2&#x27;}" in page or "veil={'': '1/2'}" in page
-    assert release.warnings == ()
+
+
+def test_pairs_under_a_veil_are_warned_of():
+    """Tests that it names columns of two values that are no dearer than others, for k = 2 alone."""
+    frame = people(60).drop("illness")
+    (warning,) = ic.anonymize(frame, k=2, veil=0.5).warnings
+    assert "columns with two values ('sex')" in warning and "--weight sex=3" in warning
+    assert ic.anonymize(frame, k=2, veil=0.5, weights={"sex": 2}).warnings == ()
+    assert ic.anonymize(frame, k=3, veil=0.5).warnings == ()
+    assert ic.anonymize(frame.select("sex"), k=2, veil=0.5).warnings == ()
+
+
+def test_dear_columns_are_hidden_by_coins():
+    """Tests that a dear column of two values is hidden less, and by about its coins."""
+    frame = people(150).drop("illness")
+    shares = [
+        np.mean([ic.anonymize(frame, k=2, veil=0.05, weights={"sex": weight}).changed["sex"]
+                 for _ in range(3)]) / 150
+        for weight in (1, 3)
+    ]  # fmt: skip
+    assert shares[1] < shares[0]
+    assert shares[1] < 0.16
 
 
 def test_policy_file(tmp_path):

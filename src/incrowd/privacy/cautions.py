@@ -69,3 +69,12 @@ def pairs(cells: int, columns: Sequence[str]) -> str:
         "are in the class, and the published cells with one of the values often fit exactly one "
         "person. k = 3 or more makes that rarer (see incrowd attack --attack singling-out)"
     )
+
+
+def pairs_under_a_veil(columns: Sequence[str]) -> str:
+    """Return the caution that a dear column of two values is hidden less because of its values."""
+    names, weights = ", ".join(map(repr, columns)), " ".join(f"--weight {c}=3" for c in columns)
+    return (
+        f"columns with two values ({names}): a pair that hides one because its rows differ singles "
+        f"both out. With {weights} mostly coins hide them, for few stars more"
+    )

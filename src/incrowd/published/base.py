@@ -326,6 +326,8 @@ class Published(Priced):
             if not self.policy.protect:  # there, what hides in pairs is no class
                 found += cautions.told_by_pairs(self.source, self.roles.qi, replaced, classes)
             found += cautions.repeatable(self.policy)
+        else:
+            found += cautions.light_pairs(self.coded, self.policy)
         found += cautions.of_keys(self.policy)
         found += cautions.of_averages(self.averaged)
         return tuple(found)

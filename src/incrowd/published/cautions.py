@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from incrowd.encoding.encoded import Coded
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
-from incrowd.privacy.cautions import DIVERSITY, pairs, twins
+from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, twins
 from incrowd.privacy.classes import values_by_class
 from incrowd.tables.base import Replacement, Source
 from incrowd.text.missing import marks_for
@@ -91,6 +91,15 @@ def told_by_pairs(
     hit = [name for name, cells in found.items() if cells]
     if hit:
         yield pairs(sum(found.values()), hit)
+
+
+def light_pairs(table: Coded, policy: Policy) -> Iterator[str]:
+    """Yield a caution where a veil's pairs may hide columns of two values as cheaply as others."""
+    dearest = {tree.column: tree.dearest for tree in table.instance.trees}
+    two = [tree.column for tree in table.instance.trees if len(tree.leaves) == 2]
+    light = [name for name in two if dearest[name] < 2 * min(dearest.values())]
+    if policy.k == 2 and light and len(light) < len(dearest):
+        yield pairs_under_a_veil(light)
 
 
 def missing_in_words(source: Source, names: Sequence[str], policy: Policy) -> Iterator[str]:
