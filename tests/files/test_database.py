@@ -1,5 +1,6 @@
 """Tests of tables in databases: SQLite, DuckDB, and a PostgreSQL that the tests start."""
 
+from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -156,6 +157,15 @@ def test_a_number_that_is_too_large(kind: str, tmp_path: Path) -> None:
         write_database(table, f"{address}/t")
     with pytest.raises(InputError, match="no table is called"):
         read_database(address, table="t")
+
+
+@pytest.mark.parametrize("tail", ["", " RETURNING *"])
+def test_a_query_never_writes(database: str, tail: str) -> None:
+    """Tests that reading leaves a database as it is, whatever the query is."""
+    write_database(visits(), output(database, "visits"))
+    with suppress(InputError):
+        read_database(database, query=f"DELETE FROM visits{tail}")
+    assert read_database(database, table="visits").rows == 6
 
 
 def test_no_message_tells_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,8 +111,10 @@ class Place:
         return f"{self.schema}.{self.table}" if self.schema else str(self.table)
 
     @contextmanager
-    def connected(self) -> Iterator[Any]:
+    def connected(self, reading: bool = False) -> Iterator[Any]:
         """Give a connection in a transaction: committed at the end, undone by an exception.
+
+        ``reading``: undone in any case, for a query may write.
 
         Raises
         ------
@@ -131,7 +133,7 @@ class Place:
         if engine.dialect.name == "sqlite":
             _let_transactions_hold(engine)
         try:
-            with engine.begin() as connection:
+            with engine.connect() if reading else engine.begin() as connection:
                 yield connection
         except (sql.exc.SQLAlchemyError, OverflowError) as error:  # the latter of SQLite's driver
             raise InputError(f"{self.shown}: {_fault(error)}") from None
@@ -180,7 +182,7 @@ def read_database(address: str, table: str | None = None, query: str | None = No
     place = Place.of(address, table) if table or query else _one_table(address)
     if place.file is not None and not place.file.exists():  # drivers would make an empty one
         raise InputError(f"{place.shown}: no such file")
-    with place.connected() as connection:
+    with place.connected(reading=True) as connection:
         if query is not None:
             return _fetched(connection, sql.text(query))
         inspector = sql.inspect(connection)
@@ -215,7 +217,7 @@ def require_free(address: str, replace: bool = False) -> None:
         if not place.file.parent.is_dir():
             raise InputError(f"{place.shown}: the folder {str(place.file.parent)!r} does not exist")
         return
-    with place.connected() as connection:
+    with place.connected(reading=True) as connection:
         _ = _is_there(place, connection, replace)
 
 
