@@ -293,7 +293,7 @@ class Run:
             shares = replace(shares, iterations=max(1, shares.iterations // 3))
         reach = max(whole / self.k, HOST_REACH * cell if few_classes(self.tree) else 0.0)
         emission, margin = shares.emission(self.tree, self.price, reach)
-        pace = self.pace(SHARING)
+        pace = pace_of(self.stop, SHARING)
         share, _ = shares.run(
             self.tree, emission, self.price, margin, instance.counts,
             lambda: self.stop.now() or pace() >= 1,
@@ -384,7 +384,7 @@ class Run:
         found = replace(annealing, moves=moves).run(
             candidates, self.rules, self.places, pattern, self.price, self.instance.cell,
             heat * self.warmth, self.seed + number, self.done,
-            lambda cost, done: self.tell("annealing", done, cost), self.pace(part),
+            lambda cost, done: self.tell("annealing", done, cost), pace_of(self.stop, part),
         )  # fmt: skip
         solution = Solution.of(self.instance, found)
         self.offer(solution)
