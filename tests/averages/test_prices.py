@@ -53,6 +53,19 @@ def test_lifted_prices_prove_more(k):
     require_cheap(given.place, [False] * 3, k, pairs)
 
 
+def test_what_takes_too_long_is_rejected(monkeypatch):
+    """Tests prices below what classes cost, by sets of rows without number: all rows share steps.
+
+    Each row once had a million of its own, half a minute: a proof of some hundred took hours.
+    """
+    place = np.array([(x, y) for x in range(10) for y in range(10)], float)
+    price = np.full(100, 1.4)
+    require_cheap(place, [False] * 2, 10, price)
+    monkeypatch.setattr("incrowd.checker.nearest.SETS", 4)
+    with pytest.raises(RejectedError, match="too many sets of rows"):
+        require_cheap(place, [False] * 2, 10, price)
+
+
 @pytest.mark.parametrize("k", [2, 3, 4])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_checker_finds_every_broken_price(k, seed):

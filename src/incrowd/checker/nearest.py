@@ -24,7 +24,7 @@ from incrowd.checker.rejection import require
 Floats = NDArray[np.float64]
 MARGIN, FAR = 1e-10, 2e-14  # of doubles: a share, and of the square of the farthest coordinate
 BLOCK = 1 << 22  # pairs of rows looked at together
-MOST_SETS = 1 << 20  # that are looked at from one row
+SETS, FEW = 1 << 12, 1 << 8  # sets looked at for each of the rows, and how many more
 REASON = "a row's price is too high"
 
 
@@ -41,12 +41,14 @@ def require_cheap(place: Floats, absolute: Sequence[bool], k: int, price: Floats
     if cheap_by_pairs(place, absolute, k, raised):
         return
     require(not any(absolute) and k > 1, REASON)
+    left = SETS * (FEW + len(place))
     for row in range(len(place)):
         lower = (raised < raised[row]) | ((raised == raised[row]) & (np.arange(len(place)) < row))
         apart = ((place - place[row]) ** 2).sum(axis=1)
         near = np.flatnonzero(lower & (apart < 2 * k * raised[row]))
         if len(near) >= k - 1:
-            require_no_set(place[near] - place[row], raised[near], float(raised[row]), k)
+            others = place[near] - place[row]
+            left = without_set(others, raised[near], float(raised[row]), k, left)
 
 
 def cheap_by_pairs(place: Floats, absolute: Sequence[bool], k: int, price: Floats) -> bool:
@@ -64,26 +66,29 @@ def cheap_by_pairs(place: Floats, absolute: Sequence[bool], k: int, price: Float
     return True
 
 
-def require_no_set(others: Floats, price: Floats, own: float, k: int) -> None:
-    """Reject k rows priced above their cost: the one at 0 with the price ``own``, and others."""
-    looked = 0
+def without_set(others: Floats, price: Floats, own: float, k: int, left: int) -> int:
+    """Reject k rows priced above their cost: the one at 0 with the price ``own``, and others.
+
+    ``left``: how many sets may be looked at.  Returns how many still may be.
+    """
     todo = [(1, np.zeros(others.shape[1]), 0.0, own, np.arange(len(others)))]
     while todo:
-        a, total, square, paid, left = todo.pop()
-        looked += 1
-        require(looked < MOST_SETS, "prices are too many to check")
+        a, total, square, paid, some = todo.pop()
+        left -= 1
+        require(left >= 0, "the prices leave too many sets of rows to look at")
         base = square - float(total @ total) / a - paid
-        worth = ((others[left] - total / a) ** 2).sum(axis=1) * (a / k) - price[left]
+        worth = ((others[some] - total / a) ** 2).sum(axis=1) * (a / k) - price[some]
         ranked = np.argsort(worth, kind="stable")
-        left, worth, rest = left[ranked], worth[ranked], k - a
+        some, worth, rest = some[ranked], worth[ranked], k - a
         if rest == 1:
             require(base + worth[0] >= 0, REASON)
             continue
         sums = np.cumsum(np.concatenate([[0.0], worth]))
-        for first in range(len(left) - rest + 1):
+        for first in range(len(some) - rest + 1):
             if base + sums[first + rest] - sums[first] >= 0:
                 break  # the least of those from here on
-            x = left[first]
+            x = some[first]
             more = square + float(others[x] @ others[x])
             due = paid + float(price[x])
-            todo.append((a + 1, total + others[x], more, due, left[first + 1 :]))
+            todo.append((a + 1, total + others[x], more, due, some[first + 1 :]))
+    return left
