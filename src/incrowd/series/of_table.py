@@ -15,6 +15,7 @@ from incrowd.series.following import Series
 from incrowd.series.history import read_history, require_same_keys
 from incrowd.series.release import CLASS, COUNTERFEITS, Republished
 from incrowd.tables.base import Source
+from incrowd.tables.whose import ownerless
 
 
 def republished(
@@ -41,6 +42,7 @@ def republished(
         raise InputError(
             f"{taken[0]!r} is a column that the release gets: rename that of the table"
         )
+    require_keys(source, policy.person)
     table = coded(source, policy)
     names = table.roles
     question = {
@@ -70,6 +72,17 @@ def require_servable(policy: Policy) -> None:
     if given or is_constrained(policy):
         what = ", ".join(given) or "fixed, linked and capped columns"
         raise OutOfScopeError(f"{what}: not served by republish; counterfeits have no such cells")
+
+
+def require_keys(source: Source, person: Sequence[str]) -> None:
+    """Raise InputError for rows without a key: the next release could not tell whose they are."""
+    known = [name for name in person if name in source.columns]
+    rows = int(ownerless(source, known).sum())
+    if rows:
+        raise InputError(
+            f"column {known[0]!r} names people, but {rows:,} of {source.rows:,} rows have no value "
+            "in it: republish has to know who everybody is; fill it in, or leave these rows out"
+        )
 
 
 def require_rows(keys: Sequence[str], values: Sequence[str | None]) -> None:
