@@ -79,6 +79,12 @@ def test_command_line(tmp_path, monkeypatch) -> None:
     found = json.loads(CliRunner().invoke(cli, [*words.split(), "--json"]).stdout)
     assert (found["qi"], found["k"], found["people"]) == (["x"], 1, 3)
     assert found["groups"]["groups"] == 3
+    told = "2 of 4 rows have no value in '{}': each counts as a {} of its own"
+    assert told.format("pid", "person") in found["warnings"]
+    assert told.format("home", "household") in found["warnings"]
+    assert not any("no value" in words for words in ic.measure(frame_of(rows[:2]), qi="x").warnings)
+    whole = ic.measure(frame_of(rows[:2]), qi="x", person="pid", group="home")
+    assert not any("no value" in words for words in whole.warnings)
     text = CliRunner().invoke(cli, words.split()).stdout
     assert "k, people of the smallest class" in text
     assert "as their riskiest member" in text

@@ -262,6 +262,14 @@ def test_keys_are_written_as_they_were(folder: Path) -> None:
     twice = pl.concat([table, table.head(2)])
     with pytest.raises(InputError, match="2 people have several rows"):
         ic.republish(twice, "h", person="pid", sensitive="s")
+    nameless = table.with_columns(
+        pid=pl.when(pl.col("pid") == table["pid"][2]).then(None).otherwise("pid")
+    )
+    with pytest.raises(
+        InputError, match=f"1 of {table.height} rows have no value .* leave"
+    ) as told:
+        ic.republish(nameless, "h", person="pid", sensitive="s")
+    assert "missing-person" not in str(told.value)  # which is not served here
 
 
 def test_bad_tables_and_histories(folder: Path) -> None:

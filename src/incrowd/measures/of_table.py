@@ -32,6 +32,7 @@ from incrowd.measures.people import (
     owners_of,
     pairs_counted,
     risk_of_people,
+    unowned,
 )
 from incrowd.measures.risk import people_behind, risk_figures
 from incrowd.measures.sensitive import disjoint_l, sensitive_figures
@@ -157,6 +158,7 @@ def measure(
             *twins({n: c.values for n, c in zip(known, columns, strict=True)}),
             *twins({name: column.values for name, column in marked.items()}),
             *_unsaid(dict(zip(known, columns, strict=True)) | marked),
+            *unowned(table, named, household),
         ),
         combinations=tuple(_combinations(protect_of(protect), known, codes, whose, table.rows)),
         notes=(ANOTHER,) if len(sizes) and sizes[0] > 1 else (),

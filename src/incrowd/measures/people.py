@@ -3,6 +3,7 @@
 A person's risk is that of the riskiest of its rows, a household's that of its riskiest member.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,8 +14,8 @@ from incrowd.measures.figures import GroupFigures, RiskFigures
 from incrowd.measures.keys import Agreement
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes, values_by_class
-from incrowd.tables.base import Source
-from incrowd.tables.whose import owners
+from incrowd.tables.base import Source, Table
+from incrowd.tables.whose import ownerless, owners
 
 Ints = NDArray[np.int64]
 
@@ -22,6 +23,18 @@ Ints = NDArray[np.int64]
 def owners_of(table: Source, names: list[str]) -> Ints | None:
     """int64, shape (rows,): whose each row is; None without names."""
     return owners(table, names).codes.astype(np.int64) if names else None
+
+
+def unowned(table: Table, person: Sequence[str], group: Sequence[str]) -> Iterator[str]:
+    """Yield how many rows do not say whose they are, or in which household: each has its own."""
+    for names, what in ((person, "person"), (group, "household")):
+        rows = int(ownerless(table, names).sum()) if names else 0
+        if rows:
+            named = " or ".join(map(repr, names))
+            yield (
+                f"{rows:,} of {table.rows:,} rows have no value in {named}: each counts as a "
+                f"{what} of its own"
+            )
 
 
 def counting(agreed: Agreement, whose: Ints | None) -> Agreement:

@@ -43,7 +43,7 @@ def republished(
         raise InputError(
             f"{taken[0]!r} is a column that the release gets: rename that of the table"
         )
-    require_keys(source, policy.person[0])
+    require_keys(source, policy.person)
     table = coded(source, policy)
     names = table.roles
     question = {
@@ -75,13 +75,14 @@ def require_servable(policy: Policy) -> None:
         raise OutOfScopeError(f"{what}: not served by republish; counterfeits have no such cells")
 
 
-def require_keys(source: Source, name: str) -> None:
-    """Raise InputError for rows that do not say whose they are."""
-    rows = int(ownerless(source, [name]).sum()) if name in source.columns else 0
+def require_keys(source: Source, person: Sequence[str]) -> None:
+    """Raise InputError for rows without a key: the next release could not tell whose they are."""
+    known = [name for name in person if name in source.columns]
+    rows = int(ownerless(source, known).sum())
     if rows:
         raise InputError(
-            f"column {name!r} names people, but {rows:,} of {source.rows:,} rows have no value in "
-            "it: fill it in, or leave these rows out"
+            f"column {known[0]!r} names people, but {rows:,} of {source.rows:,} rows have no value "
+            "in it: republish has to know who everybody is; fill it in, or leave these rows out"
         )
 
 
