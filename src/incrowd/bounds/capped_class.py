@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.stacks import NOTHING, keep, pile
+from incrowd.bounds.copies_by_value import NOTHING, keep, sort_by_value
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 
 PROBES = 32  # sizes tried on the way to the one where classes are worth most, at most
@@ -32,7 +32,7 @@ SLACK = 1e-9  # of a copy, in limits
 class CapLaw(NamedTuple):
     """Shares of classes of at least ``least`` rows: low, cap float64, shape (values,).
 
-    start, value: as in ``incrowd.bounds.stacks.Law``.
+    start, value: as in ``incrowd.bounds.copies_by_value.Law``.
     """
 
     least: int
@@ -213,7 +213,7 @@ def most_worth_capped(
 
     Where it is positive, ``best`` is the histogram of such a class.
     """
-    held = pile(rows, begin, end, u, counts, cost, law, s)
+    held = sort_by_value(rows, begin, end, u, counts, cost, law, s)
     if held < law.least:
         return 0.0
     size = peak(held, law, s)

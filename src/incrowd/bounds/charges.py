@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import LEAST_STEPS, adam_step
 from incrowd.bounds.capped_class import CapLaw, most_worth_capped
+from incrowd.bounds.copies_by_value import CopiesByValue, Law, new_copies_by_value
 from incrowd.bounds.dearest_class import most_worth
 from incrowd.bounds.lawful_price import emit_box, highest_term, rounded_down
 from incrowd.bounds.lawful_tree import LawfulTree
@@ -29,7 +30,6 @@ from incrowd.bounds.prefix_tree import EMIT, OVERFLOW
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION
 from incrowd.bounds.rounds import fade
-from incrowd.bounds.stacks import Law, Stacks, new_stacks
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.emission import Emission, new_sink
 
@@ -130,7 +130,7 @@ def charge_all(
     sink: Emission,
     counts: NDArray[np.int64],
     law: Law | CapLaw,
-    stacks: Stacks,
+    copies: CopiesByValue,
     gradient: NDArray[np.float64],
     idle: NDArray[np.int64],
     step: int,
@@ -142,7 +142,7 @@ def charge_all(
     """
     charges = charge_capped if isinstance(law, CapLaw) else charge_close
     lists = sink.offset, sink.rows, sink.cost
-    return charges(u, lists, counts, law, stacks, gradient, idle, step)
+    return charges(u, lists, counts, law, copies, gradient, idle, step)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +179,7 @@ class ChargedBound:
     ) -> NDArray[np.float64]:
         """Improve prices ``start`` (float64, distinct); ``safe_charges`` says what they prove."""
         counts = tree.instance.counts
-        stacks = stacks_of(tree, law)
+        copies = copies_by_value_of(tree, law)
         sink = new_sink(MOST_PATTERNS, MOST_PAIRS)
         u = start.astype(np.float64)
         first, second, gradient = np.zeros_like(u), np.zeros_like(u), np.zeros_like(u)
@@ -197,7 +197,7 @@ class ChargedBound:
             for i in range(steps):
                 if stop():
                     return best_u
-                bound = charge_all(u, sink, counts, law, stacks, gradient, idle, i)
+                bound = charge_all(u, sink, counts, law, copies, gradient, idle, i)
                 if bound > best:
                     best, best_u = bound, u.copy()
                 step = fade(self.rate, (n + i / steps) / self.rounds) * mean
@@ -225,9 +225,9 @@ def work_of(sink: Emission, patterns: int) -> float:
     return 1.0 + 200.0 * patterns + 0.5 * float(sink.offset[patterns])
 
 
-def stacks_of(tree: LawfulTree, law: Law | CapLaw) -> Stacks:
+def copies_by_value_of(tree: LawfulTree, law: Law | CapLaw) -> CopiesByValue:
     """Allocate scratch for the classes of a tree's patterns."""
-    return new_stacks(tree.instance.rows, tree.instance.distinct, len(law.start) - 1)
+    return new_copies_by_value(tree.instance.rows, tree.instance.distinct, len(law.start) - 1)
 
 
 def safe_charges(
@@ -246,8 +246,8 @@ def safe_charges(
         return None
     extra = (instance.rows + 4096) * 2.0**-40 * highest_term(instance, u)
     idle, gradient = np.zeros((int(state[0]), 2), np.int64), np.zeros(len(u))
-    stacks = stacks_of(tree, law)
-    bound = charge_all(price, sink, instance.counts, law, stacks, gradient, idle, 0)
+    copies = copies_by_value_of(tree, law)
+    bound = charge_all(price, sink, instance.counts, law, copies, gradient, idle, 0)
     charge = float(price @ instance.counts) - bound + extra * (len(idle) + 1)
     unit = int(max(1 / quantum, 1))
     kept = np.floor(price / quantum).astype(np.int64) * int(max(quantum, 1))
