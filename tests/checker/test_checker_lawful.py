@@ -873,7 +873,7 @@ CAPPED: dict[str, Callable[[Forger], Any]] = {
     "no model": lambda f: f.facts["pricing"][1].pop("model"),
     "a t": said_of_charges(t="1/100"),
     "another column": said_of_charges(column="zip"),
-    "larger classes": lambda f: f.facts.__setitem__("price_k", f.facts["price_k"] + 1),
+    "larger classes": lambda f: f.facts.__setitem__("price_k", f.facts["price_k"] + 20),
     "a higher bound": lambda f: f.facts.__setitem__("bound", f.facts["bound"] + 1),
     "higher prices": lambda f: [f.price(row, 20 * f.facts["quantum"]) for row in range(12)],
 }

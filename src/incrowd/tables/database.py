@@ -341,9 +341,9 @@ def _insert(connection: Any, made: Any, rows: pl.DataFrame) -> None:
 
 def _in_order(found: PackedTable, table: Table) -> PackedTable:
     """Put rows that came back into the order of those that were written: a table has none."""
-    if isinstance(table, EditedPacked) and found.columns == table.columns:
-        if all(table.agrees(found, name) for name in table.columns):
-            return found  # as most databases do; texts of every cell take long
+    held = table if isinstance(table, EditedPacked) and found.columns == table.columns else None
+    if held is not None and all(held.agrees(found, name) for name in held.columns):
+        return found  # as most databases do; texts of every cell take long
     mine, theirs = (texts(one).with_row_index("row number") for one in (table, found))
     if mine.columns != theirs.columns or mine.height != theirs.height:
         return found  # whoever compares them says so

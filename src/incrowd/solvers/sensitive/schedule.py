@@ -61,7 +61,7 @@ def price_schedules(
     box = LawfulPriceBound.one_box()
     if (kind == DISTINCT).all() and box.fits(tree, first):
         return (box, LawfulPriceBound.close_up()), first
-    if (kind == VARIATION).any() or scarce(tree):
+    if (kind == VARIATION).any():
         return (LawfulPriceBound.before_sizes(),), price
     return (LawfulPriceBound(),), price
 
