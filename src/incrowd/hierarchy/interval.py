@@ -155,7 +155,8 @@ def _kind(wrong: Sequence[str]) -> str:
     bare = {value.strip().lower().lstrip("+-") for value in wrong}
     if bare <= set(named):
         words = sorted({named[value] for value in bare})
-        return f"but {' or '.join(words)}, for which --na {','.join(sorted(set(wrong)))} is a way"
+        texts = ",".join(sorted(set(wrong)))
+        return f"but {' or '.join(words)}: --na {texts} takes them as missing"
     return f"the first of the form {form(min(wrong))}"
 
 
