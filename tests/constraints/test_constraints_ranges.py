@@ -132,7 +132,7 @@ def test_a_capped_subgroup() -> None:
 
 def test_a_linked_range_is_refused() -> None:
     """Tests that columns of intervals are not suppressed together."""
-    with pytest.raises(ic.InputError, match="linked: column 'a' has a hierarchy"):
+    with pytest.raises(ic.InputError, match="linked: column 'a' has a range"):
         released([(1, "x", "y"), (2, "x", "y")], 2, linked=[["a", "b"]])
 
 

@@ -80,9 +80,13 @@ REFUSED = [
     ({"linked": [["city", "zip"], ["zip", "age"]]}, "'zip' is named twice", "twice"),
     ({"linked": [["sex", "zip"]], "fixed": "sex"}, "both fixed and linked", "contradiction"),
     (
-        {"linked": [["city", "zip"]], "hierarchies": {"zip": "interval:2"}},
-        "'zip' has a hierarchy",
-        "linked with a hierarchy",
+        {
+            "linked": [["city", "zip"]],
+            "hierarchies": {"zip": "interval:2"},
+            "caps": {"age": "1/2"},
+        },
+        "'zip' has a hierarchy, and caps are not served",
+        "linked with a hierarchy, and capped",
     ),
     ({"caps": {"age": 2}}, "the share of 'age' must be at most 1", "share above 1"),
     ({"caps": {"agee": 0.1}}, "did you mean 'age'", "capped typo"),

@@ -89,7 +89,7 @@ def test_a_file_that_lists_a_mark_has_its_way(tmp_path: Path) -> None:
 
 def test_a_way_out_of_nan() -> None:
     """Tests that a message names the option, and the words that stand for no number."""
-    with pytest.raises(HierarchyError, match=r"but NaN or inf, for which --na -inf,NaN is a way"):
+    with pytest.raises(HierarchyError, match=r"NaN or inf: --na -inf,NaN takes them as missing"):
         parse("interval:5").build("c", ["1", "NaN", "-inf"])
     with pytest.raises(HierarchyError, match=r"form 'aa'.*\(--na\)"):
         parse("interval:5").build("c", ["1", "NA", "nan"])

@@ -52,4 +52,5 @@ def require_constraints_of(
         [[number[name] for name in names] for names in policy.linked],
         caps,
         {text: name for name, text in number.items()},
+        policy.star,
     )

@@ -70,10 +70,15 @@ def plan_of(table: Coded, policy: Policy) -> Plan:
     place, trees = {name: j for j, name in enumerate(table.roles.qi)}, table.instance.trees
     for name in (name for names in policy.linked for name in names):
         tree = trees[place[name]]
-        if isinstance(tree, RangeFamily) or tree.levels > 2:
+        if isinstance(tree, RangeFamily):
             raise InputError(
-                f"linked: column {name!r} has a hierarchy; columns are linked by suppressing them "
-                f"together: leave its hierarchy out (--hierarchy {name}=none), or do not link it"
+                f"linked: column {name!r} has a range; columns are linked level by level, and a "
+                f"range has none: leave it out (--hierarchy {name}=none), or do not link it"
+            )
+        if tree.levels > 2 and policy.caps:
+            raise InputError(
+                f"linked: column {name!r} has a hierarchy, and caps are not served with that: "
+                f"leave it out (--hierarchy {name}=none), or do not link it"
             )
     return Plan(
         tuple(place[name] for name in table.roles.qi if name in policy.fixed),

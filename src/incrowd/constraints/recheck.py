@@ -25,6 +25,7 @@ def require_constraints(
     linked: Sequence[Sequence[str]],
     caps: Sequence[CappedCells],
     names: Mapping[str, str],
+    star: str,
 ) -> None:
     """Check the released texts against the original ones, row by row.
 
@@ -32,6 +33,7 @@ def require_constraints(
     ----------
     original, released: the quasi-identifiers as text, rows in the same order.
     names: the frames' column names → those to use in messages.
+    star: what a suppressed cell shows.
 
     Raises
     ------
@@ -46,12 +48,14 @@ def require_constraints(
                 "fixed cell was changed"
             )
     for link in linked:
-        some = pl.DataFrame([changed[c].alias(str(i)) for i, c in enumerate(link)])
+        some = pl.DataFrame(
+            [released[c].eq_missing(star).alias(str(i)) for i, c in enumerate(link)]
+        )
         torn = (some.max_horizontal() != some.min_horizontal()).arg_true()
         if len(torn):
             raise VerificationError(
                 f"the re-check of the release: row {torn[0] + 1}: the linked columns "
-                f"{', '.join(repr(names[c]) for c in link)} were not changed together"
+                f"{', '.join(repr(names[c]) for c in link)} were not suppressed together"
             )
     for cap in caps:
         masks = [changed[c] if cap.inside is None else changed[c] & cap.inside for c in cap.columns]

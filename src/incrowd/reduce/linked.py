@@ -1,7 +1,8 @@
 """Linked columns, suppressed together row by row, are one column.
 
-Its values are the tuples, and its star costs as much as all of theirs: it stays exactly when all of
-them do.  So nothing is lost.
+Its values are the tuples, and a level of it is one of each column, counted down from the star,
+which all show at once; a column with fewer levels than others stays as it is below its own.
+What a tuple shows costs as much as all of its cells.  So nothing is lost.
 """
 
 from collections.abc import Sequence
@@ -12,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.family import trees_of
-from incrowd.hierarchy.tree import Tree
+from incrowd.hierarchy.tree import STAR, Tree
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.reduce.base import Reduced, unchanged
 
 Links = tuple[tuple[int, ...], ...]
-"""Lists of columns of height 1, by number, no column twice."""
+"""Lists of columns, by number, no column twice."""
 
 
 @dataclass(frozen=True)
@@ -56,21 +57,47 @@ class LinkColumns:
 
 
 def joined(trees: Sequence[Tree], codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], Tree]:
-    """Return linked columns as one: a code per tuple, and its tree of height 1."""
+    """Return linked columns as one: a code per tuple, and its tree."""
     tuples, of_row = np.unique(codes, axis=0, return_inverse=True)
-    weight = sum(tree.dearest for tree in trees)
-    names = tuple(str(i) for i in range(len(tuples)))
+    drop = drops(trees)
+    levels = range(max(tree.levels for tree in trees))
+    at = [[max(0, t - lower) for lower in drop] for t in levels]  # level of each column
+
+    def shown(t: int) -> NDArray[np.int32]:
+        each = zip(trees, at[t], tuples.T, strict=True)
+        return np.column_stack([tree.node[level][leaf] for tree, level, leaf in each])
+
+    keys = np.column_stack([shown(t) for t in levels])  # the highest level orders first
+    order = np.lexsort(keys.T)
+    place = np.argsort(order)
+    tuples = tuples[order]
+    nodes, costs = [], []
+    for t in levels:
+        new = (np.diff(shown(t), axis=0) != 0).any(axis=1)
+        nodes.append(np.concatenate([[0], np.cumsum(new)])[: len(tuples)].astype(np.int32))
+        each = zip(trees, at[t], tuples.T, strict=True)
+        costs.append(sum(tree.cost[level][leaf] for tree, level, leaf in each))
+    labels = [
+        tuple(f"{t}:{i}" for i in range(int(n.max(initial=-1)) + 1)) for t, n in enumerate(nodes)
+    ]
     name = "+".join(tree.column for tree in trees)
-    return of_row.ravel().astype(np.int32), Tree.suppression(name, names, weight)
+    whole = Tree(name, (*labels[:-1], (STAR,)), np.vstack(nodes), np.vstack(costs))
+    return place[of_row.ravel()].astype(np.int32), whole
+
+
+def drops(trees: Sequence[Tree]) -> list[int]:
+    """Return by how many levels each of some linked columns is lower than the highest."""
+    highest = max(tree.levels for tree in trees)
+    return [highest - tree.levels for tree in trees]
 
 
 @dataclass(frozen=True, eq=False)
 class LinkedSolution(Solution):
-    """Classes whose linked columns are all kept or all suppressed.
+    """Classes whose linked columns stand at one level, counted from the star.
 
     Attributes
     ----------
-    links: lists of columns of height 1, by number, no column twice.
+    links: lists of columns, by number, no column twice.
     """
 
     links: Links = ()
@@ -89,5 +116,8 @@ class LinkedSolution(Solution):
         levels = super().levels.copy()
         for link in self.links:
             columns = list(link)
-            levels[:, columns] = levels[:, columns].max(axis=1, keepdims=True)
+            lower = np.array(drops(trees_of([self.instance.trees[j] for j in link], "a link")))
+            own = levels[:, columns]
+            level = np.where(own > 0, own + lower, 0).max(axis=1, keepdims=True)
+            levels[:, columns] = np.maximum(level - lower, 0)
         return levels

@@ -60,7 +60,7 @@ function spark(c) {
     h('rect', { x: (i * w).toFixed(1), width: Math.max(w - 1, .8).toFixed(1), y: (23.5 - 23 * b / most).toFixed(1), height: (23 * b / most + .5).toFixed(1) })));
 }
 
-// -- the hierarchy editor: choose nodes of a level and name their group, drag, or give borders
+// -- the hierarchy editor
 function editor(c) {
   const box = h('div', {}, 'reading…');
   call('levels?column=' + encodeURIComponent(c.name)).then(found => box.replaceChildren(...panel(c, found).flat(9).filter(Boolean)), error => box.replaceChildren(note(error.message)));
@@ -206,7 +206,7 @@ function sweep() {
   return [inline(head, h('span', { class: 'grow' }), running ? [h('span', { class: 'stages' }, h('span', { class: 'pulse' }), found.stage), h('button', { onclick: () => change('stop', { what: 'sweep' }) }, 'End')] : null),
     found.state === 'failed' ? note(found.error) : null, curve(found, further().k, k => change('ask', { further: { k } }))];
 }
-/** Only what changes while something runs: who types or tabs is not disturbed. */
+/** What changes in a run: who types is not disturbed. */
 function live() {
   for (const [id, make] of [['progress', progress], ['curve', sweep]]) {
     const at = $(id);

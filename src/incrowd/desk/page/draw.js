@@ -1,6 +1,7 @@
 // Pictures: SVG drawn by hand, each with its content in words.
 import { N, P, h } from '/desk.js';
 
+const picture = (W, H, label, ...inside) => h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': label }, ...inside);
 const scaled = (a, b, x, y) => v => x + (b === a ? 0 : (v - a) / (b - a) * (y - x));
 const lines = (Y, values, x1, x2, name) => values.map(v => [h('line', { class: 'axis', x1, x2, y1: Y(v), y2: Y(v) }), h('text', { x: x1 - 6, y: Y(v) + 4, 'text-anchor': 'end' }, name(v))]);
 
@@ -14,7 +15,7 @@ export function trace(job) {
   const step = n => p.map((q, i) => (i ? `H${X(q[0]).toFixed(1)}V` : `M${X(q[0]).toFixed(1)} `) + C(q[n]).toFixed(1)).join('') + `H${X(T).toFixed(1)}`;
   let back = '';
   for (let i = p.length - 1; i >= 0; i--) back += `V${C(p[i][2]).toFixed(1)}H${X(p[i][0]).toFixed(1)}`;
-  return h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': `The cost has fallen to ${N(cost)}, the bound has risen to ${N(bound)}` },
+  return picture(W, H, `The cost has fallen to ${N(cost)}, the bound has risen to ${N(bound)}`,
     lines(Y, [low, (low + top) / 2, top], 66, W - 8, v => N(Math.round(v))),
     [0, .5, 1].map(f => h('text', { x: X(T * f), y: H - 6, 'text-anchor': f === 1 ? 'end' : f ? 'middle' : 'start' }, (T * f).toFixed(1) + ' s')),
     h('path', { class: 'band', d: step(1) + back + 'Z' }), h('path', { class: 'bound', d: step(2) }), h('path', { class: 'cost', d: step(1) }),
@@ -38,22 +39,23 @@ export function curve(found, k, choose) {
   h('p', { class: 'key' }, h('span', {}, h('i', { class: 'a' }), 'found'), h('span', {}, h('i', { class: 'n' }), 'might still be spared'), h('span', {}, 'choose a point to ask for its k'))];
 }
 
-/** Before is amber and above or left, after is blue: told apart without colours, too. */
+/** Before and after: told apart by their place, not by colour alone. */
 export const keyBA = () => h('p', { class: 'key' }, h('span', {}, h('i', { class: 'b' }), 'before (first bar)'), h('span', {}, h('i', { class: 'a' }), 'after (second bar)'));
 
-/** Rows, or people, by the size of their class, before and after. */
+/** Rows or people by the size of their class. */
 export function crowds(f) {
   const what = f.people == null ? 'rows' : 'people', W = 460, H = 215, n = f.sizes.length, w = (W - 56) / n, top = Math.max(...f.before, ...f.after, 1), Y = scaled(0, top, H - 36, 10);
-  return [h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': f.sizes.map((s, i) => `classes of ${s} ${what}: ${N(f.before[i])} ${what} before, ${N(f.after[i])} after`).join('; ') },
+  const bar = (kind, i, v, y = Y(v[Math.floor(i)])) => h('rect', { class: 'bar-' + kind, x: 55 + i * w, width: w * .38, y, height: Y(0) - y });
+  return [picture(W, H, f.sizes.map((s, i) => `classes of ${s}: ${N(f.before[i])} ${what} before, ${N(f.after[i])} after`).join('; '),
     lines(Y, [0, top / 2, top], 52, W, v => N(Math.round(v))),
-    f.sizes.map((s, i) => [h('rect', { class: 'bar-b', x: 55 + i * w, width: w * .38, y: Y(f.before[i]), height: Y(0) - Y(f.before[i]) }), h('rect', { class: 'bar-a', x: 55 + i * w + w * .42, width: w * .38, y: Y(f.after[i]), height: Y(0) - Y(f.after[i]) }), h('text', { x: 55 + (i + .4) * w, y: H - 19, 'text-anchor': 'middle' }, s)]),
+    f.sizes.map((s, i) => [bar('b', i, f.before), bar('a', i + .42, f.after), h('text', { x: 55 + (i + .4) * w, y: H - 19, 'text-anchor': 'middle' }, s)]),
     h('text', { x: W / 2, y: H - 3, 'text-anchor': 'middle' }, `${what} in the class`)), keyBA()];
 }
 
 /** The values of a column, before and after. */
 export function distribution(bars) {
   const most = Math.max(...bars.flatMap(b => [b[1] ?? 0, b[2]]), 1), W = 480, R = 24, long = v => (v ?? 0) / most * (W - 255), name = b => b[0] ?? '(missing)';
-  return [h('svg', { viewBox: `0 0 ${W} ${bars.length * R + 4}`, role: 'img', 'aria-label': bars.map(b => `${name(b)}: ${N(b[1] ?? 0)} before, ${N(b[2])} after`).join('; ') }, bars.map((b, i) => [
+  return [picture(W, bars.length * R + 4, bars.map(b => `${name(b)}: ${N(b[1] ?? 0)} before, ${N(b[2])} after`).join('; '), bars.map((b, i) => [
     h('text', { x: 142, y: i * R + 16, 'text-anchor': 'end' }, name(b).length > 24 ? name(b).slice(0, 23) + '…' : name(b)), h('rect', { class: 'bar-b', x: 150, y: i * R + 4, height: 7, width: long(b[1]) }), h('rect', { class: 'bar-a', x: 150, y: i * R + 12, height: 7, width: long(b[2]) }),
     h('text', { x: 156 + Math.max(long(b[1]), long(b[2])), y: i * R + 15 }, `${N(b[1] ?? 0)} → ${N(b[2])}`)])), keyBA()];
 }

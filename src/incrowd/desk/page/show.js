@@ -53,7 +53,7 @@ function use() {
   const shown = (v, kind) => kind === 'rows' ? N(v) : P(v), V = v => v == null ? '–' : v.toFixed(2);
   return [stale(), h1('What risk is left, and what use'), lead('Risk: how easily somebody who knows the columns that others may know finds a person. Use: what the release still tells about the whole table.'), h('div', { class: 'many' },
     card('Risk', table('Risk before and after', ['figure', 'before', 'after'], f.risk.map(r => tr(rowhead(r.name, h('div', { class: 'why' }, r.meaning)), num(shown(r.before, r.kind)), num(shown(r.after, r.kind))))), population()),
-    card(f.people == null ? 'Rows by the size of their class' : 'People by the size of their class', f.people == null ? null : small(`${N(f.people)} people; each counts in every class that holds rows of this person.`), crowds(f)), attacks(),
+    card((f.people == null ? 'Rows' : 'People') + ' by the size of their class', f.people && small(`${N(f.people)} people; each counts in every class that holds rows of this person.`), crowds(f)), attacks(),
     card('Which columns tell people apart', small('Rows that are the only one with their values in these columns.'), table('Unique rows by columns', ['columns', 'before', 'after'], f.subsets.map(([names, b, a]) => tr(rowhead(names.join(' and ')), num(N(b)), num(N(a)))))),
     card('Which columns go together', small('Cramér’s V: 0 is not at all, 1 is completely.'), table('Associations before and after', ['pair', 'before', 'after', 'change'], f.pairs.slice(0, 12).map(([a, b, x, y]) => tr(rowhead(`${a} and ${b}`), num(V(x)), num(V(y)), num(x == null || y == null ? '–' : signed(y - x)))))),
     study(), Object.entries(f.bars).map(([name, bars]) => card(name, distribution(bars))))];
