@@ -5,6 +5,8 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.prefix_tree import PrefixTree
+from incrowd.bounds.support import support_prices
 from incrowd.privacy.pricing import DISTINCT, VARIATION
 
 Span = tuple[float, float]
@@ -60,6 +62,15 @@ def price_schedules(
     if (kind == VARIATION).any():
         return (LawfulPriceBound.before_sizes(),), price
     return (LawfulPriceBound(),), price
+
+
+def hopeless(tree: PrefixTree, k: int, bound: int, visits: int) -> bool:
+    """Whether k-anonymity's first prices are so far below a bound that time is better spent.
+
+    As where people are told apart: a person's own rows are alike, and no class by themselves.
+    """
+    support, complete = support_prices(tree, k, visits)
+    return complete and float(support @ tree.instance.counts) < HOPELESS * bound
 
 
 def soft_schedule(
