@@ -25,7 +25,7 @@ from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
-from incrowd.bounds.support import HASTE, affordable, support_prices
+from incrowd.bounds.support import HASTE, affordable
 from incrowd.bounds.wide import wide_prices
 from incrowd.errors import OutOfScopeError
 from incrowd.lattice.emission import Emission
@@ -47,7 +47,6 @@ from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.schedule import (
     CHARGING,
     COOL,
-    HOPELESS,
     HOST_REACH,
     HOST_WARMTH,
     LARGE,
@@ -56,6 +55,7 @@ from incrowd.solvers.sensitive.schedule import (
     SHARING,
     STAGES,
     few_classes,
+    hopeless,
     pace_of,
     price_schedules,
     scarce,
@@ -127,13 +127,12 @@ class Run:
         self.tell, self.done = self.progress.tell, self.progress.done
         self.beside: Solution | None = None
         self.price = np.zeros(instance.distinct)
-        self.wide = self.sized = False
-        self.warmth = 1.0
+        self.wide, self.sized, self.warmth = False, False, 1.0
         self.unit = max(1, sum(t.dearest for t in instance.trees) // instance.columns)
-        whole = np.bincount(np.repeat(self.rules.places, instance.counts, axis=0).ravel())
-        hist = np.zeros(max(1, self.places), np.int64)
-        hist[: len(whole)] = whole
+        every = np.repeat(self.rules.places, instance.counts, axis=0).ravel()
+        hist = np.bincount(every, minlength=max(1, self.places)).astype(np.int64)
         self.relaxed = not problem.model.stays_lawful
+        self.limited = self.stop.time_limit is not None or self.stop.gap is not None
         self.searchable = violation(self.rules.laws, hist, instance.rows) == 0
 
     def stages(self) -> tuple[Callable[[], None], ...]:
@@ -195,8 +194,7 @@ class Run:
         stage = "k-anonymity prices"
         self.tell(stage, 0.0)
         tree = PrefixTree(self.instance, self.stop)
-        support, complete = support_prices(tree, self.k, self.visits)
-        if complete and support @ self.instance.counts < HOPELESS * self.progress.bound:
+        if self.limited and hopeless(tree, self.k, self.progress.bound, self.visits):
             return
         schedule = self.engine.k_prices or PriceBound.suited(self.instance)
         start = np.maximum(self.price, 0.0)
@@ -293,11 +291,9 @@ class Run:
             shares = replace(shares, iterations=max(1, shares.iterations // 3))
         reach = max(whole / self.k, HOST_REACH * cell if few_classes(self.tree) else 0.0)
         emission, margin = shares.emission(self.tree, self.price, reach)
-        pace = pace_of(self.stop, SHARING)
-        share, _ = shares.run(
-            self.tree, emission, self.price, margin, instance.counts,
-            lambda: self.stop.now() or pace() >= 1,
-        )  # fmt: skip
+        used = pace_of(self.stop, SHARING)
+        over = lambda: self.stop.now() or used() >= 1  # noqa: E731
+        share, _ = shares.run(self.tree, emission, self.price, margin, instance.counts, over)
         reduced = reduced_costs(self.tree, self.price, emission)
         if self.relaxed:
             self.soft_stages(emission, share, reduced / whole)
@@ -397,9 +393,8 @@ class Run:
 
         ``been``: that once is over.
         """
-        limited = self.stop.time_limit is not None or self.stop.gap is not None
         rounds, going = int(been), self.progress.paying()
-        while not self.done() and ((limited and going()) or rounds == 0):
+        while not self.done() and ((self.limited and going()) or rounds == 0):
             candidates, pattern = with_solution(emission, self.own)
             self.anneal(candidates, pattern, share, heat, len(STAGES) + rounds)
             rounds += 1

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.prefix_tree import PrefixTree
+from incrowd.bounds.support import support_prices
 from incrowd.privacy.pricing import DISTINCT, VARIATION
 from incrowd.run.stop import Stop
 
@@ -85,6 +87,15 @@ def pace_of(stop: Stop, part: float) -> Callable[[], float]:
     """Return what tells how much of a part of the time left is over; nothing without limit."""
     begun, span = stop.elapsed(), max(part * stop.left(), 1e-9)
     return lambda: (stop.elapsed() - begun) / span
+
+
+def hopeless(tree: PrefixTree, k: int, bound: int, visits: int) -> bool:
+    """Whether k-anonymity's first prices are so far below a bound that time is better spent.
+
+    As where people are told apart: a person's own rows are alike, and no class by themselves.
+    """
+    support, complete = support_prices(tree, k, visits)
+    return complete and float(support @ tree.instance.counts) < HOPELESS * bound
 
 
 def soft_schedule(
