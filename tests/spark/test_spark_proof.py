@@ -20,6 +20,7 @@ from incrowd.bounds.prices import ColumnGroup, Prices, WeightedSet
 from incrowd.checker.verify import check
 from incrowd.cli import cli
 from incrowd.proof.certificate import Certificate
+from incrowd.spark.assignment import dealt
 from incrowd.spark.certificates import packed, unpacked
 
 
@@ -193,3 +194,21 @@ def test_certificates_travel_whole() -> None:
             assert (a.copies == b.copies).all() and a[1:] == b[1:]
         for a, b in zip(found.prices.groups, known.prices.groups, strict=True):
             assert a.columns == b.columns and a.k == b.k and (a.price == b.price).all()
+
+
+def test_rows_are_dealt_in_the_ways_there_are() -> None:
+    """Tests 200 tables: each original row once, in a way that there is, other columns alike."""
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        ways = np.unique(rng.integers(0, 5, (9, 2)), axis=0)
+        count = int(rng.integers(1, 30))
+        row, label = ways[rng.integers(0, len(ways), count)].T
+        key, order = rng.integers(0, 3, count), rng.permutation(count)
+        args = key, row, key[order], label[order]
+        origin = dealt(*args, (ways[:, 0], ways[:, 1]))
+        assert sorted(origin.tolist()) == [*range(count)]
+        assert (key[origin] == key[order]).all()
+        allowed = {*map(tuple, ways.tolist())}
+        assert {*zip(row[origin].tolist(), label[order].tolist(), strict=True)} <= allowed
+        with pytest.raises(ic.VerificationError, match="no released row of their own"):
+            dealt(key, row, key[order] + 3, label[order], (ways[:, 0], ways[:, 1]))

@@ -13,6 +13,7 @@
     rows.py       from classes back to rows, by joins
     check.py      the re-check of what was released        result.py  what is returned
     writing.py    files in a folder, counted again         proof.py   their proof, on the driver
+    assignment.py    which original row each released one was
     certificates.py  prices on their way from a task to the driver
 
 Only calls that Spark Connect serves are used.  The driver needs neither numba nor the engine; the

@@ -13,6 +13,7 @@ from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.policy.roles import Roles
 from incrowd.run.events import Event, Listener
+from incrowd.spark.assignment import ways_of
 from incrowd.spark.blocks import bounded, solved_at_once, solved_in_blocks
 from incrowd.spark.check import checked
 from incrowd.spark.columns import task_of
@@ -143,6 +144,10 @@ def finished(
     after = [f"r{j}" for j in range(len(roles.qi))]
     decoded = decoded_of(asked, made, task, dict(rows.dtypes)).toDF(*keys, *after, "n")
     assigned = keeper.keep(ranges(decoded, keys, after), "assigned")
+    ways = None
+    if task.proof:
+        parts = made.records.select("k", "s", "l", "span").distinct()
+        ways = ways_of(task, parts.toArrow())
     data = rewritten(rows, assigned, keys, after, policy.search_seed)
     facts = checked(data, task, roles.qi, asked.hidden, total, policy.k, keeper)
     changed = dict(zip(roles.qi, facts.changed, strict=True))
@@ -169,6 +174,7 @@ def finished(
         seconds=time.monotonic() - started,
         blocks=made.blocks,
         certificate=made.proof,
+        ways=ways,
         keeper=keeper,
     )
 

@@ -1,8 +1,6 @@
 """The proof of a release that Spark has written, made on the driver from the two tables.
 
-Which original row a released row was is not asked of Spark: equal rows are exchangeable, and any
-assignment under which the cells are true and the other columns agree is as good.  One is found as
-``incrowd verify`` finds one without a proof.  The prices come from the tasks.
+The prices come from the tasks, and which original row a released row was from ``assignment.py``.
 """
 
 from collections.abc import Mapping
@@ -28,11 +26,9 @@ from incrowd.proof.prove import (
 )
 from incrowd.proof.prove import write_statement as write_statement
 from incrowd.proof.writing import Evidence, write_proof
-from incrowd.published.assigned import rows_of_flow
-from incrowd.published.fitting import Cells, Flow, Nodes, common_keys
+from incrowd.spark.assignment import assigned
 from incrowd.spark.certificates import unpacked
 from incrowd.spark.result import SparkRelease
-from incrowd.tables.base import Source, encoded_alike
 from incrowd.tables.files import read
 
 Ints = NDArray[np.int64]
@@ -60,7 +56,7 @@ def prove(
     source = read(original, **reading)
     table = coded(source, release.policy)
     require_plain_costs(table.instance)
-    origin, classes = assigned(table, read(released, **reading))
+    origin, classes = assigned(table, read(released, **reading), release.ways)
     facts = write_proof(file, evidence_of(release, table, origin, classes), original, released)
     file.flush()
     form = Reading(reading["delimiter"], reading["encoding"], odd_header=True)
@@ -110,30 +106,3 @@ def certificate_of(release: SparkRelease, table: Coded) -> Certificate:
             f"{len(known.prices.price):,}: did the table change meanwhile?"
         )
     return known
-
-
-def assigned(table: Coded, released: Source) -> tuple[Ints, Ints]:
-    """Return an original row for each released row, and its class by first appearance.
-
-    int64, shape (rows,), both.
-    """
-    original, roles = table.source, table.roles
-    if released.rows != original.rows or released.columns != roles.published(original.columns):
-        raise VerificationError("what was written has other rows or columns than the original")
-    pairs = {n: encoded_alike(original, released, n) for n in (*roles.sensitive, *roles.keep)}
-    columns = {n: pairs[n][1] if n in pairs else released.encode(n) for n in released.columns}
-    cells = Cells.of(table, columns)
-    if cells.strange:
-        raise VerificationError(cells.strange)
-    before, after = common_keys(list(pairs.values()), original.rows, original.rows)
-    originals = Nodes(table.instance.trees, table.leaves.astype(np.int64))
-    flow = Flow(originals, before, cells.levels, cells.nodes, after)
-    if flow.unmatched:
-        raise VerificationError(
-            f"{flow.unmatched:,} original rows have no released row of their own; did the table "
-            "change meanwhile?"
-        )
-    origin = rows_of_flow(flow.amounts(), flow.left_of, flow.right_of)
-    shown = np.column_stack([columns[name].codes for name in roles.qi])
-    _, first, member = np.unique(shown, axis=0, return_index=True, return_inverse=True)
-    return origin, np.argsort(np.argsort(first))[member.ravel()]

@@ -45,6 +45,7 @@ class SparkRelease(Priced):
     seconds: float
     blocks: bool
     certificate: str | None = None  # the prices behind the bound, see incrowd.spark.certificates
+    ways: Any = None  # how distinct rows are released, see incrowd.spark.assignment; for a proof
     keeper: Any = None
     further_bounds: Mapping[str, Number] = field(default_factory=dict)
     suppressed_rows: int = 0  # leaving rows out is not served on Spark

@@ -139,23 +139,34 @@ def place(task: Task, splits: Splits, by: str, table: pa.Table) -> pa.Table:
 def decode(task: Task, table: pa.Table) -> pa.Table:
     """From ``RECORDS`` to values and released texts: c0 …, s0 …, r0 …, n."""
     codes = matrix(table, "k", len(task.trees))
-    levels = matrix(table, "l", len(task.trees))
     secret = matrix(table, "s", len(task.sensitive))
-    ranged = ranged_of(task.trees)
-    low, high = np.hsplit(matrix(table, "span", 2 * len(ranged)), 2)
     out: dict[str, pa.Array | pa.ChunkedArray] = {}
     for j, codec in enumerate(task.qi):
         out[f"c{j}"] = codec.decode(codes[:, j])
     for j, codec in enumerate(task.sensitive):
         out[f"s{j}"] = codec.decode(secret[:, j])
+    out |= texts_of(task, table)
+    out["n"] = table.column("n")
+    return pa.table(out)
+
+
+def texts_of(task: Task, table: pa.Table) -> dict[str, pa.Array]:
+    """Return the released texts of ``RECORDS``: r0 ….
+
+    Only ``k``, ``l`` and ``span`` are looked at.
+    """
+    codes = matrix(table, "k", len(task.trees))
+    levels = matrix(table, "l", len(task.trees))
+    ranged = ranged_of(task.trees)
+    low, high = np.hsplit(matrix(table, "span", 2 * len(ranged)), 2)
+    out: dict[str, pa.Array] = {}
     for j, tree in enumerate(task.trees):
         if isinstance(tree, RangeFamily):
             at = ranged.index(j)
             out[f"r{j}"] = shown(tree, low[:, at], high[:, at])
         else:
             out[f"r{j}"] = released(tree.labels, tree.node, codes[:, j], levels[:, j])
-    out["n"] = table.column("n")
-    return pa.table(out)
+    return out
 
 
 def released(

@@ -1,0 +1,146 @@
+"""Which original row each released row was: one assignment of many, in the ways that Spark used.
+
+Rows that agree in all published columns are exchangeable.  Spark tells in which ways the copies of
+each distinct row were released, a few for each; a flow in these ways alone, among rows that agree
+in the other columns, deals the rows out.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from incrowd.encoding.encoded import Coded
+from incrowd.errors import VerificationError
+from incrowd.problem.instance import places_in
+from incrowd.published.fitting import common_keys
+from incrowd.spark.task import Task
+from incrowd.spark.tasks import matrix, texts_of
+from incrowd.tables.base import Column, Source, encoded_alike
+
+Ints = NDArray[np.int64]
+
+
+class Ways(NamedTuple):
+    """How distinct rows are released.
+
+    rows: int32, shape (ways, columns): leaf codes, then those of the sensitive values.
+    texts: what each quasi-identifier shows, by column.
+    """
+
+    rows: NDArray[np.int32]
+    texts: list[pa.Array]
+
+
+def ways_of(task: Task, records: pa.Table) -> Ways:
+    """Return the ways of ``RECORDS``."""
+    codes = matrix(records, "k", len(task.trees))
+    secret = matrix(records, "s", len(task.sensitive))
+    return Ways(np.hstack([codes, secret]), [*texts_of(task, records).values()])
+
+
+def assigned(table: Coded, released: Source, ways: Ways) -> tuple[Ints, Ints]:
+    """Return an original row for each released row, and its class by first appearance.
+
+    int64, shape (rows,), both.
+
+    Raises
+    ------
+    VerificationError: the released rows are not the original ones, generalized in these ways.
+    """
+    original, roles, instance = table.source, table.roles, table.instance
+    if released.rows != original.rows or released.columns != roles.published(original.columns):
+        raise VerificationError("what was written has other rows or columns than the original")
+    pairs = [encoded_alike(original, released, n) for n in (*roles.sensitive, *roles.keep)]
+    before, after = common_keys(pairs, original.rows, original.rows)
+    columns = [released.encode(name) for name in roles.qi]
+    shown, first, label = np.unique(
+        np.column_stack([column.codes for column in columns]),
+        axis=0,
+        return_index=True,
+        return_inverse=True,
+    )
+    label = label.ravel()
+    known = np.hstack([instance.codes, instance.sensitive_codes])
+    tail = places_in(known, ways.rows)
+    words = zip(columns, ways.texts, strict=True)
+    head = places_in(shown, np.column_stack([places_of(*pair) for pair in words]))
+    there = (tail >= 0) & (head >= 0)
+    row = instance.copies[table.copy_of_row]
+    origin = dealt(before, row, after, label, (tail[there], head[there]))
+    return origin, np.argsort(np.argsort(first))[label]
+
+
+def places_of(column: Column, texts: pa.Array) -> Ints:
+    """int64, shape (texts,): the code of each text in a column; that of no text where it has none.
+
+    A code of no text is one more than all others, and found nowhere.
+    """
+    kinds: Any = texts.dictionary_encode("encode")
+    place = {text: code for code, text in enumerate(column.values)}
+    codes = [place.get(text, len(place)) for text in kinds.dictionary.to_pylist()]
+    return np.array(codes, np.int64)[np.asarray(kinds.indices)]
+
+
+def dealt(before: Ints, row: Ints, after: Ints, label: Ints, ways: tuple[Ints, Ints]) -> Ints:
+    """int64, shape (rows,): an original row for each released row.
+
+    Parameters
+    ----------
+    before, after: what the other columns of each original and each released row hold, as a number.
+    row, label: distinct row of each original row, and what each released row shows, likewise.
+    ways: distinct rows, and what they may show, pair by pair.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    rows, labels = (
+        1 + max(int(one.max(initial=0)) for one in both)
+        for both in zip((row, label), ways, strict=True)
+    )
+    left, left_of, lefts = kinds_of(before * rows + row)
+    right, right_of, rights = kinds_of(after * labels + label)
+    tail, head = np.divmod(np.unique(ways[0] * labels + ways[1]), labels)
+    begin = np.searchsorted(tail, np.arange(rows + 1))
+    degree = np.diff(begin)[left % rows]
+    tails = np.repeat(np.arange(len(left)), degree)
+    within = np.arange(len(tails)) - np.repeat(np.cumsum(degree) - degree, degree)
+    sought = left[tails] // rows * labels + head[begin[left[tails] % rows] + within]
+    heads = np.minimum(np.searchsorted(right, sought), len(right) - 1)
+    fits = right[heads] == sought
+    tails, heads = tails[fits], heads[fits]
+    n, m = len(left), len(right)
+    room = np.minimum(lefts[tails], rights[heads])
+    ends = np.concatenate([np.full(n, n + m), tails, n + np.arange(m)])
+    tops = np.concatenate([np.arange(n), n + heads, np.full(m, n + m + 1)])
+    most = np.concatenate([lefts, room, rights]).astype(np.int32)
+    graph = coo_array((most, (ends, tops)), shape=(n + m + 2, n + m + 2)).tocsr()
+    found = maximum_flow(graph, n + m, n + m + 1)
+    if int(found.flow_value) != len(row):
+        raise VerificationError(
+            f"{len(row) - int(found.flow_value):,} original rows have no released row of their "
+            "own; did the table change meanwhile?"
+        )
+    flow = found.flow.tocoo()
+    used = (flow.data > 0) & (flow.row < n) & (flow.col >= n) & (flow.col < n + m)
+    return joined(flow.row[used], flow.col[used] - n, flow.data[used], left_of, right_of)
+
+
+def kinds_of(keys: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the different numbers, rising, the place of each one among them, and how many."""
+    kinds, place, count = np.unique(keys, return_inverse=True, return_counts=True)
+    return kinds, place.ravel(), count
+
+
+def joined(tail: Ints, head: Ints, number: Ints, left_of: Ints, right_of: Ints) -> Ints:
+    """int64, shape (rows,): an original row for each released row.
+
+    ``number`` rows of kind ``tail`` become rows of kind ``head``, pair by pair; all of them do.
+    """
+    order = np.argsort(tail, kind="stable")
+    to = np.repeat(head[order], number[order])  # of the original rows, by rising kind
+    left = np.argsort(left_of, kind="stable")
+    found = np.empty(len(left_of), np.int64)
+    found[np.argsort(right_of, kind="stable")] = left[np.argsort(to, kind="stable")]
+    return found
