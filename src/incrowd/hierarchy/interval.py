@@ -152,9 +152,9 @@ class UnreadError(LackingError):
         where = first or f"the first of the form {form(self.absent[0])}"
         if len(words) == len(self.absent):
             kinds = sorted({"NaN" if "nan" in word.lower() else "inf" for word in words})
-            way = f"for which {missing_hint(self.absent)} is a way"
+            way = f"{missing_hint(self.absent)} takes them as missing"
             where = f"{first}, " if first else ""
-            where += f"but {' or '.join(kinds)}, {way}"
+            where += f"but {' or '.join(kinds)}: {way}"
         return (
             f"column {self.column!r}, {self.origin}: {count}{what}, {where}; "
             "write numbers like 35, -4 or 12.50, leave missing ones empty or name what stands for "
