@@ -9,6 +9,8 @@ release.data, release.cost, release.lower_bound
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from incrowd.text.version import PROGRAM_VERSION
+
 if TYPE_CHECKING:
     from incrowd._api import anonymize as anonymize
     from incrowd.attacks import attack as attack
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from incrowd.series.front import republish as republish
     from incrowd.tables.files import open_table as open_table
 
-__version__ = "0.1.0"
+__version__ = PROGRAM_VERSION
 
 _HOME = {
     "Event": "incrowd.run.events",

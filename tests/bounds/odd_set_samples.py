@@ -34,8 +34,8 @@ def raised(
 def worth_of(rows: tuple[int, ...], p: int, lists: Emission, lifted: Lifted) -> float:
     """What a class of copies is worth, by definition."""
     worth = sum(lifted.price[r] - lists.cost[p] for r in rows)
-    for members, modulus, toll in lifted.sets:
-        worth -= toll * (sum(r in set(members.tolist()) for r in rows) // modulus)
+    for members, modulus, penalty in lifted.sets:
+        worth -= penalty * (sum(r in set(members.tolist()) for r in rows) // modulus)
     return worth
 
 

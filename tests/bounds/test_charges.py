@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from incrowd.bounds.charges import charged_prices, law_of, safe_charges, stacks_of
+from incrowd.bounds.charges import charged_prices, copies_by_value_of, law_of, safe_charges
 from incrowd.bounds.dearest_class import most_worth
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
@@ -48,15 +48,15 @@ def test_the_dearest_class(t: str, k: int) -> None:
         assert law is not None
         rows = np.sort(rng.choice(instance.distinct, 15, replace=False)).astype(np.int32)
         u = rng.normal(1.0, 0.6, instance.distinct).round(2)
-        stacks = stacks_of(tree, law)
-        found = most_worth(rows, 0, len(rows), u, instance.counts, 1.0, law, stacks)
+        copies = copies_by_value_of(tree, law)
+        found = most_worth(rows, 0, len(rows), u, instance.counts, 1.0, law, copies)
         values = instance.sensitive_codes[rows, 0]
         wanted = dearest(problem, u[rows] - 1.0, values)
         assert found == pytest.approx(wanted, abs=1e-6)
         if found > 0:
             starts = law.start[:-1]
             told = sum(
-                stacks.excess[a : a + h].sum() for a, h in zip(starts, stacks.best, strict=False)
+                copies.excess[a : a + h].sum() for a, h in zip(starts, copies.best, strict=False)
             )
             assert told == pytest.approx(wanted, abs=1e-6)
         worths.append(found)

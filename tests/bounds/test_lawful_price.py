@@ -10,7 +10,7 @@ from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bou
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import dearest, pricing_of
-from incrowd.bounds.tops import LOOKS
+from incrowd.bounds.top_copies import LOOKS
 from incrowd.lattice.topk import top_k_buffers
 from incrowd.privacy.beta_likeness import EnhancedBetaLikeness
 from incrowd.privacy.delta_disclosure import DeltaDisclosure

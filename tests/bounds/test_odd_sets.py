@@ -12,7 +12,7 @@ from checker.proof_samples import broken_class
 from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.odd_sets.classes import all_classes, dearest, line_up
-from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, tolled
+from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, penalized
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes, OddSet, PricingProblem
 from incrowd.bounds.odd_sets.program import Program
@@ -111,8 +111,8 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
             mean[p] = max(w / len(c) for c, w in known.items())
         assert sorted(listed) == sorted(wanted)
         program = Program(lists, instance.counts, k, price, np.full(instance.distinct, 99.0))
-        program.members = [s._replace(toll=0.0) for s in sets]
-        program.toll = np.array([s.toll for s in sets])
+        program.members = [s._replace(penalty=0.0) for s in sets]
+        program.penalty = np.array([s.penalty for s in sets])
         program.index()
         program.evaluate()
         for p, (size, rows, most) in enumerate(zip(*program.found, strict=True)):
@@ -120,7 +120,7 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
             if size:
                 worth = worth_of(tuple(rows[:size].tolist()), p, lists, lifted)
                 assert np.isclose(worth / size, mean[p]) and np.isclose(most, mean[p])
-        count = tolled(program.pricing(price), program.found, found)
+        count = penalized(program.pricing(price), program.found, found)
         for p, s, r in zip(found[0][:count], found[1][:count], found[2][:count], strict=True):
             worth = worth_of(tuple(r[:s].tolist()), int(p), lists, lifted)
             assert worth >= program.found.mean[p] * program.found.size[p] / 2 - 1e-9
@@ -133,11 +133,11 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
                 assert worth_of(c, p, lists, sure) < 1e-8
         touched = lowered < program.price
         assert (lowered <= program.price).all() and touched.any() == (mean > 1e-12).any()
-    assert paying  # classes that pay tolls were listed
+    assert paying  # classes that pay penalties were listed
 
 
 def test_highest_mean_where_costs_lie_far_apart() -> None:
-    """Tests prices of 10⁹ and tolls of 1, where looking for more than rounding never ended."""
+    """Tests prices of 10⁹ and penalties of 1, where looking for more than rounding never ended."""
     rng, seen = np.random.default_rng(5), 0
     for _ in range(120):
         k = int(rng.integers(3, 5))
@@ -145,8 +145,8 @@ def test_highest_mean_where_costs_lie_far_apart() -> None:
         lists = Emission(np.array([10**9]), np.array([0, n]), np.arange(n, dtype=np.int32))
         price = 1e9 + rng.random(n) * 10.0 ** rng.integers(0, 9)
         sets = [
-            OddSet(np.sort(rng.choice(n, size, False)), int(rng.integers(2, k + 1)), toll)
-            for size, toll in zip(
+            OddSet(np.sort(rng.choice(n, size, False)), int(rng.integers(2, k + 1)), penalty)
+            for size, penalty in zip(
                 rng.integers(3, n, 3), rng.random(3) * 10.0 ** rng.integers(0, 9, 3), strict=True
             )
         ]

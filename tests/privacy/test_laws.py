@@ -11,7 +11,6 @@ from incrowd.errors import OutOfScopeError
 from incrowd.privacy.alpha_k import AlphaK
 from incrowd.privacy.base import Group
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
-from incrowd.privacy.carriage import carriage, scratch
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.disjoint_diversity import DisjointDiversity
 from incrowd.privacy.distance import Hierarchical, Ordered
@@ -25,6 +24,7 @@ from incrowd.privacy.model import Model
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.transport import transport
+from incrowd.privacy.transport_kernel import scratch, transport_above
 from incrowd.privacy.violation import violation, violation_after
 
 SIZES = (4, 3)
@@ -128,7 +128,7 @@ def test_cheapest_transport(points: list[tuple[int, int]], data: st.DataObject) 
         for counts, of in ((part, table), (part, other), (table, other), (part, table)):
             excess = (counts * of.sum() - counts.sum() * of).tolist()
             cheapest = transport(excess, distance)
-            found = carriage(
+            found = transport_above(
                 counts, int(counts.sum()), int(of.sum()), of, int(distance.max()),
                 distance.ravel(), near, budget, pad,
             )  # fmt: skip

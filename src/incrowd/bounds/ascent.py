@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.pricing import Pricing, answer, dearest
 from incrowd.bounds.strides import Strides
-from incrowd.bounds.tops import LOOKS, Pad
+from incrowd.bounds.top_copies import LOOKS, Pad
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.emission import Emission
 from incrowd.lattice.topk import most_above, top_k, top_k_buffers

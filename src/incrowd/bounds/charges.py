@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import LEAST_STEPS, adam_step
+from incrowd.bounds.copies_by_value import CopiesByValue, Law, new_copies_by_value
 from incrowd.bounds.dearest_class import most_worth
 from incrowd.bounds.lawful_price import emit_box, highest_term, rounded_down
 from incrowd.bounds.lawful_tree import LawfulTree
@@ -28,7 +29,6 @@ from incrowd.bounds.prefix_tree import EMIT, OVERFLOW
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION
 from incrowd.bounds.rounds import fade
-from incrowd.bounds.stacks import Law, Stacks, new_stacks
 from incrowd.kernels.jit import lean_kernel
 from incrowd.lattice.emission import Emission, new_sink
 
@@ -132,7 +132,7 @@ class ChargedBound:
     ) -> NDArray[np.float64]:
         """Improve prices ``start`` (float64, distinct); ``safe_charges`` says what they prove."""
         counts = tree.instance.counts
-        stacks = stacks_of(tree, law)
+        copies = copies_by_value_of(tree, law)
         sink = new_sink(MOST_PATTERNS, MOST_PAIRS)
         u = start.astype(np.float64)
         first, second, gradient = np.zeros_like(u), np.zeros_like(u), np.zeros_like(u)
@@ -151,7 +151,7 @@ class ChargedBound:
                 if stop():
                     return best_u
                 bound = charge_all(
-                    u, sink.offset, sink.rows, sink.cost, patterns, counts, law, stacks,
+                    u, sink.offset, sink.rows, sink.cost, patterns, counts, law, copies,
                     gradient, idle, i,
                 )  # fmt: skip
                 if bound > best:
@@ -181,9 +181,9 @@ def work_of(sink: Emission, patterns: int) -> float:
     return 1.0 + 200.0 * patterns + 0.5 * float(sink.offset[patterns])
 
 
-def stacks_of(tree: LawfulTree, law: Law) -> Stacks:
+def copies_by_value_of(tree: LawfulTree, law: Law) -> CopiesByValue:
     """Allocate scratch for the classes of a tree's patterns."""
-    return new_stacks(tree.instance.rows, tree.instance.distinct, len(law.quota))
+    return new_copies_by_value(tree.instance.rows, tree.instance.distinct, len(law.quota))
 
 
 def safe_charges(
@@ -204,7 +204,7 @@ def safe_charges(
     idle, gradient = np.zeros((int(state[0]), 2), np.int64), np.zeros(len(u))
     bound = charge_all(
         price, sink.offset, sink.rows, sink.cost, len(idle), instance.counts, law,
-        stacks_of(tree, law), gradient, idle, 0,
+        copies_by_value_of(tree, law), gradient, idle, 0,
     )  # fmt: skip
     charge = float(price @ instance.counts) - bound + extra * (len(idle) + 1)
     unit = int(max(1 / quantum, 1))

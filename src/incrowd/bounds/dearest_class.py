@@ -18,7 +18,7 @@ Theorems and proofs: docs/explanation/sensitive-bounds.md, "Once per pattern".
 
 from typing import Any
 
-from incrowd.bounds.stacks import NOTHING, keep, line, pile
+from incrowd.bounds.copies_by_value import NOTHING, keep, line, sort_by_value
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 
 PROBES = 24  # sizes tried on the way to the one where classes are worth most, at most
@@ -291,7 +291,7 @@ def most_worth(
 
     Where it is positive, ``best`` is the histogram of a class near it (which need not be lawful).
     """
-    held = pile(rows, begin, end, u, counts, cost, law, s)
+    held = sort_by_value(rows, begin, end, u, counts, cost, law, s)
     if held < law.least:
         return 0.0
     size, slope = peak(held, law, s)

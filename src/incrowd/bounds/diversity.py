@@ -21,7 +21,7 @@ then everything above the mean, which rises until nothing is left above it.
 from math import floor
 from typing import Any
 
-from incrowd.bounds.tops import LOOKS, fill_tops
+from incrowd.bounds.top_copies import LOOKS, fill_top_copies
 from incrowd.kernels.jit import inner_kernel
 
 IMPOSSIBLE = -1e300
@@ -136,7 +136,7 @@ def capped(
     ``enough`` is answer enough.
     """
     step = 1 + 2 * (start.size - 1)
-    fill_tops(rows, begin, end, u, counts, value, start, pad)
+    fill_top_copies(rows, begin, end, u, counts, value, start, pad)
     sizes = int(data[0])
     first = 0
     if data[1] > 0:
@@ -174,7 +174,7 @@ def distinct(
     """Return (dearest mean with l values and k rows, number of weights); ``data`` = l, k."""
     l = int(data[0])  # noqa: E741
     k = int(data[1])
-    fill_tops(rows, begin, end, u, counts, value, start, pad)
+    fill_top_copies(rows, begin, end, u, counts, value, start, pad)
     held = pad.state[0]
     if held < l:
         return IMPOSSIBLE, 0

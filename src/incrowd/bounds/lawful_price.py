@@ -24,7 +24,7 @@ from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prefix_tree import EMIT, MEASURE, OVERFLOW, SUPPORT, UNLIMITED
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.rounds import Report, Rounds, Stop, no_report, no_stop
-from incrowd.bounds.tops import LOOKS
+from incrowd.bounds.top_copies import LOOKS
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
 

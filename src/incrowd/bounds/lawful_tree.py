@@ -7,7 +7,7 @@ from incrowd.bounds.ascent import Ascent
 from incrowd.bounds.prefix_tree import NO_CUT, NO_SINK, UNLIMITED, PrefixTree, Task
 from incrowd.bounds.pricing import Pricing, shares_of
 from incrowd.bounds.strides import Strides
-from incrowd.bounds.tops import Pad
+from incrowd.bounds.top_copies import Pad
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 from incrowd.run.stop import Stop

@@ -13,7 +13,7 @@ Mⱼ the dearest price of value j.
 from typing import Any
 
 from incrowd.bounds.diversity import IMPOSSIBLE, keep_dearest
-from incrowd.bounds.tops import fill_tops
+from incrowd.bounds.top_copies import fill_top_copies
 from incrowd.kernels.jit import inner_kernel
 
 
@@ -94,7 +94,7 @@ def potential(
     t = data[1]
     quota = data[2 : 2 + values]
     distance = data[2 + values :]
-    fill_tops(rows, begin, end, u, counts, value, start, pad)
+    fill_top_copies(rows, begin, end, u, counts, value, start, pad)
     if pad.state[0] == 0:
         return IMPOSSIBLE, 0
     for x in range(pad.state[0]):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.diversity import IMPOSSIBLE
 from incrowd.bounds.pricing import Pricing, dearest
-from incrowd.bounds.tops import Pad
+from incrowd.bounds.top_copies import Pad
 from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.cursor import (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from incrowd.bounds.closeness import variation
 from incrowd.bounds.diversity import capped, distinct
 from incrowd.bounds.potential import potential
-from incrowd.bounds.tops import Pad, new_pad
+from incrowd.bounds.top_copies import Pad, new_pad
 from incrowd.kernels.jit import lean_kernel
 from incrowd.privacy.pricing import CAPPED, DISTINCT, VARIATION, Part
 from incrowd.problem.problem import Problem

@@ -13,9 +13,9 @@ from typing import Any
 
 import click
 
-from incrowd import __version__
 from incrowd.cli.output import give_up_on, say
 from incrowd.errors import IncrowdError, did_you_mean
+from incrowd.text.version import PROGRAM_VERSION
 
 COMMANDS = {
     "anonymize": "Write a release in which everyone hides among at least k.",
@@ -187,7 +187,7 @@ def one_line(text: str) -> str:
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, message="incrowd %(version)s")
+@click.version_option(PROGRAM_VERSION, message="incrowd %(version)s")
 def cli() -> None:
     """Publish a table so that every person in it hides in a crowd of at least k.
 

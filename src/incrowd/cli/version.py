@@ -2,10 +2,10 @@
 
 import click
 
-from incrowd import __version__
+from incrowd.text.version import PROGRAM_VERSION
 
 
 @click.command("version")
 def version() -> None:
     """Say the version."""
-    click.echo(f"incrowd {__version__}")
+    click.echo(f"incrowd {PROGRAM_VERSION}")

@@ -155,7 +155,7 @@ class ExtendedRelease(Release):
             at = [str(self.edit.columns.index(name)) for name in self.roles.qi]
             classes = recheck.classes_of(qi, at)
             recheck.require_size(classes, self.k)
-            if plain := self._claims.models:
+            if plain := self.claims.models:
                 require_lawful(classes, self._looked_at(), plain)
             require(total == self.cost_units, f"the new rows cost {total}, not as claimed")
         except RejectedError as error:
@@ -167,7 +167,7 @@ class ExtendedRelease(Release):
         if not self.roles.person:
             return found
         whose = texts(self.source, self.roles.person)
-        new = named(whose.get_columns(), self._claims.models)
+        new = named(whose.get_columns(), self.claims.models)
         old = strangers(self.existing.rows).values
         return found.hstack([pl.Series(c.name, [*old, *c.to_list()], pl.String) for c in new])
 

@@ -12,6 +12,7 @@ from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.cap import Cap, caps_of
 from incrowd.policy.deletion import delete_rows_of, require_served
 from incrowd.policy.file import read_keys
+from incrowd.policy.given import require_kinds, require_owners, take_models
 from incrowd.policy.kinds import (
     keys_by_column,
     lists_of,
@@ -384,13 +385,13 @@ class Policy:
             from incrowd.policy.derive import rules_of
 
             object.__setattr__(self, "derive", rules_of(self.derive))
-        self._require_kinds()
+        require_kinds(self)
         if self.protect and isinstance(self.k, Unsaid):
             object.__setattr__(self, "k", 1)
         if not isinstance(self.k, Unsaid):
             take_whole(self, "k")
-        self._require_owners()
-        self._take_models()
+        require_owners(self)
+        take_models(self)
         if self.seed is not None:
             take_whole(self, "seed", 0)
         take_whole(self, "suppress_rows", 0)
@@ -403,56 +404,6 @@ class Policy:
             raise InputError(f"order is {self.order!r}{did_you_mean(str(self.order), ORDERS)}")
         if not isinstance(self.star, str) or not self.star:
             raise InputError("star, the mark of a suppressed cell, must be a text of some length")
-
-    def _require_kinds(self) -> None:
-        """Values of a wrong kind would only fail where nobody knows which argument they were."""
-        for name in ("hierarchies", "weights"):
-            given = getattr(self, name)
-            if given is None:
-                object.__setattr__(self, name, given := {})
-            if not isinstance(given, Mapping):
-                raise InputError(f"{name} maps columns to values; {type(given).__name__} does not")
-        for column, spec in self.hierarchies.items():
-            if not isinstance(spec, str | Path) and not hasattr(spec, "build"):
-                wrong = type(spec).__name__
-                raise InputError(
-                    f"hierarchy of {column!r}: {wrong} is not a text, a path or a source"
-                )
-        if not isinstance(self.method, str) and not hasattr(self.method, "refuse"):
-            wrong = type(self.method).__name__
-            raise InputError(f"method: {wrong} is neither 'auto', a method's id nor a solver")
-
-    def _require_owners(self) -> None:
-        """What belongs to ``l`` or ``t`` would be asked of nobody without it."""
-        if self.l is None and (self.c is not None or self.l_kind != "distinct"):
-            name = "l_kind" if self.c is None else "c"
-            raise InputError(
-                f"{name} belongs to l, which is not given: add --l L (l= in Python), or name the "
-                "model with its own parameters, such as --model l=3,kind=entropy"
-            )
-        if self.t is None and self.distance != "equal":
-            raise InputError(
-                "distance belongs to t, which is not given: add --t X (t= in Python), or name the "
-                "model with its own parameters, such as --model t=0.2,distance=ordered"
-            )
-
-    def _take_models(self) -> None:
-        """Read models given as text or mappings; those that ask for rows only raise k."""
-        if not self.models:
-            return
-        from incrowd.policy.model_spec import ModelSpec, model_spec
-
-        given = self.models
-        if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
-            given = (given,)
-        k, kept = self.k, []
-        for model in map(model_spec, given):
-            if isinstance(model, ModelSpec) and not model.asks_of_sensitive:
-                k = max(k, model.k or 1)
-            else:
-                kept.append(model)
-        object.__setattr__(self, "k", k)
-        object.__setattr__(self, "models", tuple(kept))
 
     @property
     def links_rows(self) -> bool:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from incrowd.privacy.base import Group
 from incrowd.privacy.called import called
-from incrowd.privacy.carriage import scratch
 from incrowd.privacy.law import CALLED, CARRIED, ONCE, ROWS, Laws
 from incrowd.privacy.model import Model, all_of
+from incrowd.privacy.transport_kernel import scratch
 
 
 def laws_of(model: Model, table: Group) -> Laws:

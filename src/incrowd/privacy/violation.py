@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.privacy.asked import unlawful
-from incrowd.privacy.carriage import carriage
 from incrowd.privacy.law import (
     CALLED,
     CARRIED,
@@ -24,6 +23,7 @@ from incrowd.privacy.law import (
     SHARES,
     Laws,
 )
+from incrowd.privacy.transport_kernel import transport_above
 
 ROW = 1024
 
@@ -192,7 +192,7 @@ def carried_broken(
     """td·(cheapest transport of (h·N − n·C)⁺, distances in 1/U) − tn·n·N·U."""
     table_rows, unit, values = data[2], data[3], len(part)
     most = data[0] * rows * table_rows * unit
-    moved = carriage(
+    moved = transport_above(
         part, rows, table_rows, data[4:], unit, data[4 + values :],
         data[4 + values * (values + 1) :], most // data[1], pad,
     )  # fmt: skip

@@ -18,7 +18,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-import incrowd
 from incrowd.bounds.deletion import bound_of
 from incrowd.bounds.prices import Prices
 from incrowd.hierarchy.family import Family
@@ -28,6 +27,7 @@ from incrowd.policy.roles import Roles
 from incrowd.problem.solution import Solution
 from incrowd.published.ladders import ladder_of, stated
 from incrowd.tables.atomic import privately
+from incrowd.text.version import PROGRAM_VERSION
 
 if TYPE_CHECKING:
     from incrowd.deletion.of_table import Deleted
@@ -122,7 +122,7 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
     return {
         "format": "incrowd-proof",
         "version": VERSION,
-        "incrowd": incrowd.__version__,
+        "incrowd": PROGRAM_VERSION,
         "original": {"sha256": sha256_of(original)},
         "release": {"sha256": sha256_of(release)},
         # Secret and fresh: it keeps the statement's hashes from telling guesses right.

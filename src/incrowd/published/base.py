@@ -9,34 +9,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.checker.combinations import Crowd, require_crowds
-from incrowd.checker.people import named
-from incrowd.checker.recheck import classes_of, recheck
-from incrowd.checker.rejection import RejectedError
-from incrowd.constraints.of_release import require_constraints_of
-from incrowd.constraints.plan import is_constrained
+from incrowd.checker.recheck import classes_of
 from incrowd.encoding.encoded import Coded
 from incrowd.encoding.pseudonyms import write_table
 from incrowd.errors import VerificationError
 from incrowd.hierarchy.family import Family
 from incrowd.policy.base import Policy
 from incrowd.policy.roles import Roles
-from incrowd.privacy.base import Group
 from incrowd.privacy.claims import Claims, claims_of
-from incrowd.privacy.classes import Classes, values_by_class
+from incrowd.privacy.classes import values_by_class
 from incrowd.privacy.model import Model
 from incrowd.published import cautions
-from incrowd.published.averages import averages_checked, not_verified
-from incrowd.published.ladders import ladders_of, ranges_of
+from incrowd.published.rechecked import rechecked
 from incrowd.published.window import Windows
 from incrowd.tables import files
-from incrowd.tables.base import Edit, Source, Table, agree, labelled, texts
+from incrowd.tables.base import Edit, Source, Table, agree, labelled
 from incrowd.tables.fewer import FewerRows
 from incrowd.text.units import Number, Priced, in_units, shown
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from incrowd.averages.of_table import Averaged
     from incrowd.combinations.solving import Protected
     from incrowd.deletion.of_table import Deleted
@@ -120,14 +111,14 @@ class Published(Priced):
         return self.coded.instance.worst_cost + self.suppressed_units
 
     @cached_property
-    def _searched(self) -> Table:
+    def searched(self) -> Table:
         """The release as the search meant it."""
         return self.source.edited(self.edit)
 
     @cached_property
     def table(self) -> Table:
         """The released table."""
-        return self._searched if self.written is None else self.source.edited(self.written)
+        return self.searched if self.written is None else self.source.edited(self.written)
 
     @cached_property
     def data(self) -> Any:
@@ -155,7 +146,7 @@ class Published(Priced):
         return (*whole, *(one.name for one in self.policy.protect))
 
     @cached_property
-    def _claims(self) -> Claims:
+    def claims(self) -> Claims:
         """What the independent checker is told of the models."""
         if self.model.size_decides:
             return Claims([], ())  # counted where the classes are
@@ -168,7 +159,7 @@ class Published(Priced):
 
         Each class was held against them by their own definition, and by nothing else.
         """
-        return tuple(part.called(self.roles.attributes) for part in self._claims.unchecked)
+        return tuple(part.called(self.roles.attributes) for part in self.claims.unchecked)
 
     @property
     def rows(self) -> int:
@@ -217,9 +208,7 @@ class Published(Priced):
         ------
         VerificationError: the release is not what it claims to be.
         """
-        released = labelled(self._searched, self.roles.qi)
-        self._require_constraints(self._searched)
-        return self._checked(released)
+        return rechecked(self, self.searched)
 
     @property
     def class_sizes(self) -> NDArray[np.int64]:
@@ -240,7 +229,7 @@ class Published(Priced):
     def smallest_groups(self) -> tuple[int, ...]:
         """For each combination of ``protect`` the fewest rows that show the same in its columns."""
         asked = [tuple(one.columns) for one in self.policy.protect]
-        released = labelled(self._searched, self.roles.qi)
+        released = labelled(self.searched, self.roles.qi)
         groups = (classes_of(released, columns) for columns in asked)
         return tuple(int(np.bincount(group).min()) if len(group) else 0 for group in groups)
 
@@ -348,9 +337,8 @@ class Published(Priced):
         VerificationError: says what is wrong, with the row and the column.
         """
         released = files.open_table(self.data)
-        found = released if self.written is None else self._searched
-        self._require_constraints(found)
-        self._checked(labelled(found, self.roles.qi))
+        found = released if self.written is None else self.searched
+        rechecked(self, found)
         # made afresh, for what was handed out may share its memory with ``table``
         promised = self.source.edited(self.written or self.edit)
         for name in (*self.roles.sensitive, *self.roles.keep, *self.roles.pseudonym):
@@ -403,71 +391,6 @@ class Published(Priced):
         for name in self.edit.columns:
             if not agree(self.table, written, name):
                 raise VerificationError(f"column {name!r} of the written file is not the release's")
-
-    def _checked(self, released: "pl.DataFrame") -> NDArray[np.int64]:
-        """Hand original and release to the independent checker (its one call site)."""
-
-        if self.averaged is not None:
-            return averages_checked(self, self.averaged, released)
-        # numbers for names: a column called "*" or "^a$" has a meaning of its own in polars
-        names = {name: str(j) for j, name in enumerate(self.roles.qi)}
-        original = labelled(self.source, self.roles.qi)
-        original.columns = released.columns = list(names.values())
-        ladders = {names[name]: ladder for name, ladder in ladders_of(self.trees).items()}
-        ranges = {names[name]: known for name, known in ranges_of(self.trees).items()}
-        try:
-            classes = recheck(
-                original,
-                released,
-                ladders,
-                self.k,
-                self.cost_units - self.suppressed_units,
-                origin=self.edit.order,
-                sensitive=self._sensitive(),
-                models=self._claims.models,
-                ranges=ranges,
-            )
-            asked = [Crowd(tuple(names[c] for c in x.columns), x.k) for x in self.policy.protect]
-            require_crowds(released, asked)
-        except RejectedError as error:
-            raise not_verified(error, self.roles.qi) from None
-        self._require_unchecked(classes)
-        return classes
-
-    def _require_unchecked(self, classes: NDArray[np.int64]) -> None:
-        """Hold the released classes against the models that the checker does not know."""
-        if not self._claims.unchecked or not len(classes):
-            return
-        columns = self.coded.attributes.values()
-        values = np.column_stack([np.zeros((len(classes), 0)), *(c.codes for c in columns)])
-        moved = values if self.edit.order is None else values[self.edit.order]
-        table = Group(moved.astype(np.int32), tuple(len(c.values) for c in columns))
-        for part in self._claims.unchecked:
-            broken = int((~part.lawful_classes(Classes(classes, table))).sum())
-            if broken:
-                name = part.called(self.roles.attributes)
-                raise VerificationError(
-                    f"the re-check of the release: {broken} classes break {name}"
-                )
-
-    def _require_constraints(self, released: Table) -> None:
-        """Raise VerificationError unless fixed, linked and capped columns are as asked."""
-
-        if is_constrained(self.policy):
-            found = texts(released, self.roles.qi)
-            require_constraints_of(self.source, found, self.edit.order, self.roles, self.policy)
-
-    def _sensitive(self) -> "pl.DataFrame | None":
-        """The sensitive columns as they are released, for models that look at them."""
-        if len(self.model.parts) == 1:
-            return None
-        found = texts(self._searched, self.roles.sensitive)
-        if not self.roles.person:
-            return found
-        whose = texts(self.source, self.roles.person)
-        whose = whose.with_columns(named(whose.get_columns(), self._claims.models))
-        moved = whose if self.edit.order is None else whose[self.edit.order]
-        return moved if not found.width else found.hstack(moved)
 
     def __repr__(self) -> str:
         return (

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from incrowd.hierarchy.labels import spans_of
 from incrowd.hierarchy.range_family import RangeFamily
@@ -20,7 +21,7 @@ from incrowd.tables.base import replaced
 
 Floats = NDArray[np.float64]
 BINS = 10
-STEPS = 200  # of a search that keeps two thirds each time
+FINE = 1e-9  # share of an interval to which a least point is found
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,13 +108,11 @@ def variance_bounds(low: Floats, high: Floats) -> tuple[float, float]:
 
 def least(function: Callable[[float], float], start: float, end: float) -> float:
     """Return the least value of a convex function between two points."""
-    for _ in range(STEPS):
-        third = (end - start) / 3
-        if function(start + third) <= function(end - third):
-            end -= third
-        else:
-            start += third
-    return function((start + end) / 2)
+    if start == end:
+        return function(start)
+    within = {"xatol": (end - start) * FINE}
+    found = minimize_scalar(function, bounds=(start, end), method="bounded", options=within)
+    return min(float(found.fun), function(start), function(end))
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from incrowd.errors import VerificationError
 from incrowd.hierarchy.family import Family
 from incrowd.linear.highs import append_columns, model_of
 
@@ -230,7 +231,12 @@ def with_fakes(
 def proven(
     known: Sequence[Sets], u: Floats, n: Floats, c: float, fresh: Ints, counterfeits: int
 ) -> int:
-    """Return what prices prove, in whole numbers: all sets are asked, and too dear ones lowered."""
+    """Return what prices prove, in whole numbers: all sets are asked, and too dear ones lowered.
+
+    Raises
+    ------
+    VerificationError: prices that were lowered break a set still; no input can do that.
+    """
     price = np.floor(u * QUANTUM).astype(np.int64)
     place, fake = np.ceil(n * QUANTUM).astype(np.int64), int(np.ceil(c * QUANTUM))
     fall = np.zeros(len(price), np.int64)
@@ -241,6 +247,7 @@ def proven(
             np.maximum.at(fall, one.rows[held, j], over[held])
     price -= fall
     for one in known:
-        assert (one.excess(price, place, fake, QUANTUM) <= 0).all()
+        if (one.excess(price, place, fake, QUANTUM) > 0).any():
+            raise VerificationError("the bound of this release does not stand up to its own test")
     total = int(price.sum()) - int(place @ fresh) - fake * counterfeits
     return max(0, -(-total // QUANTUM))

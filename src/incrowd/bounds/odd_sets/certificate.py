@@ -75,16 +75,16 @@ def settled(
     k: int,
     word: NDArray[np.int64] = NEVER,
 ) -> Prices | None:
-    """Round lifted prices and tolls down to integers and repair what classes of ``lists`` break.
+    """Round lifted prices and penalties down to integers; repair what classes of ``lists`` break.
 
     Returns prices per distinct row and sets of copies, for every class of these patterns; None when
     time ends first (``word``: see ``incrowd.kernels.halt``).
     """
     quantum, price = rounded_down(lifted.price, instance.counts)
-    weights = [int(s.toll / s.modulus * quantum) for s in lifted.sets]
+    weights = [int(s.penalty / s.modulus * quantum) for s in lifted.sets]
     kept = [(s, w) for s, w in zip(lifted.sets, weights, strict=True) if w > 0]
-    whole_tolls = [s._replace(toll=s.modulus * w) for s, w in kept]  # integers
-    problem = lists, instance.counts, k, price, whole_tolls, quantum, TRIES
+    whole_penalties = [s._replace(penalty=s.modulus * w) for s, w in kept]  # integers
+    problem = lists, instance.counts, k, price, whole_penalties, quantum, TRIES
     if repair(PricingProblem.of(*problem, word)) < 0:
         return None
     for s, w in kept:

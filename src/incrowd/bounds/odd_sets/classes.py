@@ -1,11 +1,12 @@
 """Classes under prices and odd-set terms: the dearest of a pattern, or all of small reduced cost.
 
-With lifted prices û and a toll σ_S = 2·w_S for every two rows of an odd set S in one class, a class
-C of pattern p is worth Σ_{r∈C} (û_r − cost(p)) − Σ_S σ_S·⌊|C∩S|/2⌋.  Prices are a certificate when
-no class of k to 2k−1 rows is worth more than nothing (larger ones split without paying more).
+With lifted prices û and a penalty σ_S = 2·w_S for every two rows of an odd set S in one class, a
+class C of pattern p is worth Σ_{r∈C} (û_r − cost(p)) − Σ_S σ_S·⌊|C∩S|/2⌋.  Prices are a
+certificate when no class of k to 2k−1 rows is worth more than nothing (larger ones split without
+paying more).
 
 The search goes through the copies in order of falling prices and bounds what the rest of a class
-can add by the next copies without tolls.  It works on floats within a linear program and, for
+can add by the next copies without penalties.  It works on floats within a linear program and, for
 certificates, on integers: nothing is rounded.
 """
 
@@ -55,37 +56,37 @@ def most_to_come(i: int, n: int, size: int, k: int, pad: Any) -> Any:
 
 
 @inner_kernel
-def enter(i: int, size: int, tolls: Any, pad: Any) -> None:
+def enter(i: int, size: int, penalties: Any, pad: Any) -> None:
     """Add the copy at position i to the class at hand."""
     r = pad.item[i]
     gain = pad.worth[i]
-    for z in range(tolls.first[r], tolls.first[r + 1]):
-        s = tolls.sets[z]
-        tolls.held[s] += 1
-        if tolls.held[s] % tolls.modulus[s] == 0:
-            gain -= tolls.toll[s]
+    for z in range(penalties.first[r], penalties.first[r + 1]):
+        s = penalties.sets[z]
+        penalties.held[s] += 1
+        if penalties.held[s] % penalties.modulus[s] == 0:
+            gain -= penalties.penalty[s]
     pad.place[size] = i
     pad.row[size] = r
     pad.value[size + 1] = pad.value[size] + gain
 
 
 @inner_kernel
-def leave(size: int, tolls: Any, pad: Any) -> int:
+def leave(size: int, penalties: Any, pad: Any) -> int:
     """Take the last copy out of a class of ``size``; return its position."""
     r = pad.row[size - 1]
-    for z in range(tolls.first[r], tolls.first[r + 1]):
-        tolls.held[tolls.sets[z]] -= 1
+    for z in range(penalties.first[r], penalties.first[r + 1]):
+        penalties.held[penalties.sets[z]] -= 1
     return pad.place[size - 1]
 
 
 @inner_kernel
-def beyond(i: int, n: int, tolls: Any, pad: Any) -> int:
+def beyond(i: int, n: int, penalties: Any, pad: Any) -> int:
     """Return the next position that may be in a dearest class without the copy at position i.
 
     A copy that no set holds, or an equal one, could take the place of a later one at no loss.
     """
     r = pad.item[i]
-    if tolls.first[r] == tolls.first[r + 1]:
+    if penalties.first[r] == penalties.first[r + 1]:
         return n
     i += 1
     while i < n and pad.item[i] == r:
@@ -100,7 +101,7 @@ def dearest(n: int, floor: Any, pr: Any) -> Any:
     Only classes worth more than ``floor`` count; their rows are left in ``pad.best``.  After
     ``tries`` steps, or when time ends, the number of rows is −1 and nothing is known.
     """
-    k, tries, tolls, pad = pr.k, pr.tries, pr.tolls, pr.pad
+    k, tries, penalties, pad = pr.k, pr.tries, pr.penalties, pr.pad
     best = floor
     found = 0
     size = 0
@@ -109,7 +110,7 @@ def dearest(n: int, floor: Any, pr: Any) -> Any:
     while True:
         if size < 2 * k - 1 and pad.value[size] + most_to_come(i, n, size, k, pad) > best:
             tries -= 1
-            enter(i, size, tolls, pad)
+            enter(i, size, penalties, pad)
             size += 1
             if size >= k and pad.value[size] > best:
                 best = pad.value[size]
@@ -120,11 +121,11 @@ def dearest(n: int, floor: Any, pr: Any) -> Any:
         elif size == 0:
             return best, found
         else:
-            i = beyond(leave(size, tolls, pad), n, tolls, pad)
+            i = beyond(leave(size, penalties, pad), n, penalties, pad)
             size -= 1
         if tries < 0 or halted(pr.halt):
             while size > 0:
-                leave(size, tolls, pad)
+                leave(size, penalties, pad)
                 size -= 1
             return best, -1
 
@@ -163,7 +164,7 @@ def classes_of(p: int, pr: Any, slack: float, found: Any, first: int, last: int)
     whether it is whole: it ends at ``last``, after ``tries`` steps or when time does.  Equal copies
     are taken in order, so that no class stands twice.
     """
-    k, tries, tolls, pad = pr.k, pr.tries, pr.tolls, pr.pad
+    k, tries, penalties, pad = pr.k, pr.tries, pr.penalties, pr.pad
     pattern, size, rows = found
     n = line_up(p, pr)
     count = first
@@ -181,13 +182,13 @@ def classes_of(p: int, pr: Any, slack: float, found: Any, first: int, last: int)
             if skip:
                 i += 1
                 continue
-            enter(i, held, tolls, pad)
+            enter(i, held, penalties, pad)
             held += 1
             tries -= 1
             one_more = held >= k and pad.value[held] >= -slack
             if tries < 0 or (one_more and count == last) or halted(pr.halt):
                 while held > 0:
-                    leave(held, tolls, pad)
+                    leave(held, penalties, pad)
                     held -= 1
                 return count, False
             if one_more:
@@ -200,7 +201,7 @@ def classes_of(p: int, pr: Any, slack: float, found: Any, first: int, last: int)
         elif held == 0:
             return count, True
         else:
-            i = leave(held, tolls, pad) + 1
+            i = leave(held, penalties, pad) + 1
             held -= 1
 
 

@@ -1,6 +1,6 @@
-"""The bound that prices and tolls prove, and the classes that stand in their way.
+"""The bound that prices and penalties prove, and the classes that stand in their way.
 
-Prices û and tolls σ prove Σ counts_r·û_r − Σ_S σ_S·⌊|S|/q_S⌋ once no class is worth more than
+Prices û and penalties σ prove Σ counts_r·û_r − Σ_S σ_S·⌊|S|/q_S⌋ once no class is worth more than
 nothing (``classes``).  Where some are, prices are lowered: the rows of the class of highest mean
 worth of a pattern, until none is left.  The prices of its other rows stay, which proves far more
 than lowering all of them alike.
@@ -16,7 +16,7 @@ from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.topk import may_exceed, top_k
 
-MOST_LISTED = 10  # classes of one pattern listed because of tolls
+MOST_LISTED = 10  # classes of one pattern listed because of penalties
 WORTH = 0.5  # share of the highest worth that they have at least
 OUTSIDERS = 2  # rows tried in the place of each row of a class
 MOST_LOWERED = 200  # classes of one pattern whose rows are lowered
@@ -43,21 +43,21 @@ class Found(NamedTuple):
 
 
 @inner_kernel
-def toll_of(member: Any, weight: Any, entries: int, tolls: Any) -> float:
+def penalty_of(member: Any, weight: Any, entries: int, penalties: Any) -> float:
     """What a class of ``weight`` copies of each ``member`` pays."""
-    toll = 0.0
+    penalty = 0.0
     for j in range(entries):
         r = member[j]
-        for z in range(tolls.first[r], tolls.first[r + 1]):
-            s = tolls.sets[z]
-            before = tolls.held[s] // tolls.modulus[s]
-            tolls.held[s] += weight[j]
-            toll += tolls.toll[s] * (tolls.held[s] // tolls.modulus[s] - before)
+        for z in range(penalties.first[r], penalties.first[r + 1]):
+            s = penalties.sets[z]
+            before = penalties.held[s] // penalties.modulus[s]
+            penalties.held[s] += weight[j]
+            penalty += penalties.penalty[s] * (penalties.held[s] // penalties.modulus[s] - before)
     for j in range(entries):
         r = member[j]
-        for z in range(tolls.first[r], tolls.first[r + 1]):
-            tolls.held[tolls.sets[z]] = 0
-    return toll
+        for z in range(penalties.first[r], penalties.first[r + 1]):
+            penalties.held[penalties.sets[z]] = 0
+    return penalty
 
 
 @inner_kernel
@@ -77,7 +77,7 @@ def excess(p: int, pr: Any, best: Any, found: Any) -> float:
     total, entries = top_k(lists.rows, begin, end, price, counts, k, value, weight, member)
     if entries < 0 or total - k * cost <= 1e-12:
         return 0.0
-    if toll_of(member, weight, entries, pr.tolls) > 0:
+    if penalty_of(member, weight, entries, pr.penalties) > 0:
         n = line_up(p, pr)
         mean, size = dearest_mean(n, pr)
         if size >= 0:
@@ -204,10 +204,10 @@ def neighbours(pr: Any, found: Any, listed: Any) -> int:
 
 
 @lean_kernel
-def tolled(pr: Any, found: Any, listed: Any) -> int:
-    """List some classes of each pattern whose class found pays tolls, worth half as much or more.
+def penalized(pr: Any, found: Any, listed: Any) -> int:
+    """List some classes of each pattern whose class found pays penalties, worth half or more of it.
 
-    Where rows cost alike, tolls decide among very many classes: one at a time is not enough.
+    Where rows cost alike, penalties decide among very many classes: one at a time is not enough.
     ``listed`` (``Classes``) receives them; returns how many.
     """
     lists, price = pr.lists, pr.price

@@ -23,7 +23,7 @@ TURNS = 2  # between two searches for odd sets
 
 
 class Lifted(NamedTuple):
-    """Lifted prices and odd sets with tolls, in the units of costs.
+    """Lifted prices and odd sets with penalties, in the units of costs.
 
     They hold up to rounding for the classes of ``lists``: see ``certificate``.
     """
@@ -94,5 +94,5 @@ class OddSets:
                 break
         if few and program.pool.rows.size <= self.settled:
             settle(program)
-        sets = [s._replace(toll=s.toll * cell) for s in program.sets]
+        sets = [s._replace(penalty=s.penalty * cell) for s in program.sets]
         return Lifted(lists, program.best_price * cell, sets)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.odd_sets.pricing import Tolls
+from incrowd.bounds.odd_sets.pricing import Penalties
 from incrowd.bounds.odd_sets.separation import Fractional
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 
@@ -13,7 +13,7 @@ LEAST = 0.01  # share of a class that matters in a fractional release
 
 
 @lean_kernel
-def count_entries(rows: Any, tolls: Any, start: Any) -> None:
+def count_entries(rows: Any, penalties: Any, start: Any) -> None:
     """Fill ``start[j + 1]`` with the entries of column j and those before."""
     for j in range(len(rows)):
         count = 0
@@ -22,16 +22,18 @@ def count_entries(rows: Any, tolls: Any, start: Any) -> None:
             if r < 0:
                 break
             count += 1
-            for i in range(tolls.first[r], tolls.first[r + 1]):
-                s = tolls.sets[i]
-                tolls.held[s] += 1
-                count += tolls.held[s] % tolls.modulus[s] == 0
-        forget(j, rows, tolls)
+            for i in range(penalties.first[r], penalties.first[r + 1]):
+                s = penalties.sets[i]
+                penalties.held[s] += 1
+                count += penalties.held[s] % penalties.modulus[s] == 0
+        forget(j, rows, penalties)
         start[j + 1] = start[j] + count
 
 
 @lean_kernel
-def fill_entries(rows: Any, tolls: Any, distinct: int, start: Any, middle: Any, index: Any) -> None:
+def fill_entries(
+    rows: Any, penalties: Any, distinct: int, start: Any, middle: Any, index: Any
+) -> None:
     """Fill the entries: each copy's row, and from ``middle[j]`` on each set, ⌊|C∩S|/q⌋ times."""
     for j in range(len(rows)):
         at = start[j]
@@ -43,24 +45,24 @@ def fill_entries(rows: Any, tolls: Any, distinct: int, start: Any, middle: Any, 
         middle[j] = at
         for z in range(at - start[j]):
             r = rows[j, z]
-            for i in range(tolls.first[r], tolls.first[r + 1]):
-                s = tolls.sets[i]
-                tolls.held[s] += 1
-                if tolls.held[s] % tolls.modulus[s] == 0:
+            for i in range(penalties.first[r], penalties.first[r + 1]):
+                s = penalties.sets[i]
+                penalties.held[s] += 1
+                if penalties.held[s] % penalties.modulus[s] == 0:
                     index[at] = distinct + s
                     at += 1
-        forget(j, rows, tolls)
+        forget(j, rows, penalties)
 
 
 @inner_kernel
-def forget(j: int, rows: Any, tolls: Any) -> None:
+def forget(j: int, rows: Any, penalties: Any) -> None:
     """Set to zero what class j has counted."""
     for z in range(rows.shape[1]):
         r = rows[j, z]
         if r < 0:
             break
-        for i in range(tolls.first[r], tolls.first[r + 1]):
-            tolls.held[tolls.sets[i]] = 0
+        for i in range(penalties.first[r], penalties.first[r + 1]):
+            penalties.held[penalties.sets[i]] = 0
 
 
 class Pool:
@@ -101,13 +103,13 @@ class Pool:
             setattr(self, name, getattr(self, name)[kept])
 
     def entries(
-        self, tolls: Tolls, distinct: int
+        self, penalties: Penalties, distinct: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
         """Return the columns: where each starts and turns to sets; rows of the table, then sets."""
         start, middle = np.zeros(len(self.rows) + 1, np.int64), np.zeros(len(self.rows), np.int64)
-        count_entries(self.rows, tolls, start)
+        count_entries(self.rows, penalties, start)
         index = np.zeros(start[-1], np.int32)
-        fill_entries(self.rows, tolls, distinct, start, middle, index)
+        fill_entries(self.rows, penalties, distinct, start, middle, index)
         return start, middle, index
 
     def fractional(self) -> Fractional:

@@ -1,4 +1,4 @@
-"""What searches for classes go by: odd sets, prices and tolls, and room for what they find."""
+"""What searches for classes go by: odd sets, prices and penalties, and room for what they find."""
 
 from typing import Any, NamedTuple
 
@@ -15,12 +15,12 @@ MOST_ENTRIES = 10_000_000  # rows of all classes in one list: 80 MB
 class OddSet(NamedTuple):
     """All copies of some distinct rows.
 
-    A class C pays ``toll``·⌊|C∩S|/``modulus``⌋.
+    A class C pays ``penalty``·⌊|C∩S|/``modulus``⌋.
     """
 
     rows: NDArray[np.int64]
     modulus: int
-    toll: float
+    penalty: float
 
     def most(self, counts: NDArray[np.int64]) -> int:
         """Return ⌊|S|/modulus⌋."""
@@ -59,17 +59,17 @@ class Classes(NamedTuple):
         return np.where(self.taken, self.rows, -1)
 
 
-class Tolls(NamedTuple):
+class Penalties(NamedTuple):
     """Odd sets by row: sets ``sets[first[r]:first[r + 1]]`` hold distinct row r.
 
-    modulus: int64, shape (sets,); toll: float64 or int64, shape (sets,): σ of each.
+    modulus: int64, shape (sets,); penalty: float64 or int64, shape (sets,): σ of each.
     held: int64, shape (sets,): scratch, how many rows the class at hand shares with each; zero.
     """
 
     first: NDArray[np.int64]
     sets: NDArray[np.int64]
     modulus: NDArray[np.int64]
-    toll: Any
+    penalty: Any
     held: NDArray[np.int64]
 
 
@@ -95,7 +95,7 @@ class PricingProblem(NamedTuple):
 
     lists: patterns and the rows that may publish them; k: rows of the smallest class.
     counts: int64, shape (distinct,); price: float64 or int64, shape (distinct,): û.
-    unit: what 1 in ``lists.cost`` is in prices and tolls.
+    unit: what 1 in ``lists.cost`` is in prices and penalties.
     tries: steps that the search of one pattern may take.
     halt: see ``incrowd.kernels.halt``; searches that it ends are not through.
     """
@@ -104,7 +104,7 @@ class PricingProblem(NamedTuple):
     counts: NDArray[np.int64]
     k: int
     price: Any
-    tolls: Tolls
+    penalties: Penalties
     pad: Pad
     unit: int
     tries: int
@@ -123,28 +123,28 @@ class PricingProblem(NamedTuple):
         halt: NDArray[np.int64] = NEVER,
     ) -> "PricingProblem":
         """Index the sets and allocate."""
-        tolls = tolls_of(sets, len(counts), price.dtype)
+        penalties = penalties_of(sets, len(counts), price.dtype)
         pad = new_pad(widest(lists, counts, k), k, price.dtype)
-        return cls(lists, counts, k, price, tolls, pad, unit, tries, halt)
+        return cls(lists, counts, k, price, penalties, pad, unit, tries, halt)
 
 
-def tolls_of(sets: list[OddSet], distinct: int, dtype: Any = np.float64) -> Tolls:
+def penalties_of(sets: list[OddSet], distinct: int, dtype: Any = np.float64) -> Penalties:
     """Index odd sets by row."""
     row = np.concatenate([s.rows for s in sets]) if sets else np.zeros(0, np.int64)
     name = np.repeat(np.arange(len(sets)), [len(s.rows) for s in sets])
     order = np.argsort(row, kind="stable")
     first = np.searchsorted(row[order], np.arange(distinct + 1)).astype(np.int64)
-    toll = np.array([s.toll for s in sets], dtype)
+    penalty = np.array([s.penalty for s in sets], dtype)
     modulus = np.array([s.modulus for s in sets], np.int64)
     held = np.zeros(len(sets), np.int64)
-    return Tolls(first, name[order].astype(np.int64), modulus, toll, held)
+    return Penalties(first, name[order].astype(np.int64), modulus, penalty, held)
 
 
-def charged(tolls: Tolls, toll: NDArray[Any]) -> Tolls:
-    """Return the index with other tolls, and by row only the sets with one."""
-    kept = toll[tolls.sets] > 0
-    first = np.concatenate([[0], np.cumsum(kept)])[tolls.first]
-    return tolls._replace(first=first, sets=tolls.sets[kept], toll=toll)
+def charged(penalties: Penalties, penalty: NDArray[Any]) -> Penalties:
+    """Return the index with other penalties, and by row only the sets with one."""
+    kept = penalty[penalties.sets] > 0
+    first = np.concatenate([[0], np.cumsum(kept)])[penalties.first]
+    return penalties._replace(first=first, sets=penalties.sets[kept], penalty=penalty)
 
 
 def widest(lists: Emission, counts: NDArray[np.int64], k: int) -> int:

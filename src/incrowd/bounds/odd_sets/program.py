@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, neighbours, tolled
+from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, neighbours, penalized
 from incrowd.bounds.odd_sets.pool import Pool
 from incrowd.bounds.odd_sets.pricing import (
     Classes,
@@ -16,7 +16,7 @@ from incrowd.bounds.odd_sets.pricing import (
     PricingProblem,
     charged,
     new_pad,
-    tolls_of,
+    penalties_of,
     widest,
 )
 from incrowd.bounds.odd_sets.primal_dual import scaled, solve
@@ -27,7 +27,7 @@ from incrowd.lattice.topk import top_k_buffers
 from incrowd.run.stop import Stop
 
 TRIES = 50_000  # per pattern
-PATIENCE = 2  # searches that an odd set may stay without a toll
+PATIENCE = 2  # searches that an odd set may stay without a penalty
 USELESS = 0.3  # cells above its prices, from which on an unused class is dropped
 RISES = (0.02, 0.1, 0.3)  # cells; classes that such prices would call for are there first
 MOST_NEW = 200_000  # classes per turn
@@ -40,7 +40,7 @@ class Program:
 
     Attributes
     ----------
-    price, toll: the dual point at hand, per distinct row and per set of ``members``.
+    price, penalty: the dual point at hand, per distinct row and per set of ``members``.
     value: the program's value there, of which bounds may fall short.
     bound: the best bound so far; ``best_price`` and ``sets``: what proves it for the patterns at
         hand, up to rounding.
@@ -58,9 +58,9 @@ class Program:
     ) -> None:
         self.stop = stop or Stop()
         self.lists, self.counts, self.k, self.top = lists, counts, k, top
-        self.price, self.toll = price.copy(), np.zeros(0)
+        self.price, self.penalty = price.copy(), np.zeros(0)
         self.members: list[OddSet] = []
-        self.idle = np.zeros(0, np.int64)  # searches without a toll, per set
+        self.idle = np.zeros(0, np.int64)  # searches without a penalty, per set
         self.found, self.spare = (Found.new(len(lists.cost), k) for _ in range(2))
         self.pad = new_pad(widest(lists, counts, k), k)
         self.buffers = top_k_buffers(k, np.float64)
@@ -74,14 +74,16 @@ class Program:
 
     def index(self) -> None:
         """Index the sets by row."""
-        self.by_row = tolls_of(self.members, len(self.counts))
+        self.by_row = penalties_of(self.members, len(self.counts))
         self.most = np.array([s.most(self.counts) for s in self.members], np.float64)
 
     def pricing(self, price: NDArray[np.float64]) -> PricingProblem:
-        """Return what classes are worth under ``price`` and the tolls at hand."""
-        tolls = charged(self.by_row, self.toll)
+        """Return what classes are worth under ``price`` and the penalties at hand."""
+        penalties = charged(self.by_row, self.penalty)
         limits = TRIES, self.stop.over
-        return PricingProblem(self.lists, self.counts, self.k, price, tolls, self.pad, 1, *limits)
+        return PricingProblem(
+            self.lists, self.counts, self.k, price, penalties, self.pad, 1, *limits
+        )
 
     def find(self) -> None:
         """Fill ``found`` at the dual point at hand."""
@@ -94,11 +96,11 @@ class Program:
         lower_all(self.pricing(price), self.buffers, self.found, self.spare)
         if halted(self.stop.over):
             return
-        bound = float(self.counts @ price) - float(self.most @ self.toll)
+        bound = float(self.counts @ price) - float(self.most @ self.penalty)
         if bound > self.bound:
             self.bound, self.best_price = bound, price
-            pairs = zip(self.members, self.toll.tolist(), strict=True)
-            self.sets = [s._replace(toll=t) for s, t in pairs if t > 0]
+            pairs = zip(self.members, self.penalty.tolist(), strict=True)
+            self.sets = [s._replace(penalty=t) for s, t in pairs if t > 0]
 
     def add_classes(self) -> int:
         """Add the classes of ``found`` and classes like them; return how many are new."""
@@ -106,7 +108,7 @@ class Program:
         problem = self.pricing(self.price)
         new = self.add(room.first(neighbours(problem, self.found, room)))
         if len(self.members):
-            new += self.add(room.first(tolled(problem, self.found, room)))
+            new += self.add(room.first(penalized(problem, self.found, room)))
         return new
 
     def add(self, classes: Classes) -> int:
@@ -131,10 +133,10 @@ class Program:
         least = np.concatenate([self.counts.astype(np.float64), -self.most])
         top = np.concatenate([self.top, np.full(len(self.members), np.inf)])
         program = scaled(*entries, self.pool.cost, least, top)
-        y = np.concatenate([self.price, self.toll])
+        y = np.concatenate([self.price, self.penalty])
         point = solve(program, self.pool.share, y, self.pace, steps)
         self.pool.share, y = point.x, point.y
-        self.price, self.toll = y[: len(self.counts)], y[len(self.counts) :]
+        self.price, self.penalty = y[: len(self.counts)], y[len(self.counts) :]
         self.value = float(least @ y)
         self.slack = self.pool.cost - point.ky
         self.evaluate()
@@ -154,7 +156,7 @@ class Program:
 
         Idle sets and classes that are far too dear go.
         """
-        self.idle = np.where(self.toll > TINY, 0, self.idle + 1)
+        self.idle = np.where(self.penalty > TINY, 0, self.idle + 1)
         kept = np.flatnonzero(self.idle < PATIENCE)
         self.members = [self.members[i] for i in kept]
         known = {s.name() for s in self.members}
@@ -164,7 +166,7 @@ class Program:
         self.members += new
         fresh = np.zeros(len(new))
         self.idle = np.concatenate([self.idle[kept], fresh.astype(np.int64)])
-        self.toll = np.concatenate([self.toll[kept], fresh])
+        self.penalty = np.concatenate([self.penalty[kept], fresh])
         used = self.pool.share > TINY
         used[: len(self.slack)] |= self.slack < USELESS
         used[len(self.slack) :] = True  # added since

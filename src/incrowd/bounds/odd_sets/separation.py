@@ -237,7 +237,7 @@ def broken_sets(
     most: int,
     seed: int,
 ) -> list[OddSet]:
-    """Return odd sets that a fractional release breaks, the worst first, without tolls.
+    """Return odd sets that a fractional release breaks, the worst first, without penalties.
 
     Parameters
     ----------

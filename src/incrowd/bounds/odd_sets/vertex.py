@@ -1,4 +1,4 @@
-"""The program with odd sets, led to a vertex: the exact value, and few tolls.
+"""The program with odd sets, led to a vertex: the exact value, and few penalties.
 
 Steps come near the optimum soon and then hover about it.  Where the rows are few a simplex method
 ends what they have begun: from the classes at hand, and those that its prices call for.
@@ -11,7 +11,7 @@ from incrowd.linear.simplex import Simplex
 
 ROUNDS = 12  # of new classes, at most
 NEAR = 1e-5  # cells that the bound may fall short of the value
-LEAST_TOLL = 1e-7
+LEAST_PENALTY = 1e-7
 
 
 def settle(program: Program) -> None:
@@ -28,8 +28,8 @@ def settle(program: Program) -> None:
         if point is None:
             return
         program.price = np.clip(point.y[:rows], 0.0, program.top)
-        toll = np.maximum(-point.y[rows:], 0.0)
-        program.toll = np.where(toll > LEAST_TOLL, toll, 0.0)
+        penalty = np.maximum(-point.y[rows:], 0.0)
+        program.penalty = np.where(penalty > LEAST_PENALTY, penalty, 0.0)
         program.pool.share[:], program.value = point.x, point.value
         program.evaluate()
         if program.bound >= program.value - NEAR or program.add_classes() == 0:

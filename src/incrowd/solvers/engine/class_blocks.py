@@ -119,7 +119,7 @@ class Neighbourhood:
         self, rows: NDArray[np.int64], number: NDArray[np.int64], part: Instance
     ) -> list[OddSet]:
         """Return what the odd sets hold of these rows, by their ``number`` in the part."""
-        first, by_row, *_ = self.problem.tolls
+        first, by_row, *_ = self.problem.penalties
         concerned = np.unique(np.concatenate([by_row[first[r] : first[r + 1]] for r in rows]))
         sets = []
         for one in (self.lifted.sets[j] for j in concerned):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.odd_sets.classes import some_classes
-from incrowd.bounds.odd_sets.evaluation import toll_of
+from incrowd.bounds.odd_sets.evaluation import penalty_of
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes, PricingProblem
 from incrowd.kernels.jit import kernel, lean_kernel
@@ -64,7 +64,7 @@ class Layout(NamedTuple):
 
 @lean_kernel
 def excess_of(rows: Any, cost: Any, ones: Any, pr: Any, above: Any) -> None:
-    """Fill ``above`` with what classes cost above their prices and tolls.
+    """Fill ``above`` with what classes cost above their prices and penalties.
 
     ``rows``: distinct rows, shape (classes, n), −1 after the last; ``ones``: shape (n,).
     """
@@ -74,13 +74,13 @@ def excess_of(rows: Any, cost: Any, ones: Any, pr: Any, above: Any) -> None:
         while size < rows.shape[1] and rows[j, size] >= 0:
             above[j] -= pr.price[rows[j, size]]
             size += 1
-        above[j] += toll_of(rows[j], ones, size, pr.tolls)
+        above[j] += penalty_of(rows[j], ones, size, pr.penalties)
 
 
 def above_lifted(
     rows: NDArray[np.int64], cost: NDArray[np.int64], problem: PricingProblem
 ) -> NDArray[np.float64]:
-    """Return what classes cost above lifted prices and tolls: float64, shape (classes,).
+    """Return what classes cost above lifted prices and penalties: float64, shape (classes,).
 
     ``rows``: int64, shape (classes, n), distinct rows, −1 after the last; ``cost`` is that of all
     rows together.

@@ -75,8 +75,8 @@ class Relaxation:
         self.node = Node(np.ones(n, np.bool_), np.zeros(patterns, np.bool_))
         self.place = np.full(n, -1)  # in the simplex method's program
         self.listed = np.zeros(0, np.int64)
-        tolls = [-s.toll / cell for s in lifted.sets]
-        y = np.concatenate([lifted.price / cell, np.zeros(patterns), tolls])
+        penalties = [-s.penalty / cell for s in lifted.sets]
+        y = np.concatenate([lifted.price / cell, np.zeros(patterns), penalties])
         self.join(np.argsort(self.cost - self.matrix.T @ y, kind="stable")[: FIRST * rows])
 
     def join(self, new: NDArray[np.int64]) -> None:
@@ -125,12 +125,12 @@ class Relaxation:
         that often at most.
         """
         rows = len(self.counts)
-        price, gift, toll = np.split(duals, (rows, self.first_set))
+        price, gift, penalty = np.split(duals, (rows, self.first_set))
         gift = np.where(self.node.opened, np.maximum(gift, 0.0), 0.0)
-        toll = np.minimum(toll, 0.0)
-        reduced = self.cost - self.matrix.T @ np.concatenate([price, gift, toll])
+        penalty = np.minimum(penalty, 0.0)
+        reduced = self.cost - self.matrix.T @ np.concatenate([price, gift, penalty])
         short = float(reduced[self.node.usable].min(initial=0.0))
-        value = self.counts @ price + gift.sum() + self.caps @ toll
+        value = self.counts @ price + gift.sum() + self.caps @ penalty
         return float(value) + self.most_classes * short, reduced
 
     def open_rows(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -17,12 +17,12 @@ SCRATCH = 5  # numbers per value, besides the flow and the potentials
 
 
 def scratch(values: int) -> NDArray[np.int64]:
-    """Return room for ``carriage`` over so many values."""
+    """Return room for ``transport_above`` over so many values."""
     return np.zeros(1 + values * (values + SCRATCH + KEPT), np.int64)
 
 
 @lean_kernel
-def carriage(
+def transport_above(
     part: NDArray[np.int64],
     rows: int,
     table_rows: int,

@@ -1,4 +1,4 @@
-"""A pattern's rows in stacks, one for each sensitive value, and the dearest of them.
+"""A pattern's copies by sensitive value, and the dearest of them.
 
 A row's excess e is its price less the cost of the pattern.  In a class of n rows let the j-th
 dearest copy of v lie c = min(1, (j − n·qᵥ)⁺) beyond its quota, q the table's distribution.
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.tops import sort_pieces
+from incrowd.bounds.top_copies import sort_pieces
 from incrowd.kernels.jit import inner_kernel
 
 NOTHING = -1e300
@@ -28,7 +28,7 @@ class Law(NamedTuple):
     value: NDArray[np.int32]
 
 
-class Stacks(NamedTuple):
+class CopiesByValue(NamedTuple):
     """A pattern's copies by value, dearest first, and scratch; one caller at a time.
 
     excess, row: of the j-th copy of v at ``start[v] + j``.  sum: of the j dearest, at
@@ -60,7 +60,7 @@ class Stacks(NamedTuple):
     member: NDArray[np.int64]
 
 
-def new_stacks(rows: int, distinct: int, values: int) -> Stacks:
+def new_copies_by_value(rows: int, distinct: int, values: int) -> CopiesByValue:
     """Allocate for a table."""
     sizes = {"excess": rows, "row": rows, "sum": rows + values}
     sizes |= dict.fromkeys(("price", "amount", "member"), distinct)
@@ -68,9 +68,9 @@ def new_stacks(rows: int, distinct: int, values: int) -> Stacks:
     whole |= {"well_above", "member"}
     scratch: dict[str, Any] = {
         name: np.zeros(sizes.get(name, values) + 1, np.int64 if name in whole else np.float64)
-        for name in Stacks._fields
+        for name in CopiesByValue._fields
     }
-    return Stacks(**scratch)
+    return CopiesByValue(**scratch)
 
 
 @inner_kernel
@@ -81,7 +81,7 @@ def keep(histogram: Any, target: Any) -> None:
 
 
 @inner_kernel
-def pile(
+def sort_by_value(
     rows: Any, begin: int, end: int, u: Any, counts: Any, cost: float, law: Any, s: Any
 ) -> int:
     """Sort a pattern's copies by value; return how many may matter.

@@ -75,7 +75,7 @@ def new_pad(distinct: int, values: int, depth: int, least: int) -> Pad:
 
 
 @inner_kernel
-def fill_tops(
+def fill_top_copies(
     rows: Any, begin: int, end: int, u: Any, counts: Any, value: Any, start: Any, pad: Any
 ) -> None:
     """Collect the dearest copies of every value, at most ``start[v + 1] − start[v]`` of v."""
