@@ -135,13 +135,13 @@ def test_proc_is_there(tmp_path: Path) -> None:
     assert "does not exist" in done.output
 
 
-def test_linked_columns_with_hierarchies(tmp_path: Path) -> None:
-    """Tests that a linked column with a hierarchy is refused by name, with the way out."""
+def test_linked_columns_with_ranges(tmp_path: Path) -> None:
+    """Tests that a linked column with a range is refused by name, with the way out."""
     (tmp_path / "i.csv").write_text(TEXT)
     words = ["anonymize", str(tmp_path / "i.csv"), "-o", str(tmp_path / "o.csv"), "-k", "2"]
-    words += ["--linked", "a,b", "--hierarchy", "a=interval:5"]
+    words += ["--linked", "a,b", "--hierarchy", "a=range"]
     done = run(*words)
-    assert done.exit_code == 2 and "'a' has a hierarchy" in done.output
+    assert done.exit_code == 2 and "'a' has a range" in done.output
     assert run(*words, "--hierarchy", "a=none").exit_code == 2  # named twice
     assert run(*words[:-2]).exit_code == 0
 
