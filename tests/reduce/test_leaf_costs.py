@@ -19,6 +19,7 @@ from incrowd.driver.solve import solve
 from incrowd.errors import InputError, OutOfScopeError
 from incrowd.hierarchy.tree import Tree
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
@@ -97,13 +98,15 @@ def test_prices_and_deletions() -> None:
             assert method == "engine" or found.bound == cost
 
 
-def test_classes_of_one_row_are_refused() -> None:
-    """Tests that k = 1 is refused by name, and so is every kernel that knows no such costs."""
-    plain, _ = next(iter(tables(3, 1, SHAPES["trees"])))
+def test_classes_of_one_row() -> None:
+    """Tests k = 1, other models that allow such classes, and kernels that know no such costs."""
+    plain, _ = next(iter(tables(3, 1, SHAPES["sensitive"])))
     costly = [replace(tree, cost=np.maximum(tree.cost, 1)) for tree in plain.trees]  # pyright: ignore
     instance = replace(plain, trees=tuple(costly))
+    solved = solve(Problem(instance, KAnonymity(1)))
+    assert solved.cost == solved.bound == instance.rows * instance.columns
     with pytest.raises(OutOfScopeError, match="k ≥ 2"):
-        solve(Problem(instance, KAnonymity(1)))
+        solve(Problem(instance, TCloseness(1)))
     with pytest.raises(OutOfScopeError, match="though they stay"):
         _ = instance.tables
 
@@ -138,6 +141,18 @@ def test_proof(more: list[str], tmp_path: Path) -> None:
     assert verdict.facts["costs"]["a"]["rule"] == "listed" and verdict.facts["bound"] > 0
     least = sum(float(pays[cell]) for cell in FRAME["a"])
     assert more[:1] == ["--delete-rows"] or record["lower_bound"] >= least
+
+
+def test_all_rows_as_they_are(tmp_path: Path) -> None:
+    """Tests k = 1 with such costs: nothing changes, and the checker confirms what that costs."""
+    FRAME.write_csv(tmp_path / "i.csv")
+    (tmp_path / "costs").write_text("x;0.25\ny;0\nz;0.5\n*;1\n")
+    release = ic.anonymize(tmp_path / "i.csv", k=1, cost={"a": str(tmp_path / "costs")})
+    assert release.changed_cells == 0 and release.status == "optimal"
+    assert release.cost == 8 * 0.25 + 8 * 0.5
+    release.write_proven(tmp_path / "o.csv", tmp_path / "p", original=tmp_path / "i.csv")
+    verdict = check(tmp_path / "o.csv", tmp_path / "i.csv", tmp_path / "p")
+    assert verdict.accepted and verdict.facts["bound"] == verdict.facts["cost"]
 
 
 GIVEN = [{"fixed": ["b"]}, {"linked": [["a", "b"]]}, {"caps": {"b": 0.5}}]

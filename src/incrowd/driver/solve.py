@@ -10,6 +10,7 @@ from incrowd.bounds.prices import Prices
 from incrowd.driver.memory import within_memory
 from incrowd.driver.unions import mended
 from incrowd.errors import NoLawfulReleaseError, StoppedError, VerificationError
+from incrowd.hierarchy.family import costs_to_keep
 from incrowd.privacy.classes import Classes
 from incrowd.privacy.essential import essential
 from incrowd.problem.problem import Problem
@@ -87,6 +88,8 @@ def solve(
         asked = "auto" if method == "auto" else choose(problem, method).id
         return Solved(empty, 0, 0, "optimal", asked, "finished")
     require_lawful_table(problem)
+    if (alone := rows_alone(problem, method)) is not None:
+        return alone
     needed, apart = served_apart(matched(problem))
     solver = choose(needed, method)
     insist(solver, needed)
@@ -116,6 +119,22 @@ def solve(
             lawful=averaged(outcome.lawful, apart),
         )
     return recheck(problem, solver, outcome)
+
+
+def rows_alone(problem: Problem, method: str | Solver) -> Solved | None:
+    """Return all rows as they are, where that is lawful and values cost something though they stay.
+
+    Every row pays at least for its own values, so these prices prove that it is an optimum.
+    """
+    instance, model = problem.instance, problem.model
+    if not any(map(costs_to_keep, instance.trees)):
+        return None
+    if not (model.size_decides and problem.smallest_class < 2):
+        return None
+    solution = Solution(instance, instance.copies)
+    prices = Prices(solution.class_costs, 1)
+    outcome = Outcome(solution, prices.bound(instance.counts), prices=prices)
+    return recheck(problem, choose(problem, method), outcome)
 
 
 def run_one(problem: Problem, solver: Solver, context: Context) -> tuple[Outcome, Solver]:
