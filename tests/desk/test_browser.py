@@ -67,8 +67,13 @@ def test_from_no_table_to_a_verified_release(browser: Any, people: Path, tmp_pat
     assert told.exit_code == 0, told.output
 
 
-def waiting(monkeypatch: pytest.MonkeyPatch, stage: str = "search") -> threading.Event:
-    """Let runs tell a stage and wait until they are stopped; return what says that one began."""
+def waiting(
+    monkeypatch: pytest.MonkeyPatch, stage: str = "search", until: threading.Event | None = None
+) -> threading.Event:
+    """Let runs tell a stage and wait until they are stopped; return what says that one began.
+
+    ``until``: what a run that is stopped waits for as well.
+    """
     going = threading.Event()
 
     def release_of(source, policy, listener, stop):
@@ -76,6 +81,7 @@ def waiting(monkeypatch: pytest.MonkeyPatch, stage: str = "search") -> threading
         going.set()
         while not stop.now():
             threading.Event().wait(0.02)
+        assert until is None or until.wait(60)
         return ic.anonymize(source, policy=policy)
 
     monkeypatch.setattr("incrowd.desk.work.release_of", release_of)
@@ -86,7 +92,8 @@ def test_a_reload_in_mid_run_loses_nothing(
     browser: Any, people: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """Tests running, a reload, stopping, and that the best so far is then the release."""
-    going = waiting(monkeypatch)
+    ending = threading.Event()
+    going = waiting(monkeypatch, until=ending)
     with browsed(browser, Session(str(people))) as found:
         page = found.page
         found.go("release")
@@ -97,6 +104,9 @@ def test_a_reload_in_mid_run_loses_nothing(
         assert page.inner_text("#run") == "Take the best so far"
         assert "50" in page.inner_text("#progress")
         page.click("#run")
+        page.locator("#run:has-text('Stopping…')").wait_for()
+        assert page.is_disabled("#run") and "stopping" in page.inner_text("#jobstate")
+        ending.set()
         page.locator("#jobstate .badge").wait_for(timeout=60_000)
         assert page.inner_text("#run") == "Make it again"
         assert found.faults == []
