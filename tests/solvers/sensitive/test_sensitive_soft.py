@@ -7,7 +7,7 @@ from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Model
 from incrowd.privacy.t_closeness import TCloseness
-from incrowd.privacy.violation import violation
+from incrowd.privacy.violation import ROW, violation
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.solvers.engine.assignment import total_cost
@@ -109,3 +109,18 @@ def test_anneals_towards_the_law(model: Model) -> None:
     for p in np.unique(pattern):
         if p != root:
             assert violation(rules.laws, state.hist[state.slot[p]], int(state.size[p])) == 0
+
+
+def test_classes_of_too_few_rows_lack_rows() -> None:
+    """Tests that a class smaller than the smallest lawful one lacks rows, with or without a k."""
+    secret = np.repeat(np.arange(10, dtype=np.int32), 4)
+    instance, _ = from_codes(np.arange(40)[:, None] // 4, None, secret)
+    for model in (TCloseness("0.2"), TCloseness("0.2") & KAnonymity(2)):
+        problem = Problem(instance, model)
+        least = problem.smallest_class
+        rules, places = rules_of(problem)
+        hist = np.zeros(places, np.int64)
+        hist[0] = 1
+        assert least > 2 and violation(rules.laws, hist, 1) >= (least - 1) * ROW
+        whole = np.full(places, 4, np.int64)
+        assert violation(rules.laws, whole, 40) == 0

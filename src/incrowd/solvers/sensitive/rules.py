@@ -29,6 +29,9 @@ def rules_of(problem: Problem) -> tuple[Rules, int]:
     if sizes != table.sizes:  # of the table that classes are compared with, which may hold more
         codes, table = codes % np.array(sizes), Group(table.values % np.array(sizes), sizes)
     laws = laws_of(model, table)
+    if not model.stays_lawful:  # what a class of too few rows lacks are rows: that guides the moves
+        least = np.maximum(laws.least, problem.smallest_class)
+        laws = laws._replace(least=least)
     starts = np.concatenate([[0], np.cumsum(table.sizes)]).astype(np.int64)
     places = codes.astype(np.int64) + starts[:-1]
     _, sample, profile = np.unique(places, axis=0, return_index=True, return_inverse=True)
