@@ -8,6 +8,7 @@ import pytest
 
 from incrowd.bounds.capped_class import CapLaw, most_worth_capped
 from incrowd.bounds.charges import charged_prices, copies_by_value_of, law_of, safe_charges
+from incrowd.bounds.copies_by_value import CopiesByValue, Law
 from incrowd.bounds.dearest_class import most_worth
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
 from incrowd.bounds.lawful_tree import LawfulTree
@@ -40,6 +41,12 @@ def dearest(problem: Problem, excess: np.ndarray, value: np.ndarray) -> float:
     return best
 
 
+def worth_told(law: Law | CapLaw, copies: CopiesByValue) -> float:
+    """What the class comes to whose histogram is told."""
+    parts = zip(law.start[:-1], copies.best, strict=False)
+    return float(sum(copies.excess[a : a + h].sum() for a, h in parts))
+
+
 @pytest.mark.parametrize("t", ["0", "0.1", "0.25", "0.4", "0.7"])
 @pytest.mark.parametrize("k", [1, 3, 5])
 def test_the_dearest_class(t: str, k: int) -> None:
@@ -61,11 +68,7 @@ def test_the_dearest_class(t: str, k: int) -> None:
         wanted = dearest(problem, u[rows] - 1.0, values)
         assert found == pytest.approx(wanted, abs=1e-6)
         if found > 0:
-            starts = law.start[:-1]
-            told = sum(
-                copies.excess[a : a + h].sum() for a, h in zip(starts, copies.best, strict=False)
-            )
-            assert told == pytest.approx(wanted, abs=1e-6)
+            assert worth_told(law, copies) == pytest.approx(wanted, abs=1e-6)
         worths.append(found)
     assert t == "0" or max(worths) > 0
 
@@ -100,11 +103,7 @@ def test_the_dearest_class_within_caps(model: Model) -> None:
         wanted = dearest(problem, u[rows] - 1.0, values)
         assert found == pytest.approx(wanted, abs=1e-6)
         if found > 0:
-            told = sum(
-                copies.excess[a : a + h].sum()
-                for a, h in zip(law.start[:-1], copies.best, strict=False)
-            )
-            assert told == pytest.approx(wanted, abs=1e-6)
+            assert worth_told(law, copies) == pytest.approx(wanted, abs=1e-6)
         shares = [(Fraction(y), Fraction(x)) for y, x in zip(law.low, law.cap, strict=True)]
         charges = CappedCharges(shares, tree.k, np.diff(law.start))
         excess = np.round(100 * (u[rows] - 1)).astype(np.int64)

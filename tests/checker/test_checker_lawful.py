@@ -624,23 +624,30 @@ def test_forged_sizes_are_rejected(name: str, close: list[Path], tmp_path: Path)
     require_rejected(close, tmp_path, SIZED[name])
 
 
-@pytest.fixture(scope="module")
-def charged(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Release, original and proof of t-closeness, whose bound takes charges."""
-    folder = tmp_path_factory.mktemp("charged")
+def written(
+    folder: Path, rows: int, shares: list[float], model: Model, rules: list[str]
+) -> list[Path]:
+    """Write release, original and proof under a model, whose bound takes rules; return them."""
     paths = [folder / n for n in ("release.csv", "original.csv", "out.proof")]
-    rng, rows = np.random.default_rng(1), 40
+    rng = np.random.default_rng(1)
     columns = [rng.integers(0, 3, rows) for _ in range(3)]
-    ill = rng.choice(list("wxyz"), rows, p=[0.4, 0.3, 0.2, 0.1])
+    ill = rng.choice(list("wxyz"), rows, p=shares)
     lines = (f"{a};{b};{c};{d}\n" for a, b, c, d in zip(*columns, ill, strict=True))
     paths[1].write_text("zip;age;sex;ill\n" + "".join(lines))
-    model = TCloseness("0.25")
     release = anonymize(str(paths[1]), 3, sensitive="ill", models=[model], method=Engine())
     release.write(paths[0])
     facts = prove(release, paths[1], paths[0], paths[2])
-    assert [rule["rule"] for rule in facts["pricing"]] == ["closeness", "sizes", "once"]
+    assert [rule["rule"] for rule in facts["pricing"]] == rules
     assert facts["bound"] == release.bound_units
     return paths
+
+
+@pytest.fixture(scope="module")
+def charged(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Release, original and proof of t-closeness, whose bound takes charges."""
+    rules = ["closeness", "sizes", "once"]
+    folder, shares = tmp_path_factory.mktemp("charged"), [0.4, 0.3, 0.2, 0.1]
+    return written(folder, 40, shares, TCloseness("0.25"), rules)
 
 
 def stated_once(**changes: Any) -> Callable[[Forger], Any]:
@@ -843,19 +850,9 @@ def test_sums_that_could_wrap_are_refused() -> None:
 @pytest.fixture(scope="module")
 def capped(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Release, original and proof of δ-disclosure, whose bound takes charges."""
-    folder = tmp_path_factory.mktemp("capped")
-    paths = [folder / n for n in ("release.csv", "original.csv", "out.proof")]
-    rng, rows = np.random.default_rng(1), 60
-    columns = [rng.integers(0, 3, rows) for _ in range(3)]
-    ill = rng.choice(list("wxyz"), rows, p=[0.5, 0.3, 0.15, 0.05])
-    lines = (f"{a};{b};{c};{d}\n" for a, b, c, d in zip(*columns, ill, strict=True))
-    paths[1].write_text("zip;age;sex;ill\n" + "".join(lines))
-    model = DeltaDisclosure("1.2")
-    release = anonymize(str(paths[1]), 3, sensitive="ill", models=[model], method=Engine())
-    release.write(paths[0])
-    facts = prove(release, paths[1], paths[0], paths[2])
-    assert [rule["rule"] for rule in facts["pricing"]] == ["shares", "once", "distinct"]
-    assert facts["bound"] == release.bound_units
+    rules = ["shares", "once", "distinct"]
+    folder, shares = tmp_path_factory.mktemp("capped"), [0.5, 0.3, 0.15, 0.05]
+    paths = written(folder, 60, shares, DeltaDisclosure("1.2"), rules)
     verdict = check(*paths)
     assert verdict.accepted, verdict.reason
     return paths

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.attacks import inference, linkage
+from incrowd.attacks import inference, linkage, linkage_people
 from incrowd.attacks.composition import composition
 from incrowd.attacks.definetti import de_finetti
 from incrowd.attacks.downcoding import downcoding
@@ -45,6 +45,7 @@ class Attack:
     shadow: whether it needs a release of the other people, made by the same rules.
     other: whether it needs another release about people of the table.
     one_row: whether it knows one row of a person, taken by lot, where people have several.
+    run_of_people: makes it where people have several rows and are counted, if ``run`` does not.
     of_rows: whether it thinks of models of rows, and is not made where people are counted.
     """
 
@@ -59,6 +60,7 @@ class Attack:
     shadow: bool = False
     other: bool = False
     one_row: bool = False
+    run_of_people: Callable[[Scene], Outcome] | None = None
     of_rows: bool = False
 
 
@@ -69,6 +71,7 @@ ATTACKS = (
         knows=EVERYBODY,
         against=BY_LOT,
         run=linkage.prosecutor,
+        run_of_people=linkage_people.prosecutor,
     ),
     Attack(
         name="journalist",
@@ -77,6 +80,7 @@ ATTACKS = (
         "other people are given, those",
         against="a person of the register taken by lot",
         run=linkage.journalist,
+        run_of_people=linkage_people.journalist,
     ),
     Attack(
         name="marketer",
@@ -84,6 +88,7 @@ ATTACKS = (
         knows="the class of everybody in the table",
         against=BY_LOT,
         run=linkage.marketer,
+        run_of_people=linkage_people.marketer,
     ),
     Attack(
         name="cheapest-class",
@@ -91,6 +96,7 @@ ATTACKS = (
         knows=EVERYBODY + ", and that the method changes little",
         against="any released row that fits the person",
         run=linkage.cheapest_class,
+        run_of_people=linkage_people.cheapest_class,
         whose=True,
     ),
     Attack(

@@ -240,12 +240,16 @@ def finding(
 ) -> Finding:
     """Make one attack, with chance of its own."""
     chance = np.random.default_rng([seed, number, *one.name.encode()])
+    if one.run_of_people is not None and scene.members.whose is not None:
+        outcome = one.run_of_people(scene)
+    else:
+        outcome = one.run(scene, number, chance)
     return Finding(
         name=one.name,
         column=column,
         knows=one.knows,
         against=one.against,
-        outcome=one.run(scene, number, chance),
+        outcome=outcome,
         held_out=held,
         approximate=scene.approximate and one.whose,
         required=limits.get(one.name),

@@ -7,7 +7,6 @@ K. El Emam, F. K. Dankar. Protecting privacy using k-anonymity. JAMIA 15(5), 200
 
 import numpy as np
 
-from incrowd.attacks import linkage_people
 from incrowd.attacks.findings import Outcome
 from incrowd.attacks.rates import Rate
 from incrowd.attacks.scene import Scene
@@ -15,8 +14,6 @@ from incrowd.attacks.scene import Scene
 
 def prosecutor(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
     """Take, by lot, one of the released rows that fit a person of the table."""
-    if scene.members.whose is not None:
-        return linkage_people.prosecutor(scene)
     seen, members = scene.seen, scene.members
     fitting = scene.fits.rows(seen.sizes)
     attack = Rate.of(1 / np.maximum(fitting, 1), members.place)
@@ -35,8 +32,6 @@ def prosecutor(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
 
 def journalist(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
     """Take, by lot, one person of a register whom a released row fits."""
-    if scene.members.whose is not None:
-        return linkage_people.journalist(scene)
     seen = scene.seen
     register = scene.fits.persons(len(seen.sizes))
     others = 0
@@ -57,8 +52,6 @@ def journalist(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
 
 def marketer(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome:
     """Link every row within its class, the class being known: classes/rows come out right."""
-    if scene.members.whose is not None:
-        return linkage_people.marketer(scene)
     seen = scene.seen
     every = np.repeat(np.arange(len(seen.sizes)), seen.sizes)
     attack = Rate.of(1 / seen.sizes[every], every)
@@ -76,8 +69,6 @@ def cheapest_class(scene: Scene, secret: int, rng: np.random.Generator) -> Outco
 
     The control takes any row that fits, so that the risk is what near optimality gives away.
     """
-    if scene.members.whose is not None:
-        return linkage_people.cheapest_class(scene)
     seen, members, fits = scene.seen, scene.members, scene.fits
     assert members.place is not None
     cheap = fits.least

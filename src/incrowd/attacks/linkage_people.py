@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from incrowd.attacks.findings import Outcome
 from incrowd.attacks.rates import Rate
 from incrowd.attacks.scene import People, Scene
+from incrowd.privacy.classes import values_by_class
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -23,7 +24,7 @@ def prosecutor(scene: Scene) -> Outcome:
     fitting = fits.rows(seen.sizes)
     own = np.bincount(fits.person, own_rows(scene), len(place))
     attack = by_riskiest(own / np.maximum(fitting, 1), whose, place)
-    least = int(people_of_class(whose, place).min())
+    least = int(values_by_class(place, whose).min())
     return Outcome(
         attack=attack,
         control=by_lot(scene),
@@ -37,12 +38,12 @@ def prosecutor(scene: Scene) -> Outcome:
 def journalist(scene: Scene) -> Outcome:
     """Take, by lot, one person of a register of whom a row fits a released row of the target."""
     whose, place = owned(scene.members)
-    register = people_of_class(whose[scene.fits.person], scene.fits.place, len(scene.seen.sizes))
+    register = values_by_class(scene.fits.place, whose[scene.fits.person], len(scene.seen.sizes))
     others = 0
     if scene.others is not None:
         theirs, fits = numbered(scene.others), scene.fits_of_others
-        register = register + people_of_class(theirs[fits.person], fits.place, len(register))
-        others = int(theirs.max(initial=-1)) + 1
+        register = register + values_by_class(fits.place, theirs[fits.person], len(register))
+        others = scene.others.persons
     attack = by_riskiest(1 / np.maximum(register, 1)[place], whose, place)
     total = attack.tries + others
     return Outcome(
@@ -58,12 +59,12 @@ def journalist(scene: Scene) -> Outcome:
 def marketer(scene: Scene) -> Outcome:
     """Link everybody within each class: one of its people comes out right."""
     whose, place = owned(scene.members)
-    people = people_of_class(whose, place, len(scene.seen.sizes))
+    people = values_by_class(place, whose, len(scene.seen.sizes))
     every = np.repeat(np.arange(len(people)), people)
     attack = Rate.of(1 / people[every], every)
     return Outcome(
         attack=attack,
-        control=Rate.exactly(1 / len(np.unique(whose)), attack.tries),
+        control=Rate.exactly(1 / scene.members.persons, attack.tries),
         says="Somebody who links people in every class, and knows the classes of everybody, is "
         f"right for {attack.success:,.0f} of {attack.tries:,}, one a class; a person counts in "
         "each class that holds rows of this person.",
@@ -90,7 +91,7 @@ def cheapest_class(scene: Scene) -> Outcome:
         f"fit, for {control.rate:.1%}.",
         more={
             "own_among_cheapest": float(right.mean()),
-            "allowed": 1 / int(people_of_class(whose, place).min()),
+            "allowed": 1 / int(values_by_class(place, whose).min()),
         },
     )
 
@@ -106,13 +107,6 @@ def numbered(people: People) -> Ints:
     if people.whose is None:
         return np.arange(len(people))
     return np.unique(people.whose, return_inverse=True)[1].ravel().astype(np.int64)
-
-
-def people_of_class(whose: Ints, place: Ints, classes: int | None = None) -> Ints:
-    """int64, shape (classes,): different people among pairs of a person and a class."""
-    classes = int(place.max(initial=-1)) + 1 if classes is None else classes
-    pairs = np.unique(whose * max(1, classes) + place)
-    return np.bincount(pairs % max(1, classes), minlength=classes).astype(np.int64)
 
 
 def own_rows(scene: Scene) -> Ints:
@@ -134,5 +128,5 @@ def by_riskiest(score: Floats, whose: Ints, place: Ints) -> Rate:
 
 def by_lot(scene: Scene) -> Rate:
     """Return the rate of who takes any released row at all: over all people, one of each."""
-    people = len(np.unique(numbered(scene.members)))
+    people = scene.members.persons
     return Rate.exactly(1 / people, people)

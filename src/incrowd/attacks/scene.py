@@ -102,6 +102,11 @@ class People:
             self, codes=self.codes[which], secrets=self.secrets[which], place=place, whose=whose
         )
 
+    @property
+    def persons(self) -> int:
+        """How many people there are, of whom each may have several rows."""
+        return len(self) if self.whose is None else len(np.unique(self.whose))
+
     def by_lot(self, rng: np.random.Generator) -> Ints:
         """int64, shape (persons,): one row of each, ascending; all rows where each is a person."""
         if self.whose is None:

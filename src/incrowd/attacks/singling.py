@@ -35,7 +35,7 @@ def singling_out(scene: Scene, secret: int, rng: np.random.Generator) -> Outcome
     of them, both are counted among as many people of the table as there are others.
     """
     tried, column, value, chance = predicates(scene.seen, rng)
-    mine_in_all, theirs_in_all = (persons(each) for each in (scene.members, scene.strangers))
+    mine_in_all, theirs_in_all = scene.members.persons, scene.strangers.persons
     size = min(mine_in_all, theirs_in_all)
     mine = bearers(scene.fits, scene.members, tried, column, value)
     theirs = bearers(scene.fits_of_others, scene.strangers, tried, column, value)
@@ -143,11 +143,6 @@ def bearers(fits: Fits, people: People, classes: Ints, column: Ints, value: Ints
     if people.whose is not None:
         at = np.unique(np.column_stack([at, people.whose[person]]), axis=0)[:, 0]
     return np.bincount(at, minlength=len(classes)).astype(np.int64)
-
-
-def persons(people: People) -> int:
-    """Return how many people there are, of whom each may have several rows."""
-    return len(people) if people.whose is None else len(np.unique(people.whose))
 
 
 def just_one(count: Ints, whole: int, size: int) -> Floats:

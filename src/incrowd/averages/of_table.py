@@ -11,7 +11,7 @@ from incrowd.averages.bound import prices_of
 from incrowd.averages.catalog import METHODS, Averaging, averaging, chosen
 from incrowd.averages.exact import HansenMukherjee
 from incrowd.averages.strata import Points, points_of, strata_of
-from incrowd.driver.solve import Solved, Status
+from incrowd.driver.solve import Solved, Status, require_enough
 from incrowd.encoding.encoded import Coded, coded, locating
 from incrowd.errors import HierarchyError, InputError, NoLawfulReleaseError
 from incrowd.hierarchy.averages import Averages
@@ -22,7 +22,6 @@ from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Edit, Source
 from incrowd.text.missing import marks_for
-from incrowd.text.units import counted
 
 FINE = 10**6  # costs are counted to a millionth of a cell
 QUANTUM = 1000  # prices to a thousandth of that
@@ -205,10 +204,7 @@ def require_large(axes: Sequence[Axis], strata: Sequence[Ints], k: int) -> None:
             continue
         lacking = [axis.column for axis in axes if axis.missing[stratum[0]] >= 0]
         if not lacking and len(strata) == 1:
-            raise NoLawfulReleaseError(
-                f"k = {k} is larger than the table, which has {counted(len(stratum), 'row')}: "
-                f"nobody in it can hide among {k}; use k ≤ {len(stratum)} or more rows"
-            )
+            require_enough(len(stratum), k)
         which = f"lack {', '.join(map(repr, lacking))} alone" if lacking else "lack nothing"
         raise NoLawfulReleaseError(
             f"a missing cell has no average, so rows that lack the same cells are released apart; "

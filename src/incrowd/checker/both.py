@@ -58,13 +58,14 @@ def read_both(original: Path, release: Path, facts: Any, reading: Reading | None
         head = form_of(start_of(path))
         other = head and path.suffix.lower() in TEXTS
         require(not other, f"{path.name} is named like text, but its bytes are {head}")
-    most = most_rows(original)
+    packed = any(form_of(start_of(path)) in READERS for path in places["release"])
+    most = most_rows(original) if packed else None
     for (name, found), path in zip(places.items(), (original, release), strict=True):
         hashes, parts = [], []
         for place in found:
             data = place.read_bytes()
-            packed = form_of(data) in READERS
-            require_sizes(data, most if packed and name == "release" else None, f"the {name}")
+            limited = name == "release" and form_of(data) in READERS
+            require_sizes(data, most if limited else None, f"the {name}")
             hashes.append(files.sha256(data))
             try:
                 if both.no is None:

@@ -8,7 +8,7 @@ import click
 from incrowd.cli import options
 from incrowd.cli.earlier import of_all, record_of_all, require_existing, require_plain, whole
 from incrowd.cli.output import print_json, release_record, say, warn
-from incrowd.cli.places import require_apart, shown
+from incrowd.cli.places import require_apart, require_proof_of, shown
 from incrowd.cli.progress import progress
 from incrowd.cli.proof_bounds import proof_bound, say_proof_bound
 from incrowd.cli.reporting import (
@@ -243,8 +243,7 @@ def require_outputs(
 ) -> None:
     """Raise InputError when an output cannot be made."""
 
-    if statement is not None and proof is None:
-        raise InputError("--statement goes with --proof: it states the proof's hash")
+    require_proof_of(statement, proof)
     outputs = [name for name in (output, proof, statement) if name is not None]
     named = (table, *outputs)
     if proof is not None and any(is_stream(name) or is_address(name) for name in named):

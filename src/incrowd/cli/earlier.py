@@ -1,5 +1,6 @@
 """Rows that are added to an earlier release: what proofs and reports then need, and speak of."""
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import options
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
 OF_WHOLE = ("proof", "report", "report_internal", "metadata")
 
 
+def options_of(names: Iterable[str], given: Mapping[str, Any]) -> list[str]:
+    """Return those of some options that are given, as they are written."""
+    return [f"--{name.replace('_', '-')}" for name in names if given[name]]
+
+
 def require_plain(given: dict[str, Any]) -> None:
     """Raise InputError for what does not go with --existing, or asks for more of it."""
-    asked = [f"--{name.replace('_', '-')}" for name in ("spreadsheet_safe", "codebook")]
-    asked = [option for option in asked if given[option[2:].replace("-", "_")]]
-    if asked:
+    if asked := options_of(("spreadsheet_safe", "codebook"), given):
         raise InputError(f"{', '.join(asked)}: not served with --existing yet")
-    wanted = [f"--{name.replace('_', '-')}" for name in OF_WHOLE if given[name]]
+    wanted = options_of(OF_WHOLE, given)
     earlier = given["existing_original"] and given["existing_proof"]
     if wanted and not earlier:
         raise InputError(
@@ -37,8 +41,7 @@ def require_plain(given: dict[str, Any]) -> None:
 
 def require_existing(given: dict[str, Any]) -> None:
     """Raise InputError for what goes with --existing alone."""
-    names = ("existing_original", "existing_proof", "joined")
-    asked = [f"--{name.replace('_', '-')}" for name in names if given[name]]
+    asked = options_of(("existing_original", "existing_proof", "joined"), given)
     if asked and given["existing"] is None:
         raise InputError(f"{', '.join(asked)}: goes with --existing")
     if given["joined"] and not given["proof"]:

@@ -138,3 +138,9 @@ def texts_in(given: Any) -> Iterator[str]:
             yield from texts_in(each)
     elif hasattr(given, "distance"):  # a model
         yield from texts_in(given.distance)
+
+
+def require_proof_of(statement: str | None, proof: str | None) -> None:
+    """Raise InputError for a statement without a proof."""
+    if statement is not None and proof is None:
+        raise InputError("--statement goes with --proof: it states the proof's hash")

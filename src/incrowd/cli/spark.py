@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import options
 from incrowd.cli.output import print_json, release_record, say
+from incrowd.cli.places import require_proof_of
 from incrowd.cli.progress import progress
 from incrowd.cli.proof_bounds import proof_bound, say_proof_bound
 from incrowd.cli.reporting import also_written
@@ -74,8 +75,7 @@ def require_servable(table: str, output: str, given: Mapping[str, Any]) -> None:
             raise InputError(f"{option}: not served with --engine spark, which reads files")
     if "-" in (table, output):
         raise InputError("--engine spark reads and writes files and folders, not pipes")
-    if given["statement"] is not None and given["proof"] is None:
-        raise InputError("--statement goes with --proof: it states the proof's hash")
+    require_proof_of(given["statement"], given["proof"])
     for name in ("proof", "statement"):
         if given[name] is not None:
             require_place(given[name])

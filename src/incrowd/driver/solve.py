@@ -223,6 +223,15 @@ def fewer_copies(problem: Problem) -> Reduced:
     return without(problem, removed)
 
 
+def require_enough(rows: int, k: int) -> None:
+    """Raise NoLawfulReleaseError for a table of fewer than k rows."""
+    if rows < k:
+        raise NoLawfulReleaseError(
+            f"k = {k} is larger than the table, which has {counted(rows, 'row')}: nobody in it "
+            f"can hide among {k}; use k ≤ {rows} or more rows"
+        )
+
+
 def require_lawful_table(problem: Problem) -> None:
     """Raise when no release can obey the model.
 
@@ -230,11 +239,8 @@ def require_lawful_table(problem: Problem) -> None:
     lawful release exists exactly when the table as one class is lawful.
     """
     model, rows, k = problem.model, problem.instance.rows, problem.smallest_class
-    if model.size_decides and rows < k:
-        raise NoLawfulReleaseError(
-            f"k = {k} is larger than the table, which has {counted(rows, 'row')}: nobody in it "
-            f"can hide among {k}; use k ≤ {rows} or more rows"
-        )
+    if model.size_decides:
+        require_enough(rows, k)
     if model.closed_under_union and not model.lawful(problem.table, problem.table):
         raise NoLawfulReleaseError(
             f"no release obeys {problem.asked}: even the whole table as one "

@@ -14,7 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.bounds.best import best_prices
-from incrowd.checker.files import NONSENSE, Proof, read_proof, sha256
+from incrowd.checker.both import hash_at
+from incrowd.checker.files import NONSENSE, Proof, read_proof
 from incrowd.checker.recheck import classes_of
 from incrowd.checker.rejection import RejectedError
 from incrowd.driver.solve import Solved
@@ -132,7 +133,7 @@ def place_of(original: Source | str | Path, rows: int, published: int, path: str
         reason = error.reason if isinstance(error, RejectedError) else "it makes no sense"
         raise InputError(f"the proof of the earlier release: {reason}") from None
     stated = proof.facts.get("original", {}).get("sha256")
-    if isinstance(original, str | Path) and stated != sha256(Path(original).read_bytes()):
+    if isinstance(original, str | Path) and stated != hash_at(original):
         raise InputError("the proof of the earlier release is of another original than this one")
     place = proof.rows["original"].cast(int).to_numpy().astype(np.int64)
     if len(place) != published or not np.array_equal(np.sort(place), np.arange(rows)):

@@ -100,11 +100,16 @@ def sparse(
     return Histograms(start.astype(np.int64), unique % width, count.astype(np.int64), table)
 
 
-def values_by_class(classes: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64, shape (classes,): how many different codes stand in each class."""
+def values_by_class(
+    classes: NDArray[np.int64], codes: NDArray[np.int64], number: int = 0
+) -> NDArray[np.int64]:
+    """int64, shape (classes,): how many different codes stand in each class.
+
+    ``number``: of classes, where the last ones may be empty.
+    """
     width = int(codes.max(initial=0)) + 1
     pairs = np.unique(classes * width + codes)
-    return np.bincount(pairs // width, minlength=int(classes.max(initial=-1)) + 1)
+    return np.bincount(pairs // width, minlength=max(number, int(classes.max(initial=-1)) + 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,33 +113,53 @@ class Flow:
     def __init__(
         self, originals: Nodes, before: Ints, levels: Ints, nodes: Ints, after: Ints
     ) -> None:
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import maximum_flow
-
         kinds = partial(np.unique, axis=0, return_inverse=True, return_counts=True)
         left, self.left_of, lefts = kinds(np.column_stack([before, originals.leaves]))
         right, self.right_of, rights = kinds(np.column_stack([after, levels, nodes]))
         self.left_of, self.right_of = self.left_of.ravel(), self.right_of.ravel()
         distinct = Nodes(originals.trees, left[:, 1:])
         self.tails, self.heads = fitting(distinct, left[:, 0], right)
-        n, m = len(left), len(right)
-        room = np.minimum(lefts[self.tails], rights[self.heads])
-        source, sink, self.first = n + m, n + m + 1, n
-        tail = np.concatenate([np.full(n, source), self.tails, n + np.arange(m)])
-        head = np.concatenate([np.arange(n), n + self.heads, np.full(m, sink)])
-        capacity = np.concatenate([lefts, room, rights]).astype(np.int32)
-        graph = coo_array((capacity, (tail, head)), shape=(n + m + 2, n + m + 2)).tocsr()
-        self.found = maximum_flow(graph, source, sink)
-        self.unmatched = int(lefts.sum()) - int(self.found.flow_value)
+        self.ways = flow_between(self.tails, self.heads, lefts, rights)
+        self.unmatched = int(lefts.sum()) - self.ways.total
 
     def amounts(self) -> Iterator[tuple[int, int, int]]:
         """Yield kind of original row, kind of released row, and how many go that way."""
-        flow = self.found.flow.tocoo()
-        ways = zip(flow.row.tolist(), flow.col.tolist(), flow.data.tolist(), strict=True)
-        last = self.first + int(self.right_of.max(initial=-1))
-        for tail, head, number in ways:
-            if number > 0 and tail < self.first <= head <= last:
-                yield tail, head - self.first, number
+        tails, heads, numbers, _ = self.ways
+        yield from zip(tails.tolist(), heads.tolist(), numbers.tolist(), strict=True)
+
+
+class Ways(NamedTuple):
+    """A flow from kinds to kinds: int64, shape (ways,), each, and how many rows flow in all."""
+
+    tails: Ints
+    heads: Ints
+    numbers: Ints
+    total: int
+
+
+def flow_between(tails: Ints, heads: Ints, lefts: Ints, rights: Ints) -> Ways:
+    """Return a largest flow between kinds of rows.
+
+    Parameters
+    ----------
+    tails, heads: which kinds may become which, pair by pair.
+    lefts, rights: int64, shape (kinds,): rows of each kind, on either side.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    n, m = len(lefts), len(rights)
+    source, sink = n + m, n + m + 1
+    room = np.minimum(lefts[tails], rights[heads])
+    begin = np.concatenate([np.full(n, source), tails, n + np.arange(m)])
+    end = np.concatenate([np.arange(n), n + heads, np.full(m, sink)])
+    capacity = np.concatenate([lefts, room, rights]).astype(np.int32)
+    graph = coo_array((capacity, (begin, end)), shape=(n + m + 2, n + m + 2)).tocsr()
+    found = maximum_flow(graph, source, sink)
+    flow = found.flow.tocoo()
+    used = (flow.data > 0) & (flow.row < n) & (flow.col >= n) & (flow.col < n + m)
+    row, col, data = (part[used].astype(np.int64) for part in (flow.row, flow.col, flow.data))
+    return Ways(row, col - n, data, int(found.flow_value))
 
 
 def fitting(originals: Nodes, keys: Ints, right: Ints) -> tuple[Ints, Ints]:

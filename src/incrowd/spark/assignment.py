@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import VerificationError
 from incrowd.problem.instance import places_in
-from incrowd.published.fitting import common_keys
+from incrowd.published.fitting import common_keys, flow_between
 from incrowd.spark.task import Task
 from incrowd.spark.tasks import matrix, texts_of
 from incrowd.tables.base import Column, Source, encoded_alike
@@ -92,9 +92,6 @@ def dealt(before: Ints, row: Ints, after: Ints, label: Ints, ways: tuple[Ints, I
     row, label: distinct row of each original row, and what each released row shows, likewise.
     ways: distinct rows, and what they may show, pair by pair.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import maximum_flow
-
     rows, labels = (
         1 + max(int(one.max(initial=0)) for one in both)
         for both in zip((row, label), ways, strict=True)
@@ -109,22 +106,13 @@ def dealt(before: Ints, row: Ints, after: Ints, label: Ints, ways: tuple[Ints, I
     sought = left[tails] // rows * labels + head[begin[left[tails] % rows] + within]
     heads = np.minimum(np.searchsorted(right, sought), len(right) - 1)
     fits = right[heads] == sought
-    tails, heads = tails[fits], heads[fits]
-    n, m = len(left), len(right)
-    room = np.minimum(lefts[tails], rights[heads])
-    ends = np.concatenate([np.full(n, n + m), tails, n + np.arange(m)])
-    tops = np.concatenate([np.arange(n), n + heads, np.full(m, n + m + 1)])
-    most = np.concatenate([lefts, room, rights]).astype(np.int32)
-    graph = coo_array((most, (ends, tops)), shape=(n + m + 2, n + m + 2)).tocsr()
-    found = maximum_flow(graph, n + m, n + m + 1)
-    if int(found.flow_value) != len(row):
+    found = flow_between(tails[fits], heads[fits], lefts, rights)
+    if found.total != len(row):
         raise VerificationError(
-            f"{len(row) - int(found.flow_value):,} original rows have no released row of their "
-            "own; did the table change meanwhile?"
+            f"{len(row) - found.total:,} original rows have no released row of their own; did the "
+            "table change meanwhile?"
         )
-    flow = found.flow.tocoo()
-    used = (flow.data > 0) & (flow.row < n) & (flow.col >= n) & (flow.col < n + m)
-    return joined(flow.row[used], flow.col[used] - n, flow.data[used], left_of, right_of)
+    return joined(found.tails, found.heads, found.numbers, left_of, right_of)
 
 
 def kinds_of(keys: Ints) -> tuple[Ints, Ints, Ints]:

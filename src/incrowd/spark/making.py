@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pyspark.sql import functions as sf
 
-from incrowd.errors import NoLawfulReleaseError
+from incrowd.driver.solve import require_enough
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.policy.roles import Roles
@@ -25,7 +25,6 @@ from incrowd.spark.result import SparkRelease
 from incrowd.spark.rows import one_form, ranges, rewritten
 from incrowd.spark.task import CODED, Task
 from incrowd.tables.base import Column
-from incrowd.text.units import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -117,15 +116,6 @@ class Asked:
     def persons(self) -> list[str]:
         """Plain names of the columns that together name a person."""
         return [f"p{j}" for j in range(len(self.roles.person))]
-
-
-def require_enough(rows: int, k: int) -> None:
-    """Raise NoLawfulReleaseError for a table of fewer than k rows."""
-    if rows < k:
-        raise NoLawfulReleaseError(
-            f"k = {k} is larger than the table, which has {counted(rows, 'row')}: nobody in it "
-            f"can hide among {k}; use k ≤ {rows} or more rows"
-        )
 
 
 class Made:

@@ -18,13 +18,7 @@ from incrowd.errors import VerificationError
 from incrowd.privacy.claims import claims_of
 from incrowd.problem.solution import Solution
 from incrowd.proof.certificate import Certificate
-from incrowd.proof.prove import (
-    dialect_of,
-    origins,
-    require_plain_costs,
-    spared,
-)
-from incrowd.proof.prove import write_statement as write_statement
+from incrowd.proof.prove import dialect_of, origins, require_plain_costs, spared
 from incrowd.proof.writing import Evidence, write_proof
 from incrowd.spark.assignment import assigned
 from incrowd.spark.certificates import unpacked

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import VerificationError
+from incrowd.proof.prove import write_statement
 from incrowd.spark.check import recounted
 from incrowd.spark.plan import workers_errors
+from incrowd.spark.proof import prove
 from incrowd.spark.result import SparkRelease
 from incrowd.tables.atomic import whole
 
@@ -49,8 +51,6 @@ def write_proof(
     release: SparkRelease, original: str, place: str, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Write the proof, and the statement where it is asked for; return the proof's JSON part."""
-    from incrowd.spark.proof import prove, write_statement  # they need the engine
-
     reading = {name: given[name] for name in ("delimiter", "encoding")}
     with whole(given["proof"], private=True) as file:
         facts = prove(release, original, place, file, reading)

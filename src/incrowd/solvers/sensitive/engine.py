@@ -292,7 +292,10 @@ class Run:
         reach = max(whole / self.k, HOST_REACH * cell if few_classes(self.tree) else 0.0)
         emission, margin = shares.emission(self.tree, self.price, reach)
         used = pace_of(self.stop, SHARING)
-        over = lambda: self.stop.now() or used() >= 1  # noqa: E731
+
+        def over() -> bool:
+            return self.stop.now() or used() >= 1
+
         share, _ = shares.run(self.tree, emission, self.price, margin, instance.counts, over)
         reduced = reduced_costs(self.tree, self.price, emission)
         if self.relaxed:

@@ -29,8 +29,8 @@ def rules_of(problem: Problem) -> tuple[Rules, int]:
     if sizes != table.sizes:  # of the table that classes are compared with, which may hold more
         codes, table = codes % np.array(sizes), Group(table.values % np.array(sizes), sizes)
     laws = laws_of(model, table)
+    least = np.maximum(laws.least, problem.smallest_class)
     if not model.stays_lawful:  # what a class of too few rows lacks are rows: that guides the moves
-        least = np.maximum(laws.least, problem.smallest_class)
         laws = laws._replace(least=least)
     starts = np.concatenate([[0], np.cumsum(table.sizes)]).astype(np.int64)
     places = codes.astype(np.int64) + starts[:-1]
@@ -39,13 +39,12 @@ def rules_of(problem: Problem) -> tuple[Rules, int]:
     if (laws.kind == CALLED).any():
         places = np.column_stack([places, number + profile])
         number += len(sample)
-    least = max(problem.smallest_class, int(laws.least[0]))
     rules = Rules(
         laws,
         np.ascontiguousarray(places),
         profile,
         sample.astype(np.int64),
-        np.array([least], np.int64),
+        least,
         np.array([-1], np.int64),
     )
     return rules, number
