@@ -1,5 +1,6 @@
 """Tests of how kernels are compiled: once for all callers, and out of every time limit."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -10,9 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import incrowd
 from incrowd.kernels.jit import Sources, inner_kernel, kernel, lean_kernel
 from incrowd.run import clock
 from incrowd.run.stop import Stop
+
+PACKAGE = Path(incrowd.__file__).parent
 
 
 @pytest.mark.parametrize("decorate", [kernel, lean_kernel])
@@ -133,3 +137,36 @@ def test_caches_elsewhere_go_with_the_sources(tmp_path: Path) -> None:
         for version in ("1", "1", "2")
     ]
     assert hits == ["0", "1", "0"]
+
+
+def test_no_kernel_puts_an_array_into_a_slice() -> None:
+    """Tests the sources: such a line is compiled with texts of its error, in seconds."""
+    found = []
+    for file in sorted(PACKAGE.rglob("*.py")):
+        text = file.read_text("utf-8")
+        if "kernels.jit" in text:
+            found += [f"{file.name}:{line}" for line in lines_with_slices(text)]
+    assert found == []
+
+
+def lines_with_slices(text: str) -> list[int]:
+    """Return the lines of kernels that assign an array to a slice, or to a row of an array."""
+    return sorted(
+        node.lineno
+        for function in ast.walk(ast.parse(text))
+        if isinstance(function, ast.FunctionDef)
+        and any("kernel" in ast.unparse(decorator) for decorator in function.decorator_list)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        and any("[" in ast.unparse(t) and ":" in ast.unparse(t) for t in node.targets)
+        for value in (node.value.elts if isinstance(node.value, ast.Tuple) else [node.value])
+        if isinstance(value, ast.Name | ast.Subscript)
+        and not ast.unparse(value).isupper()  # a constant
+    )
+
+
+def test_lines_with_slices_are_found() -> None:
+    """Tests the search of the test above."""
+    body = ["a[:2] = b", "a[1:] = b[2:]", "a[:] = ONE", "a[0] = b[0]", "a[:], b[:] = b, a"]
+    text = "\n    ".join(["@kernel\ndef f(a, b):", *body])
+    assert lines_with_slices(text) == [3, 4, 7, 7]

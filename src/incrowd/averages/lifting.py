@@ -28,7 +28,8 @@ def least_room(place: Any, price: Any, own: float, k: int, best: float, budget: 
     count, at = np.zeros(k, np.int64), np.zeros(k, np.int64)
     total, square, paid = np.zeros((k + 1, m)), np.zeros(k + 1), np.zeros(k + 1)
     paid[1] = own
-    order[0] = np.arange(n)
+    for x in range(n):
+        order[0, x] = x
     count[0] = n
     depth, looked, fresh = 0, 0, True
     while depth >= 0 and looked <= budget:
@@ -55,8 +56,11 @@ def least_room(place: Any, price: Any, own: float, k: int, best: float, budget: 
                 depth -= 1
                 continue
             ranked = np.argsort(worth[depth, : count[depth]])
-            order[depth, : count[depth]] = order[depth, : count[depth]][ranked]
-            worth[depth, : count[depth]] = worth[depth, : count[depth]][ranked]
+            rows = order[depth, : count[depth]].copy()
+            worths = worth[depth, : count[depth]].copy()
+            for q in range(count[depth]):
+                order[depth, q] = rows[ranked[q]]
+                worth[depth, q] = worths[ranked[q]]
         p = at[depth]
         bound = base
         for q in range(p, min(p + b, count[depth])):

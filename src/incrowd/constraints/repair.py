@@ -138,7 +138,8 @@ def grow(
     """
     number = mark.max() + 1
     trial_low, trial_high = low.copy(), high.copy()
-    low[:], high[:] = crowd.codes[pool[seed]], crowd.codes[pool[seed]]
+    for c in range(low.size):
+        low[c] = high[c] = crowd.codes[pool[seed], c]
     mark[seed] = number
     weight, value = int(costs.by_row[pool[seed]]), 0
     for size in range(2, goal + 1):
@@ -146,7 +147,8 @@ def grow(
         for i in range(len(pool)):
             if mark[i] >= 0:
                 continue
-            trial_low[:], trial_high[:] = low, high
+            for c in range(low.size):
+                trial_low[c], trial_high[c] = low[c], high[c]
             widen(crowd, int(pool[i]), trial_low, trial_high)
             price = int(weight + costs.by_row[pool[i]])
             found = value_of(trial_low, trial_high, size, price, costs)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.kernels.arrays import longer
 from incrowd.kernels.jit import kernel
 
 QUOTE = np.uint8(ord('"'))
@@ -232,12 +233,8 @@ def number_values(data: Any, starts: Any, ends: Any, column: int, codes: Any) ->
         if 2 * distinct >= size:
             size *= 4
             slot = np.full(size, -1, np.int32)
-            wider = np.empty(size // 2, np.uint64)
-            wider[:distinct] = hashes
-            hashes = wider
-            longer = np.empty(size // 2, np.int64)
-            longer[:distinct] = first
-            first = longer
+            hashes = longer(hashes, size // 2)
+            first = longer(first, size // 2)
             for code in range(distinct):
                 at = np.int64(hashes[code] & np.uint64(size - 1))
                 while slot[at] >= 0:

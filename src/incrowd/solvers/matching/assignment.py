@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.kernels.arrays import longer
 from incrowd.kernels.jit import kernel
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching.dual import plain, slacks_of
@@ -151,9 +152,7 @@ def augment(
                         break
                 else:
                     if n_heap == heap.shape[0]:
-                        larger = np.empty((2 * n_heap, 2), np.int64)
-                        larger[:n_heap] = heap
-                        heap = larger
+                        heap = longer(heap.ravel(), 4 * n_heap).reshape((2 * n_heap, 2))
                     n_heap = push(heap, n_heap, d, v)
             if last >= 0:
                 break
