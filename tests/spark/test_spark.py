@@ -293,10 +293,10 @@ def test_command_line(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert again.exit_code == 2
     assert "is there already" in again.output
     report = CliRunner().invoke(
-        cli, ["anonymize", str(source), "-o", str(target), *roles, "--report", "r.html"]
+        cli, ["anonymize", str(source), "-o", str(target), *roles, "--metadata", "m.json"]
     )
     assert report.exit_code == 2
-    assert "--report" in report.output
+    assert "--metadata" in report.output
 
 
 def test_driver_needs_no_numba() -> None:

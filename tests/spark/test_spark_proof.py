@@ -149,8 +149,8 @@ def test_refusals(place: Path) -> None:
     """Tests what is refused before anything is made, by name."""
     source, target = place / "in.csv", place / "out"
     write(table(5), source)
-    done = anonymized(source, target, "--report", "r.html")
-    assert done.exit_code == 2 and "--report" in done.output
+    done = anonymized(source, target, "--metadata", "m.json")
+    assert done.exit_code == 2 and "--metadata" in done.output
     deep = place / "deep"
     (deep / "year=1").mkdir(parents=True)
     done = anonymized(deep, target)
@@ -168,7 +168,7 @@ def test_nothing_appears_without_its_proof(place: Path, monkeypatch: pytest.Monk
         price = known.prices.price + known.prices.quantum
         return Certificate(Prices(price, known.prices.quantum), known.rules)
 
-    monkeypatch.setattr("incrowd.spark.proof.unpacked", dearer)
+    monkeypatch.setattr("incrowd.spark.readback.unpacked", dearer)
     source, target = place / "in.csv", place / "out"
     write(table(6), source)
     done = anonymized(source, target)

@@ -2,16 +2,17 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import options
+from incrowd.cli.earlier import options_of
 from incrowd.cli.output import print_json, release_record, say
 from incrowd.cli.places import require_proof_of
 from incrowd.cli.progress import progress
 from incrowd.cli.proof_bounds import proof_bound, say_proof_bound
-from incrowd.cli.reporting import also_written
+from incrowd.cli.reporting import also_written, require_reports, write_reports
 from incrowd.cli.summary import summary
 from incrowd.errors import InputError
 from incrowd.policy import Policy
@@ -24,13 +25,10 @@ from incrowd.tables.folders import whole_folder
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from incrowd.release import Release
+
 UNSERVED = {
     "spreadsheet_safe": "--spreadsheet-safe",
-    "report": "--report",
-    "report_internal": "--report-internal",
-    "report_frontier": "--report-frontier",
-    "report_attacks": "--report-attacks",
-    "group": "--group",
     "metadata": "--metadata",
     "existing": "--existing",
     "existing_original": "--existing-original",
@@ -49,12 +47,15 @@ def run(table: str, output: str, as_json: bool, quiet: bool, given: Mapping[str,
     policy = Policy(**options.policy_arguments(frame.columns, given))
     rows = BLOCK_ROWS if given["block_rows"] is None else given["block_rows"]
     with progress(quiet, None) as listener:
-        proof = given["proof"] is not None
-        release = release_of(frame, policy, rows, given["scratch"], listener, proof)
+        release = release_of(
+            frame, policy, rows, given["scratch"], listener, bool(on_driver(given))
+        )
         try:
-            facts = write(spark, release, (table, output), given, listener)
+            facts, here = write(spark, release, (table, output), given, listener)
         finally:
             release.unpersist()
+    if here is not None:
+        write_reports(here, table, output, given)
     told: Any = release
     if as_json:
         print_json(release_record(told, output, given["proof"]) | proof_bound(told, facts))
@@ -79,8 +80,9 @@ def require_servable(table: str, output: str, given: Mapping[str, Any]) -> None:
     for name in ("proof", "statement"):
         if given[name] is not None:
             require_place(given[name])
-    if given["proof"] is not None:
-        require_provable(table, output)
+    require_reports(output, given)
+    if asked := on_driver(given):
+        require_readable(table, output, asked)
     if given["order"] == "keep":
         raise InputError("rows have no order on Spark; leave out --order keep")
     target = Path(output)
@@ -91,15 +93,22 @@ def require_servable(table: str, output: str, given: Mapping[str, Any]) -> None:
         )
 
 
-def require_provable(table: str, output: str) -> None:
-    """Raise InputError where the driver cannot read both tables, whose hashes a proof states."""
+def on_driver(given: Mapping[str, Any]) -> list[str]:
+    """Return the options for which the driver reads both tables."""
+    return options_of(("proof", "report", "report_internal"), given)
+
+
+def require_readable(table: str, output: str, asked: Sequence[str]) -> None:
+    """Raise InputError where the driver cannot read both tables, as proofs and reports need it."""
     if "://" in table + output or not Path(table).exists():
         raise InputError(
-            "--proof on Spark needs IN and OUT as files or folders that the driver can read, by "
-            "their names: it states their hashes"
+            f"{asked[0]} on Spark needs IN and OUT as files or folders that the driver can read, "
+            "by their names"
         )
     if Path(table).is_dir() and any(part.is_dir() for part in shown_in(table)):
-        raise InputError("--proof needs IN as one file or a folder of files, without folders in it")
+        raise InputError(
+            f"{asked[0]} needs IN as one file or a folder of files, without folders in it"
+        )
 
 
 def shown_in(folder: str) -> list[Path]:
@@ -181,25 +190,26 @@ def write(
     places: tuple[str, str],
     given: Mapping[str, Any],
     listener: Listener,
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], "Release | None"]:
     """Write the release, count what was written, and let it appear, with its proof or not at all.
 
     A local folder appears whole or not at all.  In an object store the folder gets its name at
     once, and Spark's ``_SUCCESS`` at the end; it must not exist before.
 
-    Returns the proof's JSON part, empty without a proof.
+    Returns the proof's JSON part, empty without a proof; and the release as one of this machine,
+    where the driver reads it.
     """
-    from incrowd.spark.writing import write_folder, write_proof  # it needs pyspark
+    from incrowd.spark.writing import read_back, write_folder  # it needs pyspark
 
     (table, output), options = places, csv_options(given)
     form = form_of(output, form_of(table))
     if "://" in output:
         write_folder(spark, release, output, form, options)
-        return {}
+        return {}, None
     with whole_folder(output) as folder:
         place = str(folder.resolve())
         write_folder(spark, release, place, form, options)
-        if given["proof"] is None:
-            return {}
+        if not on_driver(given):
+            return {}, None
         listener(Event(PROOF))
-        return write_proof(release, table, place, given)
+        return read_back(release, (table, place), given)

@@ -14,6 +14,7 @@
     rows.py       from classes back to rows, by joins
     check.py      the re-check of what was released        result.py  what is returned
     writing.py    files in a folder, counted again         proof.py   their proof, on the driver
+    readback.py   what was written, as a release of one machine, with its reports
     assignment.py    which original row each released one was
     certificates.py  prices on their way from a task to the driver
 
@@ -28,12 +29,14 @@ from incrowd.run.late import importer
 if TYPE_CHECKING:
     from incrowd.spark.front import anonymize as anonymize
     from incrowd.spark.front import release as release
+    from incrowd.spark.readback import whole as whole
     from incrowd.spark.result import SparkRelease as SparkRelease
 
 _HOME = {
     "SparkRelease": "incrowd.spark.result",
     "anonymize": "incrowd.spark.front",
     "release": "incrowd.spark.front",
+    "whole": "incrowd.spark.readback",
 }
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]

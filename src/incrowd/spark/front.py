@@ -47,6 +47,7 @@ def release(
     block_rows: int = BLOCK_ROWS,
     scratch: str | None = None,
     progress: Listener | None = None,
+    whole: bool = False,
     **asked: Unpack[Arguments],
 ) -> SparkRelease:
     """Make a release of a Spark frame; the table is never collected.
@@ -60,6 +61,8 @@ def release(
     scratch: a folder that all workers can write and read, for what the tasks find; by default
         Spark's cache keeps it.  What lies there is as private as the table.
     progress: called with an ``incrowd.run.events.Event`` at each stage.
+    whole: whether the driver is told what ``incrowd.spark.whole`` needs, which makes reports of a
+        release that was written: prices and ways of the distinct rows.
     asked: ``qi``, ``sensitive``, ``id``, ``keep``, ``l``, ``t``, ``hierarchies``, ``weights``,
         ``cost``, ``method``, ``gap``, ``seed``, … as in ``incrowd.anonymize``; ``time_limit`` is
         that of each block, however many of them wait for a worker.
@@ -77,7 +80,7 @@ def release(
     VerificationError: the re-check in Spark refused the release.
     """
     policy = policy_of("release", None, {"k": k, **asked})
-    return release_of(df, policy, block_rows, scratch, listening(progress))
+    return release_of(df, policy, block_rows, scratch, listening(progress), whole)
 
 
 def require_spark() -> None:
@@ -95,19 +98,18 @@ def release_of(
     block_rows: int = BLOCK_ROWS,
     scratch: str | None = None,
     listener: Listener = silent,
-    proof: bool = False,
+    whole: bool = False,
 ) -> SparkRelease:
-    """Make a release under a policy; see ``release``.
-
-    ``proof``: whether the certificate of its bound comes to the driver as well.
-    """
+    """Make a release under a policy; see ``release``."""
     require_spark()
     require_servable(df, policy, block_rows, scratch)
-    if proof and policy.person:
-        raise OutOfScopeError("a proof of a release that counts people is not served on Spark yet")
+    if whole and policy.person:
+        raise OutOfScopeError(
+            "proofs and reports of a release that counts people are not served on Spark yet"
+        )
     from incrowd.spark.making import made_of_frame
 
-    return made_of_frame(df, policy, block_rows, scratch, listener, proof)
+    return made_of_frame(df, policy, block_rows, scratch, listener, whole)
 
 
 def require_people_served(policy: Policy) -> None:

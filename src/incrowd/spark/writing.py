@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import VerificationError
 from incrowd.proof.prove import write_statement
+from incrowd.release import Release
 from incrowd.spark.check import recounted
 from incrowd.spark.plan import workers_errors
 from incrowd.spark.proof import prove
+from incrowd.spark.readback import whole
 from incrowd.spark.result import SparkRelease
-from incrowd.tables.atomic import whole
+from incrowd.tables.atomic import whole as whole_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,14 +49,20 @@ def write_folder(
         )
 
 
-def write_proof(
-    release: SparkRelease, original: str, place: str, given: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Write the proof, and the statement where it is asked for; return the proof's JSON part."""
+def read_back(
+    release: SparkRelease, places: tuple[str, str], given: Mapping[str, Any]
+) -> tuple[dict[str, Any], Release]:
+    """Read original and release on the driver; write proof and statement where they are asked for.
+
+    Returns the proof's JSON part, empty without a proof, and the release as one of this machine.
+    """
     reading = {name: given[name] for name in ("delimiter", "encoding")}
-    with whole(given["proof"], private=True) as file:
-        facts = prove(release, original, place, file, reading)
+    here = whole(release, *places, **reading)
+    if given["proof"] is None:
+        return {}, here
+    with whole_file(given["proof"], private=True) as file:
+        facts = prove(release, here, places, file, reading)
     if given["statement"] is not None:
-        with whole(given["statement"]) as file:
+        with whole_file(given["statement"]) as file:
             write_statement(facts, given["proof"], file)
-    return facts
+    return facts, here

@@ -1,0 +1,105 @@
+"""A release that Spark has written, as one of this machine: what reports and proofs speak of.
+
+The driver reads original and release; the bound and the prices come from the tasks, and which
+original row a released row was from ``assignment.py``.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from incrowd.bounds.prices import Prices
+from incrowd.bounds.support import uniqueness_prices
+from incrowd.driver.solve import Solved
+from incrowd.encoding.encoded import Coded, coded, edit_for
+from incrowd.errors import InputError, OutOfScopeError, VerificationError
+from incrowd.problem.solution import Solution
+from incrowd.proof.certificate import Certificate
+from incrowd.release import Release
+from incrowd.spark.assignment import assigned
+from incrowd.spark.certificates import unpacked
+from incrowd.spark.result import SparkRelease
+from incrowd.tables.files import read
+
+
+def whole(
+    release: SparkRelease,
+    original: str,
+    released: str,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Release:
+    """Return a release that was written by Spark as one of this machine, with reports and figures.
+
+    Parameters
+    ----------
+    release: made with ``whole=True``.
+    original, released: files, or folders of files, that the driver can read; it holds both tables.
+    delimiter, encoding: of delimited files; None for what they show.
+
+    Raises
+    ------
+    InputError: the release was made without ``whole``, or a file cannot be read.
+    OutOfScopeError: the release counts people.
+    VerificationError: the two tables do not go together, or not with the release.
+    """
+    if release.policy.person:
+        raise OutOfScopeError(
+            "proofs and reports of a release that counts people are not served on Spark yet"
+        )
+    if release.ways is None:
+        raise InputError("make the release with whole=True, and write its rows first")
+    table = coded(read(original, delimiter, encoding), release.policy)
+    written = read(released, delimiter, encoding)
+    origin, classes = assigned(table, written, release.ways)
+    member = np.empty(len(origin), np.int64)
+    member[table.copy_of_row[origin]] = classes
+    solution = Solution.of(table.instance, member)
+    require_same_costs(release, table, solution)
+    known = certificate_of(release, table)
+    found: dict[str, Any] = {
+        "status": release.status,
+        "method": release.method,
+        "ended": release.ended,
+    }
+    prices = None if known.rules else known.prices
+    solved = Solved(
+        solution, release.cost_units, release.bound_units, *found.values(), prices=prices
+    )
+    made = Release(
+        coded=table,
+        edit=edit_for(table, solution, table.roles.published(table.source.columns), origin),
+        policy=release.policy,
+        cost_units=release.cost_units,
+        bound_units=release.bound_units,
+        seconds=release.seconds,
+        solved=solved,
+        **found,
+    )
+    made.require_same(written)
+    _ = made.class_of_row  # the independent re-check
+    return made
+
+
+def require_same_costs(release: SparkRelease, table: Coded, solution: Solution) -> None:
+    """Raise VerificationError unless the driver counts what Spark counted."""
+    if (table.instance.scale, solution.cost) != (release.scale, release.cost_units):
+        raise VerificationError(
+            "what was written costs something else than the release; did the table change "
+            "meanwhile?"
+        )
+
+
+def certificate_of(release: SparkRelease, table: Coded) -> Certificate:
+    """Return the prices that the tasks found, for the distinct rows in their order."""
+    instance = table.instance
+    if release.certificate is None:
+        price = uniqueness_prices(instance, table.problem.smallest_class)
+        return Certificate(Prices(price, 1))
+    known = unpacked(release.certificate)
+    if len(known.prices.price) != instance.distinct:
+        raise VerificationError(
+            f"the original has {instance.distinct:,} distinct rows, and Spark priced "
+            f"{len(known.prices.price):,}: did the table change meanwhile?"
+        )
+    return known
