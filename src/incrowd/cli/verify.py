@@ -30,6 +30,7 @@ from incrowd.text.units import counted
         "suppress_rows",
         "delete_rows",
         "pseudonym",
+        "constant_alike",
         "protect",
     )
 )

@@ -114,6 +114,15 @@ class Policy:
             choices=MISSING_PERSON,
         ),
     )
+    constant_alike: bool = row(
+        False,
+        Option(
+            "flag",
+            "with `person`: quasi-identifiers that are constant within each person show one cell "
+            "in all rows of a person, so that joining these tells no more of them than one does",
+            "--constant-alike",
+        ),
+    )
     pseudonym: Any = row(
         {},
         Option(

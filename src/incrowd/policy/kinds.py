@@ -66,6 +66,28 @@ def require_persons(policy: Any) -> None:
     unserved = [n for n in ("fixed", "linked", "caps", "veil") if getattr(policy, n)]
     if policy.links_rows and unserved:
         raise InputError(f"{', '.join(unserved)}: not served with a pseudonym of the person yet")
-    for name in ("strict", "hold_back", "spend"):
+    require_alike_served(policy)
+    for name in ("strict", "hold_back", "spend", "constant_alike"):
         if not isinstance(getattr(policy, name), bool):
             raise InputError(f"{name} must be true or false, not {getattr(policy, name)!r}")
+
+
+def require_alike_served(policy: Any) -> None:
+    """Raise InputError for what constant columns that are generalized alike do not go with."""
+    if not policy.constant_alike:
+        return
+    if not policy.person:
+        raise InputError("constant_alike goes with person (--person), which names no column")
+    asked = [n for n in ("pseudonym", "fixed", "linked", "caps", "veil") if getattr(policy, n)]
+    asked += ["models"] if policy.models else []
+    asked += [name for name in ("l", "t") if getattr(policy, name) is not None]
+    if asked:
+        raise InputError(
+            f"constant_alike is not served with {', '.join(asked)}: classes of k people alone are"
+        )
+
+
+def require_no_alike(policy: Any, where: str) -> None:
+    """Raise InputError where constant columns would not be generalized alike."""
+    if policy.constant_alike:
+        raise InputError(f"constant_alike is not served {where}")

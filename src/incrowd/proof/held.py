@@ -146,6 +146,9 @@ def roles_differ(proof: Proof, policy: Policy, said: Set[str]) -> Iterator[str]:
     if "missing_person" in said and stated != {policy.missing_person}:
         yield f"the proof does not take rows without a person as {policy.missing_person!r} says"
     counted = [e["k"] for e in proof.facts["models"] if e["model"] == "people"]
+    alike = any(e.get("alike") for e in proof.facts["models"])
+    if "constant_alike" in said and policy.constant_alike and not alike:
+        yield "the proof does not say that constant columns are generalized alike"
     if "person" in said and policy.k > max(counted, default=0):
         yield f"the proof is of {max(counted, default=0)} people in every class, not {policy.k}"
 
@@ -269,6 +272,7 @@ def in_words(entry: Entry, named: bool = True) -> str:
     }.get(kind, kind + " {l}-diversity")
     if kind == "people":
         together = ", all their rows together" if entry.get("linked") else ""
+        together += ", constant columns alike" if entry.get("alike") else ""
         rules = {"own": "; a row without a person is one of its own", "drop": "; others left out"}
         rule = rules.get(entry.get("missing", ""), "")
         return f"{words.format(**told)} {listed(columns)}{together}{rule}"

@@ -71,6 +71,11 @@ def verify_release(
             "rows that pseudonyms link are counted by which row is whose, which only the proof "
             "holds; verify with it (--proof)"
         )
+    if policy.constant_alike:
+        raise OutOfScopeError(
+            "whether constant columns are generalized alike in all rows of a person is decided by "
+            "which row is whose, which only the proof holds; verify with it (--proof)"
+        )
     table = coded(original, policy)
     original = table.source  # without rows that do not say whose they are, where those are dropped
     require_columns(policy, table.roles, original.columns)
