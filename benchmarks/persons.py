@@ -5,8 +5,8 @@ person with 1 to 5 visits (drawn with seed 0), whose age is that of the visit: i
 columns stay.  ``python benchmarks/persons.py --synthetic 200000``: so many people with 5 visits on
 average, made from seed 0: six quasi-identifiers of a person, two of a visit.  ``--constant-alike``:
 columns that are constant within each person show one cell in all rows of a person; ``--one-age``
-makes age such a column.  Prints cost, bound, gap, people and CPU seconds.  With ``--cpu`` the time limit is one of CPU seconds, which a machine
-that others use as well does not cut short.
+makes age such a column.  Prints cost, bound, gap, people and CPU seconds.  With ``--cpu`` the time
+limit is one of CPU seconds, which a machine that others use as well does not cut short.
 """
 
 import argparse

@@ -31,6 +31,7 @@ from incrowd.text.units import counted
         "delete_rows",
         "pseudonym",
         "constant_alike",
+        "linked_rows",
         "protect",
     )
 )

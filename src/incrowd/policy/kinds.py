@@ -58,16 +58,20 @@ def require_persons(policy: Any) -> None:
         raise InputError(f"missing_person is {policy.missing_person!r}{hint}")
     if policy.missing_person != "error" and not policy.person:
         raise InputError("missing_person goes with person (--person), which names no column")
-    if len(policy.person) > 1 and policy.links_rows:
+    if policy.linked_rows and not policy.person:
+        raise InputError("linked_rows goes with person (--person), which names no column")
+    if len(policy.person) > 1 and any(name in policy.pseudonym for name in policy.person):
         raise InputError(
             "a pseudonym of one of several columns that together name a person is not served; make "
             "one column of them"
         )
     unserved = [n for n in ("fixed", "linked", "caps", "veil") if getattr(policy, n)]
     if policy.links_rows and unserved:
-        raise InputError(f"{', '.join(unserved)}: not served with a pseudonym of the person yet")
+        raise InputError(
+            f"{', '.join(unserved)}: not served with linked_rows or a pseudonym of the person yet"
+        )
     require_alike_served(policy)
-    for name in ("strict", "hold_back", "spend", "constant_alike"):
+    for name in ("strict", "hold_back", "spend", "constant_alike", "linked_rows"):
         if not isinstance(getattr(policy, name), bool):
             raise InputError(f"{name} must be true or false, not {getattr(policy, name)!r}")
 
@@ -78,7 +82,8 @@ def require_alike_served(policy: Any) -> None:
         return
     if not policy.person:
         raise InputError("constant_alike goes with person (--person), which names no column")
-    asked = [n for n in ("pseudonym", "fixed", "linked", "caps", "veil") if getattr(policy, n)]
+    names = ("linked_rows", "pseudonym", "fixed", "linked", "caps", "veil")
+    asked = [name for name in names if getattr(policy, name)]
     asked += ["models"] if policy.models else []
     asked += [name for name in ("l", "t") if getattr(policy, name) is not None]
     if asked:
@@ -87,7 +92,8 @@ def require_alike_served(policy: Any) -> None:
         )
 
 
-def require_no_alike(policy: Any, where: str) -> None:
-    """Raise InputError where constant columns would not be generalized alike."""
-    if policy.constant_alike:
-        raise InputError(f"constant_alike is not served {where}")
+def require_no_law_of_all_rows(policy: Any, where: str) -> None:
+    """Raise InputError where nobody would look at all rows of a person together."""
+    for name in ("constant_alike", "linked_rows"):
+        if getattr(policy, name):
+            raise InputError(f"{name} is not served {where}")

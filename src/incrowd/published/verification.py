@@ -64,12 +64,12 @@ def verify_release(
     Raises
     ------
     InputError: the policy does not fit the original.
-    OutOfScopeError: its pseudonyms link rows.
+    OutOfScopeError: it is one of linked rows, or of columns that are generalized alike.
     """
     if policy.links_rows:
         raise OutOfScopeError(
-            "rows that pseudonyms link are counted by which row is whose, which only the proof "
-            "holds; verify with it (--proof)"
+            "linked rows are counted by which row is whose, which only the proof holds; verify "
+            "with it (--proof)"
         )
     if policy.constant_alike:
         raise OutOfScopeError(
