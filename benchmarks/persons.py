@@ -3,9 +3,10 @@
 ``python benchmarks/persons.py adult.csv``: each row of a table with a header and semicolons is a
 person with 1 to 5 visits (drawn with seed 0), whose age is that of the visit: it varies, the other
 columns stay.  ``python benchmarks/persons.py --synthetic 200000``: so many people with 5 visits on
-average, made from seed 0: six quasi-identifiers of a person, two of a visit.  Prints cost, bound,
-gap, people and CPU seconds.  With ``--cpu`` the time limit is one of CPU seconds, which a machine
-that others use as well does not cut short.
+average, made from seed 0: six quasi-identifiers of a person, two of a visit.  ``--constant-alike``:
+columns that are constant within each person show one cell in all rows of a person; ``--one-age``
+makes age such a column.  Prints cost, bound, gap, people and CPU seconds.  With ``--cpu`` the time
+limit is one of CPU seconds, which a machine that others use as well does not cut short.
 """
 
 import argparse
@@ -67,14 +68,21 @@ def main() -> None:
     parser.add_argument("--gap", type=float, default=0.02)
     parser.add_argument("--method", default="auto")
     parser.add_argument("--cpu", action="store_true")
+    parser.add_argument("--people", type=int, help="only the first so many")
+    parser.add_argument("--one-age", action="store_true", help="the age of the first visit")
+    parser.add_argument("--constant-alike", action="store_true")
     asked = parser.parse_args()
     if asked.cpu:
         clock.now = time.process_time
     frame = repeated(asked.table) if asked.table else visits(asked.synthetic or 200_000)
+    if asked.people:
+        frame = frame.filter(pl.col("person") < asked.people)
+    if asked.one_age:
+        frame = frame.with_columns(pl.col("age").first().over("person"))
     began = time.process_time()
     release = ic.anonymize(
         frame, k=asked.k, person="person", time_limit=asked.time_limit, gap=asked.gap,
-        method=asked.method, seed=1,
+        method=asked.method, seed=1, constant_alike=asked.constant_alike,
     )  # fmt: skip
     took = time.process_time() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -95,6 +95,79 @@ def test_records_are_shared_and_bounds_hold(given_) -> None:
         assert release.lower_bound == best == release.cost
 
 
+@settings(max_examples=25, deadline=None)
+@given(given_=histories(), several=st.booleans())
+def test_the_law_without_a_pseudonym(given_, several, tmp_path_factory) -> None:
+    """Tests law and bound against brute force, and that the checker counts records itself."""
+    frame, k = given_
+    path: Path = tmp_path_factory.mktemp("linked")
+    named = frame.with_columns(also=pl.col("pid")) if several else frame
+    named.write_csv(path / "in.csv")
+    person = ["pid", "also"] if several else ["pid"]
+    release = ic.anonymize(path / "in.csv", k=k, person=person, linked_rows=True)
+    assert release.columns == 2
+    assert release.data.columns == ["x", "y"]
+    shown = release.data.with_columns(pid=frame["pid"])
+    assert min(records(shown).values()) >= k
+    best = least(frame, k)
+    assert release.lower_bound <= best <= release.cost
+    files = [path / name for name in ("out.csv", "in.csv", "p.proof")]
+    release.write(files[0], lambda at: prove(release, files[1], at, files[2]) and None)
+    verdict = check(*files)
+    assert verdict.accepted, verdict.reason
+    stated = {"model": "people", "k": k, "columns": person, "linked": True}
+    assert stated in verdict.facts["models"]
+
+
+def test_linked_rows_by_name(folder: Path) -> None:
+    """Tests the command, what verify says of it, and the release that is lawful without it."""
+    done = run(f"{ASKED} --linked-rows --order keep -q")
+    assert done.exit_code == 0, done.output
+    ask = "verify out.csv --original in.csv --person pid --sensitive s -k 2"
+    assert run(f"{ask} --proof p.proof --linked-rows").exit_code == 0
+    assert "--proof" in run(f"{ask} --linked-rows").stderr
+    assert run(f"{ASKED} -q").exit_code == 0
+    done = run(f"{ask} --proof p.proof --linked-rows")
+    assert done.exit_code == 1
+    assert "all rows of a person together are shared" in done.output
+    (folder / "policy.toml").write_text(
+        'person = "pid"\nsensitive = "s"\nlinked_rows = true\nk = 2\n'
+    )
+    release = ic.anonymize("in.csv", policy="policy.toml")
+    assert min(records_of(release, "x").values()) >= 2
+
+
+def records_of(release: Any, column: str) -> dict[tuple[Any, ...], int]:
+    """How many people share each record of one column, in a release in the table's order."""
+    found: dict[str, list[Any]] = {}
+    for who, cell in zip(pl.read_csv("in.csv")["pid"], release.data[column], strict=True):
+        found.setdefault(who, []).append(cell)
+    kinds = [tuple(sorted(cells)) for cells in found.values()]
+    return {kind: kinds.count(kind) for kind in kinds}
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"person": ()}, "linked_rows goes with person"),
+        ({"sensitive": "s", "id": (), "l": 2}, "linked_rows or a pseudonym"),
+        ({"fixed": "x"}, "fixed: not served with linked_rows"),
+        ({"caps": {"x": 0.5}}, "caps: not served with linked_rows"),
+        ({"veil": 0.1}, "veil: not served with linked_rows"),
+        ({"constant_alike": True}, "constant_alike is not served with linked_rows"),
+        ({"linked_rows": 1}, "linked_rows must be true or false"),
+        ({"k": 3}, "as many rows as fewer than 3 people have"),
+        ({"id": (), "keep": ["s", "pid"]}, "named both keep and person"),
+    ],
+)
+def test_what_linked_rows_refuse(folder: Path, more, words) -> None:
+    given_ = {"k": 2, "person": "pid", "id": "s", "linked_rows": True} | more
+    with pytest.raises((InputError, NoLawfulReleaseError), match=words):
+        ic.anonymize("in.csv", **given_)
+    with pytest.raises((InputError, OutOfScopeError), match="frontier"):
+        ic.frontier("in.csv", [2], person="pid", id="s", linked_rows=True)
+
+
 ROWS = "pid,x,s\nP1,a,f\nP1,b,f\nP2,b,f\nP2,b,m\nP3,c,m\nP4,c,m\n"
 ASKED = "anonymize in.csv -o out.csv -k 2 --person pid --sensitive s --proof p.proof"
 

@@ -21,6 +21,7 @@ from incrowd.existing.ends import ends_beyond
 from incrowd.existing.of_table import extended
 from incrowd.existing.of_table import require_servable as require_extendable
 from incrowd.hierarchy.averages import Averages
+from incrowd.persons.alike import solve_alike
 from incrowd.persons.records import solve_records
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTION, OPTIONS, Policy
@@ -193,6 +194,9 @@ def _found(start: Start, policy: Policy) -> tuple[Coded, Solved, dict[str, Any]]
     if policy.protect:
         solved, protected = released_protecting(table, policy, context)
         return table, solved, {"protected": protected}
+    if policy.constant_alike:
+        table, solved = solve_alike(table, policy.k, start.method, context)
+        return table, solved, {}
     if policy.veil is not None:
         solved, veil = veiled(table, policy, context)
         return table, solved, {"veil": veil}

@@ -11,6 +11,8 @@ fine when one of the rules says so.
 
     distinct   at least l values                            exact: dearest row of l values, the
                                                             dearest rest up to k, all e > 0
+    whole      all rows of at least l people, whose rows    exact: the dearest people, and all
+               agree in all columns                         with a positive sum of e
     frequency  no value in more than 1/l of the rows        exact: classes of two sizes
     share      no value in more than ``cap`` of the rows    sizes k … k + 5, and all above at once
     recursive  nor in ``cap`` of all rows but ``less``      likewise
@@ -32,6 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from incrowd.checker.alike import whole_exceeds
 from incrowd.checker.capped import CappedCharges
 from incrowd.checker.charges import Charges
 from incrowd.checker.files import MARK, Proof
@@ -57,6 +60,8 @@ def implied(models: Plain, sensitive: pl.DataFrame) -> list[dict[str, Any]]:
         if kind == "people":
             l, whose = ceil(number(model, "k", whole=True)), together(model, MARK)  # noqa: E741
             rules.append({"rule": "distinct", "l": l, "column": whose})
+            if model.get("whole"):  # which the re-check has seen to
+                rules.append({"rule": "whole", "l": l, "column": whose})
             continue
         for column in [] if kind == "k-anonymity" else columns_of(model, sensitive):
             cap = Fraction(1)
@@ -191,6 +196,8 @@ class Lawful:
             test: Any = partial(cases_exceed, cases)
             if rule["rule"] == "distinct":
                 test = partial(distinct_exceeds, rule["l"], k)
+            elif rule["rule"] == "whole":
+                test = partial(whole_exceeds, rule["l"])
             elif rule["rule"] == "sizes":
                 sized = BySize(share_of(rule), k, rule["sizes"], table)
                 test = partial(by_size_exceeds, sized, cases)

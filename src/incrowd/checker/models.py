@@ -26,6 +26,7 @@ Histogram = Mapping[Any, int]
 COUNTED = ("k-anonymity", "people")  # rows, and persons
 DISTANCES = {"equal": "", "ordered": "order", "hierarchical": "order levels"}
 DISTANCES |= {"metric": "order matrix"}
+PEOPLE = ("missing", "linked", "alike", "whole")  # what may be said of people beside their number
 KEYS = {
     "k-anonymity": "k",
     "people": "k columns",
@@ -54,10 +55,13 @@ def require_keys(models: Sequence[Plain]) -> None:
         full = f"{kind} {model.get('distance')}" if kind == "t-closeness" else kind
         require(full in KEYS, f"the checker does not know the model {full!r}")
         wanted = {"model", *KEYS[str(full)].split()}
-        more = {"alpha-k": {"values"}, "people": {"missing", "linked"}}.get(str(kind), set())
+        more = {"alpha-k": {"values"}, "people": set(PEOPLE)}.get(str(kind), set())
         more = more | ({"once"} if kind in once.KINDS else set())
         fine = set(model) - more == wanted and model.get("missing", "own") in ("own", "drop")
-        fine = fine and model.get("linked", True) is True and model.get("once", True) is True
+        fine = fine and all(
+            model.get(n, True) is True for n in ("linked", "alike", "whole", "once")
+        )
+        fine = fine and ("alike" in model or "whole" not in model)
         require(fine, f"the model {kind} has other keys than it needs")
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.checker.alike import require_obeyed
 from incrowd.checker.ladder import rungs, validated
-from incrowd.checker.models import require_lawful
 from incrowd.checker.ranges import Intervals
 from incrowd.checker.rejection import RejectedError, require, require_none
 
@@ -62,7 +62,7 @@ def recheck(
         total += cells_cost(before, released[column], ladder, column, ranges.get(column))
     classes = classes_of(released, list(ladders))
     require_size(classes, k)
-    require_lawful(classes, pl.DataFrame() if sensitive is None else sensitive, models)
+    require_obeyed(classes, sensitive, models, (original, released, origin, list(ladders)))
     require(total == cost, f"the release costs {total}, not {cost} as claimed")
     return classes
 

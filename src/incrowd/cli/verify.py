@@ -30,6 +30,8 @@ from incrowd.text.units import counted
         "suppress_rows",
         "delete_rows",
         "pseudonym",
+        "constant_alike",
+        "linked_rows",
         "protect",
     )
 )

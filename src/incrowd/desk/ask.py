@@ -16,6 +16,7 @@ from incrowd.policy import Policy
 from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import Reader
 from incrowd.policy.guess import Guess, free_star
+from incrowd.policy.kinds import require_no_law_of_all_rows
 from incrowd.policy.spell import said
 from incrowd.tables.base import Source
 from incrowd.text.missing import marks_for, marks_of
@@ -69,6 +70,7 @@ class Ask:
         ------
         InputError: a column has no role, or there is no such column.
         """
+        require_no_law_of_all_rows(policy, "by the page yet")
         if policy.pseudonym:
             raise InputError("the page does not serve pseudonym (a policy file's) yet")
         roles = policy.roles(columns)

@@ -29,6 +29,7 @@ from incrowd.hierarchy.labels import WHOLE, ends, labels_by_level, labels_of_spa
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
 from incrowd.policy.deletion import require_no_deletion
+from incrowd.policy.kinds import require_no_law_of_all_rows
 from incrowd.policy.protect import require_no_protection
 from incrowd.privacy.cautions import few_new
 from incrowd.privacy.model import Model
@@ -306,6 +307,7 @@ def require_servable(policy: Policy) -> None:
         raise OutOfScopeError("the veil is not served with existing: earlier rows had none")
     if policy.pseudonym:
         raise OutOfScopeError("pseudonym is not served with existing yet")
+    require_no_law_of_all_rows(policy, "with existing: whose the earlier rows are nobody says")
     if policy.person and policy.missing_person == "drop":
         raise OutOfScopeError("missing_person drop is not served with existing: leave rows out")
     if policy.method != "auto" or policy.reductions is not None:

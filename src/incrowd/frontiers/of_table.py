@@ -16,6 +16,7 @@ from incrowd.frontiers.sweep import Found, Sweep
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTIONS, Policy
 from incrowd.policy.deletion import require_no_deletion
+from incrowd.policy.kinds import require_no_law_of_all_rows
 from incrowd.policy.options import taking
 from incrowd.policy.protect import require_no_protection
 from incrowd.privacy.numbers import whole
@@ -82,6 +83,7 @@ def frontier_of(
         raise InputError("a frontier needs at least one k")
     require_no_deletion(policy, "by frontier, whose points are of all rows")
     require_no_protection(policy, "by frontier, whose k is that of all quasi-identifiers")
+    require_no_law_of_all_rows(policy, "by frontier; make single releases (incrowd anonymize)")
     if policy.veil is not None:
         raise OutOfScopeError("a frontier knows no veil; make single releases (incrowd anonymize)")
     if policy.links_rows:

@@ -69,8 +69,8 @@ def by_number(table: Coded, k: int) -> Iterator[Ints]:
     if few.any():
         raise NoLawfulReleaseError(
             f"{int(people[few].sum()):,} people have as many rows as fewer than {k:,} people have, "
-            "which their pseudonyms show: no release of all rows hides them. Leave the column out "
-            "(--person without --pseudonym), or publish as many rows of everybody"
+            "which linked rows show: no release of all rows hides them. Do without linked rows "
+            "(--person without --pseudonym and --linked-rows), or publish as many rows of everybody"
         )
     order = np.lexsort((*table.leaves.T[::-1], whose))
     start = np.concatenate([[0], np.cumsum(number)])[:-1]

@@ -27,6 +27,8 @@ class Arguments(TypedDict, total=False):
     id: str | Sequence[str]
     person: str | Sequence[str]
     missing_person: str
+    constant_alike: bool
+    linked_rows: bool
     pseudonym: str | Sequence[str] | Mapping[str, str | Path | None]
     keep: str | Sequence[str]
     l: Any  # noqa: E741 (the field's own letter)

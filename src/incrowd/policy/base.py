@@ -114,6 +114,25 @@ class Policy:
             choices=MISSING_PERSON,
         ),
     )
+    constant_alike: bool = row(
+        False,
+        Option(
+            "flag",
+            "with `person`: quasi-identifiers that are constant within each person show one cell "
+            "in all rows of a person, so that joining these tells no more of them than one does",
+            "--constant-alike",
+        ),
+    )
+    linked_rows: bool = row(
+        False,
+        Option(
+            "flag",
+            "with `person`: all released rows of a person together are those of k people, for "
+            "whoever can tell which rows are one person's, by their order or a kept column; a "
+            "pseudonym of the person asks for the same",
+            "--linked-rows",
+        ),
+    )
     pseudonym: Any = row(
         {},
         Option(
@@ -407,8 +426,8 @@ class Policy:
 
     @property
     def links_rows(self) -> bool:
-        """Whether the rows of a person stay linked in the release, by a pseudonym."""
-        return any(name in self.pseudonym for name in self.person)
+        """Whether the rows of a person stay linked: as is said, or by a pseudonym."""
+        return self.linked_rows or any(name in self.pseudonym for name in self.person)
 
     @property
     def search_seed(self) -> int:

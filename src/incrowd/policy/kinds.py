@@ -58,14 +58,42 @@ def require_persons(policy: Any) -> None:
         raise InputError(f"missing_person is {policy.missing_person!r}{hint}")
     if policy.missing_person != "error" and not policy.person:
         raise InputError("missing_person goes with person (--person), which names no column")
-    if len(policy.person) > 1 and policy.links_rows:
+    if policy.linked_rows and not policy.person:
+        raise InputError("linked_rows goes with person (--person), which names no column")
+    if len(policy.person) > 1 and any(name in policy.pseudonym for name in policy.person):
         raise InputError(
             "a pseudonym of one of several columns that together name a person is not served; make "
             "one column of them"
         )
     unserved = [n for n in ("fixed", "linked", "caps", "veil") if getattr(policy, n)]
     if policy.links_rows and unserved:
-        raise InputError(f"{', '.join(unserved)}: not served with a pseudonym of the person yet")
-    for name in ("strict", "hold_back", "spend"):
+        raise InputError(
+            f"{', '.join(unserved)}: not served with linked_rows or a pseudonym of the person yet"
+        )
+    require_alike_served(policy)
+    for name in ("strict", "hold_back", "spend", "constant_alike", "linked_rows"):
         if not isinstance(getattr(policy, name), bool):
             raise InputError(f"{name} must be true or false, not {getattr(policy, name)!r}")
+
+
+def require_alike_served(policy: Any) -> None:
+    """Raise InputError for what constant columns that are generalized alike do not go with."""
+    if not policy.constant_alike:
+        return
+    if not policy.person:
+        raise InputError("constant_alike goes with person (--person), which names no column")
+    names = ("linked_rows", "pseudonym", "fixed", "linked", "caps", "veil")
+    asked = [name for name in names if getattr(policy, name)]
+    asked += ["models"] if policy.models else []
+    asked += [name for name in ("l", "t") if getattr(policy, name) is not None]
+    if asked:
+        raise InputError(
+            f"constant_alike is not served with {', '.join(asked)}: classes of k people alone are"
+        )
+
+
+def require_no_law_of_all_rows(policy: Any, where: str) -> None:
+    """Raise InputError where nobody would look at all rows of a person together."""
+    for name in ("constant_alike", "linked_rows"):
+        if getattr(policy, name):
+            raise InputError(f"{name} is not served {where}")

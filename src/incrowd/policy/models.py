@@ -113,11 +113,14 @@ def of_people(
     """
 
     linked = policy.links_rows
-    people = People(policy.k, sensitive, tuple(policy.person), policy.missing_person, linked)
+    people = People(
+        policy.k, sensitive, tuple(policy.person), policy.missing_person, linked,
+        alike=policy.constant_alike,
+    )  # fmt: skip
     if linked and any(not model.size_decides for model in found):
         raise InputError(
-            "with a pseudonym of the person only k is served: other models do not know yet which "
-            "rows stay linked"
+            "with linked_rows or a pseudonym of the person only k is served: other models do not "
+            "know yet which rows stay linked"
         )
     kept: list[Model] = [people]
     for model in found:

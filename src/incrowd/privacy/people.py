@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from incrowd.privacy.distinct_diversity import DistinctDiversity
-from incrowd.privacy.model import Model, Values
+from incrowd.privacy.model import Model, Values, all_of
 
 
 @dataclass(frozen=True)
@@ -23,16 +23,22 @@ class People(DistinctDiversity):
         ``"drop"`` leaves it out; ``"error"`` where there may be none.
     linked: whether the rows of a person stay linked, and all of them together are shared by ``l``
         people; that looks at all classes at once, see ``incrowd.persons.records``.
+    alike: whether quasi-identifiers that are constant within each person show one cell in all rows
+        of a person; likewise, see ``incrowd.persons.alike``.
+    whole: whether all quasi-identifiers are such, so that a class has all rows of its people.
     """
 
     columns: tuple[str, ...] = ()
     missing: str = "error"
     linked: bool = False
+    alike: bool = False
+    whole: bool = False
 
     @property
     def title(self) -> str:
         """Text form."""
         each = ", who share all their rows" if self.linked else ""
+        each = ", constant columns alike" if self.alike else each
         return f"{self.l} people in every class{each}"
 
     def called(self, columns: Sequence[str]) -> str:
@@ -46,7 +52,7 @@ class People(DistinctDiversity):
     def claim(self, values: Values) -> list[dict[str, Any]]:
         """How many people, and the columns that name them."""
         rule: dict[str, Any] = {} if self.missing == "error" else {"missing": self.missing}
-        rule |= {"linked": True} if self.linked else {}
+        rule |= {name: True for name in ("linked", "alike", "whole") if getattr(self, name)}
         return [{"model": "people", "k": self.l, "columns": list(self.columns), **rule}]
 
 
@@ -54,3 +60,9 @@ def counts_people_alone(model: Model) -> bool:
     """Whether a class is lawful exactly when it has enough rows and enough people."""
     asked = [part for part in model.parts if not part.size_decides]
     return bool(asked) and all(isinstance(part, People) for part in asked)
+
+
+def as_whole(model: Model) -> Model:
+    """Return a model whose people have all rows in one class, where all columns are constant."""
+    parts = [replace(one, whole=True) if isinstance(one, People) else one for one in model.parts]
+    return all_of(parts)

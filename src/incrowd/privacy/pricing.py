@@ -12,7 +12,7 @@ from typing import NamedTuple
 from incrowd.privacy.base import Group
 from incrowd.privacy.close_counts import close_counts
 
-CAPPED, DISTINCT, VARIATION, POTENTIAL = range(4)
+CAPPED, DISTINCT, VARIATION, POTENTIAL, WHOLE = range(5)
 SIZES = 6
 SLACK = 1e-9
 MOST_COUNTS = 300  # histograms of one size that t-closeness prices one by one
@@ -30,6 +30,11 @@ class Part(NamedTuple):
 def distinct_part(l: int, k: int, a: int, table: Group) -> Part:  # noqa: E741
     """Distinct l-diversity with at least k rows."""
     return Part(DISTINCT, a, [float(l), float(max(k, l))], [1] * table.sizes[a])
+
+
+def whole_part(k: int, a: int) -> Part:
+    """At least k values with all their rows, where each distinct row has a value of its own."""
+    return Part(WHOLE, a, [float(k)], [1])
 
 
 def frequency_part(l: int, k: int, a: int, values: int) -> Part:  # noqa: E741

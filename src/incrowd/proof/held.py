@@ -57,6 +57,10 @@ ROLES = {
     "id": "columns left out",
 }
 MODELS = {"l", "l_kind", "c", "t", "distance", "models"}
+OF_PEOPLE = (  # option, what a proof calls it, and words
+    ("constant_alike", "alike", "constant columns are generalized alike"),
+    ("linked_rows", "linked", "all rows of a person together are shared"),
+)
 CONSTRAINTS = {"fixed", "linked", "caps"}
 COUNTING = ("k-anonymity", "people", "alpha-k")  # their k is a number of rows, at least
 
@@ -146,6 +150,10 @@ def roles_differ(proof: Proof, policy: Policy, said: Set[str]) -> Iterator[str]:
     if "missing_person" in said and stated != {policy.missing_person}:
         yield f"the proof does not take rows without a person as {policy.missing_person!r} says"
     counted = [e["k"] for e in proof.facts["models"] if e["model"] == "people"]
+    for name, key, words in OF_PEOPLE:
+        stated = any(entry.get(key) for entry in proof.facts["models"])
+        if name in said and getattr(policy, name) and not stated:
+            yield f"the proof does not say that {words}"
     if "person" in said and policy.k > max(counted, default=0):
         yield f"the proof is of {max(counted, default=0)} people in every class, not {policy.k}"
 
@@ -269,6 +277,7 @@ def in_words(entry: Entry, named: bool = True) -> str:
     }.get(kind, kind + " {l}-diversity")
     if kind == "people":
         together = ", all their rows together" if entry.get("linked") else ""
+        together += ", constant columns alike" if entry.get("alike") else ""
         rules = {"own": "; a row without a person is one of its own", "drop": "; others left out"}
         rule = rules.get(entry.get("missing", ""), "")
         return f"{words.format(**told)} {listed(columns)}{together}{rule}"

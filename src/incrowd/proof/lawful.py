@@ -91,6 +91,14 @@ def rules_of(
     return rules
 
 
+def rules_of_whole(models: Sequence[Plain]) -> list[dict[str, Any]] | None:
+    """Return the rule of classes that hold all rows of people; None where they need not."""
+    for model in models:
+        if model.get("whole"):
+            return [{"rule": "whole", "l": model["k"], "column": "+".join(model["columns"])}]
+    return None
+
+
 def values_needed(problem: Problem, columns: Sequence[str]) -> list[dict[str, Any]]:
     """Return the rules of models that count each value of a person once: so many values."""
     table, found = problem.table, []

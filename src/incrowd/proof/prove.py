@@ -18,6 +18,7 @@ from incrowd.checker.verify import check
 from incrowd.driver.solve import Solved
 from incrowd.errors import InputError
 from incrowd.hierarchy.family import Family
+from incrowd.persons.alike import certified
 from incrowd.policy.base import Policy
 from incrowd.privacy.claims import claims_of
 from incrowd.privacy.model import Model, all_of
@@ -25,6 +26,7 @@ from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.proof.averaged import write_averages
 from incrowd.proof.certificate import Certificate, certificate
+from incrowd.proof.lawful import rules_of_whole
 from incrowd.proof.statement import statement
 from incrowd.proof.writing import Evidence, sha256_of, write_proof
 from incrowd.tables.base import Source
@@ -75,6 +77,8 @@ def prove(
         gone = release.deleted
         prices = gone.prices or deletion_prices(gone.table.instance, release.k, gone.deletion)[0]
         known = Certificate(prices)
+    elif (whole := rules_of_whole(models)) is not None:
+        known = Certificate(certified(table, release.k, solved.lawful), whole)
     else:
         known = certificate(problem, solved, models, sizes)
     evidence = evidence_of(release, table.copy_of_row, problem, models, spreadsheet_safe)

@@ -64,12 +64,17 @@ def verify_release(
     Raises
     ------
     InputError: the policy does not fit the original.
-    OutOfScopeError: its pseudonyms link rows.
+    OutOfScopeError: it is one of linked rows, or of columns that are generalized alike.
     """
     if policy.links_rows:
         raise OutOfScopeError(
-            "rows that pseudonyms link are counted by which row is whose, which only the proof "
-            "holds; verify with it (--proof)"
+            "linked rows are counted by which row is whose, which only the proof holds; verify "
+            "with it (--proof)"
+        )
+    if policy.constant_alike:
+        raise OutOfScopeError(
+            "whether constant columns are generalized alike in all rows of a person is decided by "
+            "which row is whose, which only the proof holds; verify with it (--proof)"
         )
     table = coded(original, policy)
     original = table.source  # without rows that do not say whose they are, where those are dropped

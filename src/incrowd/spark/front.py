@@ -7,6 +7,7 @@ from incrowd.errors import InputError, MissingExtraError, OutOfScopeError
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import OPTIONS, Policy
 from incrowd.policy.deletion import require_no_deletion
+from incrowd.policy.kinds import require_no_law_of_all_rows
 from incrowd.policy.models import counts_pairs
 from incrowd.policy.options import taking
 from incrowd.policy.protect import require_no_protection
@@ -114,6 +115,7 @@ def release_of(
 
 def require_people_served(policy: Policy) -> None:
     """Raise OutOfScopeError for what is not served where people are counted."""
+    require_no_law_of_all_rows(policy, "on Spark yet")
     if policy.strict:
         raise OutOfScopeError("strict is not served on Spark yet")
     if policy.missing_person == "own":

@@ -1,0 +1,186 @@
+"""Groups of at least k people at the least cost: k-anonymity with a weight for each person.
+
+The persons' table has a row for each person; to change a cell of it costs as often as the person
+has rows.  Where all people have equally many rows the weights are a common factor, and any method
+for k-anonymity serves.  Small tables are solved by integer programming over patterns.  Otherwise
+groups come from a search without weights and are improved with them (``incrowd.persons.exchange``);
+the bound is one by prices (``incrowd.persons.whole_price``).
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.prices import Prices
+from incrowd.driver.solve import Solved, solve
+from incrowd.encoding.encoded import Coded
+from incrowd.errors import StoppedError
+from incrowd.hierarchy.family import Family
+from incrowd.persons.exchange import exchanged
+from incrowd.persons.small import SMALL, by_patterns
+from incrowd.persons.whole_price import whole_prices
+from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
+from incrowd.run.stop import Share, Stop, unwritten
+from incrowd.solvers.base import Context, Solver
+
+Ints = NDArray[np.int64]
+SEARCH, EXCHANGE = 0.3, 0.3  # shares of what is left of a time limit
+
+
+@dataclass(frozen=True, eq=False)
+class Persons:
+    """A persons' table.
+
+    Attributes
+    ----------
+    whose: int64, shape (rows,): whose each row of the table is, from 0.
+    codes: int32, shape (people, columns): leaf codes.
+    weight: int64, shape (people,): rows of each, at least 1.
+    trees: one per column.  scale: of their costs.
+    """
+
+    whose: Ints
+    codes: NDArray[np.int32]
+    weight: Ints
+    trees: tuple[Family, ...]
+    scale: int
+
+    @classmethod
+    def of(cls, table: Coded, whose: Ints, columns: tuple[int, ...]) -> "Persons":
+        """Return the persons' table with columns that are constant within each person."""
+        _, first, dense, rows = np.unique(
+            whose, return_index=True, return_inverse=True, return_counts=True
+        )
+        trees = tuple(table.instance.trees[j] for j in columns)
+        codes = np.ascontiguousarray(table.leaves[first][:, list(columns)])
+        return cls(
+            dense.ravel().astype(np.int64), codes, rows.astype(np.int64), trees,
+            table.instance.scale,
+        )  # fmt: skip
+
+    def with_columns(self, table: Coded, columns: tuple[int, ...]) -> "Persons":
+        """Return the table with columns that vary: of each person the value in the middle."""
+        middle = np.cumsum(self.weight) - self.weight + self.weight // 2
+        found = [self.codes]
+        for j in columns:
+            order = np.lexsort((table.leaves[:, j], self.whose))
+            found.append(table.leaves[order, j][middle][:, None])
+        trees = (*self.trees, *(table.instance.trees[j] for j in columns))
+        codes = np.ascontiguousarray(np.hstack(found), np.int32)
+        return Persons(self.whose, codes, self.weight, trees, self.scale)
+
+    @cached_property
+    def visits(self) -> "Visits":
+        """The table of all rows, of which each person's are alike."""
+        who = np.repeat(np.arange(len(self.weight)), self.weight)
+        instance, copy = from_codes(self.codes[who], self.trees, who, self.scale)
+        place = np.empty(len(self.weight), np.int64)
+        place[who] = instance.copies[copy]
+        return Visits(instance, place)
+
+
+class Visits(NamedTuple):
+    """A distinct row for each person, of as many copies as the person has rows.
+
+    place: int64, shape (people,): the distinct row of each person.
+    """
+
+    instance: Instance
+    place: Ints
+
+
+class Grouped(NamedTuple):
+    """Groups, and what is known of the cheapest ones.
+
+    member: int64, shape (people,): group of each person, dense ids.  bound: in units of 1/scale.
+    prices: per distinct row of ``Persons.visits``, or None.
+    """
+
+    member: Ints
+    bound: int
+    prices: Prices | None
+    method: str
+    ended: str
+
+
+def part_of(stop: Stop, seconds: float) -> Stop:
+    """Return a part of a budget whose end does not halt the kernels of what follows it."""
+    part = Share.of(stop, seconds)
+    if part.time_limit is not None:
+        part.words = unwritten()
+    return part
+
+
+def dense(member: Ints) -> Ints:
+    """Return groups renumbered from 0."""
+    return np.unique(member, return_inverse=True)[1].ravel().astype(np.int64)
+
+
+def plain(persons: Persons, k: int, method: str | Solver, context: Context) -> tuple[Ints, Solved]:
+    """Return groups of k people by a search that knows no weights, and what it says."""
+    instance, copy = from_codes(persons.codes, persons.trees, None, persons.scale)
+    solved = solve(Problem(instance, KAnonymity(k)), method, context)
+    return solved.solution.classes[copy], solved
+
+
+def grouped(
+    persons: Persons, k: int, method: str | Solver, context: Context, bounded: bool = True
+) -> Grouped:
+    """Find groups of at least k people; ``bounded``: whether a bound is asked for."""
+    stop, even = context.stop, bool((persons.weight == persons.weight[0]).all())
+    part = stop if even else part_of(stop, SEARCH * stop.left())
+    try:
+        member, solved = plain(persons, k, method, replace(context, stop=part))
+    except StoppedError:  # everybody as one group is lawful, if dear
+        one = np.zeros(len(persons.weight), np.int64)
+        return Grouped(one, 0, None, "groups", stop.why())
+    if even:
+        bound = solved.bound * int(persons.weight[0])
+        prices = priced_evenly(persons, solved) if bounded else None
+        return Grouped(dense(member), bound, prices, solved.method, solved.ended)
+    if bounded and len(persons.weight) <= SMALL:
+        found = by_patterns(persons.codes, persons.weight, persons.trees, persons.scale, k, context)
+        if found is not None:
+            return Grouped(dense(found[0]), found[1], None, "pattern-milp", "finished")
+    return weighed(persons, k, dense(member), solved, context, bounded)
+
+
+def weighed(
+    persons: Persons, k: int, member: Ints, solved: Solved, context: Context, bounded: bool
+) -> Grouped:
+    """Improve groups, and bound them, with the weights of people."""
+    stop = context.stop
+    part = part_of(stop, EXCHANGE * stop.left()) if bounded else stop
+    context.tell("exchanging people")
+    member, cost = exchanged(
+        persons.codes, persons.weight, persons.trees, member, k, context.seed, part
+    )
+    if not bounded:
+        return Grouped(dense(member), 0, None, "groups", "finished")
+    context.tell("prices")
+    visits = persons.visits.instance
+    prices = whole_prices(visits, k, stop, priced_evenly(persons, solved))
+    bound = min(max(0, prices.bound(visits.counts)), cost)
+    ended = "finished" if bound == cost else stop.why() if stop.now() else "stopped paying"
+    return Grouped(dense(member), bound, prices, "groups", ended)
+
+
+def priced_evenly(persons: Persons, solved: Solved) -> Prices | None:
+    """Return the prices of a search without weights as those of each row of a person.
+
+    They hold where all people have equally many rows: Σ w·(u − cost) over people is a multiple of
+    Σ (u − cost).  Elsewhere they are near those that do.  None where there are none of that kind.
+    """
+    prices = solved.prices
+    if prices is None or prices.odd_sets or prices.groups or prices.charge or prices.by_rows:
+        return None
+    instance, copy = from_codes(persons.codes, persons.trees, None, persons.scale)
+    of_person = prices.price[instance.copies[copy]]
+    price = np.zeros(persons.visits.instance.distinct, np.int64)
+    price[persons.visits.place] = of_person
+    return Prices(price, prices.quantum)
