@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +19,12 @@ from incrowd.errors import InputError, MissingExtraError, did_you_mean
 from incrowd.tables.base import Source, Table, texts
 from incrowd.tables.native import as_polars
 from incrowd.tables.packed import EditedPacked, PackedTable, packed_table
+from incrowd.tables.sending import as_name, send
 
 SECRET = re.compile(r"(pass(word|wd|phrase)?|pwd|secret|token|key)\s*=", re.IGNORECASE)
 PASSWORD = "INCROWD_DATABASE_PASSWORD"
-SENT = "incrowd rows that are sent"
 BATCH = 50_000
 """Rows that are fetched or sent at once."""
-PLAIN = (pl.String, pl.Boolean, pl.Float64, pl.Float32)
-"""Types beside whole numbers whose values SQLite's own driver takes as SQLAlchemy hands them on."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +84,15 @@ class Place:
         return cls.of(f"{base}{mark}{options}", table)
 
     @property
+    def kind(self) -> str:
+        """The kind of database: ``"postgresql"``, ``"sqlite"``, …"""
+        return self.url.get_backend_name()
+
+    @property
     def file(self) -> Path | None:
         """The file that holds the database, where it is one."""
         name = self.url.database
-        local = self.url.get_backend_name() in ("sqlite", "duckdb")
+        local = self.kind in ("sqlite", "duckdb")
         return Path(name) if local and name and name != ":memory:" else None
 
     @property
@@ -103,7 +105,7 @@ class Place:
         """What two names of one table share."""
         server = self.url.host, self.url.port, str(self.url.query.get("host"))
         base = self.url.database if self.file is None else str(self.file.resolve())
-        return self.url.get_backend_name(), server, base, self.schema, self.table
+        return self.kind, server, base, self.schema, self.table
 
     @property
     def name(self) -> str:
@@ -196,7 +198,7 @@ def read_database(address: str, table: str | None = None, query: str | None = No
 def _one_table(address: str) -> Place:
     """Return the table that an address names."""
     whole = Place.of(address)
-    bare = whole.url.get_backend_name() not in ("sqlite", "duckdb") and whole.url.database
+    bare = whole.kind not in ("sqlite", "duckdb") and whole.url.database
     if (whole.file is not None and whole.file.is_file()) or "/" not in (bare or "/"):
         raise InputError(
             f"{whole.shown}: a database holds many tables; name one by --table (table= in Python) "
@@ -240,7 +242,8 @@ def _whole(place: Place, connection: Any) -> Any:
         table = sql.Table(place.table, meta, schema=place.schema, autoload_with=connection)
         return sql.select(table)
     quote = connection.dialect.identifier_preparer.quote
-    names = [quote(name) for name in (place.schema, place.table) if name is not None]
+    parts = (place.schema, place.table)
+    names = [quote(as_name(name, place.kind)) for name in parts if name is not None]
     return sql.text(f"SELECT * FROM {'.'.join(names)}")
 
 
@@ -315,28 +318,9 @@ def write_database(
                 made.create(connection)
             for rows in piece.iter_slices(BATCH):
                 if rows.height:
-                    _insert(connection, made, rows)
+                    send(connection, made, rows)
         if check is not None:
             check(_in_order(_fetched(connection, sql.select(made)), table))
-
-
-def _insert(connection: Any, made: Any, rows: pl.DataFrame) -> None:
-    """Send rows to a new table, within the transaction of the connection.
-
-    DuckDB takes rows one by one a thousand times as slowly as a frame whole; it reads frames by
-    means of pyarrow.  SQLite's own driver takes plain values as they are, in a third of the time.
-    """
-    sql, driver = _sql(), connection.connection.driver_connection
-    kind, insert = connection.dialect.name, sql.insert(made)
-    if kind == "duckdb" and hasattr(driver, "register") and find_spec("pyarrow") is not None:
-        driver.register(SENT, rows)
-        sent = sql.select(*map(sql.column, rows.columns)).select_from(sql.table(SENT))
-        connection.execute(insert.from_select(rows.columns, sent))
-        driver.unregister(SENT)  # after a fault the connection ends anyway
-    elif kind == "sqlite" and all(t in PLAIN or t.is_integer() for t in rows.dtypes):
-        connection.exec_driver_sql(str(insert.compile(dialect=connection.dialect)), rows.rows())
-    else:
-        connection.execute(insert, rows.to_dicts())
 
 
 def _in_order(found: PackedTable, table: Table) -> PackedTable:
@@ -357,8 +341,10 @@ def _in_order(found: PackedTable, table: Table) -> PackedTable:
 def _new_table(place: Place, frame: pl.DataFrame) -> Any:
     """Describe the new table by the types of a frame."""
     sql = _sql()
-    columns = [sql.Column(name, _type(frame[name].dtype)) for name in frame.columns]
-    return sql.Table(place.table, sql.MetaData(), *columns, schema=place.schema)
+    kinds = frame.schema.items()
+    columns = [sql.Column(as_name(name, place.kind), _type(kind)) for name, kind in kinds]
+    table, schema = (name and as_name(name, place.kind) for name in (place.table, place.schema))
+    return sql.Table(table, sql.MetaData(), *columns, schema=schema)
 
 
 def _type(kind: Any) -> Any:
