@@ -57,7 +57,7 @@ def _as_text(kind: Any) -> bool:
 
 def _copy(connection: Any, made: Any, rows: pl.DataFrame) -> None:
     """Send rows to PostgreSQL as CSV, in which a missing cell is empty and a text is quoted."""
-    import sqlalchemy as sql
+    from sqlalchemy.exc import DBAPIError
 
     prepare = connection.dialect.identifier_preparer
     names = ", ".join(map(prepare.quote, rows.columns))
@@ -73,4 +73,4 @@ def _copy(connection: Any, made: Any, rows: pl.DataFrame) -> None:
         ):
             copy.write(text)
     except connection.dialect.loaded_dbapi.Error as error:
-        raise sql.exc.DBAPIError("COPY", None, error) from None
+        raise DBAPIError("COPY", None, error) from None
