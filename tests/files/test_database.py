@@ -19,12 +19,11 @@ from incrowd.tables.addresses import is_address
 from incrowd.tables.base import texts
 from incrowd.tables.database import (
     BATCH,
-    PASSWORD,
-    Place,
     _in_order,
     read_database,
     write_database,
 )
+from incrowd.tables.place import PASSWORD, Place
 
 VISITS = {
     "zip": ["01234", "01235", "01236", "91234", "91235", None],
