@@ -52,7 +52,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         address = request.getfixturevalue("postgres")
         import sqlalchemy as sql
 
-        from incrowd.tables.database import Place
+        from incrowd.tables.place import Place
 
         with Place.of(address).connected() as connection:
             connection.execute(sql.text("DROP SCHEMA public CASCADE"))

@@ -126,7 +126,7 @@ def read_names(address: str) -> list[str]:
     """The names of a database's tables."""
     import sqlalchemy as sql
 
-    from incrowd.tables.database import Place
+    from incrowd.tables.place import Place
 
     with Place.of(address).connected() as connection:
         return sql.inspect(connection).get_table_names()

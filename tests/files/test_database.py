@@ -1,7 +1,7 @@
 """Tests of tables in databases: SQLite, DuckDB, and a PostgreSQL that the tests start."""
 
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,18 +14,16 @@ import incrowd as ic
 from databases import output
 from incrowd.cli.places import shown
 from incrowd.errors import InputError, VerificationError
-from incrowd.tables import Edit, from_native, read
-from incrowd.tables import database as database_room
+from incrowd.tables import Edit, from_native, read, sending
 from incrowd.tables.addresses import is_address
 from incrowd.tables.base import texts
 from incrowd.tables.database import (
     BATCH,
-    PASSWORD,
-    Place,
     _in_order,
     read_database,
     write_database,
 )
+from incrowd.tables.place import PASSWORD, Place
 
 VISITS = {
     "zip": ["01234", "01235", "01236", "91234", "91235", None],
@@ -100,32 +98,52 @@ def test_many_rows_in_batches(tmp_path: Path) -> None:
     assert found.sort("n").equals(frame)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
 def test_each_way_of_sending_rows_writes_the_same(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tests rows that are sent as a frame or plain values against those SQLAlchemy sends."""
+    """Tests rows that are sent as a frame, as text or plain values against those SQLAlchemy sends.
+
+    PostgreSQL takes no NUL.
+    """
     plain = {
         "enum": pl.Series(["a", "b", None], dtype=pl.Enum(["b", "a"])),
         "few": pl.Series([1, None, -3], dtype=pl.Int8),
-        "share": pl.Series([0.1, None, float("inf")], dtype=pl.Float32),
+        "share": pl.Series([0.1, None, float("inf")], dtype=pl.Float64),
         "true": [True, None, False],
-        'a "b"': ["a\0b", None, "\U0001f600"],
+        'a "b", c': ["a\nb" if "postgresql" in database else "a\0b", None, "\U0001f600"],
+        "text": ["\\N", "", 'say "NULL", \\.'],
         "empty": [None, None, None],
     }
+    times = {"at": [datetime(1, 1, 1), None, datetime(2024, 2, 29, 12, 0, 0, 123456)]}
+    dates = {"on": [date(1, 1, 1), None, date(2024, 2, 29)]}
+    short = {"short": pl.Series([0.1, None, 1e30], dtype=pl.Float32)}
     found = []
-    for columns in (plain, plain | {"on": [date(1, 1, 1), None, date(2024, 2, 29)]}):
+    for columns in (plain, plain | times | dates, plain | short):
         table = from_native(pl.DataFrame(columns))
         for way in ("quick", "slow"):
             if way == "slow":
-                monkeypatch.setattr(database_room, "PLAIN", ())
-                monkeypatch.setattr(database_room, "find_spec", lambda name: None)
-            address = f"{kind}:///{tmp_path}/t.db/{way}{len(columns)}"
-            write_database(table, address, check=lambda back: None)
-            found.append(read_database(address).native())
+                for ways in ("PLAIN", "WRITTEN"):
+                    monkeypatch.setattr(sending, ways, ())
+                monkeypatch.setattr(sending, "find_spec", lambda name: None)
+            name = f"{way}{len(found)}"
+            write_database(table, output(database, name), check=lambda back: None)
+            found.append(read_database(database, table=name).native())
             assert texts(from_native(found[-1])).equals(texts(table))
         assert found[-1].equals(found[-2])
         monkeypatch.undo()
+
+
+def test_what_postgresql_refuses_of_text(postgres: str) -> None:
+    """Tests a NUL in the middle of many rows: a fault by its kind, and no row of it is left."""
+    cells = [str(n) for n in range(1_000)]
+    table = from_native(
+        pl.DataFrame({"n": range(1_000), "text": [*cells[:500], "secret\0", *cells[501:]]})
+    )
+    with pytest.raises(InputError, match="the database refused") as told:
+        write_database(table, output(postgres, "nul"))
+    assert "secret" not in str(told.value)
+    with pytest.raises(InputError, match="no table is called 'nul'"):
+        read_database(postgres, table="nul")
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])

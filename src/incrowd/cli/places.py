@@ -89,7 +89,7 @@ def parts_of(path: str) -> Iterator[str]:
 
 def _place() -> Any:
     """Import what takes addresses apart, where there is one."""
-    from incrowd.tables.database import Place
+    from incrowd.tables.place import Place
 
     return Place
 

@@ -1,165 +1,25 @@
-"""Tables in databases: PostgreSQL, SQLite, DuckDB and what else SQLAlchemy knows (extra ``sql``).
+"""Tables in databases: PostgreSQL, SQLite, DuckDB, what SQLAlchemy or ADBC knows (extra ``sql``).
 
 A release is a new table, written in one transaction and read back before that is committed: it is
 there whole and as it was checked, or not at all.  Messages name the database and the kind of fault,
 never what the driver says: that may quote a row or a password.
 """
 
-import os
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import polars as pl
 
-from incrowd.errors import InputError, MissingExtraError, did_you_mean
+from incrowd.errors import InputError, did_you_mean
+from incrowd.tables import adbc
 from incrowd.tables.base import Source, Table, texts
 from incrowd.tables.native import as_polars
 from incrowd.tables.packed import EditedPacked, PackedTable, packed_table
+from incrowd.tables.place import IN_FILES, Place, alchemy
+from incrowd.tables.sending import as_name, send
 
-SECRET = re.compile(r"(pass(word|wd|phrase)?|pwd|secret|token|key)\s*=", re.IGNORECASE)
-PASSWORD = "INCROWD_DATABASE_PASSWORD"
-SENT = "incrowd rows that are sent"
 BATCH = 50_000
 """Rows that are fetched or sent at once."""
-PLAIN = (pl.String, pl.Boolean, pl.Float64, pl.Float32)
-"""Types beside whole numbers whose values SQLite's own driver takes as SQLAlchemy hands them on."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A database, and a table in it.
-
-    Attributes
-    ----------
-    url: SQLAlchemy's, with the password from the environment if there is one there.
-    shown: the address without user and password, for messages.
-    table, schema: of the table; both None where a whole database is meant.
-    """
-
-    url: Any
-    shown: str
-    table: str | None = None
-    schema: str | None = None
-
-    @classmethod
-    def of(cls, address: str, table: str | None = None) -> "Place":
-        """Take an address apart.
-
-        Raises
-        ------
-        InputError: it is none, or holds a password: others can see the arguments of a command.
-        """
-        try:
-            url = _sql().make_url(address)
-        except (_sql().exc.ArgumentError, ValueError):
-            raise InputError(
-                "the address of the database cannot be read; write driver://…"
-            ) from None
-        options = "&".join(f"{name}={value}" for name, value in url.query.items())
-        if url.password is not None or SECRET.search(options):
-            raise InputError(
-                "the address of a database holds a password, which others can see; leave it out, "
-                f"and give it in the variable {PASSWORD}, in PGPASSWORD or in the driver's own file"
-            )
-        url = url.set(drivername=url.drivername.lower())
-        host = url.host or ""
-        shown = f"{url.get_backend_name()}://{host}/{url.database or ''}"
-        secret = os.environ.get(PASSWORD)
-        if secret is not None and host:
-            url = url.set(password=secret)
-        if url.drivername == "postgresql":
-            url = url.set(drivername="postgresql+psycopg")
-        schema, dot, name = (table or "").rpartition(".")
-        return cls(url, shown, name or None, schema if dot else None)
-
-    @classmethod
-    def of_table(cls, address: str) -> "Place":
-        """Take the address of a table apart: its name stands behind the last ``/``."""
-        whole, mark, options = address.partition("?")
-        base, _, table = whole.rpartition("/")
-        if not table or base.count("/") < 3:
-            raise InputError("the table stands behind the database: postgresql://host/db/release")
-        return cls.of(f"{base}{mark}{options}", table)
-
-    @property
-    def file(self) -> Path | None:
-        """The file that holds the database, where it is one."""
-        name = self.url.database
-        local = self.url.get_backend_name() in ("sqlite", "duckdb")
-        return Path(name) if local and name and name != ":memory:" else None
-
-    @property
-    def words(self) -> str:
-        """The address of the table without user and password."""
-        return f"{self.shown}/{self.name}"
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What two names of one table share."""
-        server = self.url.host, self.url.port, str(self.url.query.get("host"))
-        base = self.url.database if self.file is None else str(self.file.resolve())
-        return self.url.get_backend_name(), server, base, self.schema, self.table
-
-    @property
-    def name(self) -> str:
-        """The table as the database shows it."""
-        return f"{self.schema}.{self.table}" if self.schema else str(self.table)
-
-    @contextmanager
-    def connected(self, reading: bool = False) -> Iterator[Any]:
-        """Give a connection in a transaction: committed at the end, undone by an exception.
-
-        ``reading``: undone in any case, for a query may write.
-
-        Raises
-        ------
-        InputError: what the database or its driver refuses, by its kind and code alone.
-        """
-        sql = _sql()
-        try:
-            engine = sql.create_engine(self.url)
-        except sql.exc.NoSuchModuleError:
-            raise InputError(
-                f"{self.shown}: no driver for this kind of database is known"
-            ) from None
-        except ImportError as error:
-            name = error.name or "the driver"
-            raise MissingExtraError(name, "sql", f"the database {self.shown}") from None
-        if engine.dialect.name == "sqlite":
-            _let_transactions_hold(engine)
-        try:
-            with engine.connect() if reading else engine.begin() as connection:
-                yield connection
-        except (sql.exc.SQLAlchemyError, OverflowError) as error:  # the latter of SQLite's driver
-            raise InputError(f"{self.shown}: {_fault(error)}") from None
-        finally:
-            engine.dispose()
-
-
-def _let_transactions_hold(engine: Any) -> None:
-    """Let transactions of SQLite hold what makes tables: its driver commits before that."""
-
-    def own(connection: Any, _: Any) -> None:
-        connection.isolation_level = None
-
-    def begin(connection: Any) -> None:
-        connection.exec_driver_sql("BEGIN")
-
-    _sql().event.listen(engine, "connect", own)
-    _sql().event.listen(engine, "begin", begin)
-
-
-def _fault(error: Any) -> str:
-    """Say what kind of fault it was: drivers' messages quote rows, and addresses."""
-    origin = getattr(error, "orig", None)
-    code = getattr(origin, "sqlstate", None) or getattr(origin, "sqlite_errorname", None)
-    kind = type(origin or error).__name__
-    return f"the database refused ({kind}{f', {code}' if code else ''})"
 
 
 def read_database(address: str, table: str | None = None, query: str | None = None) -> PackedTable:
@@ -167,7 +27,7 @@ def read_database(address: str, table: str | None = None, query: str | None = No
 
     Parameters
     ----------
-    address: ``postgresql://user@host/db``, ``sqlite:///file``, ``duckdb:///file``, …
+    address: ``postgresql://user@host/db``, ``sqlite:///file``, ``duckdb+adbc:///file``, …
     table: its name, or ``schema.name``; query: SQL that selects.  Without either the table's name
         stands behind the last ``/`` of the address.
 
@@ -178,25 +38,36 @@ def read_database(address: str, table: str | None = None, query: str | None = No
     """
     if table is not None and query is not None:
         raise InputError("a table or a query is read, not both of them")
-    sql = _sql()
+    sql = alchemy()
     place = Place.of(address, table) if table or query else _one_table(address)
     if place.file is not None and not place.file.exists():  # drivers would make an empty one
         raise InputError(f"{place.shown}: no such file")
+    if place.by_adbc:
+        with place.arrow(reading=True) as arrow:
+            if query is None:
+                _require_known(place, arrow.tables(place.schema))
+            return _packed(*arrow.fetched(query or _select(place)))
     with place.connected(reading=True) as connection:
         if query is not None:
             return _fetched(connection, sql.text(query))
-        inspector = sql.inspect(connection)
-        known = [*inspector.get_table_names(place.schema), *inspector.get_view_names(place.schema)]
-        if place.table not in known:
-            near = did_you_mean(str(place.table), known)
-            raise InputError(f"{place.shown}: no table is called {place.name!r}{near}")
+        look = sql.inspect(connection)
+        _require_known(
+            place, [*look.get_table_names(place.schema), *look.get_view_names(place.schema)]
+        )
         return _fetched(connection, _whole(place, connection))
+
+
+def _require_known(place: Place, known: list[str]) -> None:
+    """Raise where no table has the name that is asked for."""
+    if place.table not in known:
+        near = did_you_mean(str(place.table), known)
+        raise InputError(f"{place.shown}: no table is called {place.name!r}{near}")
 
 
 def _one_table(address: str) -> Place:
     """Return the table that an address names."""
     whole = Place.of(address)
-    bare = whole.url.get_backend_name() not in ("sqlite", "duckdb") and whole.url.database
+    bare = whole.kind not in IN_FILES and whole.url.database
     if (whole.file is not None and whole.file.is_file()) or "/" not in (bare or "/"):
         raise InputError(
             f"{whole.shown}: a database holds many tables; name one by --table (table= in Python) "
@@ -217,13 +88,21 @@ def require_free(address: str, replace: bool = False) -> None:
         if not place.file.parent.is_dir():
             raise InputError(f"{place.shown}: the folder {str(place.file.parent)!r} does not exist")
         return
+    if place.by_adbc:
+        with place.arrow(reading=True) as arrow:
+            _ = _is_there(place, place.table in arrow.tables(place.schema), replace)
+        return
     with place.connected(reading=True) as connection:
-        _ = _is_there(place, connection, replace)
+        _ = _is_there(place, _has_table(place, connection), replace)
 
 
-def _is_there(place: Place, connection: Any, replace: bool) -> bool:
+def _has_table(place: Place, connection: Any) -> bool:
     """Whether a table is there already."""
-    there = _sql().inspect(connection).has_table(str(place.table), schema=place.schema)
+    return alchemy().inspect(connection).has_table(str(place.table), schema=place.schema)
+
+
+def _is_there(place: Place, there: bool, replace: bool) -> bool:
+    """Return whether a table is there; raise if it is and is not to be replaced."""
     if there and not replace:
         raise InputError(
             f"{place.shown}: a table {place.name!r} is there already; --replace (replace=True in "
@@ -234,13 +113,14 @@ def _is_there(place: Place, connection: Any, replace: bool) -> bool:
 
 def _whole(place: Place, connection: Any) -> Any:
     """Return the statement that reads a whole table."""
-    sql = _sql()
+    sql = alchemy()
     if connection.dialect.name == "sqlite":  # dates and truth values are so by declaration alone
         meta = sql.MetaData()
         table = sql.Table(place.table, meta, schema=place.schema, autoload_with=connection)
         return sql.select(table)
     quote = connection.dialect.identifier_preparer.quote
-    names = [quote(name) for name in (place.schema, place.table) if name is not None]
+    parts = (place.schema, place.table)
+    names = [quote(as_name(name, place.kind)) for name in parts if name is not None]
     return sql.text(f"SELECT * FROM {'.'.join(names)}")
 
 
@@ -250,14 +130,28 @@ def _fetched(connection: Any, statement: Any) -> PackedTable:
     if not result.returns_rows:
         raise InputError("the query returns no rows; it must be one that selects")
     names = list(result.keys())
+
+    def batches() -> Iterator[pl.DataFrame]:
+        while rows := result.fetchmany(BATCH):
+            yield pl.DataFrame(
+                [_series(cells).alias(str(n)) for n, cells in enumerate(zip(*rows, strict=True))]
+            )
+
+    return _packed(names, batches())
+
+
+def _packed(names: list[str], batches: Iterator[pl.DataFrame]) -> PackedTable:
+    """Return rows that come in batches as one table; the columns of a batch are in order."""
+    if not names:
+        raise InputError("the query returns no rows; it must be one that selects")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"the query returns two columns called {twice!r}")
-    batches: list[list[pl.DataFrame]] = [[] for _ in names]
-    while rows := result.fetchmany(BATCH):
-        for series, cells in zip(batches, zip(*rows, strict=True), strict=True):
-            series.append(_series(cells).to_frame())
-    columns = {name: _joined(batch) for name, batch in zip(names, batches, strict=True)}
+    pieces: list[list[pl.DataFrame]] = [[] for _ in names]
+    for batch in batches:
+        for column, series in zip(pieces, batch.iter_columns(), strict=True):
+            column.append(series.alias("cell").to_frame())
+    columns = {name: _joined(column) for name, column in zip(names, pieces, strict=True)}
     return packed_table(names, columns.__getitem__)
 
 
@@ -302,10 +196,13 @@ def write_database(
     InputError: the table is there already, or the database refuses.
     VerificationError: what came back is not what was written; nothing is left of it then.
     """
-    place, sql = Place.of_table(address), _sql()
+    place = Place.of_table(address)
     pieces = table.pieces() if isinstance(table, EditedPacked) else iter([as_polars(table)])
+    if place.by_adbc:
+        _write_arrow(table, place, pieces, replace, check)
+        return
     with place.connected() as connection:
-        there = _is_there(place, connection, replace)
+        there = _is_there(place, _has_table(place, connection), replace)
         made: Any = None
         for piece in pieces:
             if made is None:
@@ -315,28 +212,32 @@ def write_database(
                 made.create(connection)
             for rows in piece.iter_slices(BATCH):
                 if rows.height:
-                    _insert(connection, made, rows)
+                    send(connection, made, rows)
         if check is not None:
-            check(_in_order(_fetched(connection, sql.select(made)), table))
+            check(_in_order(_fetched(connection, alchemy().select(made)), table))
 
 
-def _insert(connection: Any, made: Any, rows: pl.DataFrame) -> None:
-    """Send rows to a new table, within the transaction of the connection.
+def _write_arrow(
+    table: Table,
+    place: Place,
+    pieces: Iterable[pl.DataFrame],
+    replace: bool,
+    check: Callable[[Source], None] | None,
+) -> None:
+    """Do the same by a driver of ADBC."""
+    name = str(place.table)
+    with place.arrow() as arrow:
+        if _is_there(place, place.table in arrow.tables(place.schema), replace):
+            arrow.drop(name, place.schema)
+        for number, piece in enumerate(pieces):
+            arrow.send(name, place.schema, piece, new=number == 0)
+        if check is not None:
+            check(_in_order(_packed(*arrow.fetched(_select(place))), table))
 
-    DuckDB takes rows one by one a thousand times as slowly as a frame whole; it reads frames by
-    means of pyarrow.  SQLite's own driver takes plain values as they are, in a third of the time.
-    """
-    sql, driver = _sql(), connection.connection.driver_connection
-    kind, insert = connection.dialect.name, sql.insert(made)
-    if kind == "duckdb" and hasattr(driver, "register") and find_spec("pyarrow") is not None:
-        driver.register(SENT, rows)
-        sent = sql.select(*map(sql.column, rows.columns)).select_from(sql.table(SENT))
-        connection.execute(insert.from_select(rows.columns, sent))
-        driver.unregister(SENT)  # after a fault the connection ends anyway
-    elif kind == "sqlite" and all(t in PLAIN or t.is_integer() for t in rows.dtypes):
-        connection.exec_driver_sql(str(insert.compile(dialect=connection.dialect)), rows.rows())
-    else:
-        connection.execute(insert, rows.to_dicts())
+
+def _select(place: Place) -> str:
+    """Return standard SQL that reads a whole table."""
+    return f"SELECT * FROM {adbc.quoted(str(place.table), place.schema)}"
 
 
 def _in_order(found: PackedTable, table: Table) -> PackedTable:
@@ -356,14 +257,16 @@ def _in_order(found: PackedTable, table: Table) -> PackedTable:
 
 def _new_table(place: Place, frame: pl.DataFrame) -> Any:
     """Describe the new table by the types of a frame."""
-    sql = _sql()
-    columns = [sql.Column(name, _type(frame[name].dtype)) for name in frame.columns]
-    return sql.Table(place.table, sql.MetaData(), *columns, schema=place.schema)
+    sql = alchemy()
+    kinds = frame.schema.items()
+    columns = [sql.Column(as_name(name, place.kind), _type(kind)) for name, kind in kinds]
+    table, schema = (name and as_name(name, place.kind) for name in (place.table, place.schema))
+    return sql.Table(table, sql.MetaData(), *columns, schema=schema)
 
 
 def _type(kind: Any) -> Any:
     """Return the type of a database's column for a type of polars."""
-    sql = _sql()
+    sql = alchemy()
     if kind.is_integer():
         return sql.BigInteger()
     if isinstance(kind, pl.Decimal):
@@ -379,12 +282,3 @@ def _type(kind: Any) -> Any:
         pl.Binary: sql.LargeBinary,
     }
     return plain.get(kind.base_type(), sql.Text)()
-
-
-def _sql() -> Any:
-    """Import SQLAlchemy."""
-    try:
-        import sqlalchemy
-    except ImportError:
-        raise MissingExtraError("sqlalchemy", "sql", "a database") from None
-    return sqlalchemy
