@@ -7,7 +7,8 @@
 3. More rounds of prices: the certified bound, and the guide of everything after.
 4. Annealing over the (row, pattern) pairs whose reduced cost is small, from a release near the
    fractional one that the prices belong to.
-   Where columns are generalized to ranges, near classes trade rows then.
+   With hierarchies, blocks of few near classes are put together anew then, exactly; or, where
+   columns are generalized to ranges and k is large, near classes trade rows.
 5. Polishing: short annealing where classes pay above their prices, and blocks of classes
    re-solved exactly, until that stops paying or the budget ends.
    With a time limit that gives time: blocks of classes near prices with odd sets.
@@ -131,8 +132,7 @@ class Run:
         yield search.first_search
         yield pricing.bound_by_prices
         yield search.search
-        if search.instance.ranged:
-            yield search.trade_on
+        yield search.repartition
         yield from closing
         yield search.polish
         yield from closing

@@ -1,7 +1,8 @@
 """Which rows are near each row: lists improved by asking neighbours for theirs.
 
 A descent as of Dong, Moses and Li (2011): whoever is near a neighbour is likely near.  It begins
-with neighbours in the table sorted by a few random orders of its columns.
+with neighbours in the table sorted by a few random orders of its columns.  Prices, where given, say
+who fits: what two rows pay in a class of both, less what they pay anyway.
 """
 
 from typing import Any, NamedTuple
@@ -40,18 +41,22 @@ def offer(r: Any, s: Any, far: Any, near: Any, distance: Any) -> None:
 
 
 @kernel
-def meet_in_order(order: Any, beside: int, codes: Any, tables: Any, near: Any, dist: Any) -> None:
-    """Offer rows to those that stand beside them."""
+def meet_in_order(
+    order: Any, beside: int, half: Any, codes: Any, tables: Any, near: Any, dist: Any
+) -> None:
+    """Offer rows to those that stand beside them; ``half``: half the price of each."""
     n = order.size
     for at in range(n):
+        r = order[at]
         for other in range(at + 1, min(n, at + 1 + beside)):
-            far = join_cost(codes[order[at]], codes[order[other]], tables, FAR)
-            offer(order[at], order[other], far, near, dist)
-            offer(order[other], order[at], far, near, dist)
+            s = order[other]
+            far = join_cost(codes[r], codes[s], tables, FAR) - half[r] - half[s]
+            offer(r, s, far, near, dist)
+            offer(s, r, far, near, dist)
 
 
 @kernel
-def meet_neighbours(codes: Any, tables: Any, near: Any, dist: Any) -> None:
+def meet_neighbours(half: Any, codes: Any, tables: Any, near: Any, dist: Any) -> None:
     """Offer each row the neighbours of its neighbours, and itself to them."""
     length = near.shape[1]
     for r in range(codes.shape[0]):
@@ -60,7 +65,7 @@ def meet_neighbours(codes: Any, tables: Any, near: Any, dist: Any) -> None:
             for y in range(length if u >= 0 else 0):
                 v = near[u, y]
                 if v >= 0 and v != r:
-                    far = join_cost(codes[r], codes[v], tables, FAR)
+                    far = join_cost(codes[r], codes[v], tables, FAR) - half[r] - half[v]
                     offer(r, v, far, near, dist)
                     offer(v, r, far, near, dist)
 
@@ -69,24 +74,31 @@ class Near(NamedTuple):
     """For each distinct row others that are near it, the nearest first.
 
     rows: int64, shape (distinct, ``NEAR``); −1 where there are no more.
-    apart: int64, same shape: what each of the two pays in a class of both, in units of 1/scale.
+    apart: int64, same shape: what each of the two pays in a class of both, in units of 1/scale,
+        less half the price of either.
     """
 
     rows: NDArray[np.int64]
     apart: NDArray[np.int64]
 
 
-def near_rows(instance: Instance, seed: int, stop: Stop) -> Near:
-    """Return near rows of each distinct row, as far as there is time."""
+def near_rows(
+    instance: Instance, seed: int, stop: Stop, price: NDArray[np.float64] | None = None
+) -> Near:
+    """Return near rows of each distinct row, as far as there is time.
+
+    price: float64, shape (distinct,): what each pays in every release; None for nothing.
+    """
     rng = np.random.default_rng([seed, 13])
     near = np.full((instance.distinct, NEAR), -1, np.int64)
     dist = np.full((instance.distinct, NEAR), FAR, np.int64)
-    codes, tables = instance.codes, instance.tables
+    half = np.zeros(instance.distinct) if price is None else price / 2
+    grid = half.astype(np.int64), instance.codes, instance.tables
     for turn in range(ORDERS):
         if not turn or not stop.now():
-            order = row_order(codes[:, rng.permutation(instance.columns)])
-            meet_in_order(order, BESIDE, codes, tables, near, dist)
+            order = row_order(instance.codes[:, rng.permutation(instance.columns)])
+            meet_in_order(order, BESIDE, *grid, near, dist)
     for _ in range(ROUNDS):
         if not stop.now():
-            meet_neighbours(codes, tables, near, dist)
+            meet_neighbours(*grid, near, dist)
     return Near(near, dist)

@@ -16,6 +16,7 @@ class Shares:
     ----------
     pricing: of the limit, for prices.
     searching: of what is left then, for annealing.
+    blocks: of what is left then, for blocks of near classes, with hierarchies.
     lifting: of what is left then, for prices with odd sets of a large table; 0 for none.
     wide: whether there is time for many candidates; with hierarchies no time is much.
     early: whether a first release comes before the prices are done.
@@ -23,6 +24,7 @@ class Shares:
 
     pricing: float
     searching: float
+    blocks: float = 0.5
     lifting: float = 0.0
     wide: bool = False
     early: bool = True

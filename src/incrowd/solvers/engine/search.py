@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,9 @@ from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.class_blocks import split
 from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.growing import grown
-from incrowd.solvers.engine.near import near_rows
+from incrowd.solvers.engine.near import Near, near_rows
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
+from incrowd.solvers.engine.repartition import Repartition
 from incrowd.solvers.engine.rounding import rounded
 from incrowd.solvers.engine.schedule import Shares
 from incrowd.solvers.engine.trading import Trading
@@ -38,7 +40,6 @@ WARM = 0.25  # share of the first heat then
 SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
 RANGED = 3  # times as many pairs where columns are generalized to ranges: more patterns are near
 TRADES, LUKEWARM = 2_500, (0.15, 0.005)  # moves per copy and heat of trading among ranges
-TRADING = 0.5  # share of the time left that this takes
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -172,14 +173,26 @@ class Search:
 
         Annealing meets joins among the candidates alone, and of intervals many more are good.
         """
-        if self.done():
-            return
-        left = self.stop.left()
         near = near_rows(self.instance, self.seed, self.stop)
-        found = Trading(moves=TRADES, heat=LUKEWARM).run(
-            split(self.progress.best, self.k), near, self.k, self.seed,
-            None if left == np.inf else (TRADING * left, 1.0), self.done,
-            lambda cost, share: self.tell("trading", share, cost),
+        self.go_on("trading", near, Trading(moves=TRADES, heat=LUKEWARM).run)
+
+    def repartition(self) -> None:
+        """Put blocks of near classes of the best so far together anew, where prices are good."""
+        if self.done() or self.instance.plain or self.instance.rows <= SMALL or not self.priced:
+            return
+        if Repartition().suits(self.k):
+            near = near_rows(self.instance, self.seed, self.stop, self.price)
+            self.go_on("blocks of rows", near, partial(Repartition().run, price=self.price))
+        elif self.instance.ranged:
+            self.trade_on()
+
+    def go_on(self, stage: str, near: Near, run: Callable[..., Solution]) -> None:
+        """Improve the best so far among near classes, in a share of the time left."""
+        left = self.stop.left()
+        found = run(
+            split(self.progress.best, self.k), near, k=self.k, seed=self.seed,
+            seconds=None if left == np.inf else (self.shares.blocks * left, 1.0), stop=self.done,
+            report=lambda cost, share: self.tell(stage, share, cost),
         )  # fmt: skip
         self.offer(found)
 

@@ -129,9 +129,11 @@ def opened(solution: Solution, near: Near, k: int) -> TradedClasses:
     member[solution.classes, place] = np.arange(instance.rows)
     size, cost = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
     size[: len(sizes)], cost[: len(sizes)] = sizes, solution.class_costs
+    spare = np.zeros(classes, np.int64)  # room for all: classes may merge
+    spare[: classes - len(sizes)] = np.arange(len(sizes), classes)
     return TradedClasses(
         solution.classes.copy(), place, member, size, cost,
-        np.arange(len(sizes), classes), np.array([classes - len(sizes)], np.int64),
+        spare, np.array([classes - len(sizes)], np.int64),
         instance.copies, instance.first_copy, instance.codes, near.rows,
     )  # fmt: skip
 
