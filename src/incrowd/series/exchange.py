@@ -1,19 +1,82 @@
-"""Rows of one sensitive value change places where the signatures allow it: annealing."""
+"""People change places where the signatures allow it, and newcomers choose signatures: annealing.
+
+Two people of one sensitive value may change places wherever each has the signature of the class it
+comes to, or none yet.  In classes of newcomers alone people of two values may, too; then both
+classes have another signature.  What signatures are worth later is counted as well (``themes``).
+"""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel, kernel
-from incrowd.kernels.random import below, least_gain
+from incrowd.kernels.random import below, draw, least_gain
 from incrowd.problem.instance import NodeTables
 from incrowd.problem.join import span_cost
+from incrowd.series.themes import counted, themes_of
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 HOT, COLD = 0.5, 0.05  # of the cost of a cell
-SLOWLY = 3_000  # moves for each place
+SLOWLY = 6_000  # moves for each place
+NEW, STAYS = -1, -2
+"""In place of a signature: of a newcomer, and of who does not move."""
+
+
+class Seats(NamedTuple):
+    """Who stands where; changed in place.
+
+    Attributes
+    ----------
+    member: int64, shape (classes, widest): rows, −1 for a counterfeit; held: the same shape: the
+        value of each place, −1 for none; size, key: int64, (classes,): places and signature.
+    free: bool, (classes,): whether a class is of newcomers alone, so that its signature may change.
+    places: int64, shape (places, 3): value, class and slot of each, by value and signature.
+    of_value: int64, shape (values + 1,): where the places of each value start.
+    bunch: int64, shape (places,): number of value and signature of each; of_bunch: int64, shape
+        (bunches + 1,): where the places of each start, as the signatures were at first.
+    fresh: int64: numbers of the places in free classes.
+    """
+
+    member: Ints
+    held: Ints
+    size: Ints
+    key: Ints
+    free: Bools
+    places: Ints
+    of_value: Ints
+    bunch: Ints
+    of_bunch: Ints
+    fresh: Ints
+
+
+def seats_of(classes: Sequence[dict[int, int]], part: Ints, signed: Ints) -> Seats:
+    """Return the seats of some classes.
+
+    Parameters
+    ----------
+    part: int64, shape (values,): see ``Themes``; signed: int64, shape (rows,): see ``exchange``.
+    """
+    shape = len(classes), max(map(len, classes))
+    member, held = np.full(shape, -1, np.int64), np.full(shape, -1, np.int64)
+    for c, one in enumerate(classes):
+        held[c, : len(one)], member[c, : len(one)] = list(one), list(one.values())
+    key = np.array([np.bitwise_xor.reduce(part[list(one)]) for one in classes], np.int64)
+    free = ((member < 0) | (signed[member] == NEW)).all(axis=1)
+    of_class, slot = np.nonzero(held >= 0)
+    value = held[of_class, slot]
+    order = np.lexsort((slot, of_class, key[of_class], value))
+    places = np.column_stack([value, of_class, slot])[order].astype(np.int64)
+    value, keys = places[:, 0], key[places[:, 1]]
+    begins = np.append(True, (value[1:] != value[:-1]) | (keys[1:] != keys[:-1]))
+    return Seats(
+        member, held, np.array([len(one) for one in classes], np.int64), key, free, places,
+        np.searchsorted(value, np.arange(len(part) + 1)).astype(np.int64),
+        np.cumsum(begins) - 1, np.append(np.flatnonzero(begins), len(places)),
+        np.flatnonzero(free[places[:, 1]]),
+    )  # fmt: skip
 
 
 @inner_kernel
@@ -35,14 +98,87 @@ def cost_of(rows: Any, size: int, leaves: Any, trees: Any) -> int:
     return real * each
 
 
+@inner_kernel
+def other(seats: Any, i: int, signed: Any, rng: Any) -> int:
+    """Draw the place that one may change with: of any value, of its signature, or of its value."""
+    value, c = seats.places[i, 0], seats.places[i, 1]
+    row = seats.member[c, seats.places[i, 2]]
+    if seats.free[c]:
+        if draw(rng) < 0.5:
+            return seats.fresh[below(rng, seats.fresh.size)]
+    elif (row >= 0 and signed[row] != NEW) or draw(rng) < 0.5:
+        start = seats.of_bunch[seats.bunch[i]]
+        return start + below(rng, seats.of_bunch[seats.bunch[i] + 1] - start)
+    start = seats.of_value[value]
+    return start + below(rng, seats.of_value[value + 1] - start)
+
+
+@inner_kernel
+def may_come(row: int, c: int, seats: Any, signed: Any) -> bool:
+    """Whether a person, or nobody, may stand in a class."""
+    return row < 0 or signed[row] == NEW or (signed[row] == seats.key[c] and not seats.free[c])
+
+
+@inner_kernel
+def allowed(seats: Any, i: int, j: int, signed: Any) -> bool:
+    """Whether two places may change who stands there, or their values too."""
+    v, a, x = seats.places[i]
+    w, b, y = seats.places[j]
+    if a == b:
+        return False
+    if v == w:
+        r, s = seats.member[a, x], seats.member[b, y]
+        if r < 0 and s < 0:
+            return False
+        return may_come(r, b, seats, signed) and may_come(s, a, seats, signed)
+    for z in range(seats.size[a]):
+        if seats.held[a, z] == w:
+            return False
+    for z in range(seats.size[b]):
+        if seats.held[b, z] == v:
+            return False
+    return True
+
+
+@inner_kernel
+def classmates(c: int, change: int, seats: Any, themes: Any, leaves: Any) -> float:
+    """Count a class in or out of its signature; return what that is worth."""
+    total = 0.0
+    for z in range(seats.size[c]):
+        total += counted(seats.member[c, z], seats.key[c], change, themes, leaves)
+    return total
+
+
+@inner_kernel
+def swap(seats: Any, i: int, j: int, themes: Any, leaves: Any) -> float:
+    """Change two places; return what the signatures are worth more.  Twice it changes nothing."""
+    v, a, x = seats.places[i]
+    w, b, y = seats.places[j]
+    member, key = seats.member, seats.key
+    worth = 0.0
+    if v == w:
+        if key[a] != key[b]:
+            for c, z, d in ((a, x, b), (b, y, a)):
+                worth += counted(member[c, z], key[c], -1, themes, leaves)
+                worth += counted(member[c, z], key[d], 1, themes, leaves)
+        member[a, x], member[b, y] = member[b, y], member[a, x]
+        return worth
+    both = themes.part[v] ^ themes.part[w]
+    worth += classmates(a, -1, seats, themes, leaves) + classmates(b, -1, seats, themes, leaves)
+    member[a, x], member[b, y] = member[b, y], member[a, x]
+    seats.held[a, x], seats.held[b, y] = w, v
+    key[a] ^= both
+    key[b] ^= both
+    seats.places[i, 1], seats.places[i, 2] = b, y
+    seats.places[j, 1], seats.places[j, 2] = a, x
+    return worth + classmates(a, 1, seats, themes, leaves) + classmates(b, 1, seats, themes, leaves)
+
+
 @kernel
 def exchange(
-    member: Any,
-    size: Any,
-    places: Any,
-    start: Any,
-    of_class: Any,
-    of_row: Any,
+    seats: Any,
+    signed: Any,
+    themes: Any,
     leaves: Any,
     trees: Any,
     moves: int,
@@ -54,45 +190,33 @@ def exchange(
 
     Parameters
     ----------
-    member: int64, shape (classes, widest): rows, −1 for a counterfeit; size: int64, (classes,).
-    places: int64, shape (places, 3): value, class and slot of each, sorted by value; start: int64,
-        shape (values + 1,): where the places of each value start.
-    of_class: int64, shape (classes,): signature of each class; of_row: int64, shape (rows,): that
-        of each row, −1 for a newcomer, who may take any place of its value, −2 for one who stays.
+    signed: int64, shape (rows,): key of the signature of each row, ``NEW`` or ``STAYS``.
     leaves: shape (rows, columns); trees: ``Instance.tables``.
     """
-    cost = np.empty(size.size, np.int64)
-    for c in range(size.size):
-        cost[c] = cost_of(member[c], size[c], leaves, trees)
+    cost = np.empty(seats.size.size, np.int64)
+    for c in range(cost.size):
+        cost[c] = cost_of(seats.member[c], seats.size[c], leaves, trees)
     ratio = np.log(cold / hot) / max(moves, 1)
     for number in range(moves):
-        i = below(rng, places.shape[0])
-        v = places[i, 0]
-        j = start[v] + below(rng, start[v + 1] - start[v])
-        a, b = places[i, 1], places[j, 1]
-        if a == b or (cost[a] == 0 and cost[b] == 0):
+        i = below(rng, seats.places.shape[0])
+        j = other(seats, i, signed, rng)
+        if not allowed(seats, i, j, signed):
             continue
-        x, y = places[i, 2], places[j, 2]
-        r, s = member[a, x], member[b, y]
-        stays = (r >= 0 and of_row[r] == -2) or (s >= 0 and of_row[s] == -2)
-        if stays or (r < 0 and s < 0):
-            continue
-        if of_class[a] != of_class[b] and (r < 0 or s < 0 or of_row[r] >= 0 or of_row[s] >= 0):
-            continue
+        a, b = seats.places[i, 1], seats.places[j, 1]
         least = least_gain(hot * np.exp(ratio * number), rng)
-        member[a, x], member[b, y] = s, r
-        now_a = cost_of(member[a], size[a], leaves, trees)
-        now_b = cost_of(member[b], size[b], leaves, trees)
-        if cost[a] + cost[b] - now_a - now_b >= least:
+        gain = swap(seats, i, j, themes, leaves) + cost[a] + cost[b]
+        now_a = cost_of(seats.member[a], seats.size[a], leaves, trees)
+        now_b = cost_of(seats.member[b], seats.size[b], leaves, trees)
+        if gain - now_a - now_b >= least:
             cost[a], cost[b] = now_a, now_b
         else:
-            member[a, x], member[b, y] = r, s
+            swap(seats, i, j, themes, leaves)
 
 
 def exchanged(
     classes: Sequence[dict[int, int]],
-    of_row: Ints,
-    signatures: Sequence[int],
+    signatures: Sequence[frozenset[int] | None],
+    stay: bool,
     leaves: NDArray[np.int32],
     trees: NodeTables,
     cell: float,
@@ -103,26 +227,26 @@ def exchanged(
 
     Parameters
     ----------
-    of_row, signatures: as ``of_row`` and ``of_class`` of ``exchange``.
+    signatures: of each row, None for a newcomer; stay: whether those who have one do not move.
     cell: cost of a typical cell.  slowly: moves for each place.
     """
     if not classes:
         return []
-    member = np.full((len(classes), max(map(len, classes))), -1, np.int64)
-    found = []
-    for c, one in enumerate(classes):
-        for x, (value, row) in enumerate(one.items()):
-            member[c, x] = row
-            found.append((value, c, x))
-    places = np.array(sorted(found), np.int64)
-    start = np.searchsorted(places[:, 0], np.arange(places[-1, 0] + 2)).astype(np.int64)
-    size = np.array([len(one) for one in classes], np.int64)
-    rng = np.array([seed], np.uint64)
-    of_class = np.array(signatures, np.int64)
+    values = 1 + max(max(one) for one in classes)
+    part = np.random.default_rng(0).integers(1 << 62, size=values)
+    keys = [0 if s is None else int(np.bitwise_xor.reduce(part[list(s)])) for s in signatures]
+    signed = [
+        NEW if s is None else STAYS if stay else key
+        for s, key in zip(signatures, keys, strict=True)
+    ]
+    signed = np.array(signed, np.int64)
+    seats = seats_of(classes, part, signed)
+    themes = themes_of(seats.member, seats.key, part, leaves, cell)
     codes = np.ascontiguousarray(leaves, np.int32)
-    heats = HOT * cell, COLD * cell
-    moves = slowly * len(places)
-    exchange(member, size, places, start, of_class, of_row, codes, trees, moves, *heats, rng)
+    rng = np.array([seed], np.uint64)
+    moves = slowly * len(seats.places)
+    exchange(seats, signed, themes, codes, trees, moves, HOT * cell, COLD * cell, rng)
     return [
-        {value: int(member[c, x]) for x, value in enumerate(one)} for c, one in enumerate(classes)
+        dict(zip(held[:size].tolist(), member[:size].tolist(), strict=True))
+        for held, member, size in zip(seats.held, seats.member, seats.size, strict=True)
     ]

@@ -120,29 +120,30 @@ class Series:
         best, least = [], float("inf")
         for keep_from in ways:
             found = planner.plan(last, keep_from)
-            found = self.settled(found, planner, together)
+            found = self.settled(found, planner, together, SLOWLY // len(ways))
             cost = sum(planner.cost([r for r in one.values() if r >= 0]) for one in found)
             fakes = sum(row < 0 for one in found for row in one.values())
             weighed = cost + (self.asked.weight or 0) * fakes * self.table.instance.scale
             if weighed < least:
                 best, least = found, weighed
+        if len(ways) > 1:
+            best = self.settled(best, planner, together, SLOWLY)
         rows = [{v: here[r] if r >= 0 else -1 for v, r in one.items()} for one in best]
         return rows, planner.needed.counterfeits
 
-    def settled(self, found: list[Layer], planner: Planner, together: bool) -> list[Layer]:
+    def settled(
+        self, found: list[Layer], planner: Planner, together: bool, slowly: int
+    ) -> list[Layer]:
         """Let rows change places; ``together``: those who were published before stay."""
         code = {v: i for i, v in enumerate(sorted({v for one in found for v in one}))}
-        number: dict[frozenset[str], int] = {}
-        of_class = [number.setdefault(frozenset(one), len(number)) for one in found]
-        of_row = np.array(
-            [-1 if s is None else -2 if together else number[s] for s in planner.signature],
-            np.int64,
-        )
+        signed = [
+            None if s is None else frozenset(code[v] for v in s) for s in planner.signature
+        ]
         coded_ = [{code[v]: row for v, row in one.items()} for one in found]
         instance = self.table.instance
         moved = exchanged(
-            coded_, of_row, of_class, planner.leaves, instance.tables, instance.cell,
-            self.policy.search_seed, SLOWLY,
+            coded_, signed, together, planner.leaves, instance.tables, instance.cell,
+            self.policy.search_seed, slowly,
         )  # fmt: skip
         names = sorted(code, key=code.__getitem__)
         return [{names[v]: row for v, row in one.items()} for one in moved]
