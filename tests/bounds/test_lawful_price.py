@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from incrowd.bounds.ascent import new_found, reductions
 from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_bound
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.pricing import dearest, pricing_of
+from incrowd.bounds.reductions import new_found, reductions
 from incrowd.bounds.top_copies import LOOKS
 from incrowd.lattice.topk import top_k_buffers
 from incrowd.privacy.beta_likeness import EnhancedBetaLikeness
@@ -38,7 +38,7 @@ def test_patterns_that_cannot_be_violated_yet_need_no_asking(model: Model) -> No
     def cuts(due: np.ndarray, risen: float) -> np.ndarray:
         found = new_found(distinct, patterns, 0)._replace(due=due)
         rules = instance.counts, tree.k, (tree.pricing, tree.pad), top_k_buffers(tree.k, np.float64)
-        reductions(u, emission, patterns, *rules, found, risen, np.inf)
+        reductions(u, emission, (0, patterns), *rules, found, risen, np.inf)
         return found.cut
 
     due, risen, passed = np.zeros(patterns + 1), 0.0, 0

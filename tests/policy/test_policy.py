@@ -51,6 +51,7 @@ BAD_POLICIES = [
     ({"k": True}, "k must be a whole number"),
     ({"k": "5"}, "k must be a whole number"),
     ({"seed": -1}, "seed must be a whole number of at least 0"),
+    ({"threads": 0}, "threads must be a whole number of at least 1"),
     ({"spend": 1}, "spend must be true or false, not 1"),
     ({"time_limit": 0}, "time_limit must be seconds, more than 0"),
     ({"time_limit": float("nan")}, "time_limit must be seconds"),

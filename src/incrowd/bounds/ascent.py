@@ -8,194 +8,19 @@ k dearest rows.  Steps are scaled as Adam does.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.pricing import Pricing, answer, dearest
+from incrowd.bounds.evaluation import Evaluation
+from incrowd.bounds.pricing import Pricing
+from incrowd.bounds.reductions import adam_step, new_found
 from incrowd.bounds.strides import Strides
 from incrowd.bounds.top_copies import LOOKS, Pad
-from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.emission import Emission
-from incrowd.lattice.topk import most_above, top_k, top_k_buffers
 
 WORK = 5_000_000_000  # copies that pricing may look at: some 4 ns each where classes are large
 LEAST_STEPS = 10  # of an ascent, whatever they take
-
-
-class Found(NamedTuple):
-    """What the last evaluation found; scratch of all.
-
-    cut: float64 (distinct,), what each row's worst pattern exceeds its cost by, and cutter: int64,
-    that pattern, −1 for none.  problem: int64 (patterns,), the pricing problem that decided it.
-    due: float64 (patterns,), how far prices must have risen before a pattern need be asked again.
-    load: float64 (patterns,), comes and goes zeroed.  gradient: float64 (distinct,).
-    share: float64 (pairs,), copies that pairs carried, summed over the steps; may be empty.
-    place: int64 (distinct,), scratch.
-    """
-
-    cut: NDArray[np.float64]
-    cutter: NDArray[np.int64]
-    problem: NDArray[np.int64]
-    due: NDArray[np.float64]
-    load: NDArray[np.float64]
-    gradient: NDArray[np.float64]
-    share: NDArray[np.float64]
-    place: NDArray[np.int64]
-
-
-def new_found(distinct: int, patterns: int, pairs: int) -> Found:
-    """Allocate for so many rows and patterns; ``pairs`` 0: nobody asks for shares."""
-    rows, lists = np.zeros(distinct), np.zeros(patterns + 1)
-    whole, problem = np.zeros(distinct, np.int64), np.zeros(patterns + 1, np.int64)
-    return Found(
-        rows, whole, problem, lists, lists.copy(), rows.copy(), np.zeros(pairs), whole.copy()
-    )
-
-
-@inner_kernel
-def excess_of(
-    rows: Any, begin: int, end: int, u: Any, counts: Any, cost: int, k: int, lawful: Any, pad: Any
-) -> Any:
-    """Return by how much the mean of a pattern's dearest class exceeds its cost, and who says so.
-
-    Where it does not, the answer may be nearer to 0.
-    """
-    if lawful is None:
-        above, _ = most_above(rows, begin, end, u, counts, k, cost)
-        if above <= 0.0:
-            return above / k, 0
-        total, _ = top_k(rows, begin, end, u, counts, k, *pad)
-        return total / k - cost, 0
-    # numba leaves out the branch that the type of pricing rules out
-    highest = u[rows[begin]]
-    for i in range(begin, end):
-        highest = max(highest, u[rows[i]])
-        if highest > cost:
-            break
-    if highest <= cost:
-        return highest - cost, 0
-    mean, problem = dearest(rows, begin, end, u, counts, float(cost), *lawful)
-    return mean - cost, problem
-
-
-@lean_kernel
-def reductions(
-    u: Any, lists: Any, patterns: int, counts: Any, k: int, lawful: Any, pad: Any, found: Any,
-    risen: float, room: float,
-) -> None:  # fmt: skip
-    """Find the largest excess of a pattern over each row, and that pattern.
-
-    A pattern is asked when prices have risen as far as its dearest class lay below its cost:
-    ``found.due`` says when, on the scale of ``risen``, by which no mean has risen more since a
-    start.  None will ever rise by more than ``room``.
-    """
-    found.cut[:] = 0.0
-    found.cutter[:] = -1
-    rows = lists.rows
-    for p in range(patterns):
-        if found.due[p] > risen:
-            continue
-        begin = lists.offset[p]
-        end = lists.offset[p + 1]
-        c = lists.cost[p]
-        excess, problem = excess_of(rows, begin, end, u, counts, c, k, lawful, pad)
-        found.due[p] = risen - min(excess, 0.0) if excess > -room else np.inf
-        if excess > 1e-12 * max(1.0, c):
-            found.problem[p] = problem
-            for i in range(begin, end):
-                r = rows[i]
-                if excess > found.cut[r]:
-                    found.cut[r] = excess
-                    found.cutter[r] = p
-
-
-@inner_kernel
-def load_cutters(u: Any, counts: Any, found: Any) -> float:
-    """Return F(u); begin its supergradient, and load each pattern with the copies that it cuts."""
-    bound = 0.0
-    for r in range(u.size):
-        bound += counts[r] * (u[r] - found.cut[r])
-        found.gradient[r] = counts[r]
-        if found.cutter[r] >= 0:
-            found.load[found.cutter[r]] += counts[r]
-    return bound
-
-
-@inner_kernel
-def take_part(
-    rows: Any, begin: int, end: int, member: Any, weight: Any, entries: int, part: float, found: Any
-) -> None:
-    """Take ``part`` times the members' weights of a pattern's dearest class from the gradient.
-
-    Unless shares are not asked for, add as much to the pairs begin..end−1, those of the pattern.
-    """
-    for j in range(entries):
-        found.gradient[member[j]] -= part * weight[j]
-    if found.share.size == 0:
-        return
-    for i in range(begin, end):
-        found.place[rows[i]] = i
-    for j in range(entries):
-        found.share[found.place[member[j]]] += part * weight[j]
-
-
-@inner_kernel
-def take_dearest(
-    u: Any, lists: Any, p: int, counts: Any, k: int, lawful: Any, pad: Any, found: Any
-) -> None:
-    """Take the dearest class of p from the gradient, as often as its load says."""
-    rows, begin, end = lists.rows, lists.offset[p], lists.offset[p + 1]
-    amount = found.load[p]
-    if lawful is None:
-        _, entries = top_k(rows, begin, end, u, counts, k, *pad)
-        take_part(rows, begin, end, pad[2], pad[1], entries, amount / k, found)
-    else:
-        enough = float(lists.cost[p])  # which ``reductions`` found the answer to be above
-        o = found.problem[p]
-        _, entries = answer(o, rows, begin, end, u, counts, enough, *lawful)
-        member, weight = lawful[1].out_row, lawful[1].out_weight
-        take_part(rows, begin, end, member, weight, entries, amount, found)
-
-
-@lean_kernel
-def supergradient(
-    u: Any, lists: Any, counts: Any, k: int, lawful: Any, pad: Any, found: Any
-) -> float:
-    """Return F(u) and fill its supergradient; add to the shares what each pair carries."""
-    bound = load_cutters(u, counts, found)
-    for r in range(u.size):
-        p = found.cutter[r]
-        if p >= 0 and found.load[p] != 0.0:
-            take_dearest(u, lists, p, counts, k, lawful, pad, found)
-            found.load[p] = 0.0
-    return bound
-
-
-@lean_kernel
-def adam_step(
-    u: Any,
-    gradient: Any,
-    counts: Any,
-    mean: Any,
-    square: Any,
-    rate: float,
-    stride: Any,
-    eps: float,
-    low: Any,
-    high: Any,
-) -> None:
-    """Move u along the supergradient per copy, scaled as Adam does, clipped to the box.
-
-    ``stride``: how far each row goes, in rates.
-    """
-    for r in range(u.size):
-        g = gradient[r] / counts[r]
-        mean[r] = 0.8 * mean[r] + 0.2 * g
-        square[r] = 0.95 * square[r] + 0.05 * g * g
-        x = u[r] + rate * stride[r] * mean[r] / (np.sqrt(square[r]) + eps)
-        u[r] = min(max(x, low[r]), high[r])
 
 
 @dataclass
@@ -213,6 +38,7 @@ class Ascent:
     work: copies that pricing may look at, in as many steps as there is work for if all that follow
         look at as many as the last; by the count, not by the clock, so that a run can be repeated.
         None for no end of it.
+    threads: that may share the patterns out among themselves; no influence on the result.
     """
 
     lists: Emission
@@ -224,9 +50,9 @@ class Ascent:
     strides: Strides | None = None
     work: int | None = None
     highest: float = np.inf
+    threads: int = 1
 
     def __post_init__(self) -> None:
-        self._pad = top_k_buffers(self.k, np.float64)
         if self.strides is None:
             self.strides = Strides.even(len(self.counts))
         self._looked = self.looked()
@@ -246,12 +72,6 @@ class Ascent:
         step, self._looked = looked - self._looked, looked
         self.work = max(0, self.work - step)
         return min(most, max(LEAST_STEPS, done + self.work // max(1, step)))
-
-    def evaluate(self, steps: "Steps") -> float:
-        """Return F at ``steps.u``; leave its reductions and its supergradient behind."""
-        rules = self.counts, self.k, self.lawful, self._pad, steps.found
-        reductions(steps.u, self.lists, self.patterns, *rules, steps.risen, steps.room())
-        return float(supergradient(steps.u, self.lists, *rules))
 
     def run(
         self,
@@ -328,6 +148,10 @@ class Steps:
         self.low = np.maximum(centre - reach, ascent.lowest)
         self.high = np.minimum(centre + reach, ascent.highest)
         self.found = new_found(len(centre), ascent.patterns, pairs)
+        self.evaluation = Evaluation(
+            ascent.lists, ascent.patterns, ascent.counts, ascent.k, ascent.lawful, self.found,
+            ascent.threads,
+        )  # fmt: skip
         self.mean, self.square = np.zeros_like(self.low), np.zeros_like(self.low)
         self.risen, self.seen = 0.0, self.u.copy()
 
@@ -335,7 +159,7 @@ class Steps:
         """Return F here; leave its reductions and its supergradient behind."""
         self.risen += self.strides.rise(self.seen, self.u)
         self.seen[:] = self.u
-        return self.ascent.evaluate(self)
+        return self.evaluation.at(self.u, self.risen, self.room())
 
     def room(self) -> float:
         """By how much the mean price of a class can still rise within the box."""

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.ascent import LEAST_STEPS, adam_step
+from incrowd.bounds.ascent import LEAST_STEPS
 from incrowd.bounds.capped_class import CapLaw, most_worth_capped
 from incrowd.bounds.copies_by_value import CopiesByValue, Law, new_copies_by_value
 from incrowd.bounds.dearest_class import most_worth
@@ -29,6 +29,7 @@ from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prefix_tree import EMIT, OVERFLOW
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION
+from incrowd.bounds.reductions import adam_step
 from incrowd.bounds.rounds import fade
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.emission import Emission, new_sink

@@ -52,4 +52,7 @@ class LawfulTree:
     ) -> Ascent:
         """Return the ascent over the first of these patterns; ``work``: see ``Ascent``."""
         lawful = self.pricing, self.pad
-        return Ascent(lists, patterns, counts, self.k, -np.inf, lawful, self.strides, work)
+        return Ascent(
+            lists, patterns, counts, self.k, -np.inf, lawful, self.strides, work,
+            threads=self.tree.stop.threads,
+        )  # fmt: skip

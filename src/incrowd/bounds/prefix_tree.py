@@ -16,6 +16,7 @@ and cost at least as much, so their prices have no higher mean):
 - a model's pricing, where there is one, says that no lawful class is dear enough.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +24,13 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.diversity import IMPOSSIBLE
 from incrowd.bounds.pricing import Pricing, dearest
-from incrowd.bounds.top_copies import Pad
+from incrowd.bounds.repair import repair
+from incrowd.bounds.top_copies import Pad, beside
+from incrowd.bounds.tree_parts import ALONE, Part, count_visit, end_walk, is_others, shared
 from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.cursor import (
+    Buffers,
     Grid,
     copies_of,
     enter_root,
@@ -40,6 +44,7 @@ from incrowd.lattice.emission import Emission, new_sink
 from incrowd.lattice.topk import most_above, top_k, top_k_buffers
 from incrowd.problem.instance import Instance, NodeTables
 from incrowd.run.stop import Stop
+from incrowd.run.threads import within_room
 
 SUPPORT, EMIT, REPAIR, MEASURE = range(4)
 OVERFLOW, VISITS_SPENT, STOPPED = 1, 2, 3
@@ -195,32 +200,6 @@ def emit(task: Any, lawful: Any, rows: Any, counts: Any, cost: int, state: Any, 
 
 
 @inner_kernel
-def repair(task: Any, rows: Any, counts: Any, cost: int, state: Any, pad: Any) -> None:
-    """Lower integer prices until the k highest sum to at most k·cost (here cost has their unit)."""
-    k, price = task.k, task.price
-    value, weight, member = pad
-    total, entries = top_k(rows, 0, rows.size, price, counts, k, *pad)
-    excess = total - k * cost
-    tries = 0
-    while excess > 0:
-        state[0] += 1
-        tries += 1
-        above = 0
-        for j in range(entries):
-            if value[j] > cost:
-                above += (value[j] - cost) * weight[j]
-        for j in range(entries):
-            if value[j] > cost:
-                over = value[j] - cost
-                if tries < 30:
-                    # float first: the exact product may not fit 64 bits; one more is always safe
-                    over = min(over, np.int64(over * (excess / above)) + 1)
-                price[member[j]] -= over
-        total, entries = top_k(rows, 0, rows.size, price, counts, k, *pad)
-        excess = total - k * cost
-
-
-@inner_kernel
 def act(
     task: Any, lawful: Any, rows: Any, counts: Any, cost: int, excess: float, state: Any, pad: Any
 ) -> None:
@@ -241,9 +220,10 @@ def act(
 
 @lean_kernel
 def search(
-    task: Any, lawful: Any, grid: Any, least: Any, buffers: Any, reach: Any, state: Any, pad: Any
-) -> None:
-    """Walk the prefix tree.
+    task: Any, lawful: Any, grid: Any, least: Any, buffers: Any, reach: Any, state: Any, pad: Any,
+    part: Any,
+) -> None:  # fmt: skip
+    """Walk the prefix tree, or a thread's part of it.
 
     ``least``: see ``cheapest_nodes``; ``reach`` (per column): of the group at hand.  ``lawful``:
     a model's pricing and its scratch, or None, for which numba leaves out what it would take;
@@ -262,6 +242,7 @@ def search(
         worth = within_reach(task, below, cost)
         if not worth and grid.tables.ranged[depth] >= 0:
             skip_wider(depth, buffers)
+        worth = worth and not is_others(depth, end - begin, state, lawful, part)
         worth = worth and copies_of(rows, begin, end, counts) >= task.k
         if worth:
             worth, below = profitable(task, lawful, rows, begin, end, counts, cost, below, pad)
@@ -271,8 +252,7 @@ def search(
         ):
             excess = lawful_excess(task, lawful, rows, begin, end, counts, cost)
         if excess > IMPOSSIBLE:
-            state[2] += 1
-            if state[2] > task.visits:
+            if count_visit(state, part) > task.visits:
                 state[3] = VISITS_SPENT
             if state[3] != 0:
                 return
@@ -284,12 +264,14 @@ def search(
             else:
                 act(task, lawful, rows[begin:end], counts, cost, excess, state, pad)
         depth, begin, end, cost = next_run(depth, task.unit, grid, buffers)
+    end_walk(state, lawful, part)
 
 
 NO_SLACK = Slack(0.0, False)
 NO_SINK = new_sink(1, 1)
 NO_CUT = np.zeros(1)
 UNLIMITED = 1 << 62
+WORTH_THREADS = 20_000  # visits of the last search, from which on the next is shared out
 
 
 def cheapest_nodes(tables: NodeTables) -> NDArray[np.int64]:
@@ -324,6 +306,7 @@ class PrefixTree:
         self.least = cheapest_nodes(tables)
         codes = int(instance.tables.width.max(initial=1))
         self.buffers = new_buffers(instance.columns, instance.distinct, codes)
+        self.spare: list[Buffers] = []  # of other threads
 
     def run(
         self,
@@ -347,9 +330,57 @@ class PrefixTree:
 
     def search(self, task: Task, lawful: tuple[Pricing, Pad] | None) -> NDArray[np.int64]:
         """Run one search; return (patterns, pairs, visits, trouble)."""
-        state, k, price = np.zeros(4, np.int64), task.k, task.price
-        reach = np.full(self.instance.columns, k * price.max(), price.dtype)
-        pad = top_k_buffers(k, price.dtype)
-        search(task, lawful, self.grid, self.least, self.buffers, reach, state, pad)
+        threads = self.threads(task, lawful)
+        if threads == 1:
+            state = np.zeros(4, np.int64)
+            self.walk(task, lawful, self.buffers, ALONE, state, task.sink)
+        else:
+            state = self.search_together(task, lawful, threads)
         self.visits = int(state[2])
+        return state
+
+    def walk(
+        self,
+        task: Task,
+        lawful: tuple[Pricing, Pad] | None,
+        buffers: Buffers,
+        part: Part,
+        state: NDArray[np.int64],
+        sink: Emission,
+    ) -> None:
+        """Walk the tree, or a part of it."""
+        k, price = task.k, task.price
+        reach = np.full(self.instance.columns, k * price.max(), price.dtype)
+        pad, task = top_k_buffers(k, price.dtype), task._replace(sink=sink)
+        search(task, lawful, self.grid, self.least, buffers, reach, state, pad, part)
+
+    def threads(self, task: Task, lawful: tuple[Pricing, Pad] | None) -> int:
+        """Return how many threads a search is worth: those of some modes alone can be split."""
+        if task.mode not in (EMIT, MEASURE) or self.visits < WORTH_THREADS:
+            return 1
+        each = sum(x.nbytes for x in self.buffers) + task.cut.nbytes
+        each += 0 if lawful is None else sum(x.nbytes for x in lawful[1])
+        return within_room(self.stop.threads, each)
+
+    def search_together(
+        self, task: Task, lawful: tuple[Pricing, Pad] | None, threads: int
+    ) -> NDArray[np.int64]:
+        """Run one search by several threads: the same to the last bit."""
+        tasks, hands = [], []
+        for number in range(threads):
+            own, pricing = task, lawful
+            if number:
+                own = task._replace(cut=np.zeros_like(task.cut))
+                pricing = None if lawful is None else (lawful[0], beside(lawful[1]))
+            while len(self.spare) < number:
+                fresh: Any = map(np.empty_like, self.buffers)
+                self.spare.append(Buffers(*fresh))
+            buffers = self.spare[number - 1] if number else self.buffers
+            tasks.append(own)
+            hands.append(partial(self.walk, own, pricing, buffers))
+        pad = None if lawful is None else lawful[1]
+        shape = self.instance.distinct, self.instance.columns
+        state = shared(hands, shape, task.sink, task.visits, STOPPED, pad)
+        for other in tasks[1:]:
+            np.maximum(task.cut, other.cut, out=task.cut)
         return state

@@ -132,8 +132,8 @@ class SizedBoxes:
 
     def ascent(self, lists: Emission, patterns: int, rounds: int) -> Ascent:
         """Return the ascent over these patterns."""
-        counts = self.tree.instance.counts
-        return Ascent(lists, patterns, counts, self.k, highest=self.highest)
+        counts, threads = self.tree.instance.counts, self.tree.stop.threads
+        return Ascent(lists, patterns, counts, self.k, highest=self.highest, threads=threads)
 
 
 def certify(tree: PrefixTree, k: int, u: NDArray[np.float64], quantum: int | None = None) -> Prices:

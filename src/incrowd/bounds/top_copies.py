@@ -74,6 +74,12 @@ def new_pad(distinct: int, values: int, depth: int, least: int) -> Pad:
     )
 
 
+def beside(pad: Pad) -> Pad:
+    """Return scratch of the same size, for another thread."""
+    fresh: Any = map(np.zeros_like, pad)
+    return Pad(*fresh)
+
+
 @inner_kernel
 def fill_top_copies(
     rows: Any, begin: int, end: int, u: Any, counts: Any, value: Any, start: Any, pad: Any

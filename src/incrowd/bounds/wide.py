@@ -140,7 +140,7 @@ class RowRounds:
                 break
             listing = self.stop.elapsed() - begun
             rate, before = (margin / 8, margin / 40), u
-            ascent = Ascent(self.sink, found, self.counts, self.sets.k)
+            ascent = Ascent(self.sink, found, self.counts, self.sets.k, threads=self.stop.threads)
             _, u = ascent.run(u, margin, ITERATIONS, rate, self.late)
             spent = self.stop.elapsed() - begun
             if self.steps - checked > SELDOM * self.sets.steps:  # for whoever ends the run

@@ -113,7 +113,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         require_texts(source, policy, output, given)
         require_untold(policy, given)
         require_table_of(policy, given)
-        stop.time_limit, stop.gap, stop.spend = policy.limits
+        stop.time_limit, stop.gap, stop.spend, stop.threads = policy.limits
         try:
             with standard_output_kept():
                 release = made(source, policy, listener, stop, given)

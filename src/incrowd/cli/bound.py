@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.command("bound")
 @click.argument("table", metavar="IN")
-@options.policy_options(*options.ROLES, *options.MODELS, *options.COSTS, "time_limit")
+@options.policy_options(*options.ROLES, *options.MODELS, *options.COSTS, "time_limit", "threads")
 @options.policy_option
 @options.reading_options
 @options.json_option
@@ -41,7 +41,7 @@ def bound(table: str, as_json: bool, quiet: bool, **given: Any) -> int:
     policy = Policy(**options.policy_arguments(source.columns, given))
     require_no_deletion(policy, "by bound, which speaks of releases of all rows")
     require_no_protection(policy, "by bound; a release says its own bound")
-    stop.time_limit = policy.time_limit
+    stop.time_limit, stop.threads = policy.time_limit, policy.limits[-1]
     with (
         standard_output_kept(),
         progress(quiet, policy.time_limit) as listener,

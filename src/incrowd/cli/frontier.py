@@ -50,7 +50,7 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
     stop = Stop()
     source = options.opened(table, given)
     policy = Policy(**options.policy_arguments(source.columns, given))
-    stop.time_limit, stop.gap, stop.spend = policy.time_limit, policy.gap, policy.spend
+    stop.time_limit, stop.gap, stop.spend, stop.threads = policy.limits
     with standard_output_kept(), progress(quiet, policy.time_limit) as listener:
         found = frontier_of(source, wanted, policy, listener, stop)
     if given["output"] is not None:

@@ -85,7 +85,7 @@ ROLES = ("qi", "sensitive", "id", "person", "missing_person", "keep")
 MODELS = ("k", "l", "l_kind", "c", "t", "distance", "models")
 COSTS = ("hierarchies", "weights", "cost", "star", "na", "derive")
 CONSTRAINTS = ("fixed", "linked", "caps")
-SEARCH = ("method", "reductions", "time_limit", "gap", "spend", "seed")
+SEARCH = ("method", "reductions", "time_limit", "gap", "spend", "seed", "threads")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress, no summary.")

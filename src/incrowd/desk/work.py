@@ -165,7 +165,7 @@ class Sweeping(Work):
     def __init__(
         self, source: Source, ks: list[int], policy: Policy, asked: Any, seconds: float
     ) -> None:
-        super().__init__(self._sweep, Stop(seconds, policy.gap, policy.spend))
+        super().__init__(self._sweep, Stop(seconds, *policy.limits[1:]))
         self.source, self.ks, self.policy, self.asked = source, ks, policy, asked
         self.found: dict[int, Any] = {}
 

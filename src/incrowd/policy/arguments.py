@@ -51,6 +51,7 @@ class Arguments(TypedDict, total=False):
     gap: float | None
     spend: bool
     seed: int | None
+    threads: int | None
     suppress_rows: int
     delete_rows: str | Mapping[str, Any] | None
     hold_back: bool

@@ -37,6 +37,7 @@ from incrowd.policy.roles import ROLES, Roles, assign_roles
 from incrowd.policy.veil import veil_of
 from incrowd.privacy.combination import protect_of
 from incrowd.privacy.numbers import take_whole
+from incrowd.run.threads import cores
 from incrowd.text.marks import STAR
 from incrowd.text.missing import marks_for, marks_of, require_known
 from incrowd.text.shell import shell_line
@@ -311,6 +312,17 @@ class Policy:
             python="``release.warnings`` says what a seed discloses",
         ),
     )
+    threads: int | None = row(
+        None,
+        Option(
+            "whole",
+            "threads that search at a time, at most; the result is the same for any number, unless "
+            "a time limit ends the search",
+            "--threads",
+            least=1,
+            words="as many as there are cores; 1 for each task of Spark",
+        ),
+    )
     suppress_rows: int = row(
         0,
         Option(
@@ -413,6 +425,8 @@ class Policy:
         take_models(self)
         if self.seed is not None:
             take_whole(self, "seed", 0)
+        if self.threads is not None:
+            take_whole(self, "threads")
         take_whole(self, "suppress_rows", 0)
         require_persons(self)
         require_served(self)
@@ -468,9 +482,9 @@ class Policy:
         return assign_roles(columns, *named)
 
     @property
-    def limits(self) -> tuple[float | None, float | None, bool]:
-        """What ends a search: ``time_limit``, ``gap``, ``spend``, as ``Stop`` takes them."""
-        return self.time_limit, self.gap, self.spend
+    def limits(self) -> tuple[float | None, float | None, bool, int]:
+        """The budget of a search: time limit, gap, spend and threads, as ``Stop`` takes them."""
+        return self.time_limit, self.gap, self.spend, self.threads or cores()
 
     def sources(self) -> dict[str, "Hierarchy"]:
         """Return the source behind each hierarchy; marks of missing values are kept from it.

@@ -308,7 +308,16 @@ def left_open(proof: Proof, policy: Policy, said: Set[str]) -> list[str]:
     own = [e["column"] for e in facts["models"] if e.get("distance", "equal") != "equal"]
     if own and not said & MODELS:
         found.append(f"whether values of {listed(own)} are as far apart as the proof says (--t)")
-    search = {"method", "reductions", "time_limit", "gap", "spend", "seed", "order"} & said
+    search = {
+        "method",
+        "reductions",
+        "time_limit",
+        "gap",
+        "spend",
+        "seed",
+        "threads",
+        "order",
+    } & said
     if search:
         found.append(f"how the release was searched for ({', '.join(sorted(search))})")
     return found

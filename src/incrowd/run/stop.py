@@ -40,6 +40,7 @@ class Stop:
         count.
     gap: end once ``(cost − bound) / cost`` is at most this, or None.
     spend: whether all that there is to do is asked for, also where it no longer pays.
+    threads: that the run may use at a time; no influence on its result.
     started: when the run began, by ``incrowd.run.clock``; interrupted: whether it was asked to end.
     words: int64, shape (2,): what kernels look at (``incrowd.kernels.halt``), see ``over`` and
         ``overdue``.
@@ -48,6 +49,7 @@ class Stop:
     time_limit: float | None = None
     gap: float | None = None
     spend: bool = False
+    threads: int = 1
     started: float = field(default_factory=clock.now)
     interrupted: bool = False
     words: "NDArray[np.int64]" = field(default_factory=unwritten, repr=False, compare=False)
@@ -67,11 +69,14 @@ class Stop:
         """Whether a search goes on though it brings next to nothing (``incrowd.run.paying``)."""
         return self.spend or self.gap == 0
 
-    def begin(self, time_limit: float | None, gap: float | None, spend: bool = False) -> "Stop":
-        """Start the clock; what the handle itself does not limit, these do."""
+    def begin(
+        self, time_limit: float | None, gap: float | None, spend: bool = False, threads: int = 1
+    ) -> "Stop":
+        """Start the clock; what the handle itself does not say, these do."""
         self.time_limit = time_limit if self.time_limit is None else self.time_limit
         self.gap = gap if self.gap is None else self.gap
         self.spend = self.spend or spend
+        self.threads = threads if self.threads == 1 else self.threads
         self.started = clock.now()
         return self
 
@@ -127,7 +132,8 @@ class Share(Stop):
         """Return a part of at most ``seconds`` from now (may be infinite)."""
         left = min(seconds, whole.left())
         limit = None if left == float("inf") else left
-        return cls(limit, whole.gap, whole.spend, words=whole.words, whole=whole)
+        shared = whole.gap, whole.spend, whole.threads
+        return cls(limit, *shared, words=whole.words, whole=whole)
 
     def left(self) -> float:
         """Wall seconds left of this part, or of the whole if that ends before."""

@@ -54,7 +54,8 @@ def republished(
     keys, values = texts_of(source, names.person[0]), texts_of(source, names.sensitive[0])
     require_rows(keys, values)
     require_same_keys(before, keys, asked.all_new)
-    series = Series(table, policy, asked, before, keys, values, stop or Stop(policy.time_limit))
+    stop = stop or Stop(policy.time_limit, threads=policy.limits[-1])
+    series = Series(table, policy, asked, before, keys, values, stop)
     return series.next()
 
 

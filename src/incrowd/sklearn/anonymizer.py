@@ -26,7 +26,7 @@ SERVED = tuple(
     OPTION[name]
     for name in (
         *("k", "l", "l_kind", "c", "t", "distance", "hierarchies", "weights", "cost", "star"),
-        *("method", "time_limit", "gap", "spend", "seed", "na"),
+        *("method", "time_limit", "gap", "spend", "seed", "threads", "na"),
     )
 )
 
