@@ -105,7 +105,11 @@ def release_of(
     require_spark()
     require_servable(df, policy, block_rows, scratch)
     if proof and policy.person:
-        raise OutOfScopeError("a proof of a release that counts people is not served on Spark yet")
+        raise OutOfScopeError(
+            "a proof of a release that counts people is not served on Spark: it says whose each "
+            "released row is, which stays in the cluster; make the release on one machine, or "
+            "leave the proof out"
+        )
     from incrowd.spark.making import made_of_frame
 
     return made_of_frame(df, policy, block_rows, scratch, listener, proof)
