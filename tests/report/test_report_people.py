@@ -1,8 +1,10 @@
 """Tests of what the internal report says of people and households."""
 
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -10,6 +12,9 @@ from click.testing import CliRunner
 import incrowd as ic
 from incrowd.cli import cli
 from incrowd.errors import InputError
+from incrowd.problem.problem import Problem
+from incrowd.problem.solution import Solution
+from incrowd.solvers.base import Context, Outcome, Scope
 
 pytest.importorskip("matplotlib")
 ROWS = [
@@ -64,14 +69,61 @@ def test_people_and_households_before_and_after(order: str, tmp_path: Path) -> N
     assert "Rows by the size" not in page
 
 
-def test_what_everybody_sees_counts_rows_and_says_so(tmp_path: Path) -> None:
-    """Tests that an external report tells the rows of classes, and of people what was asked."""
+def test_what_everybody_sees_counts_people(tmp_path: Path) -> None:
+    """Tests that an external report tells the people of classes as far as rows tell them."""
     release = ic.anonymize(frame(), k=2, person="pid", id="home", sensitive="s")
     release.report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
-    assert "Sizes of classes below are in rows." in page
-    assert "Rows by the size of their class" in page
-    assert "rows alike" in page and "people alike" not in page
+    assert "below are in people: at least as many as were asked for, and at most" in page
+    assert "Rows by the people of their class" in page
+    assert "people alike" in page and "rows alike" not in page
+    assert "agrees with rows of at least 1 other people" in page
+    sizes = release.data.group_by("x").len()["len"].to_list()
+    counts = release.people_of_class
+    assert counts is not None
+    pairs = zip(sorted(counts), sorted(sizes), strict=True)
+    assert all(2 <= people <= rows for people, rows in pairs)
+
+
+def test_it_does_not_tell_whose_rows_are(tmp_path: Path) -> None:
+    """Tests that what everybody sees is the same, whoever the rows belong to."""
+    pages = []
+    for whose in ("ABCABCAB", "AAAAAAAB", "ABCDEFGH", "AABBAABB"):
+        rows = pl.DataFrame({"x": list("abcdabcd"), "y": ["v"] * 8, "pid": list(whose)})
+        release = ic.anonymize(rows, k=2, person="pid", order="keep", method=Together())
+        release.report(tmp_path / "r.html")
+        page = (tmp_path / "r.html").read_text()
+        pages.append(re.sub(r"[\d-]+ [\d:]+ UTC", "", page))
+    assert len({*pages}) == 1
+
+
+@dataclass(frozen=True)
+class Together:
+    """One class of all rows."""
+
+    id: str = "together"
+    guarantee: str = "none"
+    scope: Scope = field(default_factory=Scope)
+    source: str = "a test"
+
+    def refuse(self, problem: Problem) -> None:
+        """Serve all."""
+
+    def run(self, problem: Problem, context: Context) -> Outcome:
+        """Solve."""
+        instance = problem.instance
+        return Outcome(Solution.of(instance, np.zeros(instance.rows, np.int64)))
+
+
+def test_figures_and_cards_count_people() -> None:
+    """Tests a notebook's card, the summary, and the bars."""
+    release = ic.anonymize(frame(), k=2, person="pid", id="home", sensitive="s")
+    assert "at least 2 in each class" in release._repr_html_()
+    whole = release.summary()
+    assert whole["people"].to_list() == [5]
+    assert whole["fewest_people"].to_list() == [release.fewest_people]
+    for figure in (release.plot_classes(), release.plot_risk()):
+        assert "people" in figure.axes[0].get_xlabel() + figure.axes[0].get_ylabel()
 
 
 def test_where_households_go(tmp_path: Path, monkeypatch) -> None:

@@ -15,7 +15,16 @@ from click.testing import CliRunner
 from tests.spark.test_spark import plain, rows_of
 
 import incrowd.spark
+from incrowd.bounds.lawful_price import first_prices, safe_prices
+from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.pricing import pricing_of
 from incrowd.cli import cli
+from incrowd.encoding.encoded import coded
+from incrowd.policy import Policy
+from incrowd.privacy.people import People
+from incrowd.problem.instance import from_codes
+from incrowd.problem.problem import Problem
+from incrowd.tables.native import from_native
 
 
 def visits(people: int = 60, seed: int = 0) -> pl.DataFrame:
@@ -159,3 +168,48 @@ def test_command_line(spark: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
     assert "people   30, at least" in done.stderr
     record = json.loads(done.stdout)
     assert record["people"] == 30 and record["fewest_people"] >= 3
+
+
+def test_blocks_of_people_prove_more_than_supports(spark: Any, scratch: str | None) -> None:
+    """Tests prices of blocks, repaired in the whole, against supports alone and one machine."""
+    table = visits(160, 4)
+    frame = plain(spark, table)
+    found = incrowd.spark.release(frame, 6, block_rows=90, scratch=scratch, **ASKED)
+    here = ic.anonymize(table.select(pl.all().cast(pl.String)), 6, **ASKED)
+    assert found.blocks
+    coded_ = coded(from_native(table), Policy(k=6, **ASKED))
+    tree = LawfulTree(coded_.instance, *pricing_of(coded_.problem))
+    support = safe_prices(tree, first_prices(tree)[0]).bound(coded_.instance.counts)
+    assert support < found.lower_bound <= here.cost
+
+
+def test_prices_of_blocks_are_repaired() -> None:
+    """Tests the theorem: prices of blocks of small tables, against every class of k people."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        rows, k = int(rng.integers(4, 9)), int(rng.integers(2, 4))
+        codes = rng.integers(0, 2, (rows, 2)).astype(np.int32)
+        who = rng.integers(0, 4, rows)
+        if len({*who}) < k:
+            continue
+        block = rng.integers(0, 2, rows)
+        price = np.zeros(rows)
+        for b in (0, 1):
+            inside = np.flatnonzero(block == b)
+            if len({*who[inside]}) < k:
+                continue
+            part, copy = from_codes(codes[inside], None, who[inside])
+            tree = LawfulTree(part, *pricing_of(Problem(part, People(k, 0))))
+            prices = safe_prices(tree, first_prices(tree)[0])
+            price[inside] = (prices.price / prices.quantum)[part.copies[copy]]
+        whole, copy = from_codes(codes, None, who)
+        guess = np.zeros(whole.distinct)
+        guess[whole.copies[copy]] = price
+        tree = LawfulTree(whole, *pricing_of(Problem(whole, People(k, 0))))
+        found = safe_prices(tree, guess)
+        safe = (found.price / found.quantum)[whole.copies[copy]]
+        for mask in range(1, 1 << rows):
+            members = [i for i in range(rows) if mask >> i & 1]
+            if len({*who[members]}) >= k:
+                cost = sum(len({*codes[members, j]}) > 1 for j in range(2))
+                assert safe[members].sum() <= len(members) * cost + 1e-9

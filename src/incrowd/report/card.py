@@ -9,6 +9,14 @@ if TYPE_CHECKING:
     from incrowd.published.base import Published
 
 
+def people_of(release: "Published") -> list[tuple[str, str]]:
+    """Return the line that counts people, where they are counted."""
+    if release.people is None:
+        return []
+    words = f"{release.people:,}, at least {release.fewest_people:,} in each class"
+    return [("people", words)]
+
+
 def card(release: "Published") -> str:
     """Return a small table."""
     changed = f"{release.changed_cells:,} of {release.cells:,} cells"
@@ -18,6 +26,7 @@ def card(release: "Published") -> str:
     facts = [
         ("rows", f"{release.rows:,} in {counted(release.classes, 'class', 'classes')}"),
         ("smallest class", f"{release.smallest_class:,} ({' and '.join(release.models)})"),
+        *people_of(release),
         *(("not re-checked", name) for name in release.unchecked),
         ("changed", changed),
         ("cost", shown(release.cost)),

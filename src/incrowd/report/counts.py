@@ -1,7 +1,7 @@
 """Sizes of classes before and after, and what follows from them for the risk."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,15 @@ def buckets(sizes: NDArray[np.int64], largest: int) -> list[Bucket]:
         inside = (sizes >= low) & (sizes <= (high or np.iinfo(np.int64).max))
         found.append(Bucket(low, high, int(inside.sum()), int(sizes[inside].sum())))
     return found
+
+
+def of_people(found: Sequence[Bucket], least: int) -> list[Bucket]:
+    """Return buckets of rows by people: of a class of n rows at least ``least`` and at most n.
+
+    That is all that rows tell, where each class is known to have rows of so many people.
+    """
+    held = [one for one in found if one.high is None or one.high >= least]
+    return [replace(one, low=least) for one in held]
 
 
 def share_up_to(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

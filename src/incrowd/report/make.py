@@ -7,6 +7,7 @@ from incrowd.published.base import Published
 from incrowd.report import inside as private
 from incrowd.report import sections as public
 from incrowd.report.attacked import attacks
+from incrowd.report.classes import classes
 from incrowd.report.html import Html, joined, tag
 from incrowd.report.page import Pictures, page
 from incrowd.report.people import people
@@ -29,7 +30,7 @@ def external_page(view: View) -> str:
     found = [
         public.asked(view),
         public.done(view),
-        public.classes(view, pictures),
+        classes(view, pictures),
         public.changes(view, pictures),
         public.columns(view, pictures),
         public.relations(view, pictures),
@@ -48,7 +49,7 @@ def internal_report(release: Published, name: str = "release", inside: Inside | 
     found = [
         public.asked(view),
         public.done(view),
-        public.classes(view, pictures),
+        classes(view, pictures),
         private.risk(view, inside, pictures),
         people(view, inside),
         attacks(inside),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from incrowd.errors import InputError, did_you_mean
 from incrowd.report.association import associations
 from incrowd.report.card import card
-from incrowd.report.counts import buckets, class_sizes
+from incrowd.report.counts import buckets
 from incrowd.report.distribution import compared
 from incrowd.report.make import write_report
 from incrowd.report.plots import (
@@ -21,7 +21,9 @@ from incrowd.report.summary import summary_columns
 from incrowd.report.view import Inside, require_group, require_whole
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from incrowd.published.base import Published
     from incrowd.report.view import Attacked, Curve
@@ -86,19 +88,24 @@ class Pictured:
         write_report(self._release, path, internal, inside=inside)
 
     def plot_classes(self) -> "Figure":
-        """Draw the rows by the size of their class, before and after."""
+        """Draw rows by the size of their class, or people where they count, before and after."""
 
-        release = self._compared
-        before = class_sizes(release.source, release.roles.qi)
-        largest = max(int(before.max(initial=1)), int(release.class_sizes.max(initial=1)))
-        return plot_classes(buckets(release.class_sizes, largest), buckets(before, largest))
+        before, after, what = self._crowds
+        largest = max(int(before.max(initial=1)), int(after.max(initial=1)))
+        return plot_classes(buckets(after, largest), buckets(before, largest), what)
 
     def plot_risk(self) -> "Figure":
-        """Draw the share of rows in classes of at most x rows, before and after."""
+        """Draw the share of rows (people) in classes of at most x rows (people)."""
 
-        release = self._compared
-        before = class_sizes(release.source, release.roles.qi)
-        return plot_risk(release.class_sizes, before, release.k)
+        before, after, what = self._crowds
+        return plot_risk(after, before, self._compared.k, what)
+
+    @property
+    def _crowds(self) -> "tuple[NDArray[np.int64], NDArray[np.int64], str]":
+        """Sizes of classes before and after, and what they count."""
+        inside = Inside(release=self._compared)
+        before, after = inside.crowds
+        return before, after, "rows" if inside.release.people_of_class is None else "people"
 
     def plot_changes(self) -> "Figure":
         """Draw the share of changed cells of each quasi-identifier."""

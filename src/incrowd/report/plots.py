@@ -128,13 +128,16 @@ def plot_histogram(
 
 
 def plot_classes(
-    after: Sequence[Bucket], before: Sequence[Bucket] | None = None, what: str = "rows"
+    after: Sequence[Bucket],
+    before: Sequence[Bucket] | None = None,
+    what: str = "rows",
+    alike: str | None = None,
 ) -> "Figure":
-    """Draw how many rows, or people, are in classes of each size."""
+    """Draw how many rows, or people, are in classes of each size; ``alike``: what sizes count."""
     then = None if before is None else [bucket.rows for bucket in before]
     names = [b.name for b in after]
     figure, ax = bars(names, [b.rows for b in after], then)
-    labelled(ax, f"{what} in classes of this size", f"{what} alike")
+    labelled(ax, f"{what} in classes of this size", f"{alike or what} alike")
     thousands(ax.xaxis)
     return figure
 

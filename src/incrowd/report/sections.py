@@ -6,7 +6,6 @@ import numpy as np
 
 from incrowd.report import plots
 from incrowd.report.association import MOST_COLUMNS, Pair, associations
-from incrowd.report.counts import Bucket, buckets
 from incrowd.report.distribution import SPECIAL, Bar, alone, compared
 from incrowd.report.html import Html, cell_text, facts, joined, table, tag
 from incrowd.report.page import Pictures, Section, grid, paragraphs
@@ -16,6 +15,10 @@ from incrowd.tables.base import Column
 from incrowd.text.units import shown, shown_gap
 
 EACH_CLASS = "A person counts in each class that holds rows of this person."
+AT_MOST = (
+    "at least as many as were asked for, and at most as many as the class has rows. How many there "
+    "are depends on whose each row is; the release hides that, so this report does not tell it"
+)
 MOST_PAIRS = 15  # in a picture; the table beside it has all
 MOST_BARS = 30  # likewise
 MOST_SUBGROUPS = 12  # columns whose subgroups are shown
@@ -84,8 +87,8 @@ def asked(view: View) -> Section:
     }.get(view.cost_name, "What a changed cell costs is given by the publisher.")
     body = joined(
         paragraphs(
-            f"The release obeys {names}: every row agrees with at least {view.k - 1:,} others on "
-            f"all quasi-identifiers.{left}",
+            f"The release obeys {names}: every row agrees with {others(view)} on all "
+            f"quasi-identifiers.{left}",
             counted(view),
             no_longer_true(view) or None,
             *(f"{x}: by its own definition alone; no checker knows it." for x in view.unchecked),
@@ -99,6 +102,13 @@ def asked(view: View) -> Section:
         alone_table("Columns of the release", ["column", "role", "may become", "weight"], rows, 9),
     )  # fmt: skip
     return Section("asked", "What was asked", body)
+
+
+def others(view: View) -> str:
+    """With how many others each row agrees, in words."""
+    if view.people is None:
+        return f"at least {view.k - 1:,} others"
+    return f"rows of at least {view.k - 1:,} other people"
 
 
 def no_longer_true(view: View) -> Html:
@@ -122,8 +132,8 @@ def counted(view: View) -> str:
     left = f" {view.ownerless:,} rows that do not say whose they are were left out."
     return (
         "People are counted: the rows of every class belong to that many different people."
-        f"{left if view.ownerless else ''} Sizes of classes below are in "
-        + ("people." if view.inside is not None else "rows.")
+        f"{left if view.ownerless else ''} Sizes of classes below are in people"
+        + ("." if view.inside is not None else f": {AT_MOST}.")
     )
 
 
@@ -170,40 +180,6 @@ def done(view: View) -> Section:
         "Cells, classes and cost were re-checked by code that the search does not share."
     )
     return Section("done", "What was done", body)
-
-
-def classes(view: View, pictures: Pictures) -> Section:
-    """Sizes of the classes."""
-    before, now = (None, view.sizes) if view.inside is None else view.inside.crowds
-    largest = max(int(s.max(initial=1)) for s in (now, before) if s is not None)
-    after = buckets(now, largest)
-    then = None if before is None else buckets(before, largest)
-    what = "rows" if view.people is None or before is None else "people"
-    figure = pictures.show(
-        f"{what.capitalize()} by the size of their class",
-        plots.plot_classes(after, then, what),
-        f"Bars: {what} in classes of each size" + ("" if then is None else ", before and after"),
-        "A class is all rows that agree on every quasi-identifier."
-        + ("" if what == "rows" else f" {EACH_CLASS}"),
-        bucket_table(after, then, view.rows, what),
-        wide=True,
-    )
-    return Section("classes", "Classes", figure)
-
-
-def bucket_table(
-    after: list[Bucket], before: list[Bucket] | None, rows: int, what: str = "rows"
-) -> Html:
-    """The same as figures."""
-    if before is None:
-        lines = [[b.name, f"{b.classes:,}", f"{b.rows:,}", share(b.rows, rows)] for b in after]
-        return table("Classes by size", ["rows alike", "classes", "rows", "share"], lines)
-    lines = [
-        [b.name, f"{a.classes:,}", f"{a.rows:,}", f"{b.classes:,}", f"{b.rows:,}"]
-        for a, b in zip(before, after, strict=True)
-    ]
-    head = [f"{what} alike", "classes before", f"{what} before", "classes after", f"{what} after"]
-    return table("Classes by size, before and after", head, lines)
 
 
 def changes(view: View, pictures: Pictures) -> Section:

@@ -41,10 +41,18 @@ def whole(release: "Published") -> dict[str, list[Any]]:
         "method": release.method,
         "classes": release.classes,
         "smallest_class": release.smallest_class,
+        **people_of(release),
         "seconds": release.seconds,
         "seed": int(release.seed),
     }
     return {name: [value] for name, value in facts.items()}
+
+
+def people_of(release: "Published") -> dict[str, Any]:
+    """Return the people, and those of the class with the fewest, where they are counted."""
+    if release.people is None:
+        return {}
+    return {"people": release.people, "fewest_people": release.fewest_people}
 
 
 def by_column(release: "Published") -> dict[str, list[Any]]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from incrowd._api import configured
 from incrowd.bounds.lawful_price import first_prices, safe_prices
@@ -35,8 +36,9 @@ def solve(task: Task, table: pa.Table) -> pa.Table:
     problem = Problem(instance, task.model, task.names)
     solved = solve_problem(problem, method, context)
     price = np.zeros(instance.distinct)
-    if solved.prices is not None:
-        price = solved.prices.price / solved.prices.quantum
+    known = solved.lawful if task.people and solved.lawful is not None else solved.prices
+    if known is not None:
+        price = known.price / known.quantum
     proof = packed(certified(task, problem, solved)) if task.proof else None
     how = f"{solved.method};{solved.ended}"
     return records(solved.solution, price, first_block(table), solved.bound, how, proof)
@@ -67,15 +69,15 @@ def solved_again(start: Solution, task: Task) -> Solution:
 def bound(task: Task, table: pa.Table) -> pa.Table:
     """Return a lower bound of the whole table, given prices that hold within blocks."""
     instance, place_of = of_table(task, table)
+    guess = np.zeros(instance.distinct)
+    guess[place_of] = table.column("price").to_numpy()
     if task.people:
-        return bounds(bound_of_people(instance, task), None)
+        return bounds(bound_of_people(instance, guess, task), None)
     k = Problem(instance, task.model).smallest_class
     tree = PrefixTree(instance)
     price, complete = support_prices(tree, k, MOST_VISITS)
     known = Prices(price, 1) if complete else wide_prices(instance, k, Stop(task.time_limit))
     if complete:
-        guess = np.zeros(instance.distinct)
-        guess[place_of] = table.column("price").to_numpy()
         # prices of blocks break patterns that lie in several: certify repairs them
         known = better(known, certify(tree, k, np.maximum(guess, 0.0)), instance.counts)
     proof = packed(Certificate(known)) if task.proof else None
@@ -89,13 +91,17 @@ def bounds(units: int, proof: str | None) -> pa.Table:
     )
 
 
-def bound_of_people(instance: Instance, task: Task) -> int:
-    """Return what each row's cheapest pattern with k people costs, or less in wide tables."""
+def bound_of_people(instance: Instance, guess: NDArray[np.float64], task: Task) -> int:
+    """Return what prices of blocks prove when they are repaired in the whole table, or more.
+
+    That is at least what each row's cheapest pattern with k people costs; less in wide tables.
+    ``guess``: float64, shape (distinct,): the prices.  Why: docs/explanation/bounds.md, "Blocks".
+    """
     problem, stop = Problem(instance, task.model, task.names), Stop(task.time_limit)
     tree = LawfulTree(instance, *pricing_of(problem), stop)
     price, complete = first_prices(tree, MOST_VISITS)
     if complete:
-        prices = safe_prices(tree, price)
+        prices = better(safe_prices(tree, price), safe_prices(tree, guess), instance.counts)
     else:
         prices = wide_prices(instance, problem.smallest_class, stop)
     return max(0, prices.bound(instance.counts))
