@@ -1,7 +1,8 @@
 """Annealing over the moves: a kernel for a slice of moves, and the loop that cools it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,20 @@ from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.kernels.random import below, draw
 from incrowd.problem.instance import Instance
 from incrowd.run import clock
+from incrowd.run.threads import together, within_room
 from incrowd.solvers.engine.assignment import State, new_pad, new_state, total_cost
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.moves import NONE, Mix, regroup, relocate, shift
 from incrowd.solvers.engine.pull import pull
+from incrowd.solvers.engine.regions import Room, cut_out, dealt, keys_of, new_room
 from incrowd.solvers.engine.swap import MOST_CLOSED, swap
 
 MODERATE = 40_000  # rows
+REGION, MOST_REGIONS, LEAST_REGIONS = 15_000, 64, 2  # copies in one, and how many there are
+EPOCHS = (8, 100)  # how often regions are cut anew, at least and at most
+CUTTING = (0.2, 1.0)  # moves per pair and copy that regions must stay for, to be worth the cutting
+MORE = 1.4  # times as many moves by regions: borders cost some thousandths, and moves are faster
+SLICE = 50_000  # moves in a region between two looks at the clock
 ALWAYS = 1 << 20  # copies beyond which a class counts as large in every move
 
 
@@ -204,12 +212,17 @@ class Annealing:
         price: NDArray[np.float64] | None = None,
         seconds: tuple[float, float] | None = None,
         always_open: bool = False,
+        threads: int = 1,
     ) -> NDArray[np.int64]:
         """Improve an assignment (int64, copies → patterns); return the best one met at a rest.
 
         ``cell`` is what suppressing one cell typically costs; ``seconds``: see ``Clock``.
         ``always_open``: whether the last pattern takes any number of copies, fewer than k too.
+        ``threads``: of large tables, which are searched by regions; no influence on the result.
         """
+        if len(pattern) >= LEAST_REGIONS * REGION and not always_open:
+            search = ByRegions(self, candidates, pattern, k, cell, seed, price, threads)
+            return search.run(seconds, stop, report)
         state = new_state(candidates, pattern)
         state.size[-1] += ALWAYS if always_open else 0  # as if so many others never left it
         pad = new_pad(candidates, k, self.most_support)
@@ -250,3 +263,98 @@ class Annealing:
             if stop():
                 break
         return best_pattern
+
+
+@dataclass(eq=False)
+class ByRegions:
+    """An annealing of a large table: regions beside each other, cut anew from time to time."""
+
+    annealing: Annealing
+    candidates: Candidates
+    pattern: NDArray[np.int64]
+    k: int
+    cell: float
+    seed: int
+    price: NDArray[np.float64] | None
+    threads: int
+    stop: Callable[[], bool] = lambda: False
+    rooms: list[Room] = field(default_factory=list)
+
+    def run(
+        self,
+        seconds: tuple[float, float] | None,
+        stop: Callable[[], bool],
+        report: Callable[[int, float], None],
+    ) -> NDArray[np.int64]:
+        """See ``Annealing.run``."""
+        c, self.stop, self.pattern = self.candidates, stop, self.pattern.astype(np.int64)
+        cost = best = int(c.cost[self.pattern].sum())
+        best_pattern = self.pattern.copy()
+        total = int(MORE * self.annealing.total_moves(int((c.cost[self.pattern] > 0).sum())))
+        regions = min(MOST_REGIONS, len(self.pattern) // REGION)
+        cutting = CUTTING[0] * len(c.rows) + CUTTING[1] * len(self.pattern)
+        epochs = min(max(int(total / cutting), EPOCHS[0]), EPOCHS[1])
+        clock = Clock(total, max(1, total // epochs), seconds)
+        self.keys = keys_of(c)
+        threads = within_room(self.threads, 100 * len(c.cost))
+        self.rooms = [new_room(c) for _ in range(threads)]
+        if total == 0:
+            report(best, 1.0)
+        epoch = 0
+        while clock.share < 1.0:
+            heats = [self.annealing.heat_at(s) * self.cell * self.k**self.annealing.growth
+                     for s in clock.ends()]  # fmt: skip
+            parts = dealt(c, self.pattern, self.k, regions, self.seed * 1009 + epoch)
+            paying = [int((c.cost[self.pattern[copies]] > 0).sum()) for copies in parts]
+            if not sum(paying):
+                break
+            moves = [clock.length * n // sum(paying) for n in paying]
+            works = [
+                partial(self.anneal, copies, n, (heats[0], heats[1]), (self.seed, epoch, number))
+                for number, (copies, n) in enumerate(zip(parts, moves, strict=True))
+            ]
+            cost += sum(together(works, threads))
+            clock.tick()
+            epoch += 1
+            if cost < best:
+                best = cost
+                best_pattern[:] = self.pattern
+            report(best, clock.share)
+            if stop():
+                break
+        return best_pattern
+
+    def anneal(
+        self,
+        copies: NDArray[np.int64],
+        moves: int,
+        heats: tuple[float, float],
+        seed: tuple[int, int, int],
+    ) -> int:
+        """Anneal the region of these copies; return the change of cost."""
+        annealing, k, cell = self.annealing, self.k, self.cell
+        if moves == 0:
+            return 0
+        room = self.rooms.pop()
+        region = cut_out(self.candidates, copies, self.pattern, k, self.keys, room)
+        self.rooms.append(room)
+        c = region.candidates
+        state = new_state(c, np.searchsorted(region.patterns, self.pattern[copies]))
+        pad, mix = new_pad(c, k, annealing.most_support), annealing.mix(k, max(1, round(cell)))
+        rng = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+        price = None if self.price is None else self.price[region.rows]
+        change = 0
+        active = np.empty(0, np.int64)
+        slices = -(-moves // SLICE)
+        for n in range(slices):
+            paying = paying_copies(state, c)
+            if len(paying) == 0 or (n and self.stop()):
+                break
+            if annealing.focus and price is not None:
+                active = above_price(state, c, price, 0.02 * cell)
+            span = moves * n // slices, moves * (n + 1) // slices
+            ratio = heats[1] / heats[0]
+            hot, cold = (heats[0] * ratio ** (m / moves) for m in span)
+            change += anneal_slice(span, (hot, cold), mix, state, pad, c, rng, paying, active)
+        self.pattern[copies] = region.patterns[state.pattern]
+        return int(change)

@@ -262,6 +262,7 @@ class Search:
             lambda cost, share: self.tell(stage, share, cost),
             self.price,
             seconds,
+            threads=self.stop.threads,
         )
 
     def polish(self) -> None:

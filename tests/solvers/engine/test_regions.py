@@ -1,0 +1,106 @@
+"""Tests annealing by regions: each is a small table, and threads do not matter."""
+
+import numpy as np
+import pytest
+
+from incrowd.bounds.prefix_tree import EMIT, PrefixTree, Slack
+from incrowd.lattice.emission import new_sink
+from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.solution import Solution
+from incrowd.solvers.engine import anneal
+from incrowd.solvers.engine.anneal import Annealing
+from incrowd.solvers.engine.candidates import Candidates, build_candidates, find_join
+from incrowd.solvers.engine.greedy import greedy
+from incrowd.solvers.engine.regions import cut_out, dealt, keys_of, new_room
+
+K = 3
+
+
+def made(seed: int) -> tuple[Instance, Candidates, np.ndarray]:
+    """A table, its candidates, and a greedy release."""
+    rng = np.random.default_rng(seed)
+    codes = np.minimum(rng.geometric(0.35, (600, 5)) - 1, 5)
+    instance, _ = from_codes(codes)
+    price, sink = np.full(instance.distinct, 2.0), new_sink(50_000, 500_000)
+    state = PrefixTree(instance).run(EMIT, K, price, slack=Slack(1.0, False), sink=sink)
+    candidates = build_candidates(instance, sink.first(int(state[0])))
+    return instance, candidates, greedy(candidates, K, 1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_regions_are_whole_tables(seed: int) -> None:
+    """Tests that copies are dealt out once, classes stay lawful, and candidates are those left."""
+    instance, c, pattern = made(seed)
+    parts = dealt(c, pattern, K, 5, seed)
+    assert len(parts) == 5
+    assert sorted(np.concatenate(parts).tolist()) == list(range(instance.rows))
+    keys, room, joins = keys_of(c), new_room(c), 0
+    for copies in parts:
+        assert np.bincount(pattern[copies])[np.unique(pattern[copies])].min() >= K
+        region = cut_out(c, copies, pattern, K, keys, room)
+        own = region.candidates
+        rows = set(c.row_of[copies].tolist())
+        for p in range(len(c.cost)):
+            held = [r for r in c.rows[c.offset[p] : c.offset[p + 1]].tolist() if r in rows]
+            copies_held = int(np.isin(c.row_of[copies], held).sum())
+            at = int(np.searchsorted(region.patterns, p))
+            there = at < len(region.patterns) and region.patterns[at] == p
+            assert there == (copies_held >= K or p == len(c.cost) - 1)
+            if there:
+                listed = own.rows[own.offset[at] : own.offset[at + 1]]
+                assert sorted(region.rows[listed].tolist()) == sorted(held)
+                assert (own.support[at], own.cost[at]) == (copies_held, c.cost[p])
+                joins += same_join(c, region.patterns, own, at)
+        assert np.array_equal(region.rows[own.row_of], c.row_of[copies])
+        for r in range(len(region.rows)):
+            listed = own.row_patterns[own.row_offset[r] : own.row_offset[r + 1]]
+            assert np.all(np.diff(listed) > 0) and all(
+                r in own.rows[own.offset[p] : own.offset[p + 1]] for p in listed
+            )
+    assert not room.held.any() and not room.local.any() and joins > 20
+
+
+def same_join(c: Candidates, patterns: np.ndarray, own: Candidates, at: int) -> bool:
+    """Whether the rows of a region's pattern have a join that the region has; it is the table's."""
+    members = own.rows[own.offset[at] : own.offset[at + 1]].astype(np.int64)
+    found = find_join(
+        members, len(members), own.codes, own.tables, own.table_key, own.table_pattern
+    )
+    whole = [tuple(row) for row in c.codes.tolist()]
+    there = np.array([whole.index(tuple(own.codes[r].tolist())) for r in members])
+    known = find_join(there, len(there), c.codes, c.tables, c.table_key, c.table_pattern)
+    assert found < 0 or patterns[found] == known
+    return bool(found >= 0)
+
+
+def test_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that any number of threads finds the same, lawful and better than the start."""
+    monkeypatch.setattr(anneal, "REGION", 100)
+    instance, c, pattern = made(7)
+    price = np.full(instance.distinct, 2.0)
+
+    def found(threads: int, seed: int) -> list[int]:
+        annealing = Annealing(moves=300, least=0)
+        return annealing.run(
+            c, pattern, K, 1.0, seed, price=price, threads=threads
+        ).tolist()  # fmt: skip
+
+    one = found(1, 3)
+    assert found(2, 3) == one and found(3, 3) == one
+    assert found(1, 4) != one
+    after = np.array(one)
+    assert np.bincount(after)[np.unique(after)].min() >= K
+    assert c.cost[after].sum() < c.cost[pattern].sum()
+    assert Solution.of(instance, after).cost <= c.cost[after].sum()
+
+
+def test_regions_are_as_good() -> None:
+    """Tests that what borders cost is little, on a table of four regions of 150 rows."""
+    _, c, pattern = made(8)
+    costs = []
+    for region in (150, 10_000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(anneal, "REGION", region)
+            after = Annealing(moves=2_000, least=0).run(c, pattern, K, 1.0, 1)
+        costs.append(int(c.cost[after].sum()))
+    assert costs[0] <= 1.03 * costs[1]
