@@ -84,9 +84,8 @@ def test_counts_are_right_and_cold_moves_lose_nothing(seed: int) -> None:
     best = worth(seats, themes, leaves) - cost(classes, leaves)
     state = np.array([seed], np.uint64)
     for _ in range(20):
-        exchange.exchange(
-            seats, np.array(signed, np.int64), themes, leaves, tables, 20, 1e-9, 1e-9, state
-        )
+        paid, keys = np.zeros(len(classes), np.int64), np.array(signed, np.int64)
+        exchange.exchange(seats, paid, keys, themes, leaves, tables, 20, 1e-9, 1e-9, state)
         again = themes_of(seats.member, seats.key, part, leaves, 1.0)
         assert (again.count == themes.count).all()
         for key, held in zip(seats.key, seats.held, strict=True):
@@ -95,6 +94,7 @@ def test_counts_are_right_and_cold_moves_lose_nothing(seed: int) -> None:
             dict(zip(held.tolist(), rows.tolist(), strict=True))
             for held, rows in zip(seats.held, seats.member, strict=True)
         ]
+        assert paid.sum() == cost(now, leaves)
         after = worth(seats, themes, leaves) - cost(now, leaves)
         assert after >= best - 1e-6
         best = after

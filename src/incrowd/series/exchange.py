@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.kernels.jit import inner_kernel, kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.kernels.random import below, draw, least_gain
 from incrowd.problem.instance import NodeTables
 from incrowd.problem.join import span_cost
@@ -80,20 +80,22 @@ def seats_of(classes: Sequence[dict[int, int]], part: Ints, signed: Ints) -> Sea
 
 
 @inner_kernel
-def cost_of(rows: Any, size: int, leaves: Any, trees: Any) -> int:
+def cost_of(c: int, seats: Any, leaves: Any, trees: Any) -> int:
     """Cost of the real rows of a class (−1: none) under their join."""
+    rows, size = seats.member, seats.size[c]
     real = 0
     for x in range(size):
-        real += rows[x] >= 0
+        real += rows[c, x] >= 0
     if real == 0:
         return 0
     each = 0
     for j in range(leaves.shape[1]):
         low, high = 2**30, -1
         for x in range(size):
-            if rows[x] >= 0:
-                low = min(low, leaves[rows[x], j])
-                high = max(high, leaves[rows[x], j])
+            row = rows[c, x]
+            if row >= 0:
+                low = min(low, leaves[row, j])
+                high = max(high, leaves[row, j])
         each += span_cost(j, low, high, trees)
     return real * each
 
@@ -122,8 +124,8 @@ def may_come(row: int, c: int, seats: Any, signed: Any) -> bool:
 @inner_kernel
 def allowed(seats: Any, i: int, j: int, signed: Any) -> bool:
     """Whether two places may change who stands there, or their values too."""
-    v, a, x = seats.places[i]
-    w, b, y = seats.places[j]
+    v, a, x = seats.places[i, 0], seats.places[i, 1], seats.places[i, 2]
+    w, b, y = seats.places[j, 0], seats.places[j, 1], seats.places[j, 2]
     if a == b:
         return False
     if v == w:
@@ -152,8 +154,8 @@ def classmates(c: int, change: int, seats: Any, themes: Any, leaves: Any) -> flo
 @inner_kernel
 def swap(seats: Any, i: int, j: int, themes: Any, leaves: Any) -> float:
     """Change two places; return what the signatures are worth more.  Twice it changes nothing."""
-    v, a, x = seats.places[i]
-    w, b, y = seats.places[j]
+    v, a, x = seats.places[i, 0], seats.places[i, 1], seats.places[i, 2]
+    w, b, y = seats.places[j, 0], seats.places[j, 1], seats.places[j, 2]
     member, key = seats.member, seats.key
     worth = 0.0
     if v == w:
@@ -174,9 +176,10 @@ def swap(seats: Any, i: int, j: int, themes: Any, leaves: Any) -> float:
     return worth + classmates(a, 1, seats, themes, leaves) + classmates(b, 1, seats, themes, leaves)
 
 
-@kernel
+@lean_kernel
 def exchange(
     seats: Any,
+    cost: Any,
     signed: Any,
     themes: Any,
     leaves: Any,
@@ -190,12 +193,12 @@ def exchange(
 
     Parameters
     ----------
+    cost: int64, shape (classes,): filled with what each costs.
     signed: int64, shape (rows,): key of the signature of each row, ``NEW`` or ``STAYS``.
     leaves: shape (rows, columns); trees: ``Instance.tables``.
     """
-    cost = np.empty(seats.size.size, np.int64)
     for c in range(cost.size):
-        cost[c] = cost_of(seats.member[c], seats.size[c], leaves, trees)
+        cost[c] = cost_of(c, seats, leaves, trees)
     ratio = np.log(cold / hot) / max(moves, 1)
     for number in range(moves):
         i = below(rng, seats.places.shape[0])
@@ -205,8 +208,7 @@ def exchange(
         a, b = seats.places[i, 1], seats.places[j, 1]
         least = least_gain(hot * np.exp(ratio * number), rng)
         gain = swap(seats, i, j, themes, leaves) + cost[a] + cost[b]
-        now_a = cost_of(seats.member[a], seats.size[a], leaves, trees)
-        now_b = cost_of(seats.member[b], seats.size[b], leaves, trees)
+        now_a, now_b = cost_of(a, seats, leaves, trees), cost_of(b, seats, leaves, trees)
         if gain - now_a - now_b >= least:
             cost[a], cost[b] = now_a, now_b
         else:
@@ -245,7 +247,8 @@ def exchanged(
     codes = np.ascontiguousarray(leaves, np.int32)
     rng = np.array([seed], np.uint64)
     moves = slowly * len(seats.places)
-    exchange(seats, signed, themes, codes, trees, moves, HOT * cell, COLD * cell, rng)
+    cost = np.zeros(len(classes), np.int64)
+    exchange(seats, cost, signed, themes, codes, trees, moves, HOT * cell, COLD * cell, rng)
     return [
         dict(zip(held[:size].tolist(), member[:size].tolist(), strict=True))
         for held, member, size in zip(seats.held, seats.member, seats.size, strict=True)

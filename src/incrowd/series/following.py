@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,7 @@ from incrowd.tables.base import texts
 
 NOBODY = 10**6
 """More survivors than any class has: none is kept for their sake."""
+OWN = 2  # cells that a newcomer costs in a class of newcomers
 ENOUGH = 0.02  # gap of the classes of newcomers
 
 
@@ -114,16 +117,18 @@ class Series:
             for one in self.before.classes
         ]
         together = self.asked.k > 1
-        ways = [KEEP_ALL] if together else [NOBODY]
-        if self.asked.weight is not None and not together:
-            ways += range(self.asked.m + 1, 0, -1)
-        best, least = [], float("inf")
-        for keep_from in ways:
-            found = planner.plan(last, keep_from)
-            found = self.settled(found, planner, together, SLOWLY // len(ways))
+        scale, weight = self.table.instance.scale, self.asked.weight
+        ways = [(KEEP_ALL, inf)] if together else [(NOBODY, inf)]
+        if weight is not None and not together:
+            dear = weight * scale + OWN * self.table.instance.cell
+            ways += product(range(self.asked.m + 1, 0, -1), (inf, dear))
+        best, least = [], inf
+        for keep_from, most in ways:
+            found = planner.plan(last, keep_from, most)
+            found = self.settled(found, planner, together, SLOWLY // (1 + len(ways) // 2))
             cost = sum(planner.cost([r for r in one.values() if r >= 0]) for one in found)
             fakes = sum(row < 0 for one in found for row in one.values())
-            weighed = cost + (self.asked.weight or 0) * fakes * self.table.instance.scale
+            weighed = cost + (weight or 0) * fakes * scale
             if weighed < least:
                 best, least = found, weighed
         if len(ways) > 1:
@@ -136,9 +141,7 @@ class Series:
     ) -> list[Layer]:
         """Let rows change places; ``together``: those who were published before stay."""
         code = {v: i for i, v in enumerate(sorted({v for one in found for v in one}))}
-        signed = [
-            None if s is None else frozenset(code[v] for v in s) for s in planner.signature
-        ]
+        signed = [None if s is None else frozenset(code[v] for v in s) for s in planner.signature]
         coded_ = [{code[v]: row for v, row in one.items()} for one in found]
         instance = self.table.instance
         moved = exchanged(

@@ -14,6 +14,7 @@ A class is a mapping from value to row, −1 for nobody.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from incrowd.series.fewest import Need, need
 
 Layer = dict[str, int]
 Signature = frozenset[str]
+NOWHERE = np.iinfo(np.int32).max  # above all codes
 KEEP_ALL = 1
 """Classes with so many survivors stay as they are; none is given up."""
 
@@ -51,7 +53,7 @@ class Planner:
     deal: Callable[[list[int]], Iterable[list[int]]]
     needed: Need = field(init=False)
 
-    def plan(self, last: Sequence[Layer], keep_from: int) -> list[Layer]:
+    def plan(self, last: Sequence[Layer], keep_from: int, most: float = inf) -> list[Layer]:
         """Return the classes.
 
         Parameters
@@ -59,6 +61,7 @@ class Planner:
         last: the classes of the last release, −1 where nobody is there any more.
         keep_from: classes with so many survivors stay all the same: fewer changed cells, more
             counterfeits than the fewest.
+        most: what a newcomer who takes an open place may add to the cost; likewise.
         """
         buckets = self.returned(last)
         survivors = {
@@ -75,7 +78,7 @@ class Planner:
         for signature, layers in buckets.items():
             top = max(survivors[signature].values())
             classes += self.fewer(layers, top, keep_from)
-        rest = self.seated(classes, fresh, self.kept_apart(counts))
+        rest = self.seated(classes, fresh, self.kept_apart(counts), most)
         return classes + self.alone(rest)
 
     def returned(self, last: Sequence[Layer]) -> dict[Signature, list[Layer]]:
@@ -104,8 +107,8 @@ class Planner:
             for v, row in layers.pop(0).items():
                 if row >= 0:
                     free = [layer for layer in layers if layer[v] < 0]
-                    best = min(free, key=lambda layer: self.added(layer, row))
-                    best[v] = row
+                    least = np.argmin([self.added(layer, [row])[0] for layer in free])
+                    free[int(least)][v] = row
         return layers
 
     def kept_apart(self, counts: Counter[str]) -> dict[str, int]:
@@ -119,7 +122,11 @@ class Planner:
         return low
 
     def seated(
-        self, classes: list[Layer], fresh: Mapping[str, list[int]], apart: Mapping[str, int]
+        self,
+        classes: list[Layer],
+        fresh: Mapping[str, list[int]],
+        apart: Mapping[str, int],
+        most: float,
     ) -> list[int]:
         """Let newcomers take open places at the least cost; return those who are left."""
         rest: list[int] = []
@@ -128,8 +135,10 @@ class Planner:
             number = min(len(free), len(rows) - apart.get(v, 0))
             taken: set[int] = set()
             if number > 0:
-                cost = np.array([[self.added(layer, row) for row in rows] for layer in free])
-                place, who = linear_sum_assignment(cost)
+                cost = np.array([self.added(layer, rows) for layer in free])
+                place, who = linear_sum_assignment(np.minimum(cost, most))
+                cheap = cost[place, who] <= most
+                place, who = place[cheap], who[cheap]
                 for at in np.argsort(cost[place, who], kind="stable")[:number]:
                     free[place[at]][v] = rows[who[at]]
                     taken.add(rows[who[at]])
@@ -142,7 +151,8 @@ class Planner:
         if not rest:
             return []
         if max(counts.values()) * self.m <= len(rest):
-            return [{self.values[row]: row for row in rows} for rows in self.deal(rest)]
+            dealt = [{self.values[row]: row for row in rows} for rows in self.deal(rest)]
+            return trimmed(dealt, self.m)
         number = max(max(counts.values()), len(rest) // self.m)
         layers: list[Layer] = [{} for _ in range(number)]
         ranked = sorted(rest, key=lambda row: (-counts[self.values[row]], self.values[row], row))
@@ -153,10 +163,16 @@ class Planner:
             layer.update(dict.fromkeys(others[: max(0, self.m - len(layer))], -1))
         return layers
 
-    def added(self, layer: Layer, row: int) -> int:
-        """Return what a row adds to the cost of a class."""
-        rows = [r for r in layer.values() if r >= 0]
-        return self.cost([*rows, row]) - self.cost(rows)
+    def added(self, layer: Layer, rows: list[int]) -> NDArray[np.int64]:
+        """int64, shape (rows,): what each would add to the cost of a class."""
+        here = [row for row in layer.values() if row >= 0]
+        total = np.full(len(rows), -self.cost(here))
+        for j, tree in enumerate(self.trees):
+            own = self.leaves[rows, j]
+            codes = self.leaves[here, j]
+            low = np.minimum(own, codes.min(initial=NOWHERE))
+            total += (len(here) + 1) * tree.join_costs(low, np.maximum(own, codes.max(initial=-1)))
+        return total
 
     def cost(self, rows: list[int]) -> int:
         """Return the cost of some rows under their join."""
@@ -172,3 +188,25 @@ class Planner:
 def survivors_of(layer: Layer) -> int:
     """Return how many places of a class are taken."""
     return sum(row >= 0 for row in layer.values())
+
+
+def trimmed(classes: list[Layer], m: int) -> list[Layer]:
+    """Make classes of what others have beyond m people, as far as that goes.
+
+    A signature of more values has more places open in every later release, and more people pay for
+    what its classes hide.
+    """
+    spare: dict[str, list[tuple[int, Layer]]] = defaultdict(list)
+    for one in classes:
+        while len(one) > m:
+            v = min(one, key=lambda v: (len(spare[v]), v))
+            spare[v].append((one.pop(v), one))
+    while True:
+        common = sorted((v for v in spare if spare[v]), key=lambda v: (-len(spare[v]), v))[:m]
+        if len(common) < m:
+            break
+        classes.append({v: spare[v].pop()[0] for v in common})
+    for v, rows in spare.items():
+        for row, one in rows:
+            one[v] = row
+    return classes
