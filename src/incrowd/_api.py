@@ -24,10 +24,11 @@ from incrowd.hierarchy.averages import Averages
 from incrowd.persons.alike import solve_alike
 from incrowd.persons.records import solve_records
 from incrowd.policy.arguments import Arguments, policy_of
-from incrowd.policy.base import OPTION, OPTIONS, Policy
+from incrowd.policy.base import Policy
 from incrowd.policy.derive import derived
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.policy.options import documented, taking
+from incrowd.policy.table import OPTION, OPTIONS
 from incrowd.release import Release
 from incrowd.run.events import (
     ENCODING,

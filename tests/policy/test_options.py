@@ -13,10 +13,10 @@ from incrowd.cli.anonymize import anonymize as command
 from incrowd.cli.options import click_option
 from incrowd.frontiers import frontier
 from incrowd.policy.arguments import Arguments
-from incrowd.policy.base import OPTION, OPTIONS
 from incrowd.policy.cap import NAMES
 from incrowd.policy.model_spec import ModelSpec
 from incrowd.policy.options import CAP_KEYS, MANY, MODEL_KEYS, Option, row, table_of, taking
+from incrowd.policy.table import OPTION, OPTIONS
 from incrowd.sklearn.anonymizer import SERVED, Anonymizer
 from incrowd.spark.front import anonymize as on_spark
 from incrowd.spark.front import release as spark_release

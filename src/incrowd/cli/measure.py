@@ -8,8 +8,8 @@ import click
 from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
-from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import read_keys
+from incrowd.policy.table import OPTIONS
 from incrowd.text.units import counted
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from incrowd.errors import InputError, no_column
-from incrowd.policy.base import OPTIONS
 from incrowd.policy.cap import caps_of, parse_cap
 from incrowd.policy.file import read_keys
 from incrowd.policy.options import MANY, Option
+from incrowd.policy.table import OPTIONS
 from incrowd.text.missing import EVERY, marks_of
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 from incrowd.errors import InputError
-from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import read_keys
+from incrowd.policy.table import OPTIONS
 from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import is_stream, same_file
 

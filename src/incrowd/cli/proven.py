@@ -13,8 +13,8 @@ from incrowd.cli import options
 from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
 from incrowd.policy import Policy
-from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import read_keys
+from incrowd.policy.table import OPTIONS
 from incrowd.proof.held import ROLES, in_words
 from incrowd.proof.verified import Answer, held
 from incrowd.tables.addresses import is_address

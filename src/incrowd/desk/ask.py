@@ -13,11 +13,11 @@ from incrowd.hierarchy.missing import sparing
 from incrowd.hierarchy.ranges import Ranges
 from incrowd.hierarchy.spec import ORDERED, RULES, in_folder, parse
 from incrowd.policy import Policy
-from incrowd.policy.base import OPTIONS
 from incrowd.policy.file import Reader
 from incrowd.policy.guess import Guess, free_star
 from incrowd.policy.kinds import require_no_law_of_all_rows
 from incrowd.policy.spell import said
+from incrowd.policy.table import OPTIONS
 from incrowd.tables.base import Source
 from incrowd.text.missing import marks_for, marks_of
 

@@ -14,11 +14,12 @@ from incrowd.frontiers.constrained import constrained
 from incrowd.frontiers.points import Frontier, Point
 from incrowd.frontiers.sweep import Found, Sweep
 from incrowd.policy.arguments import Arguments, policy_of
-from incrowd.policy.base import OPTIONS, Policy
+from incrowd.policy.base import Policy
 from incrowd.policy.deletion import require_no_deletion
 from incrowd.policy.kinds import require_no_law_of_all_rows
 from incrowd.policy.options import taking
 from incrowd.policy.protect import require_no_protection
+from incrowd.policy.table import OPTIONS
 from incrowd.privacy.numbers import whole
 from incrowd.reduce.leaf_costs import served_apart
 from incrowd.run.events import Event, Listener, listening, silent

@@ -1,6 +1,6 @@
 """Roles, models, hierarchies, weights and budget; the same names in TOML, CLI and Python.
 
-base.py        Policy: the table of options, a row each
+table.py       the table of options, a row each     base.py  Policy, which holds their values
 options.py     what is said of an option; signatures and docstrings from the table
 arguments.py   the options as arguments of a function
 roles.py       the roles of a table's columns

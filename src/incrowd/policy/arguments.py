@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from incrowd.errors import did_you_mean
-from incrowd.policy.base import OPTION, Policy
+from incrowd.policy.base import Policy
 from incrowd.policy.cap import caps_of
 from incrowd.policy.protect import Unsaid
+from incrowd.policy.table import OPTION
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy

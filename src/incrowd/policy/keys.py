@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from incrowd.policy.base import OPTIONS
 from incrowd.policy.options import CAP_KEYS, COMBINATION_KEYS, MODEL_KEYS, Option, named
+from incrowd.policy.table import OPTIONS
 
 
 def schema() -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What an option is, and what else there is to say of it than its type and default.
 
-The table of all options is the class ``incrowd.policy.base.Policy``: a row for each.  From it come
+The table of all options is the class ``incrowd.policy.table.Asked``: a row for each.  From it come
 the signatures and docstrings of ``anonymize`` and of the transformer, the command line, the policy
 file with its schema, and the reference page.
 """

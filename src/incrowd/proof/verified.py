@@ -9,9 +9,10 @@ from incrowd.checker.costs import reduced
 from incrowd.checker.verify import Verdict, check
 from incrowd.errors import InputError
 from incrowd.policy.arguments import Arguments, policy_of
-from incrowd.policy.base import OPTIONS, Policy
+from incrowd.policy.base import Policy
 from incrowd.policy.file import read_keys
 from incrowd.policy.options import documented, taking
+from incrowd.policy.table import OPTIONS
 from incrowd.proof.held import left_open, not_held
 from incrowd.published.verification import verify_release
 from incrowd.tables.base import Source

@@ -9,8 +9,8 @@ import numpy as np
 
 from incrowd._api import anonymize
 from incrowd.errors import IncrowdError, MissingExtraError
-from incrowd.policy.base import OPTION
 from incrowd.policy.options import documented, taking
+from incrowd.policy.table import OPTION
 from incrowd.sklearn.patterns import patterns_of
 from incrowd.text.units import in_units
 

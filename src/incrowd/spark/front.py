@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Unpack
 from incrowd.constraints.plan import is_constrained
 from incrowd.errors import InputError, MissingExtraError, OutOfScopeError
 from incrowd.policy.arguments import Arguments, policy_of
-from incrowd.policy.base import OPTIONS, Policy
+from incrowd.policy.base import Policy
 from incrowd.policy.deletion import require_no_deletion
 from incrowd.policy.kinds import require_no_law_of_all_rows
 from incrowd.policy.models import counts_pairs
 from incrowd.policy.options import taking
 from incrowd.policy.protect import require_no_protection
+from incrowd.policy.table import OPTIONS
 from incrowd.privacy.numbers import whole
 from incrowd.run.events import Listener, listening, silent
 from incrowd.spark.result import SparkRelease

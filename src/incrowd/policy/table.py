@@ -1,0 +1,381 @@
+"""The table of all options of a release: each is a row here, and stands nowhere else.
+
+The names are the same on the command line, in policy files and in Python.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incrowd.policy.cap import Cap
+from incrowd.policy.options import (
+    DISTANCE,
+    DIVERSITIES,
+    MISSING_PERSON,
+    ORDERS,
+    REDUCTIONS,
+    Option,
+    named,
+    row,
+    table_of,
+)
+from incrowd.policy.protect import Unsaid
+from incrowd.text.marks import STAR
+
+if TYPE_CHECKING:
+    from incrowd.hierarchy.ladder import Source as Hierarchy
+    from incrowd.policy.model_spec import ModelSpec
+    from incrowd.privacy.model import Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """All options with their defaults; ``Policy`` holds their values."""
+
+    k: int = row(
+        Unsaid(5),
+        Option(
+            "whole",
+            "least number of rows alike in all quasi-identifiers; beside `protect` 1 where it is "
+            "not said",
+            "-k",
+            least=1,
+        ),
+    )
+    protect: Any = row(
+        (),
+        Option(
+            "combinations",
+            "chosen combinations of quasi-identifiers, each with its own k, such as "
+            "`age,sex,zip:5`: what a row shows in these columns at least so many rows show",
+            "--protect",
+            "A,B,…:K",
+            words="all quasi-identifiers together, by `k`",
+            python='texts such as ``"age,sex:5"``, or ``Combination(("age", "sex"), 5)``',
+        ),
+    )
+    qi: Sequence[str] | None = row(
+        None,
+        Option(
+            "names",
+            "quasi-identifiers: what others may know about a person; changed where needed",
+            "--qi",
+            "A,B,…",
+            words="every column not named otherwise",
+        ),
+    )
+    sensitive: Sequence[str] = row(
+        (), Option("names", "sensitive columns: published unchanged", "--sensitive", "S,…")
+    )
+    id: Sequence[str] = row(
+        (), Option("names", "identifiers: left out of the release", "--id", "I,…")
+    )
+    person: Sequence[str] = row(
+        (),
+        Option(
+            "names",
+            "columns that together name a person: left out, and k counts people, not rows",
+            "--person",
+            "P,…",
+        ),
+    )
+    missing_person: str = row(
+        "error",
+        Option(
+            "text",
+            "what becomes of rows that do not say whose they are: `error` ends the run and counts "
+            "them, `own` takes each for a person of its own, `drop` leaves them out",
+            "--missing-person",
+            choices=MISSING_PERSON,
+        ),
+    )
+    constant_alike: bool = row(
+        False,
+        Option(
+            "flag",
+            "with `person`: quasi-identifiers that are constant within each person show one cell "
+            "in all rows of a person, so that joining these tells no more of them than one does",
+            "--constant-alike",
+        ),
+    )
+    linked_rows: bool = row(
+        False,
+        Option(
+            "flag",
+            "with `person`: all released rows of a person together are those of k people, for "
+            "whoever can tell which rows are one person's, by their order or a kept column; a "
+            "pseudonym of the person asks for the same",
+            "--linked-rows",
+        ),
+    )
+    pseudonym: Any = row(
+        {},
+        Option(
+            "texts by column",
+            "publish a column under pseudonyms: keyed hashes (HMAC-SHA-256) of its values, by a "
+            "key of the operating system's randomness, which is kept in KEYFILE or thrown away. "
+            "A column of pseudonyms that repeat has to be that of `person`: all rows of a person "
+            "together are then shared by k people",
+            "--pseudonym",
+            "COL[=KEYFILE]",
+            alone=True,
+            file=True,
+            python="a name, names, or column → key file",
+        ),
+    )
+    keep: Sequence[str] = row(
+        (), Option("names", "other columns: published unchanged", "--keep", "C,…")
+    )
+    l: Any = row(  # noqa: E741 (the field's own letter)
+        None,
+        Option("exact", "also l-diversity of each sensitive column", "--l", "L", least=1),
+    )
+    l_kind: str = row(
+        "distinct", Option("text", "which l-diversity", "--l-kind", choices=DIVERSITIES)
+    )
+    c: Any = row(None, Option("exact", "the c of recursive (c, l)-diversity", "--c", "X", above=0))
+    t: Any = row(
+        None,
+        Option("exact", "also t-closeness of each sensitive column", "--t", "X", least=0, most=1),
+    )
+    distance: str = row(
+        "equal",
+        Option(
+            "text",
+            f"how far apart sensitive values are, for t-closeness: {DISTANCE}",
+            "--distance",
+            "equal|ordered|hierarchy|FILE",
+            file=True,
+        ),
+    )
+    models: "Sequence[Model | ModelSpec | Mapping[str, Any] | str]" = row(
+        (),
+        Option(
+            "models",
+            "further models, each with its own parameters",
+            "--model",
+            "NAME=X,…",
+            typed="for example l=3,kind=entropy,on=disease; of k, l, c, t, distance, alpha, beta, "
+            "delta, kind, values, on",
+            python='a model, a ``ModelSpec``, its names and values, or ``"l=3,on=disease"``',
+        ),
+    )
+    hierarchies: Mapping[str, "str | Path | Hierarchy"] = row(
+        {},
+        Option(
+            "texts by column",
+            "how a column is generalized: `interval:5,10`, `range`, `mean`, `prefix:1,2`, `date`, "
+            "`none`, or a file with lines `leaf;level1;…;*`",
+            "--hierarchy",
+            "COL=SPEC",
+            file=True,
+            words="suppressed whole",
+            python="or a source (``incrowd.hierarchy``)",
+        ),
+    )
+    weights: Mapping[str, Any] = row(
+        {},
+        Option(
+            "numbers by column",
+            "what a changed cell of a column costs",
+            "--weight",
+            "COL=X",
+            above=0,
+            words="1",
+        ),
+    )
+    cost: Any = row(
+        "level",
+        Option(
+            "text or by column",
+            "what a changed cell costs: `level` (of its hierarchy's height), `ncp`, `stars`, or a "
+            "file with lines `label;cost`",
+            "--cost",
+            "COST",
+            file=True,
+            python="or a cost (``incrowd.hierarchy``)",
+        ),
+    )
+    star: str = row(
+        STAR, Option("text", "what is written for a suppressed cell", "--star", "SYMBOL")
+    )
+    veil: Any = row(
+        None,
+        Option(
+            "number or by column",
+            "probability with which coins hide each cell beforehand, such as `0.05` or "
+            "`age=0.5,sex=0.1`: then what a hidden cell may have been becomes more or less likely "
+            "by a factor of 1/probability at most",
+            "--veil",
+            "Q|COL=Q,…",
+            above=0,
+            most=1,
+            words="none",
+        ),
+    )
+    fixed: Sequence[str] = row(
+        (), Option("names", "quasi-identifiers that are never changed", "--fixed", "A,…")
+    )
+    linked: Sequence[Sequence[str]] = row(
+        (),
+        Option(
+            "lists",
+            "quasi-identifiers that are suppressed together, row by row",
+            "--linked",
+            "A,B,…",
+        ),
+    )
+    caps: "Mapping[str, Any] | Sequence[Cap | Mapping[str, Any]]" = row(
+        (),
+        Option(
+            "caps",
+            "largest share of cells that may change, of a column or a subgroup",
+            "--cap",
+            "COL=X",
+            typed="COL=VALUE:X caps the cells of the rows in which COL is VALUE",
+            python="by column, or a list of ``Cap``",
+        ),
+    )
+    method: Any = row(
+        "auto",
+        Option(
+            "text", "`auto` or a method's id (`incrowd methods`)", "--method", python="or a solver"
+        ),
+    )
+    reductions: str | None = row(
+        None,
+        Option(
+            "text",
+            "what an exact method does before it starts",
+            "--reductions",
+            choices=REDUCTIONS,
+            words="the method's own",
+        ),
+    )
+    time_limit: float | None = row(
+        None, Option("number", "wall seconds to search at most", "--time-limit", "S", above=0)
+    )
+    gap: float | None = row(
+        None,
+        Option(
+            "number",
+            "end at this gap, `(cost − bound) / cost`, such as 0.01",
+            "--gap",
+            "X",
+            least=0,
+            most=1,
+        ),
+    )
+    spend: bool = row(
+        False,
+        Option(
+            "flag",
+            "use all of the time limit, or all of what methods would do without one, also where "
+            "it brings next to nothing any more; `--gap 0` asks for the same",
+            "--spend",
+        ),
+    )
+    seed: int | None = row(
+        None,
+        Option(
+            "whole",
+            "of all randomness; given, the order of shuffled rows follows from it",
+            "--seed",
+            least=0,
+            words="0 for the search, and an order of rows that nobody can make again",
+            python="``release.warnings`` says what a seed discloses",
+        ),
+    )
+    threads: int | None = row(
+        None,
+        Option(
+            "whole",
+            "threads that search at a time, at most; the result is the same for any number, unless "
+            "a time limit ends the search",
+            "--threads",
+            least=1,
+            words="as many as there are cores; 1 for each task of Spark",
+        ),
+    )
+    suppress_rows: int = row(
+        0,
+        Option(
+            "whole",
+            "where the table itself breaks the model: leave out the fewest rows that make it "
+            "lawful, at most so many; each counts as wholly suppressed, and the bound speaks of "
+            "the others",
+            "--suppress-rows",
+            "MAX",
+            least=0,
+        ),
+    )
+    delete_rows: Any = row(
+        None,
+        Option(
+            "text",
+            "leave out rows that are cheaper to delete than to hide: `price=9,most=2%` charges 9 "
+            "for each, by default what a row of stars costs, and deletes at most so many or such "
+            "a share; the bound speaks of all releases that may do so",
+            "--delete-rows",
+            "price=X,most=N|N%",
+            words="none",
+            python="or a mapping with these two keys",
+        ),
+    )
+    hold_back: bool = row(
+        False,
+        Option(
+            "flag",
+            "with an earlier release: leave out for now the new rows of which its difference to "
+            "this one tells a sensitive value, for all that their class gained has that value",
+            "--hold-back",
+        ),
+    )
+    strict: bool = row(
+        False,
+        Option(
+            "flag",
+            "refuse a table in which a column left out with `id` has one value in several rows: it "
+            "may name people, whom `person` counts",
+            "--strict",
+        ),
+    )
+    na: Any = row(
+        (),
+        Option(
+            "marks",
+            "texts that stand for a missing value, such as `NA` and `-99`: no hierarchy takes them "
+            "for a number, a date or a code; they stay, or become `*`",
+            "--na",
+            "TEXT,…|COL=TEXT,…",
+            python='a list of texts, or column → such a list (`""` for all columns)',
+        ),
+    )
+    derive: Mapping[str, str] = row(
+        {},
+        Option(
+            "texts by column",
+            "columns made of others, which are left out: `age=years(birth, 2024-12-31)` counts the "
+            "completed years from a date to a reference date; `years(birth, 2024-12-31, "
+            "format=%d/%m/%Y)` where dates are not ISO",
+            "--derive",
+            "NEW=RULE",
+            words="none",
+        ),
+    )
+    order: str = row(
+        "keep",
+        Option(
+            "text",
+            "order of the released rows",
+            "--order",
+            choices=ORDERS,
+            command="shuffle",
+            why="a file is to be published, rows of a frame are joined with others by their place",
+        ),
+    )
+
+
+OPTIONS = table_of(Asked)
+OPTION = named(OPTIONS)
