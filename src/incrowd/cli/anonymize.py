@@ -1,7 +1,7 @@
 """``incrowd anonymize``: read, search, re-check, write."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -29,6 +29,7 @@ from incrowd.tables.addresses import is_address
 from incrowd.tables.atomic import is_stream, require_place
 
 if TYPE_CHECKING:
+    from incrowd.existing.of_table import ExtendedRelease
     from incrowd.policy import Policy
     from incrowd.release import Release
     from incrowd.run.stop import Stop
@@ -129,7 +130,7 @@ def anonymize(table: str, output: str, as_json: bool, quiet: bool, **given: Any)
         if given["pseudonym_table"] is not None:  # first: without it nobody could make it any more
             release.write_pseudonyms(given["pseudonym_table"])
         if given["held_back"] is not None:
-            getattr(release, "write_held")(given["held_back"])  # noqa: B009 (of one kind alone)
+            cast("ExtendedRelease", release).write_held(given["held_back"])
         told = whole(release, given)
         original = given["joined"] or given["derived"] or table
         facts = publish(told, original, output, given, listener)

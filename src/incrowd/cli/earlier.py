@@ -1,7 +1,7 @@
 """Rows that are added to an earlier release: what proofs and reports then need, and speak of."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from incrowd.cli import options
 from incrowd.errors import InputError
@@ -10,6 +10,7 @@ from incrowd.tables.atomic import is_stream, require_place
 from incrowd.text.units import shown as figure
 
 if TYPE_CHECKING:
+    from incrowd.existing.of_table import ExtendedRelease
     from incrowd.release import Release
 
 OF_WHOLE = ("proof", "report", "report_internal", "metadata")
@@ -57,7 +58,7 @@ def whole(release: "Release", given: dict[str, Any]) -> "Release":
     if given["existing"] is None or not any(given[name] for name in OF_WHOLE):
         return release
     original = options.opened_beside(given["existing_original"], given)
-    found = getattr(release, "whole")(original, given["existing_proof"])  # noqa: B009 (of one kind)
+    found = cast("ExtendedRelease", release).whole(original, given["existing_proof"])
     if given["joined"]:
         found.write_original(given["joined"])
     return found
