@@ -7,8 +7,8 @@ share a class, or are linked by a chain of shared classes, then show one cell in
 
 Groups first: the persons' table, with the constant columns alone, each person weighted by the
 number of rows (``incrowd.persons.groups``).  Then classes within each group, by the columns that
-vary (``incrowd.persons.varying``), which may cost more or less with one choice of groups or
-another: some are tried, and the cheapest release counts.
+vary (``incrowd.persons.varying``), which cost less in larger groups: groups of at least k, 2k and
+4k people are tried, and the cheapest release counts.
 
 Bounds: every alike release is one whose classes have k people, so the bound of these holds; and the
 constant columns cost at least as much as the cheapest groups.  The higher one counts.  Where no
@@ -35,6 +35,7 @@ from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context, Solver
 
 Ints = NDArray[np.int64]
+SIZES = 1, 2, 4  # how many times k people groups are tried with
 BOUND, GROUPS = 0.35, 0.3  # shares of a time limit: of the bound by rows, of groups
 
 
@@ -169,14 +170,15 @@ def of_both(
         known = None
     best: AlikeSolution | None = None
     first = grouped(persons, k, method, replace(context, stop=part_of(stop, GROUPS * limit)))
-    near = persons.with_columns(table, split.varying)
-    for number, (who, least) in enumerate(((persons, k), (near, k), (near, 2 * k), (near, 4 * k))):
-        if number and (stop.now() or least > len(persons.weight)):
+    for number, times in enumerate(SIZES):
+        if number and (stop.now() or times * k > len(persons.weight)):
             break
-        left = replace(context, stop=part_of(stop, stop.left() / (4 - number) / 2))
-        member = first.member if number == 0 else grouped(who, least, method, left, False).member
+        left = replace(context, stop=part_of(stop, stop.left() / (len(SIZES) - number) / 2))
+        member = first.member
+        if number:
+            member = grouped(persons, times * k, method, left, False).member
         group = member[persons.whose]
-        left = replace(context, stop=part_of(stop, stop.left() / (4 - number)))
+        left = replace(context, stop=part_of(stop, stop.left() / (len(SIZES) - number)))
         classes = classes_within(table, group, split.varying, k, left)
         solution = AlikeSolution.of_groups(table, classes, group, split.constant)
         if best is None or solution.cost < best.cost:

@@ -63,17 +63,6 @@ class Persons:
             table.instance.scale,
         )  # fmt: skip
 
-    def with_columns(self, table: Coded, columns: tuple[int, ...]) -> "Persons":
-        """Return the table with columns that vary: of each person the value in the middle."""
-        middle = np.cumsum(self.weight) - self.weight + self.weight // 2
-        found = [self.codes]
-        for j in columns:
-            order = np.lexsort((table.leaves[:, j], self.whose))
-            found.append(table.leaves[order, j][middle][:, None])
-        trees = (*self.trees, *(table.instance.trees[j] for j in columns))
-        codes = np.ascontiguousarray(np.hstack(found), np.int32)
-        return Persons(self.whose, codes, self.weight, trees, self.scale)
-
     @cached_property
     def visits(self) -> "Visits":
         """The table of all rows, of which each person's are alike."""
