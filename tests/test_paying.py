@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from incrowd.run.paying import LITTLE, Paying
+from incrowd.run.paying import LITTLE, Paying, Turns
 from incrowd.run.stop import Share, Stop
 
 
@@ -47,6 +47,21 @@ def test_seconds_and_turns_are_judged_alike():
         pays = Paying()
         answers = [pays.goes_on(unit * s, 1_000 - min(s, 5), 0) for s in range(1, 30)]
         assert answers.index(False) == 9
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_turns_are_judged_each_by_itself(sign: int):
+    turns, steps = Turns(), [500, 30, 51, 49, 60]
+    now, idle = 100_000.0, []
+    for step in [0, *steps]:
+        now += sign * step
+        turns.note(now)
+        idle.append(turns.idle)
+    assert idle == [False, False, True, False, True, False]
+    still = Turns()
+    for _ in range(2):
+        still.note(0.0)
+    assert not still.idle  # nothing is left to gain; who asks sees that the gap is closed
 
 
 def test_gap_zero_and_spend_ask_for_all_of_it():

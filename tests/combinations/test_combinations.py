@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.combinations import solving
 from incrowd.combinations.bound import least, rows_least
 from incrowd.combinations.cells import Cells, Crowd
 from incrowd.combinations.search import improved, raised
@@ -218,6 +219,21 @@ def test_time_limit() -> None:
     """Tests that what is there when time is up is lawful."""
     release = ic.anonymize(frame(2000), protect=ASKED, qi=QI, keep="note", time_limit=0.001)
     assert release.verify() and release.ended == "time limit"
+
+
+def test_an_optimum_is_finished_when_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that no summary says of a proven optimum that the time limit cut it off."""
+    alike = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": ["1", "1", "2", "2"]})
+    search = solving.searched
+
+    def until_time_is_up(cells: Any, level: Any, context: Any, bound: int) -> Any:
+        found = search(cells, level, context, bound)
+        context.stop.time_limit = 1e-9
+        return found
+
+    monkeypatch.setattr(solving, "searched", until_time_is_up)
+    release = ic.anonymize(alike, protect=["a:2", "b:2"], time_limit=100)
+    assert (release.status, release.ended) == ("optimal", "finished")
 
 
 def test_measure() -> None:

@@ -72,7 +72,8 @@ def released(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Pr
     if not cells.lawful(level) or solution.cost != cost or bound > cost:
         raise VerificationError("the search over combinations made a release that is not lawful")
     status: Status = "optimal" if cost == bound else "feasible"
-    ended = context.stop.why() if context.stop.now() else "finished"
+    cut = context.stop.now() and status != "optimal"
+    ended = context.stop.why() if cut else "finished"
     solved = Solved(solution, cost, bound, status, ID, ended, known.prices)
     return solved, Protected(asked, known)
 

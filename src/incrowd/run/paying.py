@@ -2,8 +2,9 @@
 
 **A search pays as long as the second half of what it has spent brought release and bound nearer to
 each other by at least ``LITTLE`` of the cost.**  What is spent may be seconds, where a time limit
-asks for all of them, or turns, so that a run without a limit can be repeated.  ``--gap 0`` and
-``--spend`` ask for what is left as well: nothing is ever too little then.
+asks for all of them, or turns, so that a run without a limit can be repeated.  Where turns are
+alike, each is judged by itself: **one that brings less than ``LITTLE`` is the last.**  ``--gap 0``
+and ``--spend`` ask for what is left as well: nothing is ever too little then.
 """
 
 from bisect import bisect_right
@@ -35,3 +36,24 @@ class Paying:
         self.apart.append(cost - bound)
         half = bisect_right(self.spent, spent / 2) - 1
         return half < 0 or self.apart[half] - self.apart[-1] >= self.little * cost
+
+
+@dataclass
+class Turns:
+    """Turns that are alike: each is to move a cost down, or a bound up, by ``little`` of it.
+
+    Attributes
+    ----------
+    last: where the last turn ended; None before the first.
+    idle: whether that turn brought too little.
+    """
+
+    little: float = LITTLE
+    last: float | None = None
+    idle: bool = False
+
+    def note(self, now: float) -> None:
+        """Note where a turn has ended."""
+        if self.last is not None:
+            self.idle = abs(now - self.last) < self.little * abs(now)
+        self.last = now

@@ -15,7 +15,7 @@ from incrowd.problem.problem import Problem
 from incrowd.run import clock
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
-from incrowd.solvers.sensitive import engine
+from incrowd.solvers.sensitive import bounding
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.schedule import HOPELESS, hopeless
 from solvers.sensitive.quick import LAWFUL
@@ -65,7 +65,7 @@ def test_k_prices_are_left_out_under_limits_only(
 ) -> None:
     """Tests that a run without limits never proves less than k-anonymity."""
     asked: list[bool] = []
-    monkeypatch.setattr(engine, "hopeless", lambda *given: asked.append(True) or True)
+    monkeypatch.setattr(bounding, "hopeless", lambda *given: asked.append(True) or True)
     problem = Problem(crowd(), FrequencyDiversity(3))
     search = replace(LAWFUL, annealing=replace(LAWFUL.annealing, moves=2))
     found = search.run(problem, Context(0, Stop(limit)))

@@ -10,28 +10,22 @@
    Where the table is too wide for that: a sweep over windows' patterns, and annealing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.bounds.charges import charged_prices
-from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
+from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.bounds.lawful_shares import LawfulShares
-from incrowd.bounds.lawful_tree import LawfulTree
-from incrowd.bounds.prefix_tree import PrefixTree
-from incrowd.bounds.price import PriceBound, certify
-from incrowd.bounds.prices import Prices
-from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
-from incrowd.bounds.support import HASTE, affordable
-from incrowd.bounds.wide import wide_prices
+from incrowd.bounds.price import PriceBound
 from incrowd.errors import OutOfScopeError
 from incrowd.lattice.emission import Emission
 from incrowd.privacy.violation import violation
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
+from incrowd.run.paying import Turns
 from incrowd.solvers.base import Context, Outcome, refuse_open_models
 from incrowd.solvers.baseline.first import release_beside
 from incrowd.solvers.baseline.mondrian import Mondrian
@@ -40,25 +34,22 @@ from incrowd.solvers.engine.warm import with_solution
 from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.progress import Progress
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
+from incrowd.solvers.sensitive.bounding import Bounding
 from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, with_start
 from incrowd.solvers.sensitive.rare_classes import rare_classes
 from incrowd.solvers.sensitive.rounding import drawn_patterns, rounded, trimmed
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.schedule import (
-    CHARGING,
+    AGAIN,
     COOL,
     HOST_REACH,
     HOST_WARMTH,
     LARGE,
-    PRICING,
     REST,
     SHARING,
     STAGES,
     few_classes,
-    hopeless,
     pace_of,
-    price_schedules,
-    scarce,
     soft_schedule,
 )
 from incrowd.solvers.sensitive.soften import SoftAnnealing
@@ -112,27 +103,26 @@ class LawfulSearch:
         return Run(self, problem, context, visits).outcome()
 
 
-class Run:
+class Run(Bounding):
     """One run: the best so far, and the stages."""
 
     def __init__(
         self, engine: LawfulSearch, problem: Problem, context: Context, visits: int = VISITS
     ) -> None:
-        self.engine, self.problem, self.visits = engine, problem, visits
-        instance = self.instance = problem.instance
-        self.k, self.stop, self.seed = problem.smallest_class, context.stop, context.seed
-        self.rules, self.places = rules_of(problem)
+        instance = problem.instance
         self.own = Solution.of(instance, np.zeros(instance.rows, np.int64))
-        self.progress = Progress(context, self.own)
-        self.tell, self.done = self.progress.tell, self.progress.done
+        prices = engine.prices, engine.by_size, engine.k_prices
+        super().__init__(problem, Progress(context, self.own), prices, visits)
+        self.engine, self.seed = engine, context.seed
+        self.rules, self.places = rules_of(problem)
+        self.done = self.progress.done
         self.beside: Solution | None = None
-        self.price = np.zeros(instance.distinct)
-        self.wide, self.sized, self.warmth = False, False, 1.0
+        self.warmth = 1.0
+        self.moved, self.planned = 0.0, 1.0  # moves of the annealing, as its stages count them
         self.unit = max(1, sum(t.dearest for t in instance.trees) // instance.columns)
         every = np.repeat(self.rules.places, instance.counts, axis=0).ravel()
         hist = np.bincount(every, minlength=max(1, self.places)).astype(np.int64)
         self.relaxed = not problem.model.stays_lawful
-        self.limited = self.stop.time_limit is not None or self.stop.gap is not None
         self.searchable = violation(self.rules.laws, hist, instance.rows) == 0
 
     def stages(self) -> tuple[Callable[[], None], ...]:
@@ -168,101 +158,6 @@ class Run:
         candidates = build_candidates(self.instance, emission)
         pattern = greedy(candidates, self.rules, self.places, self.unit, self.seed)
         self.offer(Solution.of(self.instance, pattern))
-
-    def bound_by_classes(self) -> None:
-        """Each row pays at least its cheapest pattern that may hold a lawful class."""
-        self.tell("support bound")
-        self.tree = LawfulTree(self.instance, *pricing_of(self.problem), self.stop)
-        seconds = self.stop.left() / HASTE
-        visits = affordable(self.instance.columns, seconds, self.visits)
-        price, complete = first_prices(self.tree, visits)
-        self.wide = not complete
-        if self.wide:
-            prices = wide_prices(self.instance, self.k, self.stop, PRICING)
-            self.progress.prove(prices, prices.bound(self.instance.counts))
-            self.price = prices.price / prices.quantum
-        else:
-            prices = safe_prices(self.tree, price)
-            bound, self.price = self.proven(prices)
-            self.progress.prove(prices, bound, lawful=True)
-            self.first_price = self.price
-
-    def bound_by_k(self) -> None:
-        """The k-anonymity bound for the smallest lawful class: what sensitive prices start from."""
-        if self.wide or self.k < 2:
-            return
-        stage = "k-anonymity prices"
-        self.tell(stage, 0.0)
-        tree = PrefixTree(self.instance, self.stop)
-        if self.limited and hopeless(tree, self.k, self.progress.bound, self.visits):
-            return
-        schedule = self.engine.k_prices or PriceBound.suited(self.instance)
-        start = np.maximum(self.price, 0.0)
-        u = schedule.ascend(tree, self.k, start, self.priced, self.telling(stage))
-        certificate = certify(tree, self.k, u)
-        bound = certificate.bound(self.instance.counts)
-        if bound > self.progress.bound:
-            self.progress.prove(certificate, bound)
-            self.price = certificate.price / certificate.quantum
-
-    def raise_prices(self) -> None:
-        """Raise the prices as far as lawful classes allow."""
-        if self.wide:
-            return
-        first, given = self.first_price, self.engine.prices
-        self.ascend(*price_schedules(self.tree, given, first, self.price))
-        if self.priced():
-            return
-        if (self.tree.pricing.kind == VARIATION).any():
-            tree = self.tree
-            self.price_by_size()
-            self.charge_patterns(tree)
-        elif scarce(self.tree) and not self.charge_patterns(self.tree):
-            self.ascend((LawfulPriceBound(),), self.price)
-
-    def ascend(self, schedules: Sequence[LawfulPriceBound], u: NDArray[np.float64]) -> None:
-        """Raise prices by schedules, one after the other, from ``u`` on."""
-        for schedule in schedules:
-            u = schedule.ascend(self.tree, u, self.priced, self.telling("prices"))
-        self.guided(u, self.tree)
-
-    def guided(self, u: NDArray[np.float64], tree: LawfulTree) -> bool:
-        """Search by prices that prove more than all before; return whether they do."""
-        prices = safe_prices(tree, u)
-        bound, price = self.proven(prices)
-        more = bound > self.progress.bound
-        if more:
-            self.price, self.tree = price, tree
-            self.progress.prove(prices, bound, lawful=True)
-        return more
-
-    def telling(self, stage: str) -> Callable[[float, float], None]:
-        """Return what reports the share of a stage that is done."""
-        return lambda _, share: self.tell(stage, share)
-
-    def priced(self, share: float = PRICING) -> bool:
-        """Whether prices have to leave what is left of the time to the search."""
-        return self.stop.now() or self.stop.elapsed() > share * (self.stop.time_limit or np.inf)
-
-    def price_by_size(self) -> None:
-        """Raise the prices of t-closeness further by size of class, and search by those prices."""
-        parts = pricing_of(self.problem, sizes_that_pay(self.problem))
-        tree, told = LawfulTree(self.instance, *parts, self.stop), self.telling("prices by size")
-        u = self.engine.by_size.ascend(tree, self.price, self.priced, told)
-        self.sized = self.guided(u, tree)
-
-    def charge_patterns(self, tree: LawfulTree) -> bool:
-        """Charge each pattern once; return if there is room.  Prices before guide the search."""
-        stop, told = partial(self.priced, CHARGING), self.telling("charges")
-        prices = charged_prices(tree, self.price, stop, told)
-        if prices is not None and (bound := self.proven(prices)[0]) > self.progress.bound:
-            self.progress.prove(prices, bound, lawful=True)
-        return prices is not None
-
-    def proven(self, prices: Prices) -> tuple[int, NDArray[np.float64]]:
-        """Return the bound that prices prove, and the prices in units of 1/scale."""
-        bound = max(0, prices.bound(self.instance.counts))
-        return bound, prices.price / prices.quantum
 
     def outcome(self) -> Outcome:
         """Go through the stages; tell whose release it is."""
@@ -345,7 +240,7 @@ class Run:
         warmth = instance.cell * self.k**LawfulAnnealing.growth
         stages, rest, effort, calm = soft_schedule(self.k, self.sized)
         warmth /= calm
-        ahead = effort * sum(stage[2] for stage in stages) + calm * rest
+        ahead = self.planned = effort * sum(stage[2] for stage in stages) + calm * rest
         found: Solution | None = None
         for number, (near, least, moves, heat, penalty) in enumerate(stages):
             keep = (reduced <= near) | (share > least)
@@ -358,10 +253,11 @@ class Run:
                 candidates, self.rules, self.places, pattern, self.price, instance.cell,
                 effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth),
                 (penalty[0] / calm, penalty[1] / calm), seed + number, self.done,
-                lambda done: self.tell("annealing", done),
+                partial(self.annealed, effort * moves),
                 pace_of(self.stop, effort * moves / ahead),
             )  # fmt: skip
             ahead -= effort * moves
+            self.moved += effort * moves
             found = Solution.of(instance, pattern)
             if self.done() or number == len(stages) - 1:
                 pattern = trimmed(candidates, self.rules, self.places, pattern, seed)
@@ -383,22 +279,36 @@ class Run:
         found = replace(annealing, moves=moves).run(
             candidates, self.rules, self.places, pattern, self.price, self.instance.cell,
             heat * self.warmth, self.seed + number, self.done,
-            lambda cost, done: self.tell("annealing", done, cost), pace_of(self.stop, part),
+            lambda cost, done: self.annealed(share, done, cost), pace_of(self.stop, part),
         )  # fmt: skip
+        self.moved += share
         solution = Solution.of(self.instance, found)
         self.offer(solution)
         return solution
 
+    def annealed(self, moves: float, done: float, cost: int | None = None) -> None:
+        """Tell what share of the planned moves is done, ``done`` of the next ``moves``.
+
+        Beyond the plan, each turn is told by itself.
+        """
+        if self.moved < self.planned - 1e-9:
+            self.tell("annealing", min(1.0, (self.moved + moves * done) / self.planned), cost)
+        else:
+            self.tell("annealing again", done, cost)
+
     def anneal_again(
         self, emission: Emission, share: float, heat: float, been: bool = False
     ) -> None:
-        """Annealing over all candidates: again and again while the budget lasts, else once.
+        """Annealing over all candidates, in turns while that pays.
 
-        ``been``: that once is over.
+        Under a limit turns are judged by the time they take; without one each by itself, and they
+        are short.  ``been``: the first turn is over.
         """
-        rounds, going = int(been), self.progress.paying()
-        while not self.done() and ((self.limited and going()) or rounds == 0):
+        rounds, going, turns = int(been), self.progress.paying(), Turns()
+        turns.note(self.own.cost)
+        while not self.done() and ((going() if self.limited else not turns.idle) or rounds == 0):
             candidates, pattern = with_solution(emission, self.own)
             self.anneal(candidates, pattern, share, heat, len(STAGES) + rounds)
+            turns.note(self.own.cost)
             rounds += 1
-            heat = COOL
+            share, heat = share if self.limited else AGAIN, COOL

@@ -1,0 +1,172 @@
+"""The bounds of a run for sensitive models: what each row pays at least, and prices above that."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.charges import charged_prices
+from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_prices
+from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.prefix_tree import PrefixTree
+from incrowd.bounds.price import PriceBound, certify
+from incrowd.bounds.prices import Prices
+from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
+from incrowd.bounds.support import HASTE, affordable
+from incrowd.bounds.wide import wide_prices
+from incrowd.problem.problem import Problem
+from incrowd.run.paying import Turns
+from incrowd.solvers.progress import Progress
+from incrowd.solvers.sensitive.schedule import (
+    CHARGING,
+    PRICING,
+    hopeless,
+    price_schedules,
+    scarce,
+)
+
+Schedules = tuple[LawfulPriceBound | None, LawfulPriceBound, PriceBound | None]
+
+
+class Bounding:
+    """The stages of a run that prove bounds.
+
+    Attributes
+    ----------
+    schedules: of prices of lawful classes, of prices by size, and of k-anonymity's, None for those
+        suited to the model and the table.
+    tree, price: patterns of lawful classes, and the prices that guide the search.
+    wide: whether there are too many patterns to list.  sized: whether prices by size guide.
+    limited: whether time or a gap may end the run.
+    """
+
+    tree: LawfulTree
+
+    def __init__(
+        self, problem: Problem, progress: Progress, schedules: Schedules, visits: int
+    ) -> None:
+        self.problem, self.progress, self.schedules, self.visits = (
+            problem,
+            progress,
+            schedules,
+            visits,
+        )
+        self.instance, self.k = problem.instance, problem.smallest_class
+        self.stop, self.tell = progress.stop, progress.tell
+        self.price = np.zeros(self.instance.distinct)
+        self.wide = self.sized = False
+        self.limited = self.stop.time_limit is not None or self.stop.gap is not None
+
+    def bound_by_classes(self) -> None:
+        """Each row pays at least its cheapest pattern that may hold a lawful class."""
+        self.tell("support bound")
+        self.tree = LawfulTree(self.instance, *pricing_of(self.problem), self.stop)
+        seconds = self.stop.left() / HASTE
+        visits = affordable(self.instance.columns, seconds, self.visits)
+        price, complete = first_prices(self.tree, visits)
+        self.wide = not complete
+        if self.wide:
+            prices = wide_prices(self.instance, self.k, self.stop, PRICING)
+            self.progress.prove(prices, prices.bound(self.instance.counts))
+            self.price = prices.price / prices.quantum
+        else:
+            prices = safe_prices(self.tree, price)
+            bound, self.price = self.proven(prices)
+            self.progress.prove(prices, bound, lawful=True)
+            self.first_price = self.price
+
+    def bound_by_k(self) -> None:
+        """The k-anonymity bound for the smallest lawful class: what sensitive prices start from."""
+        if self.wide or self.k < 2:
+            return
+        stage = "k-anonymity prices"
+        self.tell(stage, 0.0)
+        tree = PrefixTree(self.instance, self.stop)
+        if self.limited and hopeless(tree, self.k, self.progress.bound, self.visits):
+            return
+        schedule = self.schedules[2] or PriceBound.suited(self.instance)
+        start = np.maximum(self.price, 0.0)
+        u = schedule.ascend(tree, self.k, start, self.priced, self.telling(stage))
+        certificate = certify(tree, self.k, u)
+        bound = certificate.bound(self.instance.counts)
+        if bound > self.progress.bound:
+            self.progress.prove(certificate, bound)
+            self.price = certificate.price / certificate.quantum
+
+    def raise_prices(self) -> None:
+        """Raise the prices as far as lawful classes allow."""
+        if self.wide:
+            return
+        first, given = self.first_price, self.schedules[0]
+        self.ascend(*price_schedules(self.tree, given, first, self.price))
+        if self.priced():
+            return
+        if (self.tree.pricing.kind == VARIATION).any():
+            tree = self.tree
+            self.price_by_size()
+            self.charge_patterns(tree)
+        elif scarce(self.tree) and not self.charge_patterns(self.tree):
+            self.ascend((LawfulPriceBound(),), self.price)
+
+    def ascend(self, schedules: Sequence[LawfulPriceBound], u: NDArray[np.float64]) -> None:
+        """Raise prices by schedules, one after the other, from ``u`` on."""
+        for schedule in schedules:
+            u = self.ascended(schedule, u)
+        self.guided(u, self.tree)
+
+    def ascended(self, schedule: LawfulPriceBound, u: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Raise prices by a schedule, until a round no longer pays.
+
+        Scarce values have all rounds: their prices guide the search to classes for them, which the
+        bound of the rounds does not tell.
+        """
+        rounds, told = Turns(), self.telling("prices")
+        patient = self.stop.thorough or scarce(self.tree)
+
+        def tell(bound: float, share: float) -> None:
+            rounds.note(bound)
+            told(bound, share)
+
+        def over() -> bool:
+            return self.priced() or (rounds.idle and not patient)
+
+        return schedule.ascend(self.tree, u, over, tell)
+
+    def guided(self, u: NDArray[np.float64], tree: LawfulTree) -> bool:
+        """Search by prices that prove more than all before; return whether they do."""
+        prices = safe_prices(tree, u)
+        bound, price = self.proven(prices)
+        more = bound > self.progress.bound
+        if more:
+            self.price, self.tree = price, tree
+            self.progress.prove(prices, bound, lawful=True)
+        return more
+
+    def telling(self, stage: str) -> Callable[[float, float], None]:
+        """Return what reports the share of a stage that is done."""
+        return lambda _, share: self.tell(stage, share)
+
+    def priced(self, share: float = PRICING) -> bool:
+        """Whether prices have to leave what is left of the time to the search."""
+        return self.stop.now() or self.stop.elapsed() > share * (self.stop.time_limit or np.inf)
+
+    def price_by_size(self) -> None:
+        """Raise the prices of t-closeness further by size of class, and search by those prices."""
+        parts = pricing_of(self.problem, sizes_that_pay(self.problem))
+        tree, told = LawfulTree(self.instance, *parts, self.stop), self.telling("prices by size")
+        u = self.schedules[1].ascend(tree, self.price, self.priced, told)
+        self.sized = self.guided(u, tree)
+
+    def charge_patterns(self, tree: LawfulTree) -> bool:
+        """Charge each pattern once; return if there is room.  Prices before guide the search."""
+        stop, told = partial(self.priced, CHARGING), self.telling("charges")
+        prices = charged_prices(tree, self.price, stop, told)
+        if prices is not None and (bound := self.proven(prices)[0]) > self.progress.bound:
+            self.progress.prove(prices, bound, lawful=True)
+        return prices is not None
+
+    def proven(self, prices: Prices) -> tuple[int, NDArray[np.float64]]:
+        """Return the bound that prices prove, and the prices in units of 1/scale."""
+        bound = max(0, prices.bound(self.instance.counts))
+        return bound, prices.price / prices.quantum
