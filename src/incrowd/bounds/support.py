@@ -38,9 +38,12 @@ def priceable(seconds: float = np.inf) -> int:
 
 
 def support_prices(
-    tree: PrefixTree, k: int, visits: int = UNLIMITED
+    tree: PrefixTree, k: int, visits: int = UNLIMITED, known: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.int64], bool]:
     """Return each distinct row's cheapest supported pattern cost, and whether the search finished.
+
+    ``known``: int64, shape (distinct,): costs of patterns of at least k copies, which the search
+    need not look beyond.
 
     Returns
     -------
@@ -52,6 +55,8 @@ def support_prices(
     for j, column in enumerate(instance.trees):
         price += column.roots[instance.codes[:, j]]
     price[instance.counts >= k] = 0
+    if known is not None:
+        price = np.minimum(price, known)
     state = tree.run(SUPPORT, k, price, visits=visits)
     return price, state[3] == 0
 

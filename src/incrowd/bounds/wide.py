@@ -29,6 +29,7 @@ from incrowd.run.stop import Stop
 LONGEST = 2_000_000_000  # steps of one search: half a minute or so
 LONG = 1_000_000_000  # the same while no list of sets has come to its end
 MOST = 8_000_000_000  # steps of all
+WORDS = 2  # of bits that a row takes; searches whose rows take more are shorter by as much
 ROUNDS, ITERATIONS = 40, 300
 MARGIN, LEAST = 0.15, 0.003  # of the mean price: the first margin, and the last
 WIDER, NARROWER = 1.6, 0.7
@@ -81,6 +82,7 @@ def row_prices(
     if k < 2 or instance.rows < k or large:
         return None, False
     rounds = RowRounds(RowSets(instance, k), instance.counts, stop, share, report)
+    rounds.effort = max(1, words // WORDS)
     start = neighbour_prices(rounds.sets.sheet, k, rounds.late)
     if start is None or not rounds.begin(start):
         return None, False
@@ -98,7 +100,10 @@ class RowRounds:
     dearest: what suppressing a whole row costs at most.
     rising: whether prices have not come to rest yet.
     tried: the prices that were certified last.
+    effort: how many times as long as usual a step takes: intervals are read as many columns.
     """
+
+    effort = 1
 
     def __init__(
         self, sets: RowSets, counts: NDArray[np.int64], stop: Stop, share: float, report: Report
@@ -163,10 +168,11 @@ class RowRounds:
         tries = 0
         while tries < (ROUNDS if self.listed else TRIES):
             up = np.ceil((u + margin) * self.quantum).astype(np.int64)
-            most = min(LONGEST if self.listed else LONG, MOST - self.steps)
+            most = (LONGEST if self.listed else LONG) // self.effort
+            most = min(most, MOST // self.effort - self.steps)
             found = self.sets.listed(up, self.quantum, self.late, most, self.sink)
             self.steps += self.sets.steps
-            if self.late() or self.steps >= MOST:
+            if self.late() or self.steps >= MOST // self.effort:
                 break
             if found is None:
                 self.rising, tries = False, tries + 1

@@ -93,5 +93,5 @@ def test_blocks_keep_classes_lawful_and_their_books(kind: str) -> None:
 
 def test_large_classes_have_no_room() -> None:
     """Tests which k blocks are for."""
-    assert Repartition().suits(15)
-    assert not Repartition().suits(16)
+    assert Repartition().suits(6)
+    assert not Repartition().suits(7)

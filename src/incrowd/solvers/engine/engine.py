@@ -7,8 +7,8 @@
 3. More rounds of prices: the certified bound, and the guide of everything after.
 4. Annealing over the (row, pattern) pairs whose reduced cost is small, from a release near the
    fractional one that the prices belong to.
-   With hierarchies, blocks of few near classes are put together anew then, exactly; or, where
-   columns are generalized to ranges and k is large, near classes trade rows.
+   With hierarchies and small k, blocks of few near classes are put together anew then, exactly; or,
+   where columns are generalized to ranges and k is larger, near classes trade rows.
 5. Polishing: short annealing where classes pay above their prices, and blocks of classes
    re-solved exactly, until that stops paying or the budget ends.
    With a time limit that gives time: blocks of classes near prices with odd sets.

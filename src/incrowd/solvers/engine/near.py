@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.kernels.jit import inner_kernel, kernel
+from incrowd.kernels.jit import inner_kernel, kernel, lean_kernel
 from incrowd.problem.instance import Instance, row_order
 from incrowd.problem.join import join_cost
 from incrowd.run.stop import Stop
@@ -102,3 +102,30 @@ def near_rows(
         if not stop.now():
             meet_neighbours(*grid, near, dist)
     return Near(near, dist)
+
+
+@lean_kernel
+def pay_near(k: int, near: Any, counts: Any, codes: Any, tables: Any, span: Any, pays: Any) -> None:
+    """Lower what rows pay to the cost of a class of each and its nearest rows."""
+    for r in range(codes.shape[0]):
+        for j in range(codes.shape[1]):
+            span[0, j] = codes[r, j]
+            span[1, j] = codes[r, j]
+        held = counts[r]
+        for s in near[r]:
+            if held >= k or s < 0:
+                break
+            held += counts[s]
+            for j in range(codes.shape[1]):
+                span[0, j] = min(span[0, j], codes[s, j])
+                span[1, j] = max(span[1, j], codes[s, j])
+        if held >= k:
+            pays[r] = min(pays[r], join_cost(span[0], span[1], tables, FAR))
+
+
+def near_costs(instance: Instance, near: Near, k: int) -> NDArray[np.int64]:
+    """Return what each row would pay with the nearest rows; int64, shape (distinct,)."""
+    pays = np.full(instance.distinct, FAR, np.int64)
+    span = np.empty((2, instance.columns), np.int32)
+    pay_near(k, near.rows, instance.counts, instance.codes, instance.tables, span, pays)
+    return pays

@@ -2,11 +2,21 @@
 
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.bounds.wide import wide_prices
+from incrowd.solvers.engine.near import near_costs, near_rows
 from incrowd.solvers.engine.search import Search
+
+# rounds after the others where columns are generalized to ranges: many patterns differ by little
+FINE = PriceBound(
+    rounds=6, iterations=120, margin=(0.2, 0.03), rate=(0.015, 0.0004), pairs=12_000_000,
+    patterns=4_000_000,
+)  # fmt: skip
 
 
 class Pricing:
@@ -27,14 +37,27 @@ class Pricing:
         self.tell("support bound")
         search, counts = self.search, self.search.instance.counts
         visits = affordable(search.instance.columns, search.limit / HASTE, search.means.visits)
-        price, complete = support_prices(search.tree, search.k, visits)
+        most = priceable(search.shares.pricing * search.limit)
+        if search.instance.ranged:  # whose visits take longer; what takes more is too wide anyhow
+            visits = min(visits, most)
+        price, complete = support_prices(search.tree, search.k, visits, self.attained())
         known = Prices(price, 1) if complete else None
         self.progress.bound = known.bound(counts) if known else 0
-        most = priceable(search.shares.pricing * search.limit)
         search.wide = known is None or search.tree.visits > most
         if known is None or search.wide:
             known = better(known, self.prices_by_groups(), counts)
         self.keep(known)
+
+    def attained(self) -> NDArray[np.int64] | None:
+        """Return what rows would pay with near rows, where columns are generalized to ranges.
+
+        Intervals are many: the search for the cheapest ones ends sooner from there.
+        """
+        search = self.search
+        if not search.instance.ranged:
+            return None
+        near = near_rows(search.instance, search.seed, self.stop)
+        return near_costs(search.instance, near, search.k)
 
     def keep(self, prices: Prices) -> None:
         """Let prices prove their bound, and guide the search."""
@@ -66,6 +89,8 @@ class Pricing:
     def bound_by_prices(self) -> None:
         """Run the other rounds."""
         self.raise_prices(self.schedule)
+        if self.search.instance.ranged and not self.given and not self.enough_prices():
+            self.raise_prices(replace(FINE, visits=self.schedule.visits))
         self.search.priced = self.progress.bound > 0 and not self.stop.now()
 
     def raise_prices(self, schedule: PriceBound) -> None:

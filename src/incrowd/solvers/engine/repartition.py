@@ -172,7 +172,7 @@ class Repartition:
     Attributes
     ----------
     sweeps: blocks about every class; ``most`` in all.
-    size, classes: copies of a block; at least so many classes of k.
+    size, classes: copies of a block, and how many classes of k it has at least.
     heat: first and last temperature, in what a class costs above prices on average.
     cold: share of the sweeps at the end that have none.
     dear: times what a class of the block costs above prices that one in its place may cost.
@@ -187,8 +187,8 @@ class Repartition:
     dear: float = 3.0
 
     def suits(self, k: int) -> bool:
-        """Whether a block has room for the classes of k."""
-        return self.classes * k <= WIDEST
+        """Whether blocks hold enough classes: larger ones have too many sets of rows to list."""
+        return self.classes * k <= self.size
 
     def run(
         self,
@@ -213,7 +213,6 @@ class Repartition:
         every = int(np.count_nonzero(m.cost))
         length = max(1, min(SLICE, every))
         clock = Clock(min(int(self.sweeps * every), self.most), length, seconds)
-        size = max(self.size, self.classes * k)
         above = max(0.0, cost - float(price @ instance.counts)) / max(1, every)
         cold = 1.0 - self.cold if every < self.most else 0.0
         todo = np.empty(0, np.int64)
@@ -224,7 +223,9 @@ class Repartition:
                 break
             heat = fade(self.heat, clock.share / cold) * above if clock.share < cold else 0.0
             now, todo = todo[:length], todo[length:]
-            cost += resolve_all(now, size, k, heat, self.dear, price, m, room, instance.tables, rng)
+            cost += resolve_all(
+                now, self.size, k, heat, self.dear, price, m, room, instance.tables, rng
+            )
             clock.tick()
             report(cost, clock.share)
         return Solution.of(instance, m.class_of)

@@ -37,6 +37,8 @@ class Shares:
             return cls(pricing=0.4, searching=0.3, lifting=0.7, wide=True)
         if instance.plain:
             return cls(pricing=0.4, searching=0.75)
+        blocks = 0.5 if instance.ranged else 0.25
         if given and k <= LARGE:  # the program with odd sets raises plain prices as well
-            return cls(pricing=0.25, searching=0.4, lifting=0.85, early=False)
-        return cls(pricing=0.5, searching=0.9 if given else 0.75, early=not given)
+            return cls(pricing=0.25, searching=0.4, blocks=blocks, lifting=0.85, early=False)
+        searching = 0.9 if given else 0.75
+        return cls(pricing=0.5, searching=searching, blocks=blocks, early=not given)

@@ -40,6 +40,8 @@ WARM = 0.25  # share of the first heat then
 SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
 RANGED = 3  # times as many pairs where columns are generalized to ranges: more patterns are near
 TRADES, LUKEWARM = 2_500, (0.15, 0.005)  # moves per copy and heat of trading among ranges
+# the same of tables too wide for prices, with the moves of all copies (intervals differ by little)
+WIDE_TRADES, MOST_TRADES, RANGED_HEAT = 6_000, 40_000_000, (1.0, 0.03)
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -159,9 +161,13 @@ class Search:
         near = near_rows(self.instance, self.seed, self.stop)
         if warmth == 1.0 and not self.done():
             self.offer(Solution.of(self.instance, grown(self.instance, near, self.k)))
-        hot, cold = Trading().heat
+        trading = Trading()
+        if self.instance.ranged:
+            moves = min(WIDE_TRADES, MOST_TRADES / self.instance.rows)
+            trading = Trading(moves=moves, heat=RANGED_HEAT)
+        hot, cold = trading.heat
         left = self.stop.left()
-        found = Trading(heat=(warmth * hot, cold)).run(
+        found = replace(trading, heat=(warmth * hot, cold)).run(
             split(self.progress.best, self.k), near, self.k, self.seed,
             None if left == np.inf else (left, MOST_PATIENT), self.done,
             lambda cost, share: self.tell("trading", share, cost),
