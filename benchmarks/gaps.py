@@ -25,7 +25,8 @@ CASES = (
     *(Job(table="cup", k=k, limit=300) for k in (3, 5, 10)),
     *(Job(table="cup", k=k, limit=60) for k in (3, 5, 10)),
     *(
-        Job(table="adult", cost=cost, k=k, limit=60)
+        Job(table="adult", cost=cost, k=k, limit=limit)
+        for limit in (60, 120)
         for cost in ("level", "ncp")
         for k in (2, 5, 10, 25)
     ),

@@ -40,6 +40,7 @@ class LawfulPriceBound:
     rate: first and last step, in mean prices.
     pairs, patterns: budget of (row, pattern) pairs and patterns kept in memory per round.
     work: copies that pricing may look at in all rounds; steps are left out for it, but for a few.
+    worth, again: see ``Schedule``.
     """
 
     rounds: int = 14
@@ -49,6 +50,8 @@ class LawfulPriceBound:
     pairs: int = 12_000_000
     patterns: int = 2_000_000
     work: int = WORK
+    worth: float = 0.0
+    again: int = 0
 
     @classmethod
     def one_box(cls) -> "LawfulPriceBound":

@@ -28,6 +28,7 @@ from incrowd.bounds.rounds import Report, Rounds, Stop, fade, no_report, no_stop
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 
+SMALL = 2_000  # distinct rows of tables with hierarchies on which wide boxes take little time
 MOST_TRIES = 12  # boxes tried per round before the bound is left as it is
 
 
@@ -43,6 +44,7 @@ class PriceBound:
     lift: factor on the prices to start from.
     pairs, patterns: budget of (row, pattern) pairs and of patterns kept in memory per round.
     visits: nodes of the prefix tree that one enumeration may touch.
+    worth, again: see ``Schedule``.
     """
 
     rounds: int = 12
@@ -53,6 +55,8 @@ class PriceBound:
     pairs: int = 4_000_000
     patterns: int = 1_500_000
     visits: int = 10_000_000
+    worth: float = 0.01
+    again: int = 0
 
     @classmethod
     def suited(cls, instance: Instance) -> "PriceBound":
@@ -60,6 +64,7 @@ class PriceBound:
 
         With real hierarchies the support bound is far below the best prices, so the start is
         lifted and the boxes stay wide; under suppression it is close, and wide boxes waste time.
+        The fewer the rows, the farther the best prices are from it.
         """
         if instance.plain:
             return cls()
@@ -68,7 +73,9 @@ class PriceBound:
                 rounds=16, iterations=80, margin=(0.6, 0.01), rate=(0.1, 0.001), lift=1.2,
                 pairs=12_000_000, patterns=4_000_000,
             )  # fmt: skip
-        return cls(rounds=9, margin=(1.0, 0.05), rate=(0.1, 0.002), lift=1.2)
+        if instance.distinct <= SMALL:
+            return cls(margin=(8.0, 0.05), rate=(0.3, 0.002), lift=1.2)
+        return cls(rounds=9, margin=(1.0, 0.05), rate=(0.1, 0.002), lift=1.2, again=6)
 
     def split(self) -> "tuple[PriceBound, PriceBound]":
         """Split into the first quarter of the rounds and the rest."""

@@ -33,6 +33,8 @@ class Schedule(Protocol):
 
     margin: half-width of the first and last box; rate: first and last step.
     pairs, patterns: budget of (row, pattern) pairs and of patterns kept in memory per round.
+    worth, again: a box stays as wide as it is after a round that raised the bound by more than this
+        share, at most so many times.
     """
 
     @property
@@ -47,6 +49,10 @@ class Schedule(Protocol):
     def pairs(self) -> int: ...
     @property
     def patterns(self) -> int: ...
+    @property
+    def worth(self) -> float: ...
+    @property
+    def again(self) -> int: ...
 
 
 class Boxes(Protocol):
@@ -83,9 +89,9 @@ class Rounds:
         plan, rounds = self.schedule, self.schedule.rounds
         sink = new_sink(plan.patterns, plan.pairs)
         u, width = start.astype(np.float64), np.inf
-        for n in range(rounds):
-            if stop():
-                break
+        n = again = 0
+        before = np.inf
+        while n < rounds and not stop():
             unit = boxes.unit(u)
             planned = fade(plan.margin, n / max(1, rounds - 1)) * unit
             listed = boxes.listed(u, min(width, planned), sink)
@@ -97,4 +103,6 @@ class Rounds:
             last = min(fade(plan.rate, (n + 1) / rounds) * unit, width / 8)
             bound, u = ascent.run(u, width, plan.iterations, (first, last), stop)
             report(bound, (n + 1) / rounds)
+            pays = bound - before > plan.worth * bound and again < plan.again
+            n, again, before = n + (not pays), again + pays, bound
         return u

@@ -13,8 +13,7 @@ from incrowd.bounds.odd_sets.vertex import settle
 from incrowd.lattice.emission import Emission
 from incrowd.run.stop import Stop
 
-# share of the bound that is left to add, to end: where prices may rise by so much, and freely
-NEAR = (2e-5, 1e-6)
+NEAR = 1e-6  # share of the bound that is left to add, to end, where prices may rise freely
 MOST_SETTLED = 1_500  # distinct rows of tables whose program a simplex method ends
 SETTLING = 0.34  # share of the work after which it does
 FEW_SEARCHES = 400
@@ -43,12 +42,14 @@ class OddSets:
     cutting: share of the work in which odd sets are sought; the rest goes to exactness.
     steps: of the linear program per turn, before and after that.
     settled: rows of all classes of a program that a simplex method may end.
+    near: share of the bound that is left to add, to end, where prices may rise by so much only.
     """
 
     searches: int = 12_000
     cutting: float = 0.5
     steps: tuple[int, int] = (100, 200)
     settled: float = np.inf
+    near: float = 2e-5
 
     def in_a_hurry(self) -> "OddSets":
         """Return what ends within seconds on a small table."""
@@ -80,6 +81,7 @@ class OddSets:
         program = Program(lists_in_cells, counts, k, np.minimum(price / cell, top), top, stop)
         searches = min(self.searches, 2 * len(counts))
         few = room is None and len(counts) <= MOST_SETTLED
+        near = NEAR if room is None else self.near
         n = 0
         while (share := progress(n)) < (SETTLING if few else 1.0):
             report(share)
@@ -87,7 +89,7 @@ class OddSets:
             new = program.turn(self.steps[not cutting])
             n += 1
             # a value below the bound is that of a point still on its way
-            done = abs(program.value - program.bound) < NEAR[room is None] * program.bound
+            done = abs(program.value - program.bound) < near * program.bound
             if cutting and (done or new == 0 or n % TURNS == 0):
                 done = program.cut(searches, searches, seed + n) == 0 and done
             if done and n > TURNS:

@@ -1,6 +1,7 @@
 """The stages of the engine that need prices with odd sets: bound, blocks over classes, proof."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
@@ -20,8 +21,10 @@ TURNS = (60, 180)  # of that program: in a hurry, and patient
 # cells by which prices of large tables may rise
 ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.14, 0.1, 0.07, 0.05, 0.03)
 MOST_RISE = 4.5  # cells by which the prices of k rows together may rise there
-# pairs there, and per second; the widest room with no more is taken
-MOST_BOXED = (1_200_000, 20_000)
+# pairs there, and per second; the widest room with no more is taken: by suppression, and with
+# hierarchies, where prices have to rise by more
+MOST_BOXED = ((1_200_000, 20_000), (2_400_000, 40_000))
+LEFT = 2e-4  # share of a bound with hierarchies that is left to the release rather than added
 EXCHANGING = 0.2  # share of the time left that blocks over classes take on small ones
 NEARLY = 8  # cells of gap that branching closes sooner than they do
 REHEATS = 4  # annealings of a large table between two goes at blocks that gain nothing
@@ -41,7 +44,8 @@ class Lifting:
     """
 
     def __init__(self, search: Search, odd_sets: OddSets) -> None:
-        self.search, self.odd_sets, self.progress = search, odd_sets, search.progress
+        self.search, self.progress = search, search.progress
+        self.odd_sets = odd_sets if search.instance.plain else replace(odd_sets, near=LEFT)
         self.instance, self.tree, self.k = search.instance, search.tree, search.k
         self.stop, self.shares = search.stop, search.shares
         self.tell, self.offer, self.done = search.tell, search.offer, search.done
@@ -80,7 +84,8 @@ class Lifting:
     def lifted_in_a_box(self) -> Lifted | None:
         """Raise the prices of a large table by a little each, in a share of the time left."""
         cells = self.k * self.instance.cell
-        most = min(MOST_BOXED[0], int(MOST_BOXED[1] * self.shares.lifting * self.stop.left()))
+        at_most, per_second = MOST_BOXED[not self.instance.plain]
+        most = min(at_most, int(per_second * self.shares.lifting * self.stop.left()))
         in_time = self.time_spent(self.shares.lifting)
         for room in sorted({min(room, MOST_RISE / self.k) for room in ROOMS}, reverse=True):
             lists = within(self.tree, self.search.price, self.k, room * cells, most)
