@@ -87,7 +87,7 @@ def test_counts_are_right_and_cold_moves_lose_nothing(seed: int) -> None:
         paid, keys = np.zeros(len(classes), np.int64), np.array(signed, np.int64)
         exchange.exchange(seats, paid, keys, themes, leaves, tables, 20, 1e-9, 1e-9, state)
         again = themes_of(seats.member, seats.key, part, leaves, 1.0)
-        assert (again.count == themes.count).all()
+        assert (again.counts == themes.counts).all()
         for key, held in zip(seats.key, seats.held, strict=True):
             assert key == np.bitwise_xor.reduce(part[held])
         now = [

@@ -20,7 +20,7 @@ from incrowd.series.themes import counted, themes_of
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 HOT, COLD = 0.5, 0.05  # of the cost of a cell
-SLOWLY = 6_000  # moves for each place
+SLOWLY = 9_000  # moves for each place
 NEW, STAYS = -1, -2
 """In place of a signature: of a newcomer, and of who does not move."""
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from incrowd.kernels.jit import inner_kernel
 
 Ints = NDArray[np.int64]
-ALIKE, CROWDED = 0.06, 0.25
+ALIKE, CROWDED = 0.05, 0.25
 TABLE, CELLS = 1 << 18, 1 << 16  # counts, and cells of a column; if two meet it does no harm
 
 
@@ -26,14 +26,14 @@ class Themes(NamedTuple):
 
     Attributes
     ----------
-    people: int64, shape (TABLE,): how many, by the key of signature and cell.
+    counts: int64, shape (TABLE,): people, by the key of signature and cell.
     worth: float64, shape (2, cells + 1): what so many who agree in a column are worth, and so many
         of one signature, in units of cost.
     salt: int64, shape (columns + 1, cells): a key of each cell; the last column is the signature's.
     part: int64, shape (values,): keys of the sensitive values; a signature's is their xor.
     """
 
-    people: Ints
+    counts: Ints
     worth: NDArray[np.float64]
     salt: Ints
     part: Ints
@@ -72,7 +72,7 @@ def counted(row: int, key: int, change: int, themes: Any, leaves: Any) -> float:
         value = leaves[row, j] % themes.salt.shape[1] if j < columns else 0
         at = (key ^ themes.salt[j, value]) & (TABLE - 1)
         kind = 0 if j < columns else 1
-        before = themes.people[at]
-        themes.people[at] = before + change
+        before = themes.counts[at]
+        themes.counts[at] = before + change
         total += themes.worth[kind, before + change] - themes.worth[kind, before]
     return total
