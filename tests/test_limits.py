@@ -13,8 +13,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
+import incrowd as ic
 from incrowd.bounds.lawful_price import first_prices, safe_bound
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prefix_tree import PrefixTree
@@ -124,6 +126,35 @@ def test_kernels_hear_of_the_end() -> None:
     assert spin(stop.over) > 0
     assert spin(stop.overdue) > 0  # a moment later
     assert halted(stop.over) and halted(stop.overdue) and not halted(Stop().over)
+
+
+def test_the_end_of_a_part_ends_nothing_else() -> None:
+    """Tests that kernels of what follows a part go on, and that those of parts hear of the end."""
+    whole = Stop(1e6)
+    part = Share.of(whole, 0.1)
+    with watched(part):
+        assert spin(part.over) > 0
+    assert part.now() and halted(part.over)
+    following = Share.of(whole, 1e5)
+    assert not whole.now() and not following.now() and not halted(following.over)
+    inner = Share.of(following, 1e4)
+    whole.halt()
+    assert all(halted(one.over) for one in (whole, following, inner, Share.of(whole, 1.0)))
+
+
+def test_a_limit_is_shared_by_the_groups_of_fixed_columns() -> None:
+    """Tests two groups with the same rows, of which the first uses all of its time.
+
+    The second was one class then, for it was told that the limit was over.
+    """
+    rng = np.random.default_rng(0)
+    half = [[str(x) for x in row] for row in rng.integers(0, 6, (700, 6))]
+    table = pl.DataFrame([[g, *row] for g in "ab" for row in half], orient="row")
+    found = ic.anonymize(table, 5, fixed=table.columns[0], time_limit=2 * LIMIT, seed=1)
+    changed = dict(zip("ab", (0, 0), strict=True))
+    for before, after in zip(table.rows(), found.data.rows(), strict=True):
+        changed[before[0]] += sum(x != y for x, y in zip(before, after, strict=True))
+    assert changed["b"] < 1.5 * changed["a"]
 
 
 def over() -> Stop:

@@ -26,12 +26,12 @@ from incrowd.bounds.prices import Prices
 from incrowd.driver.solve import Solved, solve
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import StoppedError
-from incrowd.persons.groups import Persons, grouped, part_of
+from incrowd.persons.groups import Persons, grouped
 from incrowd.persons.varying import classes_within
 from incrowd.persons.whole_price import whole_prices
 from incrowd.privacy.people import as_whole
 from incrowd.problem.solution import Solution
-from incrowd.run.stop import Stop
+from incrowd.run.stop import Share, Stop
 from incrowd.solvers.base import Context, Solver
 
 Ints = NDArray[np.int64]
@@ -163,22 +163,22 @@ def of_both(
     """Find a release of a table in which some columns are constant, and some vary."""
     stop = context.stop
     limit = stop.left()
-    share = replace(context, stop=part_of(stop, BOUND * limit))
+    share = replace(context, stop=Share.of(stop, BOUND * limit))
     try:
         known = solve(table.problem, method, share)
     except StoppedError:
         known = None
     best: AlikeSolution | None = None
-    first = grouped(persons, k, method, replace(context, stop=part_of(stop, GROUPS * limit)))
+    first = grouped(persons, k, method, replace(context, stop=Share.of(stop, GROUPS * limit)))
     for number, times in enumerate(SIZES):
         if number and (stop.now() or times * k > len(persons.weight)):
             break
-        left = replace(context, stop=part_of(stop, stop.left() / (len(SIZES) - number) / 2))
+        left = replace(context, stop=Share.of(stop, stop.left() / (len(SIZES) - number) / 2))
         member = first.member
         if number:
             member = grouped(persons, times * k, method, left, False).member
         group = member[persons.whose]
-        left = replace(context, stop=part_of(stop, stop.left() / (len(SIZES) - number)))
+        left = replace(context, stop=Share.of(stop, stop.left() / (len(SIZES) - number)))
         classes = classes_within(table, group, split.varying, k, left)
         solution = AlikeSolution.of_groups(table, classes, group, split.constant)
         if best is None or solution.cost < best.cost:

@@ -25,7 +25,7 @@ from incrowd.persons.whole_price import whole_prices
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
-from incrowd.run.stop import Share, Stop, unwritten
+from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Solver
 
 Ints = NDArray[np.int64]
@@ -97,14 +97,6 @@ class Grouped(NamedTuple):
     ended: str
 
 
-def part_of(stop: Stop, seconds: float) -> Stop:
-    """Return a part of a budget whose end does not halt the kernels of what follows it."""
-    part = Share.of(stop, seconds)
-    if part.time_limit is not None:
-        part.words = unwritten()
-    return part
-
-
 def dense(member: Ints) -> Ints:
     """Return groups renumbered from 0."""
     return np.unique(member, return_inverse=True)[1].ravel().astype(np.int64)
@@ -122,7 +114,7 @@ def grouped(
 ) -> Grouped:
     """Find groups of at least k people; ``bounded``: whether a bound is asked for."""
     stop, even = context.stop, bool((persons.weight == persons.weight[0]).all())
-    part = stop if even else part_of(stop, SEARCH * stop.left())
+    part = stop if even else Share.of(stop, SEARCH * stop.left())
     try:
         member, solved = plain(persons, k, method, replace(context, stop=part))
     except StoppedError:  # everybody as one group is lawful, if dear
@@ -144,7 +136,7 @@ def weighed(
 ) -> Grouped:
     """Improve groups, and bound them, with the weights of people."""
     stop = context.stop
-    part = part_of(stop, EXCHANGE * stop.left()) if bounded else stop
+    part = Share.of(stop, EXCHANGE * stop.left()) if bounded else stop
     context.tell("exchanging people")
     member, cost = exchanged(
         persons.codes, persons.weight, persons.trees, member, k, context.seed, part

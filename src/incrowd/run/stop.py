@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING
+from weakref import ref
 
 from incrowd.run import clock
 from incrowd.text.units import as_written
@@ -27,7 +28,7 @@ def unwritten() -> "NDArray[np.int64]":
     return np.zeros(2, np.int64)
 
 
-@dataclass
+@dataclass(eq=False)
 class Stop:
     """The budget of one run; made fresh for each, asked often, cheap to ask.
 
@@ -44,6 +45,7 @@ class Stop:
     started: when the run began, by ``incrowd.run.clock``; interrupted: whether it was asked to end.
     words: int64, shape (2,): what kernels look at (``incrowd.kernels.halt``), see ``over`` and
         ``overdue``.
+    parts: of this budget; their kernels hear of its end, too.
     """
 
     time_limit: float | None = None
@@ -52,7 +54,8 @@ class Stop:
     threads: int = 1
     started: float = field(default_factory=clock.now)
     interrupted: bool = False
-    words: "NDArray[np.int64]" = field(default_factory=unwritten, repr=False, compare=False)
+    words: "NDArray[np.int64]" = field(default_factory=unwritten, repr=False)
+    parts: "list[ref[Share]]" = field(default_factory=list, repr=False)
 
     @property
     def over(self) -> "NDArray[np.int64]":
@@ -86,12 +89,16 @@ class Stop:
         self.halt()
 
     def halt(self) -> None:
-        """Let kernels return to who called them."""
+        """Let kernels return to who called them; those of all parts as well."""
         if not self.words[0]:
             self.words[0] = 1
             late = threading.Timer(GRACE, self.words.__setitem__, (1, 1))
             late.daemon = True
             late.start()
+        for known in (*self.parts,):
+            part = known()
+            if part is not None:
+                part.halt()
 
     def elapsed(self) -> float:
         """Wall seconds since the start, compiling left out."""
@@ -118,11 +125,12 @@ class Stop:
         return "interrupted" if self.interrupted else "time limit"
 
 
-@dataclass
+@dataclass(eq=False)
 class Share(Stop):
     """A part of a budget: it ends with the whole, or after its own seconds.
 
-    Kernels hear of the end of the whole alone.
+    Its kernels are let go at the end of the whole, and at its own where it is ``watched``, which
+    ends nothing that follows in the whole.
     """
 
     whole: Stop = field(default_factory=Stop)
@@ -133,7 +141,11 @@ class Share(Stop):
         left = min(seconds, whole.left())
         limit = None if left == float("inf") else left
         shared = whole.gap, whole.spend, whole.threads
-        return cls(limit, *shared, words=whole.words, whole=whole)
+        part = cls(limit, *shared, whole=whole)
+        whole.parts.append(ref(part))
+        if whole.words[0]:  # before, or just now
+            part.halt()
+        return part
 
     def left(self) -> float:
         """Wall seconds left of this part, or of the whole if that ends before."""
