@@ -359,7 +359,8 @@ class Run:
                 effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth),
                 (penalty[0] / calm, penalty[1] / calm), seed + number, self.done,
                 lambda done: self.tell("annealing", done),
-                pace_of(self.stop, effort * moves / ahead), self.stop.threads,
+                pace_of(self.stop, effort * moves / ahead),
+                threads=self.stop.threads,
             )  # fmt: skip
             ahead -= effort * moves
             found = Solution.of(instance, pattern)
@@ -384,7 +385,7 @@ class Run:
             candidates, self.rules, self.places, pattern, self.price, self.instance.cell,
             heat * self.warmth, self.seed + number, self.done,
             lambda cost, done: self.tell("annealing", done, cost), pace_of(self.stop, part),
-            self.stop.threads,
+            threads=self.stop.threads,
         )  # fmt: skip
         solution = Solution.of(self.instance, found)
         self.offer(solution)
