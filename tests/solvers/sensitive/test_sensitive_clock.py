@@ -37,9 +37,9 @@ def test_annealing_cools_with_the_clock(
     paces: list[Any] = []
     anneal = LawfulAnnealing.run
 
-    def run(self: LawfulAnnealing, *given: Any) -> Any:
+    def run(self: LawfulAnnealing, *given: Any, **more: Any) -> Any:
         paces.append(given[-1])
-        return anneal(self, *given)
+        return anneal(self, *given, **more)
 
     monkeypatch.setattr(LawfulAnnealing, "run", run)
     search = replace(LAWFUL, annealing=replace(LAWFUL.annealing, moves=2))

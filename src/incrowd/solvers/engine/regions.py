@@ -90,12 +90,13 @@ def cut_into_parts(size: Any, k: int, part_begin: Any) -> int:
 
 @lean_kernel
 def grow(
-    seeds: Any, begin: Any, copies: Any, part_of: Any, target: int, c: Any, seen: Any, region: Any,
-    queue: Any,
+    seeds: Any, begin: Any, copies: Any, part_of: Any, target: int, near: int, c: Any, seen: Any,
+    region: Any, queue: Any,
 ) -> None:  # fmt: skip
     """Give each part of a class a region: what shares patterns with a seed, ring by ring.
 
-    A region ends when it holds ``target`` copies; the next one grows from another seed.
+    Patterns of more than ``near`` copies do not count.  A region ends when it holds ``target``
+    copies; the next one grows from another seed.
     """
     number = 0
     held = 0
@@ -115,17 +116,17 @@ def grow(
                 r = c.row_of[copies[z]]
                 for y in range(c.row_offset[r], c.row_offset[r + 1]):
                     p = c.row_patterns[y]
-                    if seen[p] or c.support[p] > MOST_SUPPORT or held >= target:
+                    if seen[p] or c.support[p] > near or held >= target:
                         continue
                     seen[p] = True
                     for x in range(c.offset[p], c.offset[p + 1]):
-                        other = c.rows[x]
-                        for i in range(c.first_copy[other], c.first_copy[other + 1]):
-                            near = part_of[i]
-                            if region[near] < 0:
-                                region[near] = number
-                                held += begin[near + 1] - begin[near]
-                                queue[tail] = near
+                        s = c.rows[x]
+                        for i in range(c.first_copy[s], c.first_copy[s + 1]):
+                            other = part_of[i]
+                            if region[other] < 0:
+                                region[other] = number
+                                held += begin[other + 1] - begin[other]
+                                queue[tail] = other
                                 tail += 1
         if held >= target:
             number += 1
@@ -134,9 +135,17 @@ def grow(
 
 
 def dealt(
-    c: Candidates, pattern: NDArray[np.int64], k: int, regions: int, seed: int
+    c: Candidates,
+    pattern: NDArray[np.int64],
+    k: int,
+    regions: int,
+    seed: int,
+    near: int = MOST_SUPPORT,
 ) -> list[NDArray[np.int64]]:
-    """Deal the copies out to regions: int64, shape (copies of it,), rising, for each."""
+    """Deal the copies out to regions: int64, shape (copies of it,), rising, for each.
+
+    ``k``: copies of a part of a class, at least.  ``near``: see ``grow``.
+    """
     size = np.bincount(pattern, minlength=len(c.cost)).astype(np.int64)
     start, copies = np.cumsum(size) - size, np.empty(len(pattern), np.int64)
     sort_by_class(order_of(c.codes, seed), pattern, c.first_copy, start, copies)
@@ -148,7 +157,8 @@ def dealt(
     region, queue = np.full(parts, -1, np.int64), np.empty(parts, np.int64)
     seeds = np.random.default_rng([seed, 12]).permutation(parts)
     seen = np.zeros(len(c.cost), np.bool_)
-    grow(seeds, begin, copies, part_of, -(-len(pattern) // regions), c, seen, region, queue)
+    target = -(-len(pattern) // regions)
+    grow(seeds, begin, copies, part_of, target, near, c, seen, region, queue)
     whole = np.argsort(region[part_of], kind="stable")
     ends = np.cumsum(np.bincount(region[part_of]))
     return [part for part in np.split(whole, ends[:-1]) if len(part)]

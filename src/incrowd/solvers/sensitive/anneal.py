@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from incrowd.kernels.random import below, draw
 from incrowd.solvers.engine.assignment import total_cost
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.assignment import Rules, new_state, shortfall
+from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span, regions_of
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.moves import NONE, Mix, one_move
 from incrowd.solvers.sensitive.start import mend_root
@@ -54,18 +56,41 @@ def anneal_slice(
     return change
 
 
-def slices(total: int, pace: Callable[[], float]) -> Iterator[tuple[int, int]]:
+def slices(total: int, pace: Callable[[], float], number: int = 0) -> Iterator[tuple[int, int]]:
     """Yield the first move of each slice and the one after its last, up to ``total``.
+
+    ``number``: how many there are; 0 for what suits one table.
 
     ``pace`` tells the share of its time that the search has used: behind the clock, moves are left
     out, so that the temperature comes down in time.  The last slice has its turn in any case.
     """
-    length = max(1, min(100_000, total // 40))
+    length = -(-total // number) if number else max(1, min(100_000, total // 40))
     first = 0
     while first < total:
         last = min(first + length, total)
         yield first, last
         first = max(last, min(int(total * pace()), total - length))
+
+
+def annealed(
+    places: int,
+    cell: float,
+    heats: tuple[float, float],
+    mix: Mix,
+    stop: Callable[[], bool],
+    lists: Lists,
+    spans: list[Span],
+    rng: NDArray[np.uint64],
+) -> NDArray[np.int32]:
+    """Spend the moves of spans on a region; return its assignment."""
+    c, rules, price, pattern = lists
+    state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
+    for span in spans:
+        active = np.flatnonzero(c.cost[state.pattern] - price[c.row_of] > 1.5 * cell)
+        anneal_slice(span, heats, mix, state, pad, rules, c, rng, active)
+        if stop():
+            break
+    return state.pattern
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,13 +132,15 @@ class LawfulAnnealing:
         stop: Callable[[], bool] = lambda: False,
         report: Callable[[int, float], None] = lambda cost, share: None,
         pace: Callable[[], float] = lambda: 0.0,
+        threads: int = 1,
     ) -> NDArray[np.int64]:
         """Improve an assignment (int64, copies → patterns); return the best lawful one met.
 
         All classes are lawful throughout but the root's, which pays for it: copies wait there for
         their turn, which a lawful class would allow in lawful bundles only.
         ``cell`` is what suppressing one cell typically costs; ``warmth`` scales the temperatures;
-        ``price`` (float64, distinct) tells where to look; ``pace`` as in ``slices``.
+        ``price`` (float64, distinct) tells where to look; ``pace`` as in ``slices``;
+        ``threads``: of large tables, which are searched by regions; no influence on the result.
         """
         state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
         rng = np.array([(seed * 0x9E3779B9 + 777) & 0xFFFFFFFFFFFF], np.uint64)
@@ -131,11 +158,18 @@ class LawfulAnnealing:
         )  # fmt: skip
         if shortfall(state, lenient) == 0:
             best = cost
-        for first, last in slices(total, pace):
-            above = c.cost[state.pattern] - price[c.row_of]
-            active = np.flatnonzero(above > 1.5 * cell)
+        regions = None
+        if regions_of(copies):
+            regions = LawfulRegions(Lists(c, lenient, price, pattern), seed, threads)
+        for first, last in slices(total, pace, EPOCHS if regions else 0):
             span, heats = (first, last, total), (hot, cold)
-            cost += anneal_slice(span, heats, mix, state, pad, lenient, c, rng, active)
+            if regions is not None:
+                regions.run(span, partial(annealed, places, cell, heats, mix, stop))
+                state = new_state(c, rules, places, regions.pattern)
+                cost = total_cost(state, c)
+            else:
+                active = np.flatnonzero(c.cost[state.pattern] - price[c.row_of] > 1.5 * cell)
+                cost += anneal_slice(span, heats, mix, state, pad, lenient, c, rng, active)
             if cost < best and shortfall(state, lenient) == 0:
                 best = cost
                 best_pattern[:] = state.pattern

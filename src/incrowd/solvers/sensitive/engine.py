@@ -255,6 +255,7 @@ class Run(Bounding):
                 (penalty[0] / calm, penalty[1] / calm), seed + number, self.done,
                 partial(self.annealed, effort * moves),
                 pace_of(self.stop, effort * moves / ahead),
+                threads=self.stop.threads,
             )  # fmt: skip
             ahead -= effort * moves
             self.moved += effort * moves
@@ -280,6 +281,7 @@ class Run(Bounding):
             candidates, self.rules, self.places, pattern, self.price, self.instance.cell,
             heat * self.warmth, self.seed + number, self.done,
             lambda cost, done: self.annealed(share, done, cost), pace_of(self.stop, part),
+            threads=self.stop.threads,
         )  # fmt: skip
         self.moved += share
         solution = Solution.of(self.instance, found)

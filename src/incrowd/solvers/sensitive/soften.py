@@ -1,7 +1,8 @@
 """Annealing through unlawful releases: the schedule of ``incrowd.solvers.sensitive.soft``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.sensitive.anneal import slices
 from incrowd.solvers.sensitive.assignment import Rules, new_state
+from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span, regions_of
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.soft import SoftMix, soft_slice
 
@@ -45,24 +47,56 @@ class SoftAnnealing:
         stop: Callable[[], bool] = lambda: False,
         report: Callable[[float], None] = lambda share: None,
         pace: Callable[[], float] = lambda: 0.0,
+        threads: int = 1,
     ) -> NDArray[np.int64]:
         """Anneal an assignment (int64, copies → patterns); its classes may come and go unlawful.
 
         ``moves`` per copy; ``heat``: first and last temperature in units of 1/scale; ``penalty``:
-        first and last penalty of a row lacking, in cells; ``pace`` as in ``slices``.
+        first and last penalty of a row lacking, in cells; ``pace`` as in ``slices``.  ``threads``:
+        of large tables, which are searched by regions; no influence on the result.
         """
-        state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
+        lists, total = Lists(c, rules, price, pattern), max(1, int(moves * len(pattern)))
         rng = np.array([(seed * 0x9E3779B9 + 4441) & 0xFFFFFFFFFFFF], np.uint64)
-        total = max(1, int(moves * len(pattern)))
+
+        def anneal(lists: Lists, spans: Iterable[Span], rng: NDArray[np.uint64]) -> Any:
+            return self.annealed(lists, places, cell, heat, penalty, spans, rng, stop)
+
+        def told(number: int) -> Iterator[Span]:
+            for first, last in slices(total, pace, number):
+                yield first, last, total
+                report(last / total)
+
+        if not regions_of(len(pattern)):
+            return anneal(lists, told(0), rng).astype(np.int64)
+        regions = LawfulRegions(lists, seed, threads)
+        for span in told(EPOCHS):
+            regions.run(span, anneal)
+            if stop():
+                break
+        return regions.pattern
+
+    def annealed(
+        self,
+        lists: Lists,
+        places: int,
+        cell: float,
+        heat: tuple[float, float],
+        penalty: tuple[float, float],
+        spans: Iterable[Span],
+        rng: NDArray[np.uint64],
+        stop: Callable[[], bool],
+    ) -> NDArray[np.int32]:
+        """Spend the moves of spans; return the assignment."""
+        c, rules, price, pattern = lists
+        state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
         mix = SoftMix(
             *self.mix, float(max(1, round(cell))), self.breaking, min(self.found, len(pad.found)),
             max(60, 3 * int(rules.least[0])), self.focus,
         )  # fmt: skip
-        for first, last in slices(total, pace):
+        penalties = penalty[0] * cell, penalty[1] * cell
+        for span in spans:
             active = np.flatnonzero(c.cost[state.pattern] - price[c.row_of] > 1.5 * cell)
-            span, penalties = (first, last, total), (penalty[0] * cell, penalty[1] * cell)
             soft_slice(span, heat, penalties, mix, state, pad, rules, c, rng, active)
-            report(last / total)
             if stop():
                 break
-        return state.pattern.astype(np.int64)
+        return state.pattern
