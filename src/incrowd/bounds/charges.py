@@ -204,8 +204,8 @@ class ChargedBound:
                 step = fade(self.rate, (n + i / steps) / self.rounds) * mean
                 stride = tree.strides.of_row
                 adam_step(u, gradient, counts, first, second, step, stride, 1e-2, -free, free)
+                report(best, (n + (i + 1) / steps) / self.rounds)
             u = best_u.copy()
-            report(best, (n + 1) / self.rounds)
         return u
 
 

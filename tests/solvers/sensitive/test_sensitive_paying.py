@@ -102,5 +102,7 @@ def test_one_share_of_all_planned_moves_is_told(model: Model) -> None:
     assert shares == sorted(shares, key=lambda share: share or 0.0)
     assert (shares[0] or 0.0) < 0.05 and shares[-1] == pytest.approx(1.0)
     assert found.ended == "stopped paying"
+    steps = [event.share or 0.0 for event in events if event.stage == "fractional release"]
+    assert len(steps) > 1 and steps == sorted(steps) and steps[0] == 0.0 and steps[-1] >= 0.9
     again = [event.share for event in events if event.stage == "annealing again"]
     assert not again or max(share or 0.0 for share in again) == 1.0

@@ -188,7 +188,12 @@ class Run(Bounding):
         emission, margin = shares.emission(self.tree, self.price, reach)
         used = pace_of(self.stop, SHARING)
 
+        steps = 0
+
         def over() -> bool:
+            nonlocal steps
+            self.tell("fractional release", min(1.0, steps / shares.iterations))
+            steps += 1
             return self.stop.now() or used() >= 1
 
         share, _ = shares.run(self.tree, emission, self.price, margin, instance.counts, over)
