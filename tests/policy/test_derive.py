@@ -190,3 +190,15 @@ def test_init_proposes_ages(tmp_path: Path) -> None:
     assert '# age = "years(dateOfBirth, YYYY-MM-DD)"' in text
     assert "years(visit" not in text and "# [derive]" in text
     assert '# age_2 = "years(dob, YYYY-MM-DD, format=%d/%m/%Y)"' in text
+
+
+def test_the_column_behind_a_derived_one_may_be_called_an_identifier() -> None:
+    """Tests that it is left out either way; and that another role is refused, by name."""
+    frame = pl.DataFrame({"birth": ["1990-01-01", "1990-05-01"] * 3, "sex": ["f", "m"] * 3})
+    asked: Any = {"qi": ["age", "sex"], "derive": {"age": RULE}}
+    found = ic.anonymize(frame, 2, id="birth", **asked)
+    assert found.data.columns == ["age", "sex"]
+    with pytest.raises(InputError, match="'birth' is left out, for 'age' is derived from it"):
+        ic.anonymize(frame, 2, keep="birth", **asked)
+    with pytest.raises(InputError, match="no column is called 'brith'"):
+        ic.anonymize(frame, 2, id="brith", **asked)

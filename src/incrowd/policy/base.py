@@ -1,6 +1,6 @@
 """The value that holds what is asked of a release; its options stand in ``table.py``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,10 +117,28 @@ class Policy(Asked):
         return shell_line(words_of(self, table, output, *more))
 
     def roles(self, columns: Sequence[str]) -> Roles:
-        """Give every column of a table its role; see ``assign_roles``."""
+        """Give every column of a table its role; see ``assign_roles``.
+
+        What a column was derived from is left out before, and may be named as an identifier.
+        """
         require_known(self.na, columns)
-        named = self.qi, self.sensitive, self.id, self.keep, self.person, tuple(self.pseudonym)
+        gone = self._made_of(columns)
+        identifiers = tuple(name for name in self.id if name not in gone)
+        named = self.qi, self.sensitive, identifiers, self.keep, self.person, tuple(self.pseudonym)
+        for name in (name for names in named for name in names or () if name in gone):
+            raise InputError(
+                f"column {name!r} is left out, for {gone[name]!r} is derived from it; it has no "
+                "other role"
+            )
         return assign_roles(columns, *named)
+
+    def _made_of(self, columns: Sequence[str]) -> Mapping[str, str]:
+        """Return the columns that are there no more, and what was derived from each."""
+        if not self.derive:
+            return {}
+        from incrowd.policy.derive import columns_of
+
+        return {old: new for new, old in columns_of(self.derive).items() if old not in columns}
 
     @property
     def limits(self) -> tuple[float | None, float | None, bool, int]:

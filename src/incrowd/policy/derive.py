@@ -73,11 +73,16 @@ def rules_of(given: Any) -> dict[str, str]:
         return {}
     if not isinstance(given, Mapping):
         raise InputError("derive maps new columns to rules such as years(birth, 2024-12-31)")
-    made = [Years.parse(str(name), text).column for name, text in given.items()]
+    made = list(columns_of(given).values())
     twice = next((name for name in made if made.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"derive: two columns are made of {twice!r}, which is left out; make one")
     return {str(name): text for name, text in given.items()}
+
+
+def columns_of(rules: Mapping[str, str]) -> dict[str, str]:
+    """Return the column that each derived one is made of, by new name."""
+    return {name: Years.parse(str(name), text).column for name, text in rules.items()}
 
 
 def derived(source: Source, rules: Mapping[str, str], marks: Marks = ()) -> Source:
