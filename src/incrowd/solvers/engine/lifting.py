@@ -22,9 +22,11 @@ TURNS = (60, 180)  # of that program: in a hurry, and patient
 ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.14, 0.1, 0.07, 0.05, 0.03)
 MOST_RISE = 4.5  # cells by which the prices of k rows together may rise there
 # pairs there, and per second; the widest room with no more is taken: by suppression, and with
-# hierarchies, where prices have to rise by more
+# hierarchies and small classes, where prices have to rise by more; with k = 10 and NCP the checker
+# was left with too many classes to try
 MOST_BOXED = ((1_200_000, 20_000), (2_400_000, 40_000))
 LEFT = 2e-4  # share of a bound with hierarchies that is left to the release rather than added
+SMALL = 5  # rows of classes that are small
 EXCHANGING = 0.2  # share of the time left that blocks over classes take on small ones
 NEARLY = 8  # cells of gap that branching closes sooner than they do
 REHEATS = 4  # annealings of a large table between two goes at blocks that gain nothing
@@ -84,7 +86,7 @@ class Lifting:
     def lifted_in_a_box(self) -> Lifted | None:
         """Raise the prices of a large table by a little each, in a share of the time left."""
         cells = self.k * self.instance.cell
-        at_most, per_second = MOST_BOXED[not self.instance.plain]
+        at_most, per_second = MOST_BOXED[not self.instance.plain and self.k <= SMALL]
         most = min(at_most, int(per_second * self.shares.lifting * self.stop.left()))
         in_time = self.time_spent(self.shares.lifting)
         for room in sorted({min(room, MOST_RISE / self.k) for room in ROOMS}, reverse=True):
