@@ -36,7 +36,7 @@ SMALL, SMALL_EFFORT = 6, 2.5  # smaller classes take half the time: so many time
 LARGE = 50  # rows of a smallest class, beyond which lawful moves are fewer: each does more
 SCARCE = 20  # rows of the smallest class with a value, from which on the value counts as scarce
 REST = 0.45  # share of the moves over all candidates
-AGAIN = 0.05  # share of the moves of each turn after that, without a limit: 11 CPU s for t = .2 of adult
+AGAIN = 0.05  # share of the moves of each turn after that without a limit
 PRICING = 0.4  # share of a time limit that prices may use
 SHARING = 0.25  # share of the time left then that a fractional release may use
 HOPELESS = 0.8  # share of the bound below which k-anonymity's first bound is not raised further
