@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.listing import within
-from incrowd.bounds.odd_sets.classes import dearest, line_up
+from incrowd.bounds.odd_sets.classes import dearest_within, line_up
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import OddSet, PricingProblem
 from incrowd.bounds.prefix_tree import PrefixTree
@@ -18,6 +18,7 @@ from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 
 TRIES = 2_000_000  # per pattern
+LOOKS, PART = 10_000_000, 8  # of the checker, which ends at twice as many; of what is left, for one
 MOST_PAIRS = 6_000_000
 
 
@@ -25,11 +26,13 @@ MOST_PAIRS = 6_000_000
 def repair(pr: Any) -> int:
     """Lower integer prices until no class is worth more than nothing; return how often.
 
-    A pattern whose search does not end within ``pr.tries`` steps obeys the plain inequality then.
-    Returns −1 when time ends first.
+    A pattern whose search does not end within ``pr.tries`` steps obeys the plain inequality then,
+    and so does one that would leave the checker more to look at than a part of what is left of
+    ``LOOKS``.  Returns −1 when time ends first.
     """
     k, price, pad = pr.k, pr.price, pr.pad
     times = 0
+    left = LOOKS
     for p in range(pr.lists.cost.size):
         while True:
             if halted(pr.halt):
@@ -37,8 +40,10 @@ def repair(pr: Any) -> int:
             n = line_up(p, pr)
             if n < k:
                 break
-            worth, size = dearest(n, 0, pr)
+            most = left // PART - n
+            worth, size, spared = dearest_within(n, 0, pr, most)
             if size == 0:
+                left -= most - spared + n
                 break
             if size < 0:
                 size = k

@@ -16,6 +16,7 @@ from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 
 TOO_FEW = 1 << 60
+ENDLESS = 1 << 62
 SHRINKING, SHRINKINGS = 0.6, 15  # of the slack of a pattern with too many classes
 
 
@@ -94,6 +95,16 @@ def beyond(i: int, n: int, penalties: Any, pad: Any) -> int:
     return i
 
 
+@inner_kernel
+def looks(size: int, i: int, k: int, penalties: Any, pad: Any) -> int:
+    """Return what the independent checker counts for trying copy i in a class of ``size``.
+
+    The sizes that the class may come to, and the sets of the copy; see its ``oddsets.py``.
+    """
+    r = pad.item[i]
+    return 2 * k - size - max(1, k - size) + penalties.first[r + 1] - penalties.first[r]
+
+
 @lean_kernel
 def dearest(n: int, floor: Any, pr: Any) -> Any:
     """Return (worth, rows) of the dearest class among the pad's n copies, (floor, 0) if none.
@@ -101,6 +112,13 @@ def dearest(n: int, floor: Any, pr: Any) -> Any:
     Only classes worth more than ``floor`` count; their rows are left in ``pad.best``.  After
     ``tries`` steps, or when time ends, the number of rows is −1 and nothing is known.
     """
+    worth, size, _ = dearest_within(n, floor, pr, ENDLESS)
+    return worth, size
+
+
+@lean_kernel
+def dearest_within(n: int, floor: Any, pr: Any, most: int) -> Any:
+    """As ``dearest``, with at most so many ``looks``; returns how many are left as well."""
     k, tries, penalties, pad = pr.k, pr.tries, pr.penalties, pr.pad
     best = floor
     found = 0
@@ -110,6 +128,7 @@ def dearest(n: int, floor: Any, pr: Any) -> Any:
     while True:
         if size < 2 * k - 1 and pad.value[size] + most_to_come(i, n, size, k, pad) > best:
             tries -= 1
+            most -= looks(size, i, k, penalties, pad)
             enter(i, size, penalties, pad)
             size += 1
             if size >= k and pad.value[size] > best:
@@ -119,15 +138,15 @@ def dearest(n: int, floor: Any, pr: Any) -> Any:
                     pad.best[z] = pad.row[z]
             i += 1
         elif size == 0:
-            return best, found
+            return best, found, most
         else:
             i = beyond(leave(size, penalties, pad), n, penalties, pad)
             size -= 1
-        if tries < 0 or halted(pr.halt):
+        if tries < 0 or most < 0 or halted(pr.halt):
             while size > 0:
                 leave(size, penalties, pad)
                 size -= 1
-            return best, -1
+            return best, -1, most
 
 
 @inner_kernel
