@@ -44,8 +44,8 @@ def moved(a: int, to: int, weight: Any, crowd: Any, tables: Any, pad: Any, go: b
     """Return what it costs that a joins a group; do it where ``go``."""
     old = crowd.member[a]
     bounds_without(crowd, old, a, pad.low, pad.high)
-    pad.low_b[:] = crowd.low[to]
-    pad.high_b[:] = crowd.high[to]
+    for j in range(pad.low_b.size):
+        pad.low_b[j], pad.high_b[j] = crowd.low[to, j], crowd.high[to, j]
     widen(crowd, a, pad.low_b, pad.high_b)
     less, more = crowd.weight[old] - weight[a], crowd.weight[to] + weight[a]
     one, two = worth(pad.low, pad.high, less, tables), worth(pad.low_b, pad.high_b, more, tables)

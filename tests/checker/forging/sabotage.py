@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.checker import (
+    alike,
     charges,
     combinations,
     costs,
@@ -202,7 +203,7 @@ HOLES: dict[str, Hole] = {
         lambda: [patch.object(recheck, "require_size", lambda *_: None)], "k=3", "class parted"
     ),
     "classes of any law": Hole(
-        lambda: [patch.object(recheck, "require_lawful", lambda *_: None)],
+        lambda: [patch.object(alike, "require_lawful", lambda *_: None)],
         "distinct",
         "other classes",
     ),

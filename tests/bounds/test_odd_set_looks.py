@@ -1,0 +1,91 @@
+"""Tests that odd sets leave the independent checker no more to try than it takes."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from bounds.odd_set_samples import everything, raised
+from incrowd.bounds.odd_sets import certificate
+from incrowd.bounds.odd_sets.certificate import certify_with_sets, exact
+from incrowd.bounds.odd_sets.classes import dearest_within, line_up
+from incrowd.bounds.odd_sets.pricing import PricingProblem
+from incrowd.bounds.prices import Prices
+from incrowd.checker.oddsets import TRIES, OddSets
+from incrowd.problem.instance import Instance
+from solvers.engine.engine_samples import KINDS, random_tables
+
+PLENTY = 1 << 40
+
+
+def checker_of(instance: Instance, prices: Prices) -> OddSets:
+    """What the checker makes of the sets; copies are its rows."""
+    sets = [
+        pl.DataFrame({"row": one.copies}).with_columns(
+            set=pl.lit(number), weight=pl.lit(one.weight), modulus=pl.lit(one.modulus)
+        )
+        for number, one in enumerate(prices.odd_sets)
+    ]
+    empty = pl.DataFrame(schema=dict.fromkeys(["row", "set", "weight", "modulus"], pl.Int64))
+    return OddSets(pl.concat([empty.select("row", "set", "weight", "modulus"), *(
+        one.select("row", "set", "weight", "modulus").cast(pl.Int64) for one in sets
+    )]), instance.rows)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_checker_counts_no_more(kind: str) -> None:
+    """Tests pattern by pattern what the checker spends against what was counted."""
+    asked = 0
+    for instance, rng in random_tables(35, 25, kind, (6, 14), (2, 4)):
+        k = int(rng.integers(2, 4))
+        if instance.rows < k:
+            continue
+        lifted, tree = raised(instance, k)
+        prices = certify_with_sets(tree, k, lifted)
+        assert prices is not None
+        lists = everything(instance, k)
+        sets = checker_of(instance, prices)
+        whole = exact(prices, lists, instance)
+        price = np.rint(whole.price * prices.quantum).astype(np.int64)
+        terms = [
+            s._replace(penalty=s.modulus * one.weight)
+            for s, one in zip(whole.sets, prices.odd_sets, strict=True)
+        ]
+        problem = PricingProblem.of(lists, instance.counts, k, price, terms, prices.quantum)
+        for p in range(len(lists.cost)):
+            n = line_up(p, problem)
+            if n < k:
+                continue
+            _, size, left = dearest_within(n, 0, problem, PLENTY)
+            rows = lists.rows[lists.offset[p] : lists.offset[p + 1]]
+            rows = rows[np.argsort(-price[rows], kind="stable")]
+            mark = sets.mark[instance.first_copy[rows]]
+            sets.tries = TRIES
+            cost = int(lists.cost[p]) * prices.quantum
+            assert size == 0 and not sets.broken(price[rows], instance.counts[rows], mark, cost, k)
+            assert TRIES - sets.tries <= n + PLENTY - left
+            asked += TRIES - sets.tries > n
+    assert asked
+
+
+def test_few_looks_leave_the_plain_inequality(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests prices where nothing may be looked at: no class breaks them, with or without sets."""
+    lower = 0
+    for instance, _ in random_tables(31, 15, KINDS[0], (8, 12), (2, 4)):
+        lifted, tree = raised(instance, 2)
+        free: Any = certify_with_sets(tree, 2, lifted)
+        bare: Any = certificate.repair.py_func
+        monkeypatch.setitem(bare.__globals__, "LOOKS", 0)
+        monkeypatch.setattr(certificate, "repair", bare)
+        held: Any = certify_with_sets(tree, 2, lifted)
+        monkeypatch.undo()
+        bounds = [one.bound(instance.counts) for one in (held, free)]
+        assert bounds[0] <= bounds[1]
+        lower += bounds[0] < bounds[1]
+        whole = exact(held, everything(instance, 2), instance)
+        for p, cost in enumerate(whole.lists.cost):
+            rows = whole.lists.rows[whole.lists.offset[p] : whole.lists.offset[p + 1]]
+            copies = np.repeat(whole.price[rows], instance.counts[rows])
+            assert np.sort(copies)[-2:].sum() <= 2 * cost + 1e-9 or len(copies) < 2
+    assert lower
