@@ -119,7 +119,7 @@ class Series:
         together = self.asked.k > 1
         scale, weight = self.table.instance.scale, self.asked.weight
         ways = [(KEEP_ALL, inf)] if together else [(NOBODY, inf)]
-        if weight is not None and not together:
+        if weight is not None and not together and people:  # else all ways are alike
             dear = weight * scale + OWN * self.table.instance.cell
             ways += product(range(self.asked.m + 1, 0, -1), (inf, dear))
         best, least = [], inf
