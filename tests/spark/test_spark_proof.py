@@ -14,14 +14,18 @@ pytest.importorskip("pyarrow")
 
 from click.testing import CliRunner
 from tests.spark.test_spark import people
+from tests.spark.test_spark_people import visits
 
 import incrowd as ic
 from incrowd.bounds.prices import ColumnGroup, Prices, WeightedSet
 from incrowd.checker.verify import check
 from incrowd.cli import cli
+from incrowd.encoding.encoded import coded
+from incrowd.policy import Policy
 from incrowd.proof.certificate import Certificate
-from incrowd.spark.assignment import dealt
+from incrowd.spark.assignment import Dealt, dealt
 from incrowd.spark.certificates import packed, unpacked
+from incrowd.tables import from_native, read
 
 
 @pytest.fixture
@@ -212,3 +216,55 @@ def test_rows_are_dealt_in_the_ways_there_are() -> None:
         assert {*zip(row[origin].tolist(), label[order].tolist(), strict=True)} <= allowed
         with pytest.raises(ic.VerificationError, match="no released row of their own"):
             dealt(key, row, key[order] + 3, label[order], (ways[:, 0], ways[:, 1]))
+
+
+@pytest.mark.parametrize("rows", [10_000, 90])
+@pytest.mark.parametrize("names", [["patient"], ["hospital", "patient"]])
+def test_people(place: Path, rows: int, names: list[str]) -> None:
+    """Tests proofs of releases that count people, at once and in blocks.
+
+    Many rows of different people look alike, so rows are dealt out as Spark did it; some rows say
+    of nobody whose they are, and some cells are empty.
+    """
+    frame = visits(120, 4).with_columns(
+        pl.col("patient").str.slice(1, 1).alias("hospital"),
+        pl.when(pl.col("no") % 17 == 0).then(None).otherwise(pl.col("patient")).alias("patient"),
+        pl.when(pl.col("no") % 5 == 0).then(None).otherwise(pl.col("ward")).alias("ward"),
+    )
+    frame = frame.select("born", "sex", "ward", "illness", "hospital", "patient").cast(pl.String)
+    source, target, proof = place / "in.csv", place / "out", place / "proof"
+    frame.write_csv(source)
+    words = ["anonymize", str(source), "-o", str(target), "-k", "4", "-q", "--engine", "spark"]
+    words += ["--sensitive", "illness", "--scratch", str(place / "scratch"), "--json"]
+    words += ["--proof", str(proof), "--missing-person", "drop", "--block-rows", str(rows)]
+    words += ["--report-internal", str(place / "report.html"), "--person", ",".join(names)]
+    words += [] if "hospital" in names else ["--id", "hospital"]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.output)
+    found = check(target, source, proof)
+    assert found.accepted, found.reason
+    assert found.facts["cost"] == told["cost"] * found.facts["scale"]
+    assert 0 < found.facts["bound"] <= told["lower_bound"] * found.facts["scale"] + 1e-6
+    assert found.facts["bound"] >= 0.9 * told["lower_bound"] * found.facts["scale"]
+    assert "people" in (place / "report.html").read_text("utf-8")
+
+
+def test_other_rows_are_told(place: Path) -> None:
+    """Tests an original that is another than the one that Spark read, where people are counted."""
+    frame = visits(40, 5).drop("no").cast(pl.String)
+    source = place / "in.parquet"
+    frame.write_parquet(source)
+    table = coded(read(source), Policy(k=3, person="patient", sensitive="illness"))
+    rows = frame.select("born", "sex", "ward", "illness", "patient", *(
+        pl.lit("*").alias(name) for name in ("x", "y", "z")
+    )).to_arrow()  # fmt: skip
+    released = frame.select(pl.lit("*").alias("born"), pl.lit("*").alias("sex"),
+                            pl.lit("*").alias("ward"), "illness").reverse()  # fmt: skip
+    origin = Dealt(rows).origin(table, from_native(released))
+    assert (frame["illness"].gather(origin) == released["illness"]).all()
+    other = frame.with_columns(patient=pl.lit("P0"))
+    other.write_parquet(source)
+    wrong = coded(read(source), Policy(k=1, person="patient", sensitive="illness"))
+    with pytest.raises(ic.VerificationError, match="other rows"):
+        Dealt(rows).origin(wrong, from_native(released))

@@ -5,9 +5,11 @@ each distinct row were released, a few for each; a flow in these ways alone, amo
 in the other columns, deals the rows out.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -18,8 +20,10 @@ from incrowd.published.fitting import common_keys, flow_between
 from incrowd.spark.task import Task
 from incrowd.spark.tasks import matrix, texts_of
 from incrowd.tables.base import Column, Source, encoded_alike
+from incrowd.tables.native import from_native
 
 Ints = NDArray[np.int64]
+OTHER = "what was written are other rows than were released; did the table change meanwhile?"
 
 
 class Ways(NamedTuple):
@@ -32,6 +36,87 @@ class Ways(NamedTuple):
     rows: NDArray[np.int32]
     texts: list[pa.Array]
 
+    def origin(self, table: Coded, released: Source) -> Ints:
+        """int64, shape (rows,): an original row for each released row, by a flow in these ways.
+
+        Raises
+        ------
+        VerificationError: the released rows are not the original ones, generalized in these ways.
+        """
+        original, roles, instance = table.source, table.roles, table.instance
+        require_same_shape(original, released, roles.published(original.columns))
+        pairs = [encoded_alike(original, released, n) for n in (*roles.sensitive, *roles.keep)]
+        before, after = common_keys(pairs, original.rows, original.rows)
+        columns = [released.encode(name) for name in roles.qi]
+        shown, label = shown_in(released, roles.qi)
+        known = np.hstack([instance.codes, instance.sensitive_codes])
+        tail = places_in(known, self.rows)
+        words = zip(columns, self.texts, strict=True)
+        head = places_in(shown, np.column_stack([places_of(*pair) for pair in words]))
+        there = (tail >= 0) & (head >= 0)
+        row = instance.copies[table.copy_of_row]
+        return dealt(before, row, after, label, (tail[there], head[there]))
+
+
+class Dealt(NamedTuple):
+    """Released rows beside their originals, of a release that counts people.
+
+    Rows that look alike may be of two people there, so not every assignment of them will do.
+
+    rows: published columns as they were, then those that name the person, then what each
+        quasi-identifier shows.
+    """
+
+    rows: pa.Table
+
+    def origin(self, table: Coded, released: Source) -> Ints:
+        """int64, shape (rows,): an original row of the person for each released row.
+
+        Raises
+        ------
+        VerificationError: the original or the released rows are others.
+        """
+        original, roles = table.source, table.roles
+        published = roles.published(original.columns)
+        require_same_shape(original, released, published)
+        cells, names = self.rows.columns, [*published, *roles.person]
+        before = dict(zip(names, cells, strict=False))
+        after = {name: before[name] for name in published}
+        after |= dict(zip(roles.qi, cells[len(names) :], strict=True))
+        was, met = same_rows(original, from_arrow(before), names)
+        now, shown = same_rows(released, from_arrow(after), published)
+        found = np.empty(original.rows, np.int64)
+        found[now] = was[np.argsort(met)][shown]
+        return found
+
+
+def same_rows(table: Source, dealt: Source, names: Sequence[str]) -> tuple[Ints, Ints]:
+    """Return two orders, int64, shape (rows,) each, in which rows of both tables are alike.
+
+    Raises
+    ------
+    VerificationError: they hold other rows.
+    """
+    if table.rows != dealt.rows:
+        raise VerificationError(OTHER)
+    pairs = [encoded_alike(table, dealt, name) for name in names]
+    mine, theirs = common_keys(pairs, table.rows, table.rows)
+    first, second = (np.argsort(keys, kind="stable") for keys in (mine, theirs))
+    if not np.array_equal(mine[first], theirs[second]):
+        raise VerificationError(OTHER)
+    return first, second
+
+
+def from_arrow(columns: Mapping[str, pa.ChunkedArray]) -> Source:
+    """Return columns as a table."""
+    return from_native(pl.DataFrame({n: pl.from_arrow(column) for n, column in columns.items()}))
+
+
+def require_same_shape(original: Source, released: Source, published: Sequence[str]) -> None:
+    """Raise VerificationError unless as many rows were written, and these columns."""
+    if released.rows != original.rows or released.columns != tuple(published):
+        raise VerificationError("what was written has other rows or columns than the original")
+
 
 def ways_of(task: Task, records: pa.Table) -> Ways:
     """Return the ways of ``RECORDS``."""
@@ -40,36 +125,14 @@ def ways_of(task: Task, records: pa.Table) -> Ways:
     return Ways(np.hstack([codes, secret]), [*texts_of(task, records).values()])
 
 
-def assigned(table: Coded, released: Source, ways: Ways) -> tuple[Ints, Ints]:
-    """Return an original row for each released row, and its class by first appearance.
+def shown_in(released: Source, qi: Sequence[str]) -> tuple[Ints, Ints]:
+    """Return the different rows of quasi-identifiers, and which of them each row is.
 
-    int64, shape (rows,), both.
-
-    Raises
-    ------
-    VerificationError: the released rows are not the original ones, generalized in these ways.
+    int64, shapes (classes, columns), codes of the released columns, and (rows,).
     """
-    original, roles, instance = table.source, table.roles, table.instance
-    if released.rows != original.rows or released.columns != roles.published(original.columns):
-        raise VerificationError("what was written has other rows or columns than the original")
-    pairs = [encoded_alike(original, released, n) for n in (*roles.sensitive, *roles.keep)]
-    before, after = common_keys(pairs, original.rows, original.rows)
-    columns = [released.encode(name) for name in roles.qi]
-    shown, first, label = np.unique(
-        np.column_stack([column.codes for column in columns]),
-        axis=0,
-        return_index=True,
-        return_inverse=True,
-    )
-    label = label.ravel()
-    known = np.hstack([instance.codes, instance.sensitive_codes])
-    tail = places_in(known, ways.rows)
-    words = zip(columns, ways.texts, strict=True)
-    head = places_in(shown, np.column_stack([places_of(*pair) for pair in words]))
-    there = (tail >= 0) & (head >= 0)
-    row = instance.copies[table.copy_of_row]
-    origin = dealt(before, row, after, label, (tail[there], head[there]))
-    return origin, np.argsort(np.argsort(first))[label]
+    codes = np.column_stack([released.encode(name).codes for name in qi])
+    shown, label = np.unique(codes, axis=0, return_inverse=True)
+    return shown.astype(np.int64), label.ravel()
 
 
 def places_of(column: Column, texts: pa.Array) -> Ints:

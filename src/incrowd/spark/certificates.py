@@ -12,6 +12,7 @@ from incrowd.driver.solve import Solved
 from incrowd.privacy.claims import Claims, claims_of
 from incrowd.problem.problem import Problem
 from incrowd.proof.certificate import Certificate, certificate
+from incrowd.proof.lawful import lawful_prices, rules_of
 from incrowd.proof.prove import of_checked
 from incrowd.spark.task import Task
 
@@ -29,8 +30,15 @@ def claims(task: Task) -> Claims:
     return claims_of(task.model, {name: codec.ordered for name, codec in hidden(task).items()})
 
 
+def certified_whole(task: Task, problem: Problem, prices: Prices) -> Certificate:
+    """Return prices for classes of k people, found in blocks, as the checker reads them."""
+    rules = rules_of(claims(task).models, {name: len(c.values) for name, c in hidden(task).items()})
+    found = lawful_prices(problem, rules, task.names, prices, prices.bound(problem.instance.counts))
+    return Certificate(prices) if found is None else Certificate(found, rules)
+
+
 def hidden(task: Task) -> dict[str, Any]:
-    """Return the codes of the sensitive columns that a model looks at, by name."""
+    """Return the codes of the columns that a model looks at, by name: of the persons, too."""
     return dict(zip(task.names, task.sensitive, strict=True)) if task.sensitive else {}
 
 

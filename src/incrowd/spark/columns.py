@@ -73,7 +73,7 @@ def task_of(
         trees=trees,
         scale=scale,
         model=model_of(policy, columns, sources),
-        names=roles.sensitive,
+        names=roles.attributes,
         method=policy.method,
         reductions=policy.reductions,
         time_limit=policy.time_limit,

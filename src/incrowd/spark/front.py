@@ -105,12 +105,6 @@ def release_of(
     """Make a release under a policy; see ``release``."""
     require_spark()
     require_servable(df, policy, block_rows, scratch)
-    if whole and policy.person:
-        raise OutOfScopeError(
-            "proofs and reports of a release that counts people are not served on Spark: they say "
-            "whose each released row is, which stays in the cluster; make the release on one "
-            "machine, or leave them out"
-        )
     from incrowd.spark.making import made_of_frame
 
     return made_of_frame(df, policy, block_rows, scratch, listener, whole)

@@ -14,7 +14,7 @@ from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.policy.roles import Roles
 from incrowd.run.events import Event, Listener
-from incrowd.spark.assignment import ways_of
+from incrowd.spark.assignment import Dealt, ways_of
 from incrowd.spark.blocks import bounded, solved_at_once, solved_in_blocks
 from incrowd.spark.check import checked
 from incrowd.spark.columns import task_of
@@ -169,10 +169,13 @@ def finished(
     decoded = decoded_of(asked, made, task, dict(rows.dtypes)).toDF(*keys, *after, "n")
     assigned = keeper.keep(ranges(decoded, keys, after), "assigned")
     ways = None
-    if task.proof:
+    data = rewritten(rows, assigned, keys, after, policy.search_seed)
+    if task.proof and asked.persons:
+        before = [asked.inner[name] for name in asked.published]
+        ways = Dealt(data.select(*before, *asked.persons, *after).toArrow())
+    elif task.proof:
         parts = made.records.select("k", "s", "l", "span").distinct()
         ways = ways_of(task, parts.toArrow())
-    data = rewritten(rows, assigned, keys, after, policy.search_seed)
     facts = checked(data, task, roles.qi, asked.hidden, total, policy.k, keeper, asked.persons)
     changed = dict(zip(roles.qi, facts.changed, strict=True))
     if policy.order == "shuffle":

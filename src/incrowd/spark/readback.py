@@ -12,11 +12,11 @@ from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import uniqueness_prices
 from incrowd.driver.solve import Solved
 from incrowd.encoding.encoded import Coded, coded, edit_for
-from incrowd.errors import InputError, OutOfScopeError, VerificationError
+from incrowd.errors import InputError, VerificationError
 from incrowd.problem.solution import Solution
 from incrowd.proof.certificate import Certificate
 from incrowd.release import Release
-from incrowd.spark.assignment import assigned
+from incrowd.spark.assignment import shown_in
 from incrowd.spark.certificates import unpacked
 from incrowd.spark.result import SparkRelease
 from incrowd.tables.files import read
@@ -40,18 +40,14 @@ def whole(
     Raises
     ------
     InputError: the release was made without ``whole``, or a file cannot be read.
-    OutOfScopeError: the release counts people.
     VerificationError: the two tables do not go together, or not with the release.
     """
-    if release.policy.person:
-        raise OutOfScopeError(
-            "proofs and reports of a release that counts people are not served on Spark yet"
-        )
     if release.ways is None:
         raise InputError("make the release with whole=True, and write its rows first")
     table = coded(read(original, delimiter, encoding), release.policy)
     written = read(released, delimiter, encoding)
-    origin, classes = assigned(table, written, release.ways)
+    origin = release.ways.origin(table, written)
+    _, classes = shown_in(written, table.roles.qi)
     member = np.empty(len(origin), np.int64)
     member[table.copy_of_row[origin]] = classes
     solution = Solution.of(table.instance, member)

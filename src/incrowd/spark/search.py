@@ -14,13 +14,12 @@ from incrowd.bounds.pricing import pricing_of
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.bounds.wide import wide_prices
 from incrowd.driver.solve import solve as solve_problem
-from incrowd.problem.instance import Instance
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.proof.certificate import Certificate
 from incrowd.run.stop import Stop
 from incrowd.solvers.base import Context
-from incrowd.spark.certificates import certified, packed
+from incrowd.spark.certificates import certified, certified_whole, packed
 from incrowd.spark.polishing import polished
 from incrowd.spark.task import Task
 from incrowd.spark.tasks import first_block, numbers, of_table, records
@@ -72,7 +71,14 @@ def bound(task: Task, table: pa.Table) -> pa.Table:
     guess = np.zeros(instance.distinct)
     guess[place_of] = table.column("price").to_numpy()
     if task.people:
-        return bounds(bound_of_people(instance, guess, task), None)
+        problem = Problem(instance, task.model, task.names)
+        prices, lawful = prices_of_people(problem, guess, Stop(task.time_limit))
+        proof = None
+        if task.proof:
+            proof = packed(
+                certified_whole(task, problem, prices) if lawful else Certificate(prices)
+            )
+        return bounds(max(0, prices.bound(instance.counts)), proof)
     k = Problem(instance, task.model).smallest_class
     tree = PrefixTree(instance)
     price, complete = support_prices(tree, k, MOST_VISITS)
@@ -91,20 +97,21 @@ def bounds(units: int, proof: str | None) -> pa.Table:
     )
 
 
-def bound_of_people(instance: Instance, guess: NDArray[np.float64], task: Task) -> int:
-    """Return what prices of blocks prove when they are repaired in the whole table, or more.
+def prices_of_people(
+    problem: Problem, guess: NDArray[np.float64], stop: Stop
+) -> tuple[Prices, bool]:
+    """Return prices of blocks, repaired in the whole table, or better; whether people count there.
 
-    That is at least what each row's cheapest pattern with k people costs; less in wide tables.
-    ``guess``: float64, shape (distinct,): the prices.  Why: docs/explanation/bounds.md, "Blocks".
+    They prove at least what each row's cheapest pattern with k people costs.  In wide tables they
+    are those of rows alone, and prove less.  ``guess``: float64, shape (distinct,): the prices.
+    Why: docs/explanation/bounds.md, "Blocks".
     """
-    problem, stop = Problem(instance, task.model, task.names), Stop(task.time_limit)
+    instance = problem.instance
     tree = LawfulTree(instance, *pricing_of(problem), stop)
     price, complete = first_prices(tree, MOST_VISITS)
     if complete:
-        prices = better(safe_prices(tree, price), safe_prices(tree, guess), instance.counts)
-    else:
-        prices = wide_prices(instance, problem.smallest_class, stop)
-    return max(0, prices.bound(instance.counts))
+        return better(safe_prices(tree, price), safe_prices(tree, guess), instance.counts), True
+    return wide_prices(instance, problem.smallest_class, stop), False
 
 
 def unique_bound(task: Task, table: pa.Table) -> pa.Table:

@@ -75,6 +75,11 @@ class Numbers:
 
     values: range
 
+    @property
+    def ordered(self) -> range:
+        """The numbers, in place of texts: nothing reads them."""
+        return self.values
+
     def encode(self, column: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
         """int32, shape (rows,): the numbers themselves."""
         codes = column.to_numpy().astype(np.int32)
@@ -95,7 +100,7 @@ class Task:
     ----------
     qi, sensitive: the columns' codes; ``sensitive`` is empty when no model looks at them, and ends
         with whose each row is where people are counted.
-    names: of the sensitive columns, for messages.
+    names: of the sensitive columns, and of the persons where people are counted.
     trees, scale: hierarchies, and the unit of costs.
     model, method, reductions, time_limit, gap, spend, seed: as in ``Policy``.
     proof: whether the certificate is wanted as well.

@@ -18,7 +18,7 @@ from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 
 TRIES = 2_000_000  # per pattern
-LOOKS, PART = 10_000_000, 8  # of the checker, which ends at twice as many; of what is left, for one
+LOOKS, PART = 18_000_000, 2  # of the checker, which ends at 20 million; of what is left, for one
 MOST_PAIRS = 6_000_000
 
 

@@ -2,7 +2,6 @@
 import { $, N, P, S, call, change, draw, field, go, h, h1, h2, inline, lead, note, num, opened, rowhead, say, screen, soft, start, tr } from '/desk.js';
 import { crowds, curve, trace } from '/draw.js';
 
-// -- no table yet
 let folder = '';
 S.opening = () => {
   const list = h('div', { class: 'card', 'aria-label': 'Files', role: 'region' }, 'reading…');

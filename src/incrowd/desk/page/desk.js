@@ -6,7 +6,7 @@ export const P = x => (100 * x).toFixed(x && x < .1 ? 2 : 1) + ' %';
 export const S = { table: null, state: { open: false }, figures: null };  // all that is known
 
 const SHAPES = new Set(['svg', 'g', 'path', 'rect', 'circle', 'line', 'text', 'title']);
-/** Return an element; what is inside becomes text, never markup. */
+/** An element; what is inside is text, never markup. */
 export function h(tag, given = {}, ...inside) {
   const made = SHAPES.has(tag) ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(given)) {
@@ -21,7 +21,6 @@ export function h(tag, given = {}, ...inside) {
 const of = (tag, given) => (...inside) => h(tag, given, ...inside);
 export const [lead, note, soft, small] = ['lead', 'note', 'soft', 'soft small'].map(name => of('p', { class: name })), [h1, h2, tr] = ['h1', 'h2', 'tr'].map(tag => of(tag));
 export const num = of('td', { class: 'num' }), rowhead = of('th', { scope: 'row' }), inline = of('div', { class: 'row' });
-/** What is asked for, below its name. */
 export const field = (id, label, small, ...inside) => h('div', { class: 'field' }, h('label', { for: id }, label + ' ', h('small', {}, small)), ...inside);
 export const say = text => { $('live').textContent = ''; setTimeout(() => { $('live').textContent = text; }, 30); };
 
@@ -41,8 +40,11 @@ export async function call(path, body) {
   if (!answer.ok) throw new Error(found.error);
   return found;
 }
-/** Ask for a change, take in the new state, draw. Return whether it was done. */
-export async function change(path, body = {}) {
+/** Change something, after what was asked before; return whether it was done. */
+let last;
+export const change = (path, body = {}) => last = next(last, path, body);
+async function next(before, path, body) {
+  await before;
   try { S.state = await call(path, body); S.error = ''; }
   catch (error) { S.error = error.message; say(error.message); draw(); return false; }
   if (S.state.stale === false && !S.figures) await figures();

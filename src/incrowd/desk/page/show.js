@@ -80,7 +80,6 @@ function study() {
 }
 function live() { for (const [id, make] of [['attacks', attacks], ['study', study]]) $(id)?.replaceWith(make()); }
 
-// -- compare
 function compare() {
   const kept = S.state.kept, heads = ['scenario', 'changed cells', 'cost', 'at least', 'gap', 'classes', 'smallest', 'actions'];
   return [stale(), h1('Scenarios side by side'), lead('Keep a release here, ask for something else, and compare.'),
