@@ -122,17 +122,19 @@ class Series:
         if weight is not None and not together and people:  # else all ways are alike
             dear = weight * scale + OWN * self.table.instance.cell
             ways += product(range(self.asked.m + 1, 0, -1), (inf, dear))
+        # a first release gains little by changes, and several ways share moves with the last turn
+        moves = SLOWLY // (3 if len(ways) > 1 else 1 if people else 4)
         best, least = [], inf
         for keep_from, most in ways:
             found = planner.plan(last, keep_from, most)
-            found = self.settled(found, planner, together, SLOWLY // (1 + len(ways) // 2))
+            found = self.settled(found, planner, together, moves // len(ways))
             cost = sum(planner.cost([r for r in one.values() if r >= 0]) for one in found)
             fakes = sum(row < 0 for one in found for row in one.values())
             weighed = cost + (weight or 0) * fakes * scale
             if weighed < least:
                 best, least = found, weighed
         if len(ways) > 1:
-            best = self.settled(best, planner, together, SLOWLY)
+            best = self.settled(best, planner, together, moves)
         rows = [{v: here[r] if r >= 0 else -1 for v, r in one.items()} for one in best]
         return rows, planner.needed.counterfeits
 
