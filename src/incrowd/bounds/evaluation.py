@@ -62,8 +62,6 @@ class Evaluation:
         pairs = int(lists.offset[patterns])
         each = 40 * len(counts) + (0 if lawful is None else sum(x.nbytes for x in lawful[1]))
         self.hands = [Hand(top_k_buffers(k, np.float64), lawful, found)]
-        if lawful is not None:  # two threads were seen to end at other prices than one
-            threads = 1
         for _ in range(1, within_room(min(threads, pairs // PAIRS), each)):
             own = None if lawful is None else (lawful[0], pad_beside(lawful[1]))
             self.hands.append(Hand(top_k_buffers(k, np.float64), own, beside(found)))

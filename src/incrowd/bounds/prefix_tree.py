@@ -356,7 +356,7 @@ class PrefixTree:
 
     def threads(self, task: Task, lawful: tuple[Pricing, Pad] | None) -> int:
         """Return how many threads a search is worth: those of some modes alone can be split."""
-        if task.mode not in (EMIT, MEASURE) or self.visits < WORTH_THREADS or lawful is not None:
+        if task.mode not in (EMIT, MEASURE) or self.visits < WORTH_THREADS:
             return 1
         each = sum(x.nbytes for x in self.buffers) + task.cut.nbytes
         each += 0 if lawful is None else sum(x.nbytes for x in lawful[1])
