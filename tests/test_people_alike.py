@@ -1,7 +1,6 @@
 """Tests of columns that are constant within each person, and show one cell in all rows of one."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +34,7 @@ from incrowd.proof.prove import prove
 from incrowd.published.verification import verify_release
 from incrowd.run.stop import Stop
 from incrowd.tables.native import from_native
-
-
-def partitions(rows: list[int]) -> Iterator[list[list[int]]]:
-    """All ways to part some rows into classes."""
-    if not rows:
-        yield []
-        return
-    first, *others = rows
-    for parts in partitions(others):
-        yield [[first], *parts]
-        for i, part in enumerate(parts):
-            yield [*parts[:i], [first, *part], *parts[i + 1 :]]
+from partings import partitions
 
 
 def constant(column: list[str], whose: list[int]) -> bool:

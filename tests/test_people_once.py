@@ -3,7 +3,7 @@
 import json
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.privacy.violation import violation
 from incrowd.proof.prove import prove
+from partings import partitions
 
 sys.path.insert(0, str(Path(__file__).parent / "privacy"))
 import naive_models as naive
@@ -119,18 +120,6 @@ def test_copies_of_a_persons_rows_change_no_lawful_set(
     first = model_of(model, table).lawful(coded(part, table), coded(table, table))
     then = model_of(model, more).lawful(coded(part + copies, more), coded(more, more))
     assert first == then == definition(once(part), once(table))
-
-
-def partitions(rows: list[int]) -> Iterator[list[list[int]]]:
-    """All ways to part some rows into classes."""
-    if not rows:
-        yield []
-        return
-    first, *others = rows
-    for parts in partitions(others):
-        yield [[first], *parts]
-        for i, part in enumerate(parts):
-            yield [*parts[:i], [first, *part], *parts[i + 1 :]]
 
 
 def label(rows: list[tuple[str, ...]]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from incrowd.cli import cli
 from incrowd.encoding.encoded import coded
 from incrowd.policy import Policy
 from incrowd.proof.certificate import Certificate
-from incrowd.spark.assignment import Dealt, dealt
+from incrowd.spark.assignment import Dealt, Shown, dealt
 from incrowd.spark.certificates import packed, unpacked
 from incrowd.tables import from_native, read
 
@@ -261,10 +261,11 @@ def test_other_rows_are_told(place: Path) -> None:
     )).to_arrow()  # fmt: skip
     released = frame.select(pl.lit("*").alias("born"), pl.lit("*").alias("sex"),
                             pl.lit("*").alias("ward"), "illness").reverse()  # fmt: skip
-    origin = Dealt(rows).origin(table, from_native(released))
+    shown = Shown.of(from_native(released), table.roles.qi)
+    origin = Dealt(rows).origin(table, from_native(released), shown)
     assert (frame["illness"].gather(origin) == released["illness"]).all()
     other = frame.with_columns(patient=pl.lit("P0"))
     other.write_parquet(source)
     wrong = coded(read(source), Policy(k=1, person="patient", sensitive="illness"))
     with pytest.raises(ic.VerificationError, match="other rows"):
-        Dealt(rows).origin(wrong, from_native(released))
+        Dealt(rows).origin(wrong, from_native(released), shown)

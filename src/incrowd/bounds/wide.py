@@ -81,8 +81,8 @@ def row_prices(
     large = rows * rows > LONG or rows * k * words > ROOM or rows * columns > ROOM
     if k < 2 or instance.rows < k or large:
         return None, False
-    rounds = RowRounds(RowSets(instance, k), instance.counts, stop, share, report)
-    rounds.effort = max(1, words // WORDS)
+    effort = max(1, words // WORDS)
+    rounds = RowRounds(RowSets(instance, k), instance.counts, stop, share, report, effort)
     start = neighbour_prices(rounds.sets.sheet, k, rounds.late)
     if start is None or not rounds.begin(start):
         return None, False
@@ -103,11 +103,16 @@ class RowRounds:
     effort: how many times as long as usual a step takes: intervals are read as many columns.
     """
 
-    effort = 1
-
     def __init__(
-        self, sets: RowSets, counts: NDArray[np.int64], stop: Stop, share: float, report: Report
+        self,
+        sets: RowSets,
+        counts: NDArray[np.int64],
+        stop: Stop,
+        share: float,
+        report: Report,
+        effort: int,
     ) -> None:
+        self.effort = effort
         self.sets, self.counts, self.stop, self.report = sets, counts, stop, report
         self.end = np.inf if stop.time_limit is None else share * stop.time_limit
         self.sink = new_sink(SETS, PAIRS)

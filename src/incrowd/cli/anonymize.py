@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from incrowd.cli import options
-from incrowd.cli.earlier import of_all, record_of_all, require_existing, require_plain, whole
+from incrowd.cli.earlier import (
+    of_all,
+    options_of,
+    record_of_all,
+    require_existing,
+    require_plain,
+    whole,
+)
 from incrowd.cli.output import print_json, release_record, say, warn
 from incrowd.cli.places import require_apart, require_proof_of, shown
 from incrowd.cli.progress import progress
@@ -200,8 +207,7 @@ def require_table_of(policy: "Policy", given: dict[str, Any]) -> None:
         raise InputError("--pseudonym-table goes with --pseudonym")
     if table is not None:
         require_place(table)
-    asked = [f"--{n.replace('_', '-')}" for n in ("report", "report_internal", "metadata")]
-    asked = [option for option in asked if given[option[2:].replace("-", "_")]]
+    asked = options_of(("report", "report_internal", "metadata"), given)
     if policy.pseudonym and asked:
         raise InputError(f"{', '.join(asked)}: not served with --pseudonym yet")
     if policy.protect and asked:
@@ -302,8 +308,7 @@ def require_texts(source: "Source", policy: "Policy", output: str, given: dict[s
 
     roles = policy.roles(source.columns)
     names = ("spreadsheet_safe", "report", "report_internal", "metadata")
-    readers = [f"--{name.replace('_', '-')}" for name in names if given[name]]
-    require_texts(source, (*roles.sensitive, *roles.keep), output, readers)
+    require_texts(source, (*roles.sensitive, *roles.keep), output, options_of(names, given))
 
 
 def spreadsheet_safe(release: "Release", quiet: bool) -> "Release":

@@ -61,6 +61,11 @@ class Coded:
         return self.instance.codes[self.instance.copies[self.copy_of_row]]
 
     @property
+    def owners(self) -> NDArray[np.int64]:
+        """int64, shape (rows,): whose each row is, in a table whose roles say so."""
+        return self.attributes[self.roles.attributes[-1]].codes.astype(np.int64)
+
+    @property
     def problem(self) -> Problem:
         """What a solver is asked."""
         return Problem(self.instance, self.model, self.roles.attributes)

@@ -32,6 +32,7 @@ from incrowd.policy.deletion import require_no_deletion
 from incrowd.policy.kinds import require_no_law_of_all_rows
 from incrowd.policy.protect import require_no_protection
 from incrowd.privacy.cautions import few_new
+from incrowd.privacy.classes import values_by_class
 from incrowd.privacy.model import Model
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
@@ -109,10 +110,9 @@ class ExtendedRelease(Release):
             for rows in (place < before, place >= before)
         )
         if self.roles.person:  # of new rows, people
-            codes = self.coded.attributes[self.roles.attributes[-1]].codes[place]
-            new = np.zeros_like(new)
-            later = np.unique(np.column_stack([classes, codes])[place >= before], axis=0)[:, 0]
-            np.add.at(new, later, 1)
+            later = place >= before
+            whose = self.coded.owners[place[later]]
+            new = values_by_class(classes[later], whose, self.classes)
         grown = new[(old > 0) & (new > 0)]
         few = int((grown < self.k).sum())
         found = [few_new(few, len(grown), self.k)] if few else []

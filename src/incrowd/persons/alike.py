@@ -85,11 +85,6 @@ class Split(NamedTuple):
     varying: tuple[int, ...]
 
 
-def owners_of(table: Coded) -> Ints:
-    """int64, shape (rows,): whose each row is."""
-    return table.attributes[table.roles.attributes[-1]].codes.astype(np.int64)
-
-
 def split_of(leaves: NDArray[np.int32], whose: Ints) -> Split:
     """Tell the columns that are constant within each person from the others."""
     order = np.argsort(whose, kind="stable")
@@ -111,11 +106,11 @@ def solve_alike(
     OutOfScopeError: values cost something though they stay.
     """
     table.instance.require_free_values()
-    whose = owners_of(table)
+    whose = table.owners
     split = split_of(table.leaves, whose)
-    persons = Persons.of(table, whose, split.constant)
     if not split.constant:
         return table, solve(table.problem, method, context)
+    persons = Persons.of(table, whose, split.constant)
     if not split.varying:
         return replace(table, model=as_whole(table.model)), of_persons(
             table, persons, k, method, context
@@ -152,7 +147,7 @@ def certified(table: Coded, k: int, known: Prices | None) -> Prices:
     """
     if known is not None:
         return known
-    whose = owners_of(table)
+    whose = table.owners
     persons = Persons.of(table, whose, split_of(table.leaves, whose).constant)
     return of_rows(table, persons, whole_prices(persons.visits.instance, k, Stop()))
 

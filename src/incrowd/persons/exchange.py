@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.rounds import fade
 from incrowd.constraints.crowd import bounds_without, new_crowd, put, set_class, widen
 from incrowd.kernels.jit import kernel
 from incrowd.kernels.random import below, least_gain
@@ -155,7 +156,7 @@ def exchanged(
         mixed = rng.permutation(len(codes))
         columns = rng.permutation(codes.shape[1])
         order = mixed[order_of([codes[mixed, j] for j in columns], len(codes))]
-        heat = mean * HEAT[0] * (HEAT[1] / HEAT[0]) ** (i / ROUNDS)
+        heat = mean * fade(HEAT, i / ROUNDS)
         cost += int(sweep(order, weight, crowd, k, heat, tables, pad, state))
         if cost < best:
             best, found = cost, crowd.member.copy()

@@ -62,7 +62,7 @@ def by_number(table: Coded, k: int) -> Iterator[Ints]:
     """
     if not table.instance.rows:
         return
-    whose = table.attributes[table.roles.attributes[-1]].codes.astype(np.int64)
+    whose = table.owners
     number = np.bincount(whose)
     sizes, people = np.unique(number[number > 0], return_counts=True)
     few = people < k

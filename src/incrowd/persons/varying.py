@@ -12,6 +12,8 @@ from incrowd.driver.solve import solve
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import StoppedError
 from incrowd.hierarchy.tree import Tree
+from incrowd.persons.groups import dense
+from incrowd.privacy.classes import values_by_class
 from incrowd.privacy.people import People
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
@@ -24,7 +26,7 @@ def classes_within(
     table: Coded, group: Ints, columns: tuple[int, ...], k: int, context: Context
 ) -> Ints:
     """int64, shape (rows,): classes of at least k people, each within its group."""
-    whose = table.attributes[table.roles.attributes[-1]].codes
+    whose = table.owners
     trees = [table.instance.trees[j] for j in columns]
     star = sum(tree.dearest for tree in trees) + 1
     names = tuple(f"{g:09}" for g in range(int(group.max()) + 1))
@@ -38,25 +40,16 @@ def classes_within(
     return parted(solved.solution.classes[copy], group, whose, k)
 
 
-def parted(classes: Ints, group: Ints, whose: NDArray[np.integer], k: int) -> Ints:
+def parted(classes: Ints, group: Ints, whose: Ints, k: int) -> Ints:
     """Part classes by group; join the parts of a group with fewer than k people, or all of them."""
     width = int(group.max()) + 1
-    _, part = np.unique(classes * width + group, return_inverse=True)
-    part = part.ravel().astype(np.int64)
-    few = lacking(part, whose, k)
+    part = dense(classes * width + group)
+    few = values_by_class(part, whose) < k
     left = few[part]
     part[left] = len(few) + group[left]  # what is too small within a group, together
-    _, part = np.unique(part, return_inverse=True)
-    part = part.ravel().astype(np.int64)
+    part = dense(part)
     broken = np.zeros(width, bool)
-    broken[group[lacking(part, whose, k)[part]]] = True
+    broken[group[(values_by_class(part, whose) < k)[part]]] = True
     whole = broken[group]
     part[whole] = len(part) + group[whole]
-    return np.unique(part, return_inverse=True)[1].ravel().astype(np.int64)
-
-
-def lacking(part: Ints, whose: NDArray[np.integer], k: int) -> NDArray[np.bool_]:
-    """bool, shape (parts,): which have fewer than k people."""
-    pairs = np.unique(part * (int(whose.max()) + 1) + whose)
-    people = np.bincount(pairs // (int(whose.max()) + 1), minlength=int(part.max()) + 1)
-    return people < k
+    return dense(part)

@@ -247,7 +247,7 @@ class Published(Priced):
         """int64, shape (original rows,): whose each row is; None where nobody said who."""
         if not self.roles.person:
             return None
-        return self.coded.attributes[self.roles.attributes[-1]].codes.astype(np.int64)
+        return self.coded.owners
 
     @property
     def people(self) -> int | None:

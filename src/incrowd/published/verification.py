@@ -189,7 +189,7 @@ def _people_lack(
         return
     flow = Flow(originals, before, levels, nodes, after)
     origin = rows_of_flow(flow.amounts(), flow.left_of, flow.right_of)
-    whose = table.attributes[table.roles.attributes[-1]].codes.astype(np.int64)
+    whose = table.owners
     fits = set(zip(flow.tails.tolist(), flow.heads.tolist(), strict=True))
     kinds = flow.right_of, fits, flow.left_of
     origin = spread(origin, member.ravel(), whose, *kinds, k)

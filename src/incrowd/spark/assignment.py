@@ -36,7 +36,7 @@ class Ways(NamedTuple):
     rows: NDArray[np.int32]
     texts: list[pa.Array]
 
-    def origin(self, table: Coded, released: Source) -> Ints:
+    def origin(self, table: Coded, released: Source, shown: "Shown") -> Ints:
         """int64, shape (rows,): an original row for each released row, by a flow in these ways.
 
         Raises
@@ -47,15 +47,13 @@ class Ways(NamedTuple):
         require_same_shape(original, released, roles.published(original.columns))
         pairs = [encoded_alike(original, released, n) for n in (*roles.sensitive, *roles.keep)]
         before, after = common_keys(pairs, original.rows, original.rows)
-        columns = [released.encode(name) for name in roles.qi]
-        shown, label = shown_in(released, roles.qi)
         known = np.hstack([instance.codes, instance.sensitive_codes])
         tail = places_in(known, self.rows)
-        words = zip(columns, self.texts, strict=True)
-        head = places_in(shown, np.column_stack([places_of(*pair) for pair in words]))
+        words = zip(shown.columns, self.texts, strict=True)
+        head = places_in(shown.rows, np.column_stack([places_of(*pair) for pair in words]))
         there = (tail >= 0) & (head >= 0)
         row = instance.copies[table.copy_of_row]
-        return dealt(before, row, after, label, (tail[there], head[there]))
+        return dealt(before, row, after, shown.label, (tail[there], head[there]))
 
 
 class Dealt(NamedTuple):
@@ -69,7 +67,7 @@ class Dealt(NamedTuple):
 
     rows: pa.Table
 
-    def origin(self, table: Coded, released: Source) -> Ints:
+    def origin(self, table: Coded, released: Source, shown: "Shown") -> Ints:
         """int64, shape (rows,): an original row of the person for each released row.
 
         Raises
@@ -84,9 +82,9 @@ class Dealt(NamedTuple):
         after = {name: before[name] for name in published}
         after |= dict(zip(roles.qi, cells[len(names) :], strict=True))
         was, met = same_rows(original, from_arrow(before), names)
-        now, shown = same_rows(released, from_arrow(after), published)
+        now, there = same_rows(released, from_arrow(after), published)
         found = np.empty(original.rows, np.int64)
-        found[now] = was[np.argsort(met)][shown]
+        found[now] = was[np.argsort(met)][there]
         return found
 
 
@@ -125,14 +123,24 @@ def ways_of(task: Task, records: pa.Table) -> Ways:
     return Ways(np.hstack([codes, secret]), [*texts_of(task, records).values()])
 
 
-def shown_in(released: Source, qi: Sequence[str]) -> tuple[Ints, Ints]:
-    """Return the different rows of quasi-identifiers, and which of them each row is.
+class Shown(NamedTuple):
+    """What a release shows in its quasi-identifiers.
 
-    int64, shapes (classes, columns), codes of the released columns, and (rows,).
+    columns: one for each.  rows: int64, shape (classes, columns): the different rows, in their
+    codes.  label: int64, shape (rows,): which of these each row is.
     """
-    codes = np.column_stack([released.encode(name).codes for name in qi])
-    shown, label = np.unique(codes, axis=0, return_inverse=True)
-    return shown.astype(np.int64), label.ravel()
+
+    columns: list[Column]
+    rows: Ints
+    label: Ints
+
+    @classmethod
+    def of(cls, released: Source, qi: Sequence[str]) -> "Shown":
+        """Look at a release."""
+        columns = [released.encode(name) for name in qi]
+        codes = np.column_stack([column.codes for column in columns])
+        rows, label = np.unique(codes, axis=0, return_inverse=True)
+        return cls(columns, rows.astype(np.int64), label.ravel())
 
 
 def places_of(column: Column, texts: pa.Array) -> Ints:

@@ -16,7 +16,7 @@ from incrowd.errors import InputError, VerificationError
 from incrowd.problem.solution import Solution
 from incrowd.proof.certificate import Certificate
 from incrowd.release import Release
-from incrowd.spark.assignment import shown_in
+from incrowd.spark.assignment import Shown
 from incrowd.spark.certificates import unpacked
 from incrowd.spark.result import SparkRelease
 from incrowd.tables.files import read
@@ -46,10 +46,10 @@ def whole(
         raise InputError("make the release with whole=True, and write its rows first")
     table = coded(read(original, delimiter, encoding), release.policy)
     written = read(released, delimiter, encoding)
-    origin = release.ways.origin(table, written)
-    _, classes = shown_in(written, table.roles.qi)
+    shown = Shown.of(written, table.roles.qi)
+    origin = release.ways.origin(table, written, shown)
     member = np.empty(len(origin), np.int64)
-    member[table.copy_of_row[origin]] = classes
+    member[table.copy_of_row[origin]] = shown.label
     solution = Solution.of(table.instance, member)
     require_same_costs(release, table, solution)
     known = certificate_of(release, table)
@@ -59,9 +59,8 @@ def whole(
         "ended": release.ended,
     }
     prices = None if known.rules else known.prices
-    solved = Solved(
-        solution, release.cost_units, release.bound_units, *found.values(), prices=prices
-    )
+    units = release.cost_units, release.bound_units
+    solved = Solved(solution, *units, **found, prices=prices)
     made = Release(
         coded=table,
         edit=edit_for(table, solution, table.roles.published(table.source.columns), origin),

@@ -127,9 +127,7 @@ def _whole(place: Place, connection: Any) -> Any:
 def _fetched(connection: Any, statement: Any) -> PackedTable:
     """Return the rows of a statement."""
     result = connection.execution_options(stream_results=True).execute(statement)
-    if not result.returns_rows:
-        raise InputError("the query returns no rows; it must be one that selects")
-    names = list(result.keys())
+    names = list(result.keys()) if result.returns_rows else []
 
     def batches() -> Iterator[pl.DataFrame]:
         while rows := result.fetchmany(BATCH):

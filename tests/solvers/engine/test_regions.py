@@ -7,7 +7,7 @@ from incrowd.bounds.prefix_tree import EMIT, PrefixTree, Slack
 from incrowd.lattice.emission import new_sink
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.solution import Solution
-from incrowd.solvers.engine import anneal
+from incrowd.solvers.engine import regions
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.candidates import Candidates, build_candidates, find_join
 from incrowd.solvers.engine.greedy import greedy
@@ -75,7 +75,7 @@ def same_join(c: Candidates, patterns: np.ndarray, own: Candidates, at: int) -> 
 
 def test_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that any number of threads finds the same, lawful and better than the start."""
-    monkeypatch.setattr(anneal, "REGION", 100)
+    monkeypatch.setattr(regions, "REGION", 100)
     instance, c, pattern = made(7)
     price = np.full(instance.distinct, 2.0)
 
@@ -100,7 +100,7 @@ def test_regions_are_as_good() -> None:
     costs = []
     for region in (150, 10_000):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(anneal, "REGION", region)
+            patch.setattr(regions, "REGION", region)
             after = Annealing(moves=2_000, least=0).run(c, pattern, K, 1.0, 1)
         costs.append(int(c.cost[after].sum()))
     assert costs[0] <= 1.03 * costs[1]

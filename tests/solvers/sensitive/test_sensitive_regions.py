@@ -8,6 +8,7 @@ from incrowd.privacy.model import Model
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
+from incrowd.solvers.engine import regions
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
 from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.sensitive import by_regions
@@ -24,7 +25,7 @@ MODELS: list[Model] = [FrequencyDiversity(3), TCloseness("0.3")]
 
 @pytest.fixture(autouse=True)
 def _small_regions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_regions, "REGION", 100)
+    monkeypatch.setattr(regions, "REGION", 100)
     monkeypatch.setattr(by_regions, "SLICE", 500)
 
 

@@ -12,11 +12,11 @@ certificates, on integers: nothing is rounded.
 
 from typing import Any
 
+from incrowd.bounds.odd_sets.pricing import ENDLESS
 from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 
 TOO_FEW = 1 << 60
-ENDLESS = 1 << 62
 SHRINKING, SHRINKINGS = 0.6, 15  # of the slack of a pattern with too many classes
 
 

@@ -1,13 +1,14 @@
 """Annealing over the moves: a kernel for a slice of moves, and the loop that cools it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.rounds import fade
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.kernels.random import below, draw
 from incrowd.problem.instance import Instance
@@ -17,15 +18,13 @@ from incrowd.solvers.engine.assignment import State, new_pad, new_state, total_c
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.moves import NONE, Mix, regroup, relocate, shift
 from incrowd.solvers.engine.pull import pull
-from incrowd.solvers.engine.regions import Room, cut_out, dealt, keys_of, new_room
+from incrowd.solvers.engine.regions import SLICE, Cutter, dealt, regions_of
 from incrowd.solvers.engine.swap import MOST_CLOSED, swap
 
 MODERATE = 40_000  # rows
-REGION, MOST_REGIONS, LEAST_REGIONS = 15_000, 64, 2  # copies in one, and how many there are
 EPOCHS = (8, 100)  # how often regions are cut anew, at least and at most
 CUTTING = (0.2, 1.0)  # moves per pair and copy that regions must stay for, to be worth the cutting
 MORE = 1.4  # times as many moves by regions: borders cost some thousandths, and moves are faster
-SLICE = 50_000  # moves in a region between two looks at the clock
 ALWAYS = 1 << 20  # copies beyond which a class counts as large in every move
 
 
@@ -192,8 +191,7 @@ class Annealing:
 
     def heat_at(self, share: float) -> float:
         """Return the temperature after a share of the way, in the units of ``heat``."""
-        hot, cold = self.heat
-        return float(hot * (cold / hot) ** share)
+        return float(fade(self.heat, share))
 
     def total_moves(self, copies: int) -> int:
         """Return the number of moves for so many copies."""
@@ -220,7 +218,7 @@ class Annealing:
         ``always_open``: whether the last pattern takes any number of copies, fewer than k too.
         ``threads``: of large tables, which are searched by regions; no influence on the result.
         """
-        if len(pattern) >= LEAST_REGIONS * REGION and not always_open:
+        if regions_of(len(pattern)) and not always_open:
             search = ByRegions(self, candidates, pattern, k, cell, seed, price, threads)
             return search.run(seconds, stop, report)
         state = new_state(candidates, pattern)
@@ -278,7 +276,6 @@ class ByRegions:
     price: NDArray[np.float64] | None
     threads: int
     stop: Callable[[], bool] = lambda: False
-    rooms: list[Room] = field(default_factory=list)
 
     def run(
         self,
@@ -291,13 +288,12 @@ class ByRegions:
         cost = best = int(c.cost[self.pattern].sum())
         best_pattern = self.pattern.copy()
         total = int(MORE * self.annealing.total_moves(int((c.cost[self.pattern] > 0).sum())))
-        regions = min(MOST_REGIONS, len(self.pattern) // REGION)
+        regions = regions_of(len(self.pattern))
         cutting = CUTTING[0] * len(c.rows) + CUTTING[1] * len(self.pattern)
         epochs = min(max(int(total / cutting), EPOCHS[0]), EPOCHS[1])
         clock = Clock(total, max(1, total // epochs), seconds)
-        self.keys = keys_of(c)
         threads = within_room(self.threads, 100 * len(c.cost))
-        self.rooms = [new_room(c) for _ in range(threads)]
+        self.cutter = Cutter(c, threads)
         if total == 0:
             report(best, 1.0)
         epoch = 0
@@ -335,9 +331,7 @@ class ByRegions:
         annealing, k, cell = self.annealing, self.k, self.cell
         if moves == 0:
             return 0
-        room = self.rooms.pop()
-        region = cut_out(self.candidates, copies, self.pattern, k, self.keys, room)
-        self.rooms.append(room)
+        region = self.cutter.region(copies, self.pattern, k)
         c = region.candidates
         state = new_state(c, np.searchsorted(region.patterns, self.pattern[copies]))
         pad, mix = new_pad(c, k, annealing.most_support), annealing.mix(k, max(1, round(cell)))
@@ -353,8 +347,7 @@ class ByRegions:
             if annealing.focus and price is not None:
                 active = above_price(state, c, price, 0.02 * cell)
             span = moves * n // slices, moves * (n + 1) // slices
-            ratio = heats[1] / heats[0]
-            hot, cold = (heats[0] * ratio ** (m / moves) for m in span)
+            hot, cold = (fade(heats, m / moves) for m in span)
             change += anneal_slice(span, (hot, cold), mix, state, pad, c, rng, paying, active)
         self.pattern[copies] = region.patterns[state.pattern]
         return int(change)

@@ -9,7 +9,7 @@ from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.bounds.wide import wide_prices
-from incrowd.solvers.engine.near import near_costs, near_rows
+from incrowd.solvers.engine.near import near_costs
 from incrowd.solvers.engine.search import Search
 
 # rounds after the others where columns are generalized to ranges: many patterns differ by little
@@ -56,8 +56,7 @@ class Pricing:
         search = self.search
         if not search.instance.ranged:
             return None
-        near = near_rows(search.instance, search.seed, self.stop)
-        return near_costs(search.instance, near, search.k)
+        return near_costs(search.instance, search.near, search.k)
 
     def keep(self, prices: Prices) -> None:
         """Let prices prove their bound, and guide the search."""

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from incrowd.kernels.jit import lean_kernel
 from incrowd.solvers.engine.candidates import Candidates
 
+REGION, MOST_REGIONS, LEAST_REGIONS = 15_000, 64, 2  # copies in one, and how many there are
+SLICE = 50_000  # moves in a region between two looks at the clock
 COLUMNS = 4  # by which rows are ordered
 MOST_SUPPORT = 200  # copies of a pattern that makes rows neighbours
 
@@ -41,6 +43,12 @@ class Region(NamedTuple):
     copies: NDArray[np.int64]
     patterns: NDArray[np.int64]
     rows: NDArray[np.int64]
+
+
+def regions_of(copies: int) -> int:
+    """Return how many regions a table of so many copies is cut into; 0 for none."""
+    regions = min(MOST_REGIONS, copies // REGION)
+    return regions if regions >= LEAST_REGIONS else 0
 
 
 def new_room(c: Candidates) -> Room:
@@ -274,3 +282,18 @@ def cut_out(
     room.local[patterns] = 0
     enter_keys(keys[patterns], own.table_key, own.table_pattern)
     return Region(own, copies, patterns, rows)
+
+
+class Cutter:
+    """Cuts regions out of a table, so many at a time as there is room for."""
+
+    def __init__(self, c: Candidates, threads: int) -> None:
+        self.c, self.keys = c, keys_of(c)
+        self.rooms = [new_room(c) for _ in range(threads)]
+
+    def region(self, copies: NDArray[np.int64], pattern: NDArray[np.int64], k: int) -> Region:
+        """Return the region of these copies, see ``cut_out``."""
+        room = self.rooms.pop()
+        region = cut_out(self.c, copies, pattern, k, self.keys, room)
+        self.rooms.append(room)
+        return region

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +85,11 @@ class Search:
         self._again = 0
         self._listed: tuple[NDArray[np.float64], Emission] | None = None
 
+    @cached_property
+    def near(self) -> Near:
+        """Near rows of each row, as far as there is time when they are first asked for."""
+        return near_rows(self.instance, self.seed, self.stop)
+
     def slack(self) -> float:
         """Return the reduced cost, in cells, up to which classes are candidates."""
         usual = self.means.slack * self.k**self.means.spread
@@ -158,7 +163,7 @@ class Search:
     def trade(self, warmth: float = 1.0) -> None:
         """Let near classes trade rows, from the best so far or from classes of near rows."""
         self.tell("near rows")
-        near = near_rows(self.instance, self.seed, self.stop)
+        near = self.near
         if warmth == 1.0 and not self.done():
             self.offer(Solution.of(self.instance, grown(self.instance, near, self.k)))
         trading = Trading()
@@ -179,8 +184,7 @@ class Search:
 
         Annealing meets joins among the candidates alone, and of intervals many more are good.
         """
-        near = near_rows(self.instance, self.seed, self.stop)
-        self.go_on("trading", near, Trading(moves=TRADES, heat=LUKEWARM).run)
+        self.go_on("trading", self.near, Trading(moves=TRADES, heat=LUKEWARM).run)
 
     def repartition(self) -> None:
         """Put blocks of near classes of the best so far together anew, where prices are good."""

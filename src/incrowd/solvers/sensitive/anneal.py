@@ -12,8 +12,9 @@ from incrowd.kernels.jit import lean_kernel
 from incrowd.kernels.random import below, draw
 from incrowd.solvers.engine.assignment import total_cost
 from incrowd.solvers.engine.candidates import Candidates
+from incrowd.solvers.engine.regions import regions_of
 from incrowd.solvers.sensitive.assignment import Rules, new_state, shortfall
-from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span, regions_of
+from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.moves import NONE, Mix, one_move
 from incrowd.solvers.sensitive.start import mend_root

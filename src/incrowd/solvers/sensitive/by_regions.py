@@ -6,7 +6,7 @@ regions are lawful together.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from incrowd.run.threads import together, within_room
 from incrowd.solvers.engine.candidates import Candidates
-from incrowd.solvers.engine.regions import Region, Room, cut_out, dealt, keys_of, new_room
+from incrowd.solvers.engine.regions import SLICE, Cutter, Region, dealt, regions_of
 from incrowd.solvers.sensitive.assignment import Rules
 
-REGION, MOST_REGIONS, LEAST_REGIONS = 15_000, 64, 2  # copies in one, and how many there are
 EPOCHS = 25  # how often regions are cut anew
-SLICE = 50_000  # moves in a region between two looks at the clock
 NEAR = 50  # smallest classes that a pattern which makes rows neighbours may hold
 
 Span = tuple[int, int, int]
@@ -38,12 +36,6 @@ class Lists(NamedTuple):
 
 Anneal = Callable[[Lists, list[Span], NDArray[np.uint64]], NDArray[np.integer]]
 """Spends the moves of spans (first, last + 1, of how many) on a table; returns its assignment."""
-
-
-def regions_of(copies: int) -> int:
-    """Return how many regions a table of so many copies is cut into; 0 for none."""
-    regions = min(MOST_REGIONS, copies // REGION)
-    return regions if regions >= LEAST_REGIONS else 0
 
 
 def rules_in(region: Region, rules: Rules) -> Rules:
@@ -69,16 +61,15 @@ class LawfulRegions:
     lists: Lists
     seed: int
     threads: int
-    rooms: list[Room] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.c, self.rules = self.lists.c, self.lists.rules
         self.pattern = self.lists.pattern.astype(np.int64)
-        self.keys, self.epoch = keys_of(self.c), 0
+        self.epoch = 0
         self.regions = regions_of(len(self.pattern))
         self.least = max(1, int(self.rules.least[0]))
         self.threads = within_room(self.threads, 200 * (len(self.c.cost) + len(self.pattern)))
-        self.rooms = [new_room(self.c) for _ in range(self.threads)]
+        self.cutter = Cutter(self.c, self.threads)
 
     def run(self, span: Span, anneal: Anneal) -> None:
         """Spend the moves of a span (first, last + 1, of how many) on all regions."""
@@ -95,9 +86,7 @@ class LawfulRegions:
 
     def anneal(self, copies: NDArray[np.int64], span: Span, anneal: Anneal, number: int) -> None:
         """Spend a region's part of the moves, at the temperatures of the span."""
-        room = self.rooms.pop()
-        region = cut_out(self.c, copies, self.pattern, self.least, self.keys, room)
-        self.rooms.append(room)
+        region = self.cutter.region(copies, self.pattern, self.least)
         part = len(copies) / len(self.pattern)
         first, last, total = (max(1, round(part * n)) if n else 0 for n in span)
         edges = [*range(first, last, SLICE), last]

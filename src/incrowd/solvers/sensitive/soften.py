@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.solvers.engine.candidates import Candidates
+from incrowd.solvers.engine.regions import regions_of
 from incrowd.solvers.sensitive.anneal import slices
 from incrowd.solvers.sensitive.assignment import Rules, new_state
-from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span, regions_of
+from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.soft import SoftMix, soft_slice
 
