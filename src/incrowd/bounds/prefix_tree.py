@@ -290,11 +290,13 @@ class PrefixTree:
     Attributes
     ----------
     stop: ends a search early, which says so; one that confirms prices, which prove nothing without
-        it, has some grace.
+        it, has some grace.  patient: whether every search has it.
     """
 
-    def __init__(self, instance: Instance, stop: Stop | None = None) -> None:
-        self.instance, self.stop = instance, stop or Stop()
+    def __init__(
+        self, instance: Instance, stop: Stop | None = None, patient: bool = False
+    ) -> None:
+        self.instance, self.stop, self.patient = instance, stop or Stop(), patient
         self.visits = 0  # of the last search
         tables = instance.tables
         # few levels first: a fifth faster; intervals, of which there are most, last
@@ -326,7 +328,8 @@ class PrefixTree:
 
     def word(self, mode: int) -> NDArray[np.int64]:
         """Return the word that a search of this mode looks at."""
-        return self.stop.overdue if mode in (REPAIR, MEASURE) else self.stop.over
+        patient = self.patient or mode in (REPAIR, MEASURE)
+        return self.stop.overdue if patient else self.stop.over
 
     def search(self, task: Task, lawful: tuple[Pricing, Pad] | None) -> NDArray[np.int64]:
         """Run one search; return (patterns, pairs, visits, trouble)."""

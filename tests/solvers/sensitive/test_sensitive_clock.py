@@ -10,6 +10,9 @@ from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.support import support_prices
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
+from incrowd.privacy.model import Model
+from incrowd.privacy.people import People
+from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.run import clock
@@ -71,3 +74,21 @@ def test_k_prices_are_left_out_under_limits_only(
     found = search.run(problem, Context(0, Stop(limit)))
     assert found.solution is not None
     assert bool(asked) == (limit is not None)
+
+
+@pytest.mark.parametrize("model", [FrequencyDiversity(3), People(3, 0), TCloseness("0.5")])
+def test_a_bound_stands_without_time(model: Model) -> None:
+    """Tests that what any k rows prove is there beside the first release, whatever the time."""
+    problem = Problem(crowd(), model)
+    support, complete = support_prices(PrefixTree(problem.instance), problem.smallest_class)
+    assert complete
+    found = LAWFUL.run(problem, Context(0, Stop(0.0)))
+    assert found.bound == int(support @ problem.instance.counts)
+    assert (found.bound > 0) == (problem.smallest_class > 1)
+
+
+def test_what_is_known_is_not_searched_for_again() -> None:
+    """Tests the comparison with what the first seconds proved."""
+    tree = PrefixTree(crowd())
+    assert hopeless(tree, 3, 100, 1, known=int(100 * HOPELESS) - 1)
+    assert not hopeless(tree, 3, 100, 10**6, known=int(100 * HOPELESS))

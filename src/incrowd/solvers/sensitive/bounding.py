@@ -13,7 +13,7 @@ from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
-from incrowd.bounds.support import HASTE, affordable
+from incrowd.bounds.support import HASTE, affordable, support_prices, uniqueness_prices
 from incrowd.bounds.wide import wide_prices
 from incrowd.problem.problem import Problem
 from incrowd.run.paying import Turns
@@ -39,6 +39,7 @@ class Bounding:
     tree, price: patterns of lawful classes, and the prices that guide the search.
     wide: whether there are too many patterns to list.  sized: whether prices by size guide.
     limited: whether time or a gap may end the run.
+    any_rows: what any k rows as a class prove, in units of 1/scale; None where that is not known.
     """
 
     tree: LawfulTree
@@ -57,6 +58,26 @@ class Bounding:
         self.price = np.zeros(self.instance.distinct)
         self.wide = self.sized = False
         self.limited = self.stop.time_limit is not None or self.stop.gap is not None
+        self.any_rows: int | None = None
+
+    def bound_at_once(self) -> None:
+        """Bound classes of any k rows: so quick that no time limit is too short for it."""
+        if self.k < 2:
+            return
+        self.prove(Prices(uniqueness_prices(self.instance, self.k), 1))
+        visits = affordable(self.instance.columns, 0.0, self.visits)
+        tree = PrefixTree(self.instance, self.stop, patient=True)
+        price, complete = support_prices(tree, self.k, visits)
+        if complete:
+            self.any_rows = self.prove(Prices(price, 1))
+
+    def prove(self, prices: Prices, lawful: bool = False) -> int:
+        """Keep prices that prove more than all before; return what they prove."""
+        bound = max(0, prices.bound(self.instance.counts))
+        nothing = self.progress.certificate is None and self.progress.lawful is None
+        if bound > self.progress.bound or nothing:
+            self.progress.prove(prices, bound, lawful)
+        return bound
 
     def bound_by_classes(self) -> None:
         """Each row pays at least its cheapest pattern that may hold a lawful class."""
@@ -67,14 +88,12 @@ class Bounding:
         price, complete = first_prices(self.tree, visits)
         self.wide = not complete
         if self.wide:
-            prices = wide_prices(self.instance, self.k, self.stop, PRICING)
-            self.progress.prove(prices, prices.bound(self.instance.counts))
-            self.price = prices.price / prices.quantum
+            told = self.telling("prices")
+            prices = wide_prices(self.instance, self.k, self.stop, PRICING, told)
         else:
             prices = safe_prices(self.tree, price)
-            bound, self.price = self.proven(prices)
-            self.progress.prove(prices, bound, lawful=True)
-            self.first_price = self.price
+        self.prove(prices, lawful=not self.wide)
+        self.first_price = self.price = prices.price / prices.quantum
 
     def bound_by_k(self) -> None:
         """The k-anonymity bound for the smallest lawful class: what sensitive prices start from."""
@@ -83,7 +102,8 @@ class Bounding:
         stage = "k-anonymity prices"
         self.tell(stage, 0.0)
         tree = PrefixTree(self.instance, self.stop)
-        if self.limited and hopeless(tree, self.k, self.progress.bound, self.visits):
+        bound, known = self.progress.bound, self.any_rows
+        if self.limited and hopeless(tree, self.k, bound, self.visits, known):
             return
         schedule = self.schedules[2] or PriceBound.suited(self.instance)
         start = np.maximum(self.price, 0.0)

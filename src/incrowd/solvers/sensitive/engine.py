@@ -1,7 +1,8 @@
 """How the engine serves sensitive models: prices of lawful classes first, then annealing by laws.
 
 1. A lawful release at once (the table as one class, then a sweep over windows of the sorted table),
-   and Mondrian's beside it, which counts where the search never finds one as cheap.
+   and Mondrian's beside it, which counts where the search never finds one as cheap.  Between them
+   what any k rows as a class prove, so that no run is without a bound.
 2. Prices: the cheapest pattern with a lawful class, the k-anonymity prices for the smallest class,
    then prices of lawful classes by trust-region rounds (t-closeness: by size of class at last),
    and with each pattern charged once (t-closeness, shares of scarce values).
@@ -136,10 +137,11 @@ class Run(Bounding):
         )
 
     def first_release(self) -> None:
-        """Sweep over windows of the sorted table; the table as one class is there already."""
+        """Sweep over windows of the sorted table, beside a bound; one class is there already."""
         self.tell("first release")
         if self.searchable and not self.stop.now():
             self.sweep(window_emission(self.instance, self.k, 2, self.seed, self.stop))
+        self.bound_at_once()
         if len(self.progress.best.sizes) == 1 or not self.stop.now():
             self.tell("mondrian")
             self.beside = release_beside(self.problem, self.stop)

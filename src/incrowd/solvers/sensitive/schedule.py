@@ -90,13 +90,20 @@ def pace_of(stop: Stop, part: float) -> Callable[[], float]:
     return lambda: (stop.elapsed() - begun) / span
 
 
-def hopeless(tree: PrefixTree, k: int, bound: int, visits: int) -> bool:
+def hopeless(
+    tree: PrefixTree, k: int, bound: int, visits: int, known: int | None = None
+) -> bool:
     """Whether k-anonymity's first prices are so far below a bound that time is better spent.
 
     As where people are told apart: a person's own rows are alike, and no class by themselves.
+    ``known``: what these prices prove, where that is known.
     """
-    support, complete = support_prices(tree, k, visits)
-    return complete and float(support @ tree.instance.counts) < HOPELESS * bound
+    if known is None:
+        support, complete = support_prices(tree, k, visits)
+        if not complete:
+            return False
+        known = int(support @ tree.instance.counts)
+    return known < HOPELESS * bound
 
 
 def soft_schedule(
