@@ -10,6 +10,7 @@ import pytest
 import incrowd as ic
 from incrowd.run import clock
 from incrowd.run.events import COMPILING, RECHECK, Event, silent
+from incrowd.run.gauge import Gauge
 from incrowd.run.telling import telling
 
 
@@ -110,6 +111,38 @@ def test_a_long_stage_is_told_again(monkeypatch):
     assert {(event.stage, event.share, event.cost) for event in told[1:]} == {("search", 0.5, None)}
     assert not any(thread.name == "progress" for thread in threading.enumerate())
     assert len(told) == count
+
+
+def test_a_stage_that_is_told_again_has_its_share_from_its_gauge(monkeypatch):
+    """Tests that its share goes on while a kernel runs."""
+    monkeypatch.setattr("incrowd.run.telling.LONGEST", 0.02)
+    shares, heard = [], threading.Event()
+
+    def listen(event):
+        shares.append(event.share)
+        if len(shares) == 5:
+            heard.set()
+
+    gauge = Gauge(lambda: len(shares) / 10)
+    with telling(listen) as tell:
+        tell(Event("search", share=0.0, gauge=gauge))
+        assert heard.wait(60)
+    assert shares[:5] == [0.0, 0.0, 0.1, 0.2, 0.3]  # the lesser of two readings
+
+
+def test_a_gauge_goes_through_its_parts():
+    """Tests parts, steps, and that what is out of range is not believed."""
+    at = [0.5]
+    gauge = Gauge(lambda: at[0])
+    assert (gauge(), gauge()) == (0.0, 0.5)
+    at[0] = 7.0
+    assert (gauge(), gauge()) == (0.5, 1.0)
+    step = gauge.steps(0.5, 0.75, 4)
+    step()
+    step()
+    assert (gauge(), gauge()) == (0.5, 0.625)
+    gauge.part(0.75, 1.0, lambda: -1.0)
+    assert (gauge(), gauge()) == (0.75, 0.75)
 
 
 def test_a_listener_that_fails_between_events_ends_the_run(monkeypatch):

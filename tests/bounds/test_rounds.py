@@ -60,6 +60,10 @@ class Rising:
         """Return the unit of widths."""
         return 1.0
 
+    def walked(self) -> float:
+        """No list is long here."""
+        return 0.0
+
     def listed(
         self, u: NDArray[np.float64], width: float, sink: Emission
     ) -> tuple[float, int] | None:

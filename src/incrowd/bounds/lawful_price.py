@@ -27,6 +27,7 @@ from incrowd.bounds.rounds import Report, Rounds, Stop, no_report, no_stop
 from incrowd.bounds.top_copies import LOOKS
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
+from incrowd.run.gauge import Gauge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +95,13 @@ class LawfulPriceBound:
         start: NDArray[np.float64],
         stop: Stop = no_stop,
         report: Report = no_report,
+        gauge: Gauge | None = None,
     ) -> NDArray[np.float64]:
-        """Improve prices ``start`` (float64, distinct); ``safe_bound`` says what they prove."""
-        return Rounds(self).ascend(LawfulBoxes(tree, self.work), start, stop, report)
+        """Improve prices ``start`` (float64, distinct); ``safe_bound`` says what they prove.
+
+        ``gauge`` is told how far they are.
+        """
+        return Rounds(self).ascend(LawfulBoxes(tree, self.work), start, stop, report, gauge)
 
 
 class LawfulBoxes:
@@ -118,6 +123,10 @@ class LawfulBoxes:
             if state[3] != OVERFLOW:  # where time ends, what there is will do
                 return width, int(state[0])
             width *= 0.6
+
+    def walked(self) -> float:
+        """Return about what share of the list at hand is done."""
+        return self.tree.tree.walked()
 
     def ascent(self, lists: Emission, patterns: int, rounds: int) -> Ascent:
         """Return the ascent over these patterns, with its part of the work that is left."""

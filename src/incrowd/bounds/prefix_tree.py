@@ -38,6 +38,7 @@ from incrowd.lattice.cursor import (
     is_closed,
     new_buffers,
     next_run,
+    share_walked,
     skip_wider,
 )
 from incrowd.lattice.emission import Emission, new_sink
@@ -293,9 +294,7 @@ class PrefixTree:
         it, has some grace.  patient: whether every search has it.
     """
 
-    def __init__(
-        self, instance: Instance, stop: Stop | None = None, patient: bool = False
-    ) -> None:
+    def __init__(self, instance: Instance, stop: Stop | None = None, patient: bool = False) -> None:
         self.instance, self.stop, self.patient = instance, stop or Stop(), patient
         self.visits = 0  # of the last search
         tables = instance.tables
@@ -334,6 +333,7 @@ class PrefixTree:
     def search(self, task: Task, lawful: tuple[Pricing, Pad] | None) -> NDArray[np.int64]:
         """Run one search; return (patterns, pairs, visits, trouble)."""
         threads = self.threads(task, lawful)
+        self.buffers.depth[:] = 0
         if threads == 1:
             state = np.zeros(4, np.int64)
             self.walk(task, lawful, self.buffers, ALONE, state, task.sink)
@@ -341,6 +341,10 @@ class PrefixTree:
             state = self.search_together(task, lawful, threads)
         self.visits = int(state[2])
         return state
+
+    def walked(self) -> float:
+        """Return about what share of a search is done, while it goes on; any thread may ask."""
+        return share_walked(self.buffers)
 
     def walk(
         self,

@@ -27,6 +27,7 @@ from incrowd.bounds.prices import Prices
 from incrowd.bounds.rounds import Report, Rounds, Stop, fade, no_report, no_stop
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
+from incrowd.run.gauge import Gauge
 
 SMALL = 2_000  # distinct rows of tables with hierarchies on which wide boxes take little time
 MOST_TRIES = 12  # boxes tried per round before the bound is left as it is
@@ -101,13 +102,15 @@ class PriceBound:
         stop: Stop = no_stop,
         report: Report = no_report,
         highest: float = np.inf,
+        gauge: Gauge | None = None,
     ) -> NDArray[np.float64]:
         """Improve prices ``start`` (float64, distinct); the result may need ``certify``.
 
-        ``highest``: where prices end, though higher ones would do.
+        ``highest``: where prices end, though higher ones would do.  ``gauge`` is told how far they
+        are.
         """
         boxes = SizedBoxes(tree, k, self.visits, highest)
-        return Rounds(self).ascend(boxes, start * self.lift, stop, report)
+        return Rounds(self).ascend(boxes, start * self.lift, stop, report, gauge)
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,10 @@ class SizedBoxes:
                 break
             width *= 0.6 if state[3] == OVERFLOW else 0.2
         return None
+
+    def walked(self) -> float:
+        """Return about what share of the list at hand is done."""
+        return self.tree.walked()
 
     def ascent(self, lists: Emission, patterns: int, rounds: int) -> Ascent:
         """Return the ascent over these patterns."""

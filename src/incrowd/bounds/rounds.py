@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import Ascent
 from incrowd.lattice.emission import Emission, new_sink
+from incrowd.run.gauge import Gauge
 
 Stop = Callable[[], bool]
 Report = Callable[[float, float], None]
@@ -17,6 +18,16 @@ Report = Callable[[float, float], None]
 def no_stop() -> bool:
     """Go on for ever."""
     return False
+
+
+def counted(stop: Stop, step: Callable[[], None]) -> Stop:
+    """Return ``stop``, which is asked at each step, and counts these."""
+
+    def asked() -> bool:
+        step()
+        return stop()
+
+    return asked
 
 
 def no_report(bound: float, share: float) -> None:
@@ -75,6 +86,10 @@ class Boxes(Protocol):
         """Return the ascent over these patterns; ``rounds`` are still to come, this one too."""
         ...
 
+    def walked(self) -> float:
+        """Return about what share of the list at hand is done; other threads ask."""
+        ...
+
 
 @dataclass(frozen=True)
 class Rounds:
@@ -83,15 +98,23 @@ class Rounds:
     schedule: Schedule
 
     def ascend(
-        self, boxes: Boxes, start: NDArray[np.float64], stop: Stop, report: Report
+        self,
+        boxes: Boxes,
+        start: NDArray[np.float64],
+        stop: Stop,
+        report: Report,
+        gauge: Gauge | None = None,
     ) -> NDArray[np.float64]:
-        """Improve prices ``start`` (float64, distinct)."""
+        """Improve prices ``start`` (float64, distinct); ``gauge`` is told how far they are."""
+        gauge = gauge or Gauge()
         plan, rounds = self.schedule, self.schedule.rounds
         sink = new_sink(plan.patterns, plan.pairs)
         u, width = start.astype(np.float64), np.inf
         n = again = 0
         before = np.inf
         while n < rounds and not stop():
+            begin, middle, end = (x / rounds for x in (n, n + 0.5, n + 1))
+            gauge.part(begin, middle, boxes.walked)
             unit = boxes.unit(u)
             planned = fade(plan.margin, n / max(1, rounds - 1)) * unit
             listed = boxes.listed(u, min(width, planned), sink)
@@ -101,8 +124,9 @@ class Rounds:
             ascent = boxes.ascent(sink, patterns, rounds - n)
             first = min(fade(plan.rate, n / rounds) * unit, width / 4)
             last = min(fade(plan.rate, (n + 1) / rounds) * unit, width / 8)
-            bound, u = ascent.run(u, width, plan.iterations, (first, last), stop)
-            report(bound, (n + 1) / rounds)
+            step = gauge.steps(middle, end, plan.iterations)
+            bound, u = ascent.run(u, width, plan.iterations, (first, last), counted(stop, step))
+            report(bound, end)
             pays = bound - before > plan.worth * bound and again < plan.again
             n, again, before = n + (not pays), again + pays, bound
         return u

@@ -81,10 +81,13 @@ class Best:
 
 def priced(problem: Problem, deletion: Deletion, context: Context) -> tuple[Prices, float]:
     """Return prices, and what a deleted row is worth."""
-    context.tell("prices")
+    context.tell("prices", share=0.0)
     limit = context.stop.time_limit
     share = Share.of(context.stop, np.inf if limit is None else PRICING * limit)
-    return deletion_prices(problem.instance, problem.smallest_class, deletion, share)
+    return deletion_prices(
+        problem.instance, problem.smallest_class, deletion, share,
+        lambda bound, done: context.tell("prices", share=done),
+    )  # fmt: skip
 
 
 def candidates_with(instance: Instance, emission: Emission, worth: int) -> Candidates:

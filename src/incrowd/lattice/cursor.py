@@ -247,6 +247,22 @@ def next_run(depth: int, unit: int, grid: Any, buffers: Any) -> tuple[int, int, 
     return -1, 0, 0, 0
 
 
+def share_walked(buffers: Buffers, deepest: int = 2) -> float:
+    """Return about what share of a walk is done, by where it stands in the first columns.
+
+    All levels of a column count alike, and rows within a level; what is left out, as done.
+    """
+    level, place, size, _, levels = buffers.depth
+    within = 1.0
+    for depth in range(min(deepest, level.size - 2), -1, -1):
+        rows, most = float(size[depth]), float(levels[depth])
+        below = (1.0 - within) * float(size[depth + 1])
+        if rows and most:
+            within = (float(level[depth]) + (float(place[depth]) - below) / rows) / most
+            within = min(1.0, max(0.0, within))
+    return within if size[0] else 0.0
+
+
 @inner_kernel
 def copies_of(rows: Any, begin: int, end: int, counts: Any) -> int:
     """Count the copies of ``rows[begin:end]``."""

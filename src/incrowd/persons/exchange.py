@@ -5,6 +5,7 @@ order of the columns exchange their groups, or one joins the other's where the o
 one; Metropolis' rule decides.  Groups come from a search that knows no weights.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,6 +135,7 @@ def exchanged(
     k: int,
     seed: int,
     stop: Stop,
+    report: Callable[[float], None] = lambda share: None,
 ) -> tuple[Ints, int]:
     """Improve groups; return the group of each person and what all cost.
 
@@ -141,6 +143,7 @@ def exchanged(
     ----------
     codes: int32, shape (people, columns).  weight: int64, shape (people,): rows of each.
     member: int64, shape (people,): dense ids of groups of at least k people.
+    report: called with the share that is done.
     """
     tables: NodeTables = tables_of(trees)
     crowd = new_crowd(codes, np.zeros(len(codes), np.int64), member, k)
@@ -151,6 +154,7 @@ def exchanged(
     rng = np.random.default_rng([seed, 0xA11CE])
     state = np.array([seed * 0x9E3779B9 + 77], np.uint64)
     for i in range(ROUNDS if cost else 0):
+        report(i / ROUNDS)
         if stop.now():
             break
         mixed = rng.permutation(len(codes))

@@ -137,15 +137,18 @@ def weighed(
     """Improve groups, and bound them, with the weights of people."""
     stop = context.stop
     part = Share.of(stop, EXCHANGE * stop.left()) if bounded else stop
-    context.tell("exchanging people")
     member, cost = exchanged(
-        persons.codes, persons.weight, persons.trees, member, k, context.seed, part
-    )
+        persons.codes, persons.weight, persons.trees, member, k, context.seed, part,
+        lambda share: context.tell("exchanging people", share=share),
+    )  # fmt: skip
     if not bounded:
         return Grouped(dense(member), 0, None, "groups", "finished")
-    context.tell("prices")
+    context.tell("prices", share=0.0)
     visits = persons.visits.instance
-    prices = whole_prices(visits, k, stop, priced_evenly(persons, solved))
+    start = priced_evenly(persons, solved)
+    prices = whole_prices(
+        visits, k, stop, start, lambda bound, share: context.tell("prices", share=share)
+    )
     bound = min(max(0, prices.bound(visits.counts)), cost)
     ended = "finished" if bound == cost else stop.why() if stop.now() else "stopped paying"
     return Grouped(dense(member), bound, prices, "groups", ended)

@@ -21,6 +21,7 @@ from incrowd.bounds.lawful_price import LawfulPriceBound, first_prices, safe_pri
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import assembled
+from incrowd.bounds.rounds import Report, no_report
 from incrowd.bounds.support import HASTE, affordable
 from incrowd.privacy.people import People
 from incrowd.privacy.pricing import whole_part
@@ -31,7 +32,13 @@ from incrowd.run.stop import Stop, watched
 VISITS = 20_000_000
 
 
-def whole_prices(instance: Instance, k: int, stop: Stop, start: Prices | None = None) -> Prices:
+def whole_prices(
+    instance: Instance,
+    k: int,
+    stop: Stop,
+    start: Prices | None = None,
+    report: Report = no_report,
+) -> Prices:
     """Return prices for classes of k people with all their rows; of 0 where there is no time.
 
     Parameters
@@ -39,6 +46,7 @@ def whole_prices(instance: Instance, k: int, stop: Stop, start: Prices | None = 
     instance: a distinct row for each person, whose number is the one sensitive attribute; its
         copies are the person's rows.
     start: others that hold as well, or nearly, to begin with.
+    report: called with a bound on the way, and the share of a schedule that is done.
     """
     nothing = Prices(np.zeros(instance.distinct, np.int64), 1)
     problem = Problem(instance, People(k, 0))
@@ -63,5 +71,5 @@ def whole_prices(instance: Instance, k: int, stop: Stop, start: Prices | None = 
         for schedule in (*schedules, LawfulPriceBound.close_up()):
             if stop.now():
                 break
-            u = schedule.ascend(tree, u, stop.now)
+            u = schedule.ascend(tree, u, stop.now, report)
         return max(best, safe_prices(tree, u), key=worth)

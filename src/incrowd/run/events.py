@@ -1,7 +1,7 @@
 """What a run tells while it works."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from incrowd.errors import InputError
@@ -21,6 +21,8 @@ class Event:
     proof: name of ``bound`` where a method reports it for its own sake, e.g. ``"forest weight"``;
         a release tells such bounds beside the best one.
     point: of a sweep over k: the point just found (``incrowd.frontiers.points.Point``), else None.
+    gauge: what tells ``share`` anew while the stage goes on, or None; a stage that is told again
+        has its share from there.
     """
 
     stage: str
@@ -29,6 +31,11 @@ class Event:
     share: float | None = None
     proof: str | None = None
     point: Any = None
+    gauge: Callable[[], float] | None = field(default=None, compare=False, repr=False)
+
+    def again(self) -> "Event":
+        """Return the event as it is now, the stage having gone on."""
+        return self if self.gauge is None else replace(self, share=self.gauge())
 
 
 READING, ENCODING, RECHECK, WRITING, PROOF = (

@@ -59,7 +59,7 @@ class Telling:
             with self._lock:
                 if time.monotonic() - self._told >= LONGEST and not self._ended.is_set():
                     try:
-                        self._hand_on(self._now, self._now)
+                        self._hand_on(self._now.again(), self._now)
                     except Exception as error:
                         self._failed = error
                         return

@@ -1,5 +1,6 @@
 """What a solver is: a frozen value with a declared guarantee and scope, and one method."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -25,9 +26,12 @@ class Context:
         cost: int | None = None,
         bound: int | None = None,
         share: float | None = None,
+        gauge: Callable[[], float] | None = None,
     ) -> None:
-        """Report progress."""
-        self.listener(Event(stage, cost, bound, share))
+        """Report progress; ``gauge``: what tells the share while the stage goes on."""
+        if share is None and gauge is not None:
+            share = gauge()
+        self.listener(Event(stage, cost, bound, share, gauge=gauge))
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,10 +45,16 @@ class Progress:
             ended = "stopped paying"
         return Outcome(self.best, self.bound, ended, self.certificate, self.lawful)
 
-    def tell(self, stage: str, share: float | None = None, cost: int | None = None) -> None:
+    def tell(
+        self,
+        stage: str,
+        share: float | None = None,
+        cost: int | None = None,
+        gauge: Callable[[], float] | None = None,
+    ) -> None:
         """Report progress with the best cost and bound so far."""
         best = self.best.cost if cost is None else min(cost, self.best.cost)
-        self.context.tell(stage, best, self.bound, share)
+        self.context.tell(stage, best, self.bound, share, gauge)
 
     def offer(self, solution: Solution) -> None:
         """Keep the solution if it is the best so far."""

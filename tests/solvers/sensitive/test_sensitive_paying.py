@@ -36,7 +36,7 @@ class Told:
 
     rounds: int = 0
 
-    def ascend(self, tree: Any, u: Any, stop: Callable[[], bool], report: Any) -> Any:
+    def ascend(self, tree: Any, u: Any, stop: Callable[[], bool], report: Any, gauge: Any) -> Any:
         """Go through the rounds until told to stop."""
         for bound in BOUNDS:
             if stop():

@@ -2,6 +2,7 @@
 
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
+from incrowd.run.events import Listener, silent
 from incrowd.run.stop import Share, Stop
 from incrowd.solvers.base import Context
 from incrowd.solvers.baseline.mondrian import Mondrian
@@ -21,7 +22,7 @@ def first_release(problem: Problem) -> Solution | None:
     return solver.run(problem, Context(stop=Stop(GRACE))).solution
 
 
-def release_beside(problem: Problem, stop: Stop) -> Solution | None:
+def release_beside(problem: Problem, stop: Stop, listener: Listener = silent) -> Solution | None:
     """Return Mondrian's release to compare a search with, or None where there is none.
 
     Takes a share of the time left; the usual grace where nothing is left.
@@ -30,4 +31,4 @@ def release_beside(problem: Problem, stop: Stop) -> Solution | None:
     if stop.now() or solver.refuse(problem) is not None:
         return first_release(problem)
     share = Share.of(stop, max(GRACE, BESIDE * stop.left()))
-    return solver.run(problem, Context(stop=share)).solution
+    return solver.run(problem, Context(stop=share, listener=listener)).solution

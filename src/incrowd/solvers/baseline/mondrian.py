@@ -11,6 +11,7 @@ from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Outcome, Scope, refuse_open_models
 
 Rows = NDArray[np.int64]
+REPORTS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,15 +41,18 @@ class Mondrian:
             return Outcome(None)
         class_of = np.zeros(instance.distinct, np.int64)
         values = np.maximum([len(np.unique(column)) for column in instance.codes.T], 1)
-        todo, done = [everything], 0
+        todo, done, rows, told = [everything], 0, 0, 0
         while todo:
+            if rows >= told:
+                context.tell("mondrian", share=rows / instance.distinct)
+                told += 1 + instance.distinct // REPORTS
             part = todo.pop()
             halves = None
             if len(part) > 1 and not context.stop.now():
                 halves = self.cut(instance.codes[part], instance.counts[part], part, values, lawful)
             if halves is None:
                 class_of[part] = done
-                done += 1
+                done, rows = done + 1, rows + len(part)
             else:
                 todo.extend(halves)
         ended = context.stop.why() if context.stop.now() else "finished"

@@ -221,7 +221,11 @@ def steps(
 
 
 def by_levels(
-    instance: Instance, k: int, limit: float = np.inf, hurry: Callable[[], bool] = lambda: False
+    instance: Instance,
+    k: int,
+    limit: float = np.inf,
+    hurry: Callable[[], bool] = lambda: False,
+    report: Callable[[float], None] = lambda share: None,
 ) -> NDArray[np.int64] | None:
     """Return the class of each copy: int64, shape (rows,); None where the table is too wide.
 
@@ -231,6 +235,7 @@ def by_levels(
     ----------
     limit: seconds that the whole search has.
     hurry: whether to come to an end.
+    report: called with the share of the vectors that is done.
     """
     if not 0 < instance.columns <= MOST_COLUMNS:
         return None
@@ -238,8 +243,10 @@ def by_levels(
     most = min(MOST_VECTORS, max(LEAST_VECTORS, int(work / instance.distinct)))
     vectors, cost = vectors_by_cost(instance, most)
     label = np.full(instance.distinct, -1, np.int64)
-    number = 0
+    number = seen = 0
     for step in steps(vectors, cost, instance.cell / STEPS, hurry):
+        report(seen / len(vectors))
+        seen += len(step)
         while len(step):
             waiting = np.flatnonzero(label < 0)
             if not len(waiting):

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from incrowd.bounds.listing import within
 from incrowd.bounds.odd_sets.certificate import certify_with_sets
 from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
 from incrowd.lattice.emission import Emission
 from incrowd.problem.solution import Solution
+from incrowd.run.gauge import Gauge
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.class_blocks import ClassBlocks
 from incrowd.solvers.engine.prove import pairs_in_reach, prove
@@ -147,24 +149,32 @@ class Lifting:
         small = self.lifted is not None
         if small and self.progress.best.cost - self.progress.bound <= NEARLY * self.instance.cell:
             return  # what is left is rather the proof's
-        end = self.stop.elapsed() + (EXCHANGING if small else 1.0) * self.stop.left()
+        part = EXCHANGING if small else 1.0
+        end = self.stop.elapsed() + part * self.stop.left()
+        gauge = Gauge(self.time_spent(part))  # all of it, if it pays for so long
+        self.tell("blocks of classes", gauge=gauge)
         turn, idle = 0, False
         going = self.progress.paying()
         while not (idle and small) and not self.done() and self.stop.elapsed() < end and going():
             before = self.progress.best.cost
-            self.offer(self.exchanged(turn, lambda: self.done() or self.stop.elapsed() > end))
+            stop = partial(self.ended, end)
+            self.offer(self.exchanged(turn, stop, gauge))
             idle = self.progress.best.cost == before
             if idle and not small:
                 self.search.anneal_again(lambda turns: turns >= REHEATS)
             turn += 1
 
-    def exchanged(self, turn: int, stop: Callable[[], bool]) -> Solution:
+    def ended(self, end: float) -> bool:
+        """Whether there is nothing left to do, or this moment is over."""
+        return self.done() or self.stop.elapsed() > end
+
+    def exchanged(self, turn: int, stop: Callable[[], bool], gauge: Gauge) -> Solution:
         """Go through one round of such blocks."""
         assert self.guide is not None
         problem = self.progress.best, self.guide, self.k, self.search.seed + turn
 
         def report(cost: int) -> None:
-            self.tell("blocks of classes", None, cost)
+            self.tell("blocks of classes", None, cost, gauge)
 
         return ClassBlocks().run(*problem, self.stop.left, stop, report)
 
@@ -172,7 +182,7 @@ class Lifting:
         """Try to prove the best so far optimal, on tables where that is within reach."""
         if self.settled():
             return
-        self.tell("proof")
+        self.tell("proof")  # nobody knows how long it takes
         problem = (
             self.tree,
             self.progress.best,

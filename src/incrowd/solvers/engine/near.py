@@ -5,6 +5,7 @@ with neighbours in the table sorted by a few random orders of its columns.  Pric
 who fits: what two rows pay in a class of both, less what they pay anyway.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,11 +84,16 @@ class Near(NamedTuple):
 
 
 def near_rows(
-    instance: Instance, seed: int, stop: Stop, price: NDArray[np.float64] | None = None
+    instance: Instance,
+    seed: int,
+    stop: Stop,
+    price: NDArray[np.float64] | None = None,
+    report: Callable[[float], None] = lambda share: None,
 ) -> Near:
     """Return near rows of each distinct row, as far as there is time.
 
     price: float64, shape (distinct,): what each pays in every release; None for nothing.
+    report: called with the share that is done.
     """
     rng = np.random.default_rng([seed, 13])
     near = np.full((instance.distinct, NEAR), -1, np.int64)
@@ -95,10 +101,12 @@ def near_rows(
     half = np.zeros(instance.distinct) if price is None else price / 2
     grid = half.astype(np.int64), instance.codes, instance.tables
     for turn in range(ORDERS):
+        report(turn / (ORDERS + ROUNDS))
         if not turn or not stop.now():
             order = row_order(instance.codes[:, rng.permutation(instance.columns)])
             meet_in_order(order, BESIDE, *grid, near, dist)
-    for _ in range(ROUNDS):
+    for turn in range(ROUNDS):
+        report((ORDERS + turn) / (ORDERS + ROUNDS))
         if not stop.now():
             meet_neighbours(*grid, near, dist)
     return Near(near, dist)

@@ -9,6 +9,7 @@ from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.bounds.wide import wide_prices
+from incrowd.run.gauge import Gauge
 from incrowd.solvers.engine.near import near_costs
 from incrowd.solvers.engine.search import Search
 
@@ -34,7 +35,7 @@ class Pricing:
 
     def bound_by_support(self) -> None:
         """Find the support bound; on a table too wide for prices, those of groups of columns."""
-        self.tell("support bound")
+        self.tell("support bound", gauge=Gauge(self.search.tree.walked))
         search, counts = self.search, self.search.instance.counts
         visits = affordable(search.instance.columns, search.limit / HASTE, search.means.visits)
         most = priceable(search.shares.pricing * search.limit)
@@ -65,7 +66,7 @@ class Pricing:
 
     def prices_by_groups(self) -> Prices:
         """Price groups of columns alone."""
-        self.tell("prices")
+        self.tell("prices", 0.0)
 
         def report(bound: float, share: float) -> None:
             self.progress.bound = max(self.progress.bound, int(bound))
@@ -97,15 +98,18 @@ class Pricing:
         if self.progress.bound == 0:
             return
         tree, k = self.search.tree, self.search.k
-        u = schedule.ascend(tree, k, self.search.price, self.enough_prices, self.report)
+        gauge = Gauge()
+        self.tell("prices", gauge=gauge)
+
+        def report(bound: float, share: float) -> None:
+            self.tell("prices", share, gauge=gauge)
+
+        u = schedule.ascend(tree, k, self.search.price, self.enough_prices, report, gauge=gauge)
+        self.tell("confirming prices", gauge=Gauge(tree.walked))
         certificate = certify(tree, k, u)
         if certificate.bound(tree.instance.counts) > self.progress.bound:
             self.keep(certificate)
             self.search.raised = True
-
-    def report(self, bound: float, share: float) -> None:
-        """Tell how far the rounds are."""
-        self.tell("prices", share)
 
     def enough_prices(self) -> bool:
         """Whether to leave the prices for the release: under a short time limit."""

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, STOPPED, PrefixTree, Slack
 from incrowd.bounds.price import MOST_TRIES
+from incrowd.bounds.rounds import counted
 from incrowd.bounds.support import affordable
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
 from incrowd.problem.solution import Solution
+from incrowd.run.gauge import Gauge
 from incrowd.solvers.engine.anneal import Annealing
 from incrowd.solvers.engine.by_levels import SHARE, by_levels
 from incrowd.solvers.engine.candidates import Candidates, build_candidates
@@ -22,7 +24,7 @@ from incrowd.solvers.engine.growing import grown
 from incrowd.solvers.engine.near import Near, near_rows
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
 from incrowd.solvers.engine.repartition import Repartition
-from incrowd.solvers.engine.rounding import rounded
+from incrowd.solvers.engine.rounding import STEPS, rounded
 from incrowd.solvers.engine.schedule import Shares
 from incrowd.solvers.engine.trading import Trading
 from incrowd.solvers.engine.warm import with_solution
@@ -88,7 +90,12 @@ class Search:
     @cached_property
     def near(self) -> Near:
         """Near rows of each row, as far as there is time when they are first asked for."""
-        return near_rows(self.instance, self.seed, self.stop)
+        return self.near_at()
+
+    def near_at(self, price: NDArray[np.float64] | None = None) -> Near:
+        """Find the near rows of each row, where rows pay these prices anyhow."""
+        told = partial(self.tell, "near rows")
+        return near_rows(self.instance, self.seed, self.stop, price, told)
 
     def slack(self) -> float:
         """Return the reduced cost, in cells, up to which classes are candidates."""
@@ -120,11 +127,12 @@ class Search:
 
     def by_levels(self) -> None:
         """Group rows by levels of columns: a good release before anything is priced."""
-        self.tell("first release")
+        self.tell("first release", 0.0)
         share = SHARE * self.limit
         classes = by_levels(
-            self.instance, self.k, self.limit, lambda: self.done() or self.stop.elapsed() > share
-        )
+            self.instance, self.k, self.limit, lambda: self.done() or self.stop.elapsed() > share,
+            lambda done: self.tell("first release", done),
+        )  # fmt: skip
         if classes is not None:
             self.offer(Solution.of(self.instance, classes))
 
@@ -162,7 +170,6 @@ class Search:
 
     def trade(self, warmth: float = 1.0) -> None:
         """Let near classes trade rows, from the best so far or from classes of near rows."""
-        self.tell("near rows")
         near = self.near
         if warmth == 1.0 and not self.done():
             self.offer(Solution.of(self.instance, grown(self.instance, near, self.k)))
@@ -191,7 +198,7 @@ class Search:
         if self.done() or self.instance.plain or self.instance.rows <= SMALL or not self.priced:
             return
         if Repartition().suits(self.k):
-            near = near_rows(self.instance, self.seed, self.stop, self.price)
+            near = self.near_at(self.price)
             self.go_on("blocks of rows", near, partial(Repartition().run, price=self.price))
         elif self.instance.ranged:
             self.trade_on()
@@ -226,7 +233,7 @@ class Search:
         turns: int = 1,
     ) -> None:
         """List candidates, build a greedy release on them, anneal it ``turns`` times."""
-        self.tell("candidates")
+        self.tell("candidates", gauge=Gauge(self.tree.walked))
         candidates, pattern = self.start()
         self.offer(Solution.of(self.instance, pattern))
         for turn in range(turns):
@@ -245,12 +252,16 @@ class Search:
         candidates = build_candidates(self.instance, self.emission())
         if self.priced:
             return candidates, self.rounded(candidates)
-        return candidates, greedy(candidates, self.k, max(1, int(self.instance.cell / 10)))
+        step, told = max(1, int(self.instance.cell / 10)), partial(self.tell, "greedy release")
+        return candidates, greedy(candidates, self.k, step, report=told)
 
     def rounded(self, candidates: Candidates) -> NDArray[np.int64]:
         """Return a lawful assignment near a fractional release of the prices at hand."""
         counts, cell = self.instance.counts, self.instance.cell
-        return rounded(candidates, counts, self.price, self.k, cell, self.done)
+        gauge = Gauge()
+        stop = counted(self.done, gauge.steps(0.0, 1.0, STEPS))
+        self.tell("fractional release", gauge=gauge)
+        return rounded(candidates, counts, self.price, self.k, cell, stop)
 
     def improve(
         self,

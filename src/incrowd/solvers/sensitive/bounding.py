@@ -16,6 +16,7 @@ from incrowd.bounds.pricing import VARIATION, pricing_of, sizes_that_pay
 from incrowd.bounds.support import HASTE, affordable, support_prices, uniqueness_prices
 from incrowd.bounds.wide import wide_prices
 from incrowd.problem.problem import Problem
+from incrowd.run.gauge import Gauge
 from incrowd.run.paying import Turns
 from incrowd.solvers.progress import Progress
 from incrowd.solvers.sensitive.schedule import (
@@ -26,6 +27,7 @@ from incrowd.solvers.sensitive.schedule import (
     scarce,
 )
 
+CONFIRMING = "confirming prices"
 Schedules = tuple[LawfulPriceBound | None, LawfulPriceBound, PriceBound | None]
 
 
@@ -81,8 +83,9 @@ class Bounding:
 
     def bound_by_classes(self) -> None:
         """Each row pays at least its cheapest pattern that may hold a lawful class."""
-        self.tell("support bound")
         self.tree = LawfulTree(self.instance, *pricing_of(self.problem), self.stop)
+        walked = self.tree.tree.walked
+        self.tell("support bound", gauge=Gauge(walked))
         seconds = self.stop.left() / HASTE
         visits = affordable(self.instance.columns, seconds, self.visits)
         price, complete = first_prices(self.tree, visits)
@@ -91,6 +94,7 @@ class Bounding:
             told = self.telling("prices")
             prices = wide_prices(self.instance, self.k, self.stop, PRICING, told)
         else:
+            self.tell(CONFIRMING, gauge=Gauge(walked))
             prices = safe_prices(self.tree, price)
         self.prove(prices, lawful=not self.wide)
         self.first_price = self.price = prices.price / prices.quantum
@@ -99,15 +103,16 @@ class Bounding:
         """The k-anonymity bound for the smallest lawful class: what sensitive prices start from."""
         if self.wide or self.k < 2:
             return
-        stage = "k-anonymity prices"
-        self.tell(stage, 0.0)
+        stage, gauge = "k-anonymity prices", Gauge()
+        told = self.telling(stage, gauge)
         tree = PrefixTree(self.instance, self.stop)
         bound, known = self.progress.bound, self.any_rows
         if self.limited and hopeless(tree, self.k, bound, self.visits, known):
             return
         schedule = self.schedules[2] or PriceBound.suited(self.instance)
         start = np.maximum(self.price, 0.0)
-        u = schedule.ascend(tree, self.k, start, self.priced, self.telling(stage))
+        u = schedule.ascend(tree, self.k, start, self.priced, told, gauge=gauge)
+        self.tell(CONFIRMING, gauge=Gauge(tree.walked))
         certificate = certify(tree, self.k, u)
         bound = certificate.bound(self.instance.counts)
         if bound > self.progress.bound:
@@ -119,6 +124,7 @@ class Bounding:
         if self.wide:
             return
         first, given = self.first_price, self.schedules[0]
+        self.tell("prices", gauge=Gauge(self.tree.tree.walked))
         self.ascend(*price_schedules(self.tree, given, first, self.price))
         if self.priced():
             return
@@ -141,7 +147,8 @@ class Bounding:
         Scarce values have all rounds: their prices guide the search to classes for them, which the
         bound of the rounds does not tell.
         """
-        rounds, told = Turns(), self.telling("prices")
+        rounds, gauge = Turns(), Gauge()
+        told = self.telling("prices", gauge)
         patient = self.stop.thorough or scarce(self.tree)
 
         def tell(bound: float, share: float) -> None:
@@ -151,10 +158,11 @@ class Bounding:
         def over() -> bool:
             return self.priced() or (rounds.idle and not patient)
 
-        return schedule.ascend(self.tree, u, over, tell)
+        return schedule.ascend(self.tree, u, over, tell, gauge)
 
     def guided(self, u: NDArray[np.float64], tree: LawfulTree) -> bool:
         """Search by prices that prove more than all before; return whether they do."""
+        self.tell(CONFIRMING, gauge=Gauge(tree.tree.walked))
         prices = safe_prices(tree, u)
         bound, price = self.proven(prices)
         more = bound > self.progress.bound
@@ -163,9 +171,13 @@ class Bounding:
             self.progress.prove(prices, bound, lawful=True)
         return more
 
-    def telling(self, stage: str) -> Callable[[float, float], None]:
-        """Return what reports the share of a stage that is done."""
-        return lambda _, share: self.tell(stage, share)
+    def telling(self, stage: str, gauge: Gauge | None = None) -> Callable[[float, float], None]:
+        """Begin a stage; return what reports the share of it that is done.
+
+        ``gauge``: what tells that between two reports.
+        """
+        self.tell(stage, 0.0, gauge=gauge)
+        return lambda _, share: self.tell(stage, share, gauge=gauge)
 
     def priced(self, share: float = PRICING) -> bool:
         """Whether prices have to leave what is left of the time to the search."""
@@ -174,8 +186,9 @@ class Bounding:
     def price_by_size(self) -> None:
         """Raise the prices of t-closeness further by size of class, and search by those prices."""
         parts = pricing_of(self.problem, sizes_that_pay(self.problem))
-        tree, told = LawfulTree(self.instance, *parts, self.stop), self.telling("prices by size")
-        u = self.schedules[1].ascend(tree, self.price, self.priced, told)
+        tree, gauge = LawfulTree(self.instance, *parts, self.stop), Gauge()
+        told = self.telling("prices by size", gauge)
+        u = self.schedules[1].ascend(tree, self.price, self.priced, told, gauge)
         self.sized = self.guided(u, tree)
 
     def charge_patterns(self, tree: LawfulTree) -> bool:

@@ -26,6 +26,7 @@ from incrowd.lattice.emission import Emission
 from incrowd.privacy.violation import violation
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
+from incrowd.run.gauge import Gauge
 from incrowd.run.paying import Turns
 from incrowd.solvers.base import Context, Outcome, refuse_open_models
 from incrowd.solvers.baseline.first import release_beside
@@ -143,8 +144,10 @@ class Run(Bounding):
             self.sweep(window_emission(self.instance, self.k, 2, self.seed, self.stop))
         self.bound_at_once()
         if len(self.progress.best.sizes) == 1 or not self.stop.now():
-            self.tell("mondrian")
-            self.beside = release_beside(self.problem, self.stop)
+            self.tell("mondrian", 0.0)
+            self.beside = release_beside(
+                self.problem, self.stop, lambda event: self.tell("mondrian", event.share)
+            )
             if self.beside is not None:
                 self.progress.offer(self.beside)
 
@@ -170,8 +173,8 @@ class Run(Bounding):
         """Stages of candidates from a fractional release, then annealing while the budget lasts."""
         if not self.searchable:
             return
-        self.tell("candidates")
         if self.wide:
+            self.tell("candidates")
             emission = window_emission(self.instance, self.k, 6, self.seed, self.stop)
             self.sweep(emission)
             self.anneal_again(emission, 1.0, 1.0)
@@ -187,6 +190,7 @@ class Run(Bounding):
         if self.sized:  # steps by size are dear, and the search gets by with fewer
             shares = replace(shares, iterations=max(1, shares.iterations // 3))
         reach = max(whole / self.k, HOST_REACH * cell if few_classes(self.tree) else 0.0)
+        self.tell("candidates", gauge=Gauge(self.tree.tree.walked))
         emission, margin = shares.emission(self.tree, self.price, reach)
         used = pace_of(self.stop, SHARING)
 

@@ -90,9 +90,7 @@ def pace_of(stop: Stop, part: float) -> Callable[[], float]:
     return lambda: (stop.elapsed() - begun) / span
 
 
-def hopeless(
-    tree: PrefixTree, k: int, bound: int, visits: int, known: int | None = None
-) -> bool:
+def hopeless(tree: PrefixTree, k: int, bound: int, visits: int, known: int | None = None) -> bool:
     """Whether k-anonymity's first prices are so far below a bound that time is better spent.
 
     As where people are told apart: a person's own rows are alike, and no class by themselves.
