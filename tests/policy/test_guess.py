@@ -46,6 +46,41 @@ COLUMNS = {
         [f"{'ABCD'[i % 4]}{10 + i % 9}{'.' * (i % 2)}{i % 2 or ''}" for i in range(ROWS)], "qi",
         "keep:1,3",
     ),
+    "injury": (
+        [f"{'STUV'[i % 4]}{10 + i % 9}.{i % 5}{'†*+ '[i % 4].strip()}" for i in range(ROWS)],
+        "qi", "keep:1,3,5",
+    ),
+    "mostly_coded": (
+        [f"K{10 + i}.{i % 5}" if i % 2 else f"K{10 + i}" for i in range(ROWS - 2)] + ["other"] * 2,
+        "qi", "keep:1,3",
+    ),
+    "nace": ([f"{10 + i % 30}.{i % 30}" for i in range(ROWS)], "qi", "keep:2,4"),
+    "branch": ([f"{i % 30:02}.{1 + i % 20}" for i in range(ROWS)], "qi", "keep:2,4"),
+    "zip_plus": (
+        [f"{10000 + 17 * i}{f'-{1000 + i}' * (i % 2)}" for i in range(ROWS)], "qi", "keep:1,3,5",
+    ),
+    "post_code": (["SW1A 1AA", "M1 1AE", "B33 8TH", "CR2 6XH", "DN55 1PT", "EC1A 1BB", "W1A 0AX",
+                   "L1 8JQ", "G1 1XQ", "AB1 1AB"] * (ROWS // 10), "qi", "keep:1,3,5"),
+    "birth_together": (
+        [f"{1940 + i}{1 + i % 12:02}{1 + i % 28:02}" for i in range(ROWS)], "qi",
+        "date:format=%Y%m%d,month,year,decade,20years",
+    ),
+    "birth_at": (
+        [f"{1 + i % 28:02}/{1 + i % 12:02}/{1940 + i} 08:30" for i in range(ROWS)], "qi",
+        "date:format=%d/%m/%Y %H:%M,month,year,decade,20years",
+    ),
+    "birth_in_words": (
+        [f"{1 + i % 28:02}-May-{1940 + i}" for i in range(ROWS)], "qi",
+        "date:format=%d-%b-%Y,month,year,decade,20years",
+    ),
+    "birth_short": ([f"{1 + i % 28:02}/{1 + i % 12:02}/{30 + i}" for i in range(ROWS)], "qi", None),
+    "day_or_month": ([f"{1 + i % 9:02}/{1 + i % 9:02}/{2010 + i % 9}" for i in range(ROWS)], "qi",
+                     "date:format=%d/%m/%Y"),
+    "number_of_case": ([str(20230001 + 41 * i) for i in range(ROWS)] , "id", None),
+    "seen": (
+        ["unknown"] * 2 + [f"{1 + i % 28:02}.{1 + i % 12:02}.2020" for i in range(ROWS - 2)], "qi",
+        "date:format=%d.%m.%Y",
+    ),
     "pid": ([str(i // 3) for i in range(ROWS)], "person", None),
     "patient": ([f"{i // 2:04}" for i in range(ROWS)], "person", None),
     "student_no": ([f"{i:04}" for i in range(ROWS)], "id", None),

@@ -7,8 +7,8 @@ column is a quasi-identifier: that protects most.
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.date import days_of
 from incrowd.hierarchy.missing import sparing
 from incrowd.hierarchy.spec import parse
+from incrowd.policy.forms import formats_of, is_date, kind_of, short_years
 from incrowd.tables import open_table
 from incrowd.tables.base import Column
 from incrowd.text.missing import likely, marks_for, marks_of, require_known
@@ -48,6 +49,10 @@ SENSITIVE = (
 )
 TEXT = ("note", "notes", "comment", "comments", "remark", "remarks", "description", "text", "memo")
 CODES = ("zip", "zipcode", "postcode", "postal", "plz", "postalcode")
+CODINGS = (  # of illnesses, medicines, procedures, trades, occupations, places
+    *("icd", "icdcode", "atc", "ndc", "ops", "drg", "cpt", "hcpcs", "loinc", "snomed"),
+    *("nace", "sic", "naics", "isic", "isco", "soc", "nuts", "fips", "code", "codes"),
+)
 FREE_TEXT = 30  # mean characters from which different texts count as free text
 NEARLY_ALL = 0.9  # share of different values from which a column of words points to one person
 FEW_ROWS = 20  # a table of fewer rows says nothing by how many of its values differ
@@ -55,8 +60,6 @@ MANY_NUMBERS = 12  # different numbers from which a number is worth intervals
 MANY_CODES = 8  # different codes from which they are worth prefixes
 STEPS = (1, 2, 5)
 LIFETIME = 40  # years between dates from which they want steps wider than a decade
-FORMATS = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d")
-CODED = re.compile(r"[A-Za-z]{0,3}\d[\w.\-/]*")  # E11.9, 62.01, SW1A
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
 
 
@@ -224,57 +227,6 @@ def words_of(name: str) -> list[str]:
     return re.findall(r"[a-z]+", spaced.lower())
 
 
-def kind_of(values: Sequence[str]) -> str:
-    """Return ``"dates"``, ``"whole numbers"``, ``"numbers"``, ``"codes"`` or ``"text"``.
-
-    Codes of unequal length are ``"long codes"``.
-    """
-    if all(map(is_date, values)) or formats_of(values):
-        return "dates"
-    if all(re.fullmatch(r"\d+", value) for value in values):
-        lengths = {len(value) for value in values}
-        leading = any(len(value) > 1 and value[0] == "0" for value in values)
-        if leading and len(lengths) == 1:
-            return "codes"
-    numbers = [number(value) for value in values]
-    if all(n is not None for n in numbers):
-        whole = all(n is not None and n == n.to_integral_value() for n in numbers)
-        return "whole numbers" if whole else "numbers"
-    digits = sum(any(c.isdigit() for c in value) for value in values)
-    same = len({len(value) for value in values}) == 1
-    if digits == len(values) and same and len(values[0]) >= 3:
-        return "codes"
-    return "long codes" if values and all(map(CODED.fullmatch, values)) else "text"
-
-
-def formats_of(values: Sequence[str]) -> list[str]:
-    """Return the formats, other than ISO 8601, by which all values are dates."""
-    formats: list[str] = list(FORMATS)
-    for value in values:
-        formats = [written for written in formats if days_of(value, [written])]
-        if not formats:
-            break
-    return formats if values else []
-
-
-def is_date(text: str) -> bool:
-    """Whether a text is an ISO date, with or without a time."""
-    try:
-        date.fromisoformat(text[:10])
-    except ValueError:
-        return False
-    return len(text) == 10 or text[10:11] in (" ", "T")
-
-
-def number(text: str) -> Decimal | None:
-    """Return the number that a text writes, if it does."""
-    try:
-        found = Decimal(text)
-    except InvalidOperation:
-        return None
-    return found if found.is_finite() else None
-
-
 def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
     """Return the rule that suits a quasi-identifier and the reason, or None."""
     if not values:
@@ -282,18 +234,35 @@ def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
     kind = kind_of(values)
     if kind == "dates" and len(values) > 1:
         return dates(values)
-    if kind == "long codes" and len(values) >= MANY_CODES and max(map(len, values)) > 1:
-        longest = max(map(len, values))
-        return ("keep:1,3" if longest > 3 else "keep:1"), "codes keep their first characters"
-    coded = kind in ("codes", "whole numbers") and any(word in CODES for word in words_of(name))
-    if (kind == "codes" or coded) and len(values) >= MANY_CODES:
-        most = min(len(value) for value in values) - 1
-        if most >= 1:
-            masks = ",".join(map(str, range(1, min(most, 4) + 1)))
-            return f"prefix:{masks}", "codes lose their last characters, one by one"
+    if short_years(values):
+        return None, "dates with two digits for the year, which leave the century open: write four"
+    if len(values) >= MANY_CODES:
+        found = codes(name, kind, values)
+        if found is not None:
+            return found
     if kind in ("whole numbers", "numbers") and len(values) >= MANY_NUMBERS:
         return interval(values)
     return None, ""
+
+
+def codes(name: str, kind: str, values: Sequence[str]) -> tuple[str, str] | None:
+    """Return the rule that suits codes, and the reason; None where the values are none."""
+    words, length = words_of(name), [len(value) for value in values]
+    words += [a + b for a, b in pairwise(words)]  # post_code
+    shortest, longest = min(length), max(length)
+    names = CODES if kind == "text" else (*CODES, *CODINGS)
+    coding = any(word in names for word in words)
+    uneven = coding and (kind == "numbers" or (kind != "dates" and shortest < longest))
+    if longest > 1 and (kind == "long codes" or uneven):
+        kept = (1, 3, 5) if longest > 5 else (1, 3) if longest > 3 else (1,)
+        if all(re.fullmatch(r"\d\d?(\.\d+)?", value) for value in values):
+            kept = (2, 4) if longest > 4 else (1, 2) if longest > 2 else (1,)  # 62.01, 62.0*, 62*
+        return f"keep:{','.join(map(str, kept))}", "codes keep their first characters"
+    coded = kind == "whole numbers" and coding
+    if (kind == "codes" or coded) and shortest > 1:
+        masks = ",".join(map(str, range(1, min(shortest - 1, 4) + 1)))
+        return f"prefix:{masks}", "codes lose their last characters, one by one"
+    return None
 
 
 def dates(values: Sequence[str]) -> tuple[str | None, str]:

@@ -11,7 +11,10 @@ Marks = Mapping[str, tuple[str, ...]] | tuple[str, ...]
 
 WORDS = ("N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", "<NA>")
 """Texts that programs write for missing values, and nobody else writes."""
-DOUBTFUL = ("NA", "na", "None", ".", "-", "?", "inf", "-inf")
+DOUBTFUL = (
+    *("NA", "na", "None", ".", "-", "?", "inf", "-inf", "--", "n.a.", "N.A.", "missing", "Missing"),
+    *("unknown", "Unknown", "UNKNOWN", "not known", "Not known"),
+)
 NEGATIVE = ("-9", "-99", "-999", "-9999", "-8", "-88", "-888", "-7", "-77", "-777")
 """Of numbers that are otherwise 0 or more."""
 

@@ -1,0 +1,97 @@
+"""What the values of a column look like: dates, numbers, codes or text."""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal, InvalidOperation
+
+from incrowd.hierarchy.date import days_of
+
+DAYS = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d")
+MONTHS = ("%d-%b-%Y", "%d %b %Y", "%d %B %Y")  # 3-Feb-2021, 3 February 2021
+TIMES = ("", " %H:%M", " %H:%M:%S")
+SHORT = tuple(f"{a}{mark}{b}{mark}%y" for mark in "/.-" for a, b in (("%d", "%m"), ("%m", "%d")))
+TOGETHER = "%Y%m%d"  # 20210203
+FORMATS = (*(f"{day}{time}" for time in TIMES for day in DAYS), *MONTHS, TOGETHER)
+PLAUSIBLE = range(1850, 2101)  # years of dates that are written like numbers
+CODED = re.compile(r"[A-Za-z]{0,3}\d[\w.\-/]*[†*+!#]?")  # E11.9, G63.2*, 62.01, SW1A
+MOSTLY = 0.9  # share of the values from which the others are taken for codes as well
+
+
+def kind_of(values: Sequence[str]) -> str:
+    """Return ``"dates"``, ``"whole numbers"``, ``"numbers"``, ``"codes"`` or ``"text"``.
+
+    Codes of unequal length are ``"long codes"``.
+    """
+    if all(map(is_date, values)) or formats_of(values):
+        return "dates"
+    if all(re.fullmatch(r"\d+", value) for value in values):
+        lengths = {len(value) for value in values}
+        leading = any(len(value) > 1 and value[0] == "0" for value in values)
+        if leading and len(lengths) == 1:
+            return "codes"
+    numbers = [number(value) for value in values]
+    if all(n is not None for n in numbers) and not numbered(values):
+        whole = all(n is not None and n == n.to_integral_value() for n in numbers)
+        return "whole numbers" if whole else "numbers"
+    digits = sum(any(c.isdigit() for c in value) for value in values)
+    same = len({len(value) for value in values}) == 1
+    if digits == len(values) and same and len(values[0]) >= 3:
+        return "codes"
+    return "long codes" if values and coded(values) else "text"
+
+
+def coded(values: Sequence[str]) -> bool:
+    """Whether nearly all values are codes, and the others single words, such as ``other``."""
+    codes = sum(CODED.fullmatch(value) is not None for value in values)
+    words = all(" " not in value for value in values)
+    return codes == len(values) or (codes >= MOSTLY * len(values) and words)
+
+
+def numbered(values: Sequence[str]) -> bool:
+    """Whether values that read like numbers are codes: those of trades, such as ``01.11``."""
+    return any(re.match(r"0\d+\.", value) for value in values)
+
+
+def formats_of(values: Sequence[str]) -> list[str]:
+    """Return the formats, other than ISO 8601, by which all values are dates.
+
+    Of several by which each value is the same date, the first.
+    """
+    formats: list[str] = list(FORMATS)
+    for value in values:
+        formats = [f for f in formats if joined(value, f) and days_of(value, [f])]
+        if not formats:
+            return []
+    same = all(len(days_of(value, formats)) == 1 for value in values) if values else False
+    return formats[:1] if same else formats if values else []
+
+
+def joined(value: str, written: str) -> bool:
+    """Whether a text of digits alone is a date by a format that has nothing between its parts."""
+    if written != TOGETHER:
+        return True
+    return len(value) == 8 and value.isdigit() and int(value[:4]) in PLAUSIBLE
+
+
+def short_years(values: Sequence[str]) -> bool:
+    """Whether values are dates whose years have two digits, so that nobody knows the century."""
+    return bool(values) and any(all(days_of(v, [form]) for v in values) for form in SHORT)
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is an ISO date, with or without a time."""
+    try:
+        date.fromisoformat(text[:10])
+    except ValueError:
+        return False
+    return len(text) == 10 or text[10:11] in (" ", "T")
+
+
+def number(text: str) -> Decimal | None:
+    """Return the number that a text writes, if it does."""
+    try:
+        found = Decimal(text)
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() else None
