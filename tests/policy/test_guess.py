@@ -36,7 +36,7 @@ COLUMNS = {
     "visit": ([f"{1 + i % 11:02}/{1 + i % 12:02}/20{10 + i % 9}" for i in range(ROWS)], "qi", None),
     "dob": (
         [f"{1 + i % 28:02}.{1 + i % 12:02}.{1940 + i}" for i in range(ROWS)], "qi",
-        "date:format=%d.%m.%Y,month,year,decade,20years",
+        "date:format=%d.%m.%Y,month,year,decade,20years,century",
     ),
     "since": (
         [f"{13 + i % 9}/01/20{10 + i % 9}" for i in range(ROWS)], "qi", "date:format=%d/%m/%Y",
@@ -63,15 +63,15 @@ COLUMNS = {
                    "L1 8JQ", "G1 1XQ", "AB1 1AB"] * (ROWS // 10), "qi", "keep:1,3,5"),
     "birth_together": (
         [f"{1940 + i}{1 + i % 12:02}{1 + i % 28:02}" for i in range(ROWS)], "qi",
-        "date:format=%Y%m%d,month,year,decade,20years",
+        "date:format=%Y%m%d,month,year,decade,20years,century",
     ),
     "birth_at": (
         [f"{1 + i % 28:02}/{1 + i % 12:02}/{1940 + i} 08:30" for i in range(ROWS)], "qi",
-        "date:format=%d/%m/%Y %H:%M,month,year,decade,20years",
+        "date:format=%d/%m/%Y %H:%M,month,year,decade,20years,century",
     ),
     "birth_in_words": (
         [f"{1 + i % 28:02}-May-{1940 + i}" for i in range(ROWS)], "qi",
-        "date:format=%d-%b-%Y,month,year,decade,20years",
+        "date:format=%d-%b-%Y,month,year,decade,20years,century",
     ),
     "birth_short": ([f"{1 + i % 28:02}/{1 + i % 12:02}/{30 + i}" for i in range(ROWS)], "qi", None),
     "day_or_month": ([f"{1 + i % 9:02}/{1 + i % 9:02}/{2010 + i % 9}" for i in range(ROWS)], "qi",

@@ -272,10 +272,10 @@ def dates(values: Sequence[str]) -> tuple[str | None, str]:
         return None, "dates, of which nobody can tell day from month: say date:format=%d/%m/%Y"
     years = [day.year for value in values for day in days_of(value, formats)]
     wide = max(years, default=0) - min(years, default=0) >= LIFETIME
-    steps = ",".join(("month", "year", "decade", "20years")) if wide else ""
+    steps = ",".join(("month", "year", "decade", "20years", "century")) if wide else ""
     rule = ",".join(part for part in (*(f"format={f}" for f in formats), steps) if part)
     said = (
-        "dates become months, years, decades, 20 years"
+        "dates become months, years, decades, 20 years, centuries"
         if wide
         else ("dates become months, quarters, years, decades")
     )
