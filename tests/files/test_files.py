@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -181,3 +182,31 @@ def test_foreign_frames_as_csv(table):
     CSV.write(frame, spool, Form(","))
     again = read_csv(spool.getvalue(), "t.csv", ",")
     assert texts(again).equals(texts(source))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("t.db", b"SQLite format 3\0" + bytes(90), "a database; name it by its address, sqlite:"),
+        ("t.duckdb", bytes(8) + b"DUCK" + bytes(90), "a database; .* duckdb:///.*t.duckdb"),
+        ("t.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(90), "read as .xlsx or .ods"),
+        ("t.xls", b"PK\x03\x04" + bytes(90), "read as .xlsx or .ods; save it"),
+        ("t.csv", "a,b\n1,2\n".encode("utf-16-le"), "without its mark; say --encoding utf-16-le"),
+        ("t.csv", "a,b\n1,2\n".encode("utf-16-be"), "without its mark; say --encoding utf-16-be"),
+    ],
+)
+def test_files_that_are_read_in_another_way(
+    tmp_path: Path, name: str, data: bytes, words: str
+) -> None:
+    """Tests that the message says which."""
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=words):
+        read(tmp_path / name)
+
+
+def test_zeros_of_a_table_are_not_those_of_an_encoding(tmp_path: Path) -> None:
+    """Tests that an encoding which is given counts, and that a NUL here and there is a cell's."""
+    (tmp_path / "t.csv").write_bytes("a\nx\n".encode("utf-16-le"))
+    assert read(tmp_path / "t.csv", encoding="utf-16-le").columns == ("a",)
+    (tmp_path / "n.csv").write_bytes(b"a\n\0\n\0\n")
+    assert read(tmp_path / "n.csv").rows == 2

@@ -93,12 +93,28 @@ def test_numbers_shown_with_leading_zeros() -> None:
         ([["a", "a"], [1, 2]], "two columns are called 'a'"),
         ([["a", None, "b"], [1, 2, 3]], "column 2 of the sheet has no name"),
         ([["a"], [1, 2]], "cell B2 stands in a column without a name"),
+        ([], "the first row of the sheet is empty"),
+        ([[], ["a"], [1]], "the first row of the sheet is empty"),
+        ([["a", "b"], [1, 2], [], [1, 2]], "row 3 of the sheet is empty, with more rows below"),
     ],
 )
 def test_sheets_that_are_no_tables(rows: list[list[Any]], words: str) -> None:
     """Tests that the message names the cell."""
     with pytest.raises(InputError, match=words):
         read_sheet(workbook(rows), "t", "xlsx")
+
+
+def test_formatted_empty_rows_at_the_end_are_no_people() -> None:
+    """Tests a sheet with colours below its table, which hold no person."""
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    for row in (["a", "b"], [1, "x"], [1, "x"]):
+        sheet.append(row)
+    for row in range(4, 9):
+        sheet.cell(row, 1).number_format = "0.00"
+    data = io.BytesIO()
+    book.save(data)
+    assert read_sheet(data.getvalue(), "t", "xlsx").native().rows() == [(1, "x"), (1, "x")]
 
 
 def test_several_sheets(tmp_path: Path) -> None:
@@ -133,7 +149,10 @@ def test_a_release_of_a_workbook(tmp_path: Path, form: str) -> None:
 
 
 def test_what_a_sheet_cannot_hold() -> None:
-    """Tests control characters, and cells that are written as text."""
+    """Tests control characters, rows without a cell, and cells that are written as text."""
+    for form in FORMS:
+        with pytest.raises(InputError, match="a row without any cell is no row of a sheet"):
+            there_and_back(pl.DataFrame({"a": [1, None], "b": [None, None]}), form)
     with pytest.raises(InputError, match="column 'a' has control characters"):
         there_and_back(pl.DataFrame({"a": ["x\x01"]}), "xlsx")
     frame = pl.DataFrame({"n": [2**60, 1], "d": [date(1850, 1, 1), date(1990, 1, 1)]})

@@ -10,6 +10,7 @@ from incrowd.cli.output import print_json, say
 from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
 from incrowd.tables.atomic import require_place, whole
+from incrowd.text.units import counted
 
 if TYPE_CHECKING:
     from incrowd.policy.guess import Guess
@@ -51,8 +52,8 @@ def init(
         print_json({"columns": columns, "k": k, "output": output})
     roles = [each.role for each in guesses]
     named = ("qi", "sensitive", "id", *(["person"] if "person" in roles else []))
-    counted = ", ".join(f"{roles.count(role)} {role}" for role in named)
-    say(f"{len(guesses)} columns: {counted}; check each guess", quiet)
+    found = ", ".join(f"{roles.count(role)} {role}" for role in named)
+    say(f"{counted(len(guesses), 'column')}: {found}; check each guess", quiet)
     if output != "-":
         say(f"written  {output}", quiet)
 

@@ -46,7 +46,8 @@ def read(
         return read_database(path, table, query)
     if table is not None or query is not None:
         raise InputError(
-            f"{path}: is not the address of a database; only those have tables and queries"
+            f"{path}: is not the address of a database, such as sqlite:///FILE; only those have "
+            "tables and queries"
         )
     if are_parts(path):
         return read_parts(path, delimiter, encoding)

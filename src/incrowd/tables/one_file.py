@@ -9,7 +9,12 @@ from incrowd.errors import InputError
 from incrowd.tables.base import Source
 from incrowd.tables.formats import CSV, Form, format_of
 
-PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
+ZIP = b"PK\x03\x04"
+PACKED = {b"\x1f\x8b": "gzip", ZIP: "zip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2"}
+
+DATABASES = (("sqlite", 0, b"SQLite format 3\0"), ("duckdb", 8, b"DUCK"))
+OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+SEEN = 64  # bytes, of which every second is zero in UTF-16 of the first letters
 
 
 def read_file(
@@ -30,6 +35,8 @@ def read_file(
     found = format_of(data, suffix)
     if sheet is not None and not found.has_sheets:
         raise InputError(f"{name}: is not a workbook, so it has no sheet {sheet!r}")
+    if found is CSV:
+        refuse_other(data, name, suffix, encoding)
     for magic, packer in PACKED.items():
         if data.startswith(magic) and found is CSV:
             raise InputError(f"{name}: packed with {packer}; unpack it first")
@@ -37,6 +44,23 @@ def read_file(
         # whoever goes by the name sees another table
         raise InputError(f"{name}: named like text, but its bytes are {found.name}; rename it")
     return found.read(data, name, Form(delimiter, encoding, sheet))
+
+
+def refuse_other(data: bytes, name: str, suffix: str, encoding: str | None) -> None:
+    """Raise InputError for files that are not text in UTF-8, and say how they are read."""
+    kind = next((kind for kind, at, magic in DATABASES if data[at:].startswith(magic)), None)
+    if kind is not None:
+        raise InputError(
+            f"{name}: a database; name it by its address, {kind}:///{name}, and a table by --table"
+        )
+    if data.startswith(OLD_WORKBOOK) or (suffix == ".xls" and data.startswith(ZIP)):
+        raise InputError(f"{name}: workbooks are read as .xlsx or .ods; save it as one of them")
+    zeros = [not any(data[at:SEEN:2]) for at in (1, 0)]
+    if encoding is None and len(data) > 1 and any(zeros):
+        raise InputError(
+            f"{name}: seems to be UTF-16 without its mark; say --encoding "
+            f"utf-16-{'le' if zeros[0] else 'be'}"
+        )
 
 
 def _bytes(path: str | Path, name: str) -> bytes:

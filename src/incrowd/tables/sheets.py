@@ -60,12 +60,14 @@ def read_sheet(data: bytes, name: str, form: str, sheet: str | None = None) -> P
     header = next(rows, [])
     while header and header[-1] is None:
         header.pop()
+    if not header:
+        raise InputError(f"{name}: the first row of the sheet is empty; it should name the columns")
     names = [_name_of(cell, j, name) for j, cell in enumerate(header)]
     if len(set(names)) < len(names):
         twice = next(one for one in names if names.count(one) > 1)
         raise InputError(f"{name}: two columns are called {twice!r}")
     columns: list[list[Any]] = [[] for _ in names]
-    for row in rows:
+    for row in _without_blank_ends(rows, name):
         beside = next((cell for cell in row[len(names) :] if cell is not None), None)
         if beside is not None:
             raise InputError(f"{name}: cell {beside.place} stands in a column without a name")
@@ -74,6 +76,25 @@ def read_sheet(data: bytes, name: str, form: str, sheet: str | None = None) -> P
             cells.append(None if cell is None else cell.value)
     parts = {one: packed(typed(one, cells)) for one, cells in zip(names, columns, strict=True)}
     return PackedTable(parts, len(columns[0]) if columns else 0, form)
+
+
+def _without_blank_ends(rows: Rows, name: str) -> Rows:
+    """Yield the rows below the header, but for empty ones at the end: sheets hold formatted ones.
+
+    Anywhere else an empty row is refused: as a row of the table it would be a person who hides
+    others.
+    """
+    blank = 0
+    for number, row in enumerate(rows, 2):
+        if not any(cell is not None for cell in row):
+            blank = blank or number
+        elif blank:
+            raise InputError(
+                f"{name}: row {blank} of the sheet is empty, with more rows below it; delete it, "
+                "for it would count as a person"
+            )
+        else:
+            yield row
 
 
 def _name_of(cell: Cell | None, j: int, name: str) -> str:
@@ -122,9 +143,7 @@ def _chosen(names: Sequence[str], wanted: str | None, name: str) -> str:
             f"{name}: holds several sheets ({listed}); name one by --sheet, in Python by "
             "incrowd.tables.read(path, sheet=…)"
         )
-    raise InputError(
-        f"{name}: no sheet is called {wanted!r}{did_you_mean(wanted, names)} ({listed})"
-    )
+    raise InputError(f"{name}: no sheet is called {wanted!r}{did_you_mean(wanted, names)}")
 
 
 def _excel(data: bytes, name: str, sheet: str | None) -> Rows:
@@ -233,10 +252,13 @@ def write_sheet(frame: pl.DataFrame, form: str, file: IO[bytes]) -> None:
 
     Raises
     ------
-    InputError: more rows than a sheet has, or a text with control characters, which none holds.
+    InputError: more rows than a sheet has, a row without any cell, or a text with control
+        characters, which none holds.
     """
     if frame.height > MOST_ROWS:
         raise InputError(f"a sheet holds {MOST_ROWS:,} rows; write .csv or .parquet")
+    if frame.height and frame.select(pl.all_horizontal(pl.all().is_null())).to_series().any():
+        raise InputError("a row without any cell is no row of a sheet; write .csv or .parquet")
     for name in frame.columns:
         texts = (
             frame[name].cast(pl.String)
