@@ -45,6 +45,22 @@ def test_an_identifier_of_different_values_is_not_warned_of():
     assert ic.anonymize(frame.clear(), k=5, id="pid").warnings == ()
 
 
+def test_rows_without_a_cell_are_warned_of():
+    """Tests empty lines of a sheet among people, of whom one has a cell that is left out."""
+    people = [("f", "10", "flu")] * 3 + [(None, None, None)] * 2
+    frame = pl.DataFrame(people, orient="row", schema=["sex", "zip", "ill"])
+    asked = {"k": 2, "sensitive": "ill"}
+    (warning,) = ic.anonymize(frame, **asked).warnings
+    assert warning.startswith("2 rows have no cell at all")
+    (warning,) = ic.anonymize(frame[:4], **asked | {"k": 4}).warnings
+    assert warning.startswith("1 row has no cell at all")
+    named = frame.with_columns(pid=pl.Series([str(i) for i in range(5)]))
+    assert ic.anonymize(named, **asked, id="pid").warnings == ()
+    assert ic.anonymize(frame[:3], **asked).warnings == ()
+    listed = frame.with_columns(more=pl.Series([[1]] * 5))
+    assert ic.anonymize(listed, **asked, keep="more").warnings == ()
+
+
 SHUFFLED = {"k": 5, "order": "shuffle"}
 
 

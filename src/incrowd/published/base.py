@@ -318,7 +318,7 @@ class Published(Priced):
         classes, replaced = self._class_of_original, self.edit.replacements
         found = [*cautions.repeated(self.source, names, classes, self.k)]
         found += cautions.of_models(self.policy)
-        found += cautions.alike(self.coded)
+        found += cautions.of_cells(self.coded)
         found += cautions.of_index(self.source, self.policy.order)
         found += cautions.of_combinations(self.policy, self.roles.qi)
         found += cautions.missing_in_words(self.source, self.roles.sensitive, self.policy)

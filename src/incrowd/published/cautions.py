@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
+from incrowd.errors import InputError
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, twins
@@ -53,6 +54,41 @@ def of_combinations(policy: Policy, qi: Sequence[str]) -> Iterator[str]:
             f"{', '.join(map(repr, open_))}: in no combination of protect, so published as in the "
             "original; who knows these cells may find a row by them"
         )
+
+
+def of_cells(table: Coded) -> Iterator[str]:
+    """Yield cautions about the cells of the original."""
+    yield from alike(table)
+    empty = blank(table)
+    if empty is not None and empty.any():
+        rows = int(empty.sum())
+        has = "row has no cell" if rows == 1 else "rows have no cell"
+        yield (
+            f"{rows:,} {has} at all, as empty lines of a sheet do; each counts as a row that others "
+            "hide among: leave them out of the table first if they are nobody's"
+        )
+
+
+def blank(table: Coded) -> NDArray[np.bool_] | None:
+    """bool, shape (rows,): which rows have no cell in any column; None where there is none."""
+    empty: NDArray[np.bool_] | None = None
+    for j, tree in enumerate(table.instance.trees):
+        if None not in tree.leaves or (empty is not None and not empty.any()):
+            return None
+        here = table.leaves[:, j] == tree.leaves.index(None)
+        empty = here if empty is None else empty & here
+    for name in table.source.columns:
+        if empty is None or not empty.any():
+            return None
+        if name not in table.roles.qi:
+            try:
+                column = table.source.encode(name)
+            except InputError:  # of a kind that has no text form, so cells are there
+                return None
+            if None not in column.values:
+                return None
+            empty = empty & (column.codes == column.values.index(None))
+    return empty
 
 
 def alike(table: Coded) -> Iterator[str]:
