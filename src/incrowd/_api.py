@@ -93,7 +93,7 @@ def anonymize(
     """
     wanted = policy_of("anonymize", policy, {"k": k, **asked})
     earlier = None if existing is None else open_table(existing)
-    stop = (stop or Stop()).begin(*wanted.limits)
+    stop = Stop.given(stop).begin(*wanted.limits)
     return release_of(open_table(data), wanted, listening(progress), stop, earlier)
 
 

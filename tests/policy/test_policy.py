@@ -113,6 +113,11 @@ WRONG_KINDS = [
     ({"weights": [1]}, "weights maps columns to values; list does not"),
     ({"hierarchies": {"a": 3}}, "hierarchy of 'a': int is not a text, a path or a source"),
     ({"models": 3}, "models: int is neither a text, a mapping nor a privacy model"),
+    ({"cost": 3}, "cost: int is neither a text nor a cost"),
+    ({"qi": [["a"]]}, r"qi takes a column name or a list of them, not \['a'\]"),
+    ({"qi": 3}, "qi takes a column name or a list of them, not 3"),
+    ({"policy": {"k": 2}}, "policy: dict is neither an incrowd.Policy nor the path of one"),
+    ({"stop": 3}, "stop: int is not an incrowd.Stop"),
     ({"method": 3}, "method: int is neither 'auto', a method's id nor a solver"),
 ]
 

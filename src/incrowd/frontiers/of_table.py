@@ -66,7 +66,7 @@ def frontier(
     if "k" in asked:
         raise InputError("frontier: k is given by ks, its second argument; leave k out")
     policy = policy_of("frontier", policy, asked)
-    stop = (stop or Stop()).begin(*policy.limits)
+    stop = Stop.given(stop).begin(*policy.limits)
     return frontier_of(open_table(data), ks, policy, listening(progress), stop)
 
 

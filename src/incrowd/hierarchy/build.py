@@ -75,6 +75,8 @@ def _tree(ladder: Ladder, rule: Cost) -> tuple[Tree, int]:
 
 
 def _rule(choice: CostChoice) -> Cost:
+    if not isinstance(choice, str) and not hasattr(choice, "charge"):
+        raise InputError(f"cost: {type(choice).__name__} is neither a text nor a cost")
     return parse_cost(choice) if isinstance(choice, str) else choice
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from incrowd.errors import did_you_mean
+from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.base import Policy
 from incrowd.policy.cap import caps_of
 from incrowd.policy.protect import Unsaid
@@ -85,6 +85,9 @@ def policy_of(who: str, policy: Policy | str | Path | None, asked: Mapping[str, 
             )
     if policy is None:
         return Policy(**asked)
+    if not isinstance(policy, Policy | str | Path):
+        kind = type(policy).__name__
+        raise InputError(f"policy: {kind} is neither an incrowd.Policy nor the path of one")
     base = policy if isinstance(policy, Policy) else Policy.read(policy)
     beside = {n: x for n, x in asked.items() if not isinstance(x, Unsaid)}
     return replace(base, **{n: over(getattr(base, n), x, n) for n, x in beside.items()})

@@ -13,9 +13,11 @@ def names_of(role: str, given: Any) -> tuple[str, ...] | None:
         return None if role == "qi" else ()
     if isinstance(given, str):
         return (given,)
-    if not isinstance(given, Iterable):
-        raise InputError(f"{role} takes a column name or a list of them, not {given!r}")
-    return tuple(given)
+    names = tuple(given) if isinstance(given, Iterable) else (given,)
+    wrong = next((name for name in names if not isinstance(name, str)), None)
+    if wrong is not None or not isinstance(given, Iterable):
+        raise InputError(f"{role} takes a column name or a list of them, not {wrong!r}")
+    return names
 
 
 def lists_of(name: str, given: Any) -> tuple[tuple[str, ...], ...]:

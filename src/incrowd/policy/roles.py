@@ -72,6 +72,8 @@ def assign_roles(
         role_of |= dict.fromkeys(left, "qi")
     elif left:
         raise InputError(_without_role(left))
+    if not columns:
+        raise InputError("the table has no columns")
     if "qi" not in role_of.values():
         raise InputError(
             "no column is a quasi-identifier; name those that others may know about a person "

@@ -7,9 +7,10 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from incrowd.errors import InputError
 from incrowd.run import clock
 from incrowd.text.units import as_written
 
@@ -82,6 +83,18 @@ class Stop:
         self.threads = threads if self.threads == 1 else self.threads
         self.started = clock.now()
         return self
+
+    @classmethod
+    def given(cls, stop: Any) -> "Stop":
+        """Return the handle that a caller gives; a fresh one for None.
+
+        Raises
+        ------
+        InputError: it is no such handle.
+        """
+        if stop is not None and not isinstance(stop, Stop):
+            raise InputError(f"stop: {type(stop).__name__} is not an incrowd.Stop")
+        return stop or cls()
 
     def interrupt(self) -> None:
         """Ask the run to end at the next lawful moment; any thread may call it."""
