@@ -64,8 +64,8 @@ def of_cells(table: Coded) -> Iterator[str]:
         rows = int(empty.sum())
         has = "row has no cell" if rows == 1 else "rows have no cell"
         yield (
-            f"{rows:,} {has} at all, as empty lines of a sheet do; each counts as a row that others "
-            "hide among: leave them out of the table first if they are nobody's"
+            f"{rows:,} {has} at all, like empty lines of a sheet; each counts as a row that "
+            "others hide among: leave them out of the table first if they are nobody's"
         )
 
 
