@@ -62,6 +62,8 @@ def require_keys(models: Sequence[Plain]) -> None:
             model.get(n, True) is True for n in ("linked", "alike", "whole", "once")
         )
         fine = fine and ("alike" in model or "whole" not in model)
+        named = model.get("columns", [model.get("column", "")])
+        fine = fine and isinstance(named, list) and all(isinstance(name, str) for name in named)
         require(fine, f"the model {kind} has other keys than it needs")
 
 
