@@ -8,6 +8,7 @@ import io
 import struct
 from collections import Counter
 from collections.abc import Callable
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,19 @@ from forging.bundle import Bundle  # noqa: E402
 from forging.trying import all_stars, arrow_file, base, verdict_of  # noqa: E402
 from parquet_forger import I64, chunks, with_footer  # noqa: E402
 
-from incrowd.checker import charges, inequality, lawful, oddsets, shares, sizes  # noqa: E402
+from incrowd.checker import (  # noqa: E402
+    charges,
+    inequality,
+    lawful,
+    models,
+    oddsets,
+    shares,
+    sizes,
+    transport,
+)
 from incrowd.checker import parquet as plain  # noqa: E402
 from incrowd.checker.arrow import require_moderate  # noqa: E402
+from incrowd.checker.entropy import entropy_reaches  # noqa: E402
 from incrowd.checker.files import read_table  # noqa: E402
 from incrowd.checker.models import lawful as obeys  # noqa: E402
 from incrowd.checker.models import least_class  # noqa: E402
@@ -171,6 +182,50 @@ def test_classmates_that_are_hard_to_find() -> None:
     rows: Any = Counter((str(i), str(j)) for i in range(11) for j in range(40))
     with pytest.raises(RejectedError, match="too many choices"):
         obeys({"model": "disjoint", "l": 12, "columns": ["a", "b"]}, rows, rows)
+
+
+def test_searches_of_all_classes_share_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that many classes, each with few tries, may not take as long as they like."""
+    monkeypatch.setattr(models, "MOST_TRIES", 0)
+    values = pl.DataFrame({"a": list("vwxyz") * 20, "b": list("zyxwv") * 20})
+    classes = np.arange(100, dtype=np.int64) // 5
+    disjoint = {"model": "disjoint", "l": 2, "columns": ["a", "b"]}
+    far = [["0" if i == j else "1" for j in range(5)] for i in range(5)]
+    close = {"model": "t-closeness", "t": "1", "distance": "metric", "column": "a"}
+    close |= {"order": list("vwxyz"), "matrix": far}
+    for model, reason in ((disjoint, "too many choices"), (close, "too long to add up")):
+        uneven = classes if model is disjoint else np.minimum(np.arange(100) // 7, 9)
+        monkeypatch.setattr(models, "EACH", 1 << 15)
+        models.require_lawful(uneven, values, [model])
+        monkeypatch.setattr(models, "EACH", 1)
+        with pytest.raises(RejectedError, match=reason):
+            models.require_lawful(uneven, values, [model])
+
+
+@pytest.mark.parametrize(
+    ("values", "one"), [(1001, Fraction(1)), (201, Fraction(1, 2**70)), (3, Fraction(1, 2**10001))]
+)
+def test_metrics_that_take_long(values: int, one: Fraction) -> None:
+    """Tests distances of too many values, or of numbers too long."""
+    half = [[Fraction(i != j) for j in range(values)] for i in range(values)]
+    half[0][1] = half[1][0] = 1 - (one if one < 1 else 0)
+    with pytest.raises(RejectedError, match="too many values, or too fine"):
+        transport.checked_metric(half, values)
+
+
+def test_entropies_that_are_nearly_the_limit() -> None:
+    """Tests counts and limits that differ by far less than doubles tell, and not at all."""
+    counts = [300_000, 200_000, 100_000]
+    with localcontext(Context(prec=120)):
+        n = Decimal(sum(counts))
+        even = sum(Decimal(x) / n * (n / x).ln() for x in counts).exp()
+        below, above = (Fraction(even) + side * Fraction(1, 10**90) for side in (-1, 1))
+    assert entropy_reaches(counts, below) and not entropy_reaches(counts, above)
+    assert entropy_reaches([10**6] * 3, Fraction(3))
+    assert not entropy_reaches([10**6] * 3, 3 + Fraction(1, 10**95))
+    squares = [16, 8, 8, 8, 8, 4, 4, 4, 4]  # three bits: e^entropy is 8
+    assert entropy_reaches(squares, Fraction(8))
+    assert not entropy_reaches([1000 * x for x in squares], 8 + Fraction(1, 10**95))
 
 
 def test_memory_by_size_of_class(monkeypatch: pytest.MonkeyPatch) -> None:

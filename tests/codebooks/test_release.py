@@ -257,6 +257,15 @@ def test_verification_says_no(files):
     assert "file of the release" in verdict({"release_sha256": "0"})
     assert "file of the patterns" in verdict({"patterns_sha256": "0"})
     assert "other columns" in verdict({"published_as_they_are": []})
+    for change in ({"k": 20.9}, {"k": "20"}, {"delta": "0.5"}, {"epsilon": "1e-9999999"}):
+        assert "another form" in verdict(change)
+    assert "another form" in verdict({"published_as_they_are": "ill"})
+    for change in ({"star": ["*"]}, {"quasi_identifiers": ["sex"]}, {"protects": "each person"}):
+        assert f"the statement's {next(iter(change))} is not" in verdict(change)
+    assert "the statement's more is not" in verdict({"more": 1})
+    for change in ({"epsilon": "100000"}, {"sample": f"1/{10**40}"}):
+        assert "such a sample or epsilon" in verdict(change)
+    assert "within 4000 rows" in verdict({"k": 10**6})
     header, first, *_ = text.splitlines()
     assert "1 different rows of the release stand there fewer" in verdict(
         {}, f"{header}\n{first}\n"
@@ -270,6 +279,7 @@ def test_verification_says_no(files):
 def test_verify_refuses_what_does_not_go_together(files):
     folder, asked, checked = files
     CliRunner().invoke(cli, asked)
+    said = (folder / "s.json").read_text()
     for more, words in (
         (["-k", "3"], "--k does not go"),
         (["--proof", "p"], "no proof"),
@@ -277,6 +287,10 @@ def test_verify_refuses_what_does_not_go_together(files):
     ):
         done = CliRunner().invoke(cli, [*checked, *more])
         assert (done.exit_code, words in done.stderr) == (2, True), done.stderr
+    for wrong in (said.replace('"k": 20', '"k": 50, "k": 20'), "[" * 100_000):
+        (folder / "s.json").write_text(wrong)
+        done = CliRunner().invoke(cli, checked)
+        assert (done.exit_code, "not the statement" in done.stderr) == (2, True), done.stderr
     done = CliRunner().invoke(cli, ["verify", str(folder / "o.csv")])
     assert (done.exit_code, "--original is needed" in done.stderr) == (2, True)
     done = CliRunner().invoke(cli, [*checked[:2], *checked[4:]])

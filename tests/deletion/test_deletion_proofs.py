@@ -137,6 +137,20 @@ def test_forged(change: Any, tmp_path: Path) -> None:
     assert not verdict.accepted and verdict.reason, change
 
 
+def test_fixed_columns_are_held_against_the_rows_that_are_left(tmp_path: Path) -> None:
+    """Tests a proof of deletions beside --fixed: of a column that is as it was, and of another."""
+    release, original, proof, _ = made(tmp_path, "price=2")
+    before, after = pl.read_csv(original), pl.read_csv(release)
+    assert after.height < before.height
+    same = after.join(before, on="number", how="left")
+    words = ["verify", str(release), "--original", str(original), "--proof", str(proof), "--fixed"]
+    codes = {c: int(not (same[c] == same[f"{c}_right"]).all()) for c in "abcd"}
+    assert {*codes.values()} == {0, 1} or {*codes.values()} == {1}
+    for column, code in codes.items():
+        done = run(*words, column)
+        assert done.exit_code == code, done.output
+
+
 def test_python(tmp_path: Path) -> None:
     """Tests the call, its figures, and that rows keep their order."""
     asked = {"price": 2, "most": "20%"}

@@ -16,8 +16,8 @@ These five are enough for k-anonymity.  Around them:
                   Parquet and Arrow; archive.py, parquet.py and arrow.py to look at sizes before
                   anything is inflated
     costs.py      the hierarchies of a proof, and what its costs mean
-    models.py     the privacy models beyond k, from their definitions; shares.py and transport.py
-                  for some of them
+    models.py     the privacy models beyond k, from their definitions; shares.py, entropy.py and
+                  transport.py for some of them
     people.py     whose each row is; once.py for models that count each value of a person once
     oddsets.py    odd-set terms
     dropped.py    rows left out of a table that breaks the models

@@ -32,7 +32,8 @@ def without_dropped(
 
     Rejected are more rows than the proof says may be left out, another number than it states, a
     row used twice, any row left out of a table that is lawful as it stands, and more rows than the
-    fewest where that number is known.  Of rows without a person see ``with_owners``.
+    fewest where that number is known; and any beside a model that counts people: rows are counted
+    here.  Of rows without a person see ``with_owners``.
     """
     before, origin = with_owners(before, origin, models)
     most, stated = (facts.get(name, 0) for name in ("suppress_rows", "suppressed_rows"))
@@ -48,6 +49,8 @@ def without_dropped(
     kept = np.zeros(before.height, bool)
     kept[origin] = True
     require(int(kept.sum()) == len(origin), "the row map uses an original row twice")
+    plain = not any(model.get("model") == "people" for model in models)
+    require(plain, "rows are left out where people are counted")
     require(not lawful_whole(before, models), "rows are left out of a table that is lawful whole")
     least = fewest(before, models, dropped)
     require(least in (None, dropped), f"{dropped} rows are left out where {least} would do")

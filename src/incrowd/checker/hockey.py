@@ -11,19 +11,25 @@ from incrowd.checker.rejection import RejectedError, require
 
 MOST = 4000
 """Rows of a pattern up to which the definition is computed; the work grows with the square."""
+BEYOND = f"delta cannot be recomputed within {MOST} rows of a pattern"
+STEEPEST, FINEST = 100, 10**20
+"""The largest ε, and the denominators of samples up to which the numbers fit in the memory."""
 
 
 def require_delta(k: int, share: Fraction, epsilon: Fraction, claimed: Fraction) -> None:
     """Reject a claimed δ that some number of rows exceeds."""
     require(k >= 1 and 0 < share < 1 and epsilon > 0, "k, sample or epsilon is out of range")
     require(0 < claimed <= 1, "delta is out of range")
+    require(k <= MOST, BEYOND)
+    small = epsilon <= STEEPEST and share.denominator < FINEST
+    require(small, "delta cannot be recomputed for such a sample or epsilon")
     factor = below_exponential(epsilon)
     part, whole = share.numerator, share.denominator
     n = k - 1
     few = [comb(n, j) * part**j * (whole - part) ** (n - j) for j in range(n + 1)]
     while not none_later(k, n, share, factor, claimed, Fraction(sum(few[:k]), whole**n)):
         if n >= MOST:
-            raise RejectedError(f"delta cannot be recomputed within {MOST} rows of a pattern")
+            raise RejectedError(BEYOND)
         more = [(whole - part) * a + part * b for a, b in zip([*few, 0], [0, *few], strict=True)]
         one, two = seen(more, k), seen([whole * weight for weight in [*few, 0]], k)
         found = max(hockey_stick(one, two, factor), hockey_stick(two, one, factor))

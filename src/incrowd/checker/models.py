@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from math import ceil, floor, log
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.checker import once, shares
+from incrowd.checker.entropy import entropy_reaches
 from incrowd.checker.rejection import RejectedError, require, require_none
-from incrowd.checker.transport import least_work
+from incrowd.checker.transport import checked_metric, least_work
 
 Plain = Mapping[str, Any]
 Histogram = Mapping[Any, int]
@@ -43,7 +44,10 @@ KEYS = {
 }
 KEYS |= {f"t-closeness {d}": f"t distance column {more}" for d, more in DISTANCES.items()}
 # more than any table needs; without an end a proof of some kilobytes takes hours
-MOST_MODELS, MOST_LEVELS, MOST_DIGITS, MOST_MATES = 100, 100, 100, 50_000
+MOST_MODELS, MOST_LEVELS, MOST_DIGITS = 100, 100, 100
+# steps of all searches of a proof: so many, and for each row more; a call of ``mates`` takes TRIES
+MOST_TRIES, TRIES = 1 << 24, 1 << 8
+EACH = 1 << 15
 
 
 def require_keys(models: Sequence[Plain]) -> None:
@@ -62,6 +66,8 @@ def require_keys(models: Sequence[Plain]) -> None:
             model.get(n, True) is True for n in ("linked", "alike", "whole", "once")
         )
         fine = fine and ("alike" in model or "whole" not in model)
+        named = model.get("columns", [model.get("column", "")])
+        fine = fine and isinstance(named, list) and all(isinstance(name, str) for name in named)
         require(fine, f"the model {kind} has other keys than it needs")
 
 
@@ -69,6 +75,7 @@ def require_lawful(
     classes: NDArray[np.int64], sensitive: pl.DataFrame, models: Sequence[Plain]
 ) -> None:
     """Reject the first class (by its first row) that breaks one of the models."""
+    tries = [MOST_TRIES + EACH * len(classes)]
     for model in models:
         if model.get("model") in ("k-anonymity", "combination"):
             continue  # counted where the classes are
@@ -92,7 +99,7 @@ def require_lawful(
             histogram = members[name]
             key = frozenset(histogram.items())
             if key not in seen:
-                seen[key] = lawful(model, histogram, table)
+                seen[key] = lawful(model, histogram, table, tries)
             require(seen[key], f"its class breaks the model {described(model)}", first[name] + 1)
         if model.get("linked"):
             require_shared(frame, keys.columns, int(number(model, "k", whole=True)))
@@ -149,12 +156,18 @@ def fraction(value: Any) -> Fraction:
     return Fraction(value)
 
 
-def lawful(model: Plain, group: Histogram, table: Histogram) -> bool:
-    """Whether a class with these sensitive values (tuples, counted) obeys the model."""
+def lawful(
+    model: Plain, group: Histogram, table: Histogram, tries: list[int] | None = None
+) -> bool:
+    """Whether a class with these sensitive values (tuples, counted) obeys the model.
+
+    ``tries``: how many steps a search may take, counted down; by default as many as for one class.
+    """
+    tries = tries or [MOST_TRIES + TRIES * len(group)]
     kind, n = model.get("model"), sum(group.values())
     falling = sorted(group.values(), reverse=True)
     if kind == "t-closeness":
-        return work(model, group, table) <= number(model, "t")
+        return work(model, group, table, tries) <= number(model, "t")
     if kind in shares.NAMES:
         limit, k = share_limit(model)
         return shares.fits(str(kind), limit, k, *shares.counted(model, group, table))
@@ -167,17 +180,10 @@ def lawful(model: Plain, group: Histogram, table: Histogram) -> bool:
         return l * falling[0] <= n
     if kind == "recursive":
         return falling[0] < number(model, "c") * sum(falling[int(l) - 1 :])
-    if kind == "entropy":  # n^n ≥ l^n · Π x^x; integers decide where logarithms are too close
-        surplus = n * log(n / l) - sum(x * log(x) for x in falling)
-        if abs(surplus) > 1e-9 * n * log(n + 1):
-            return surplus > 0
-        power = l.numerator**n
-        for x in falling:
-            power *= x**x
-        return power <= n**n * l.denominator**n
+    if kind == "entropy":
+        return entropy_reaches(falling, l)
     if kind == "disjoint":
-        left = [MOST_MATES + 100 * len(group)]
-        return all(mates(row, list(group), int(l), left) for row in group)
+        return all(mates(row, list(group), int(l), tries) for row in group)
     raise RejectedError(f"the checker does not know the model {kind!r}")
 
 
@@ -202,7 +208,7 @@ def mates(
 
     ``tries``: how many calls there may be, counted down.
     """
-    tries[0] -= 1
+    tries[0] -= TRIES
     require(tries[0] >= 0, "the disjoint classmates of a class leave too many choices to try")
     left = [o for o in others if all(a != b for a, b in zip(row, o, strict=True))]
     if l <= 1 or len(left) < l - 1:
@@ -210,7 +216,7 @@ def mates(
     return any(mates(other, left[i + 1 :], l - 1, tries) for i, other in enumerate(left))
 
 
-def work(model: Plain, group: Histogram, table: Histogram) -> Fraction:
+def work(model: Plain, group: Histogram, table: Histogram, tries: list[int]) -> Fraction:
     """Earth Mover's Distance between a class and the table, both as shares."""
     n, rows = sum(group.values()), sum(table.values())
     surplus = {v[0]: group.get(v, 0) * rows - n * count for v, count in table.items()}
@@ -232,7 +238,7 @@ def work(model: Plain, group: Histogram, table: Histogram) -> Fraction:
         return Fraction(total, n * rows * max(len(levels), 1))
     require(distance == "metric", "the checker does not know the model's distance")
     matrix = metric(model, len(order))
-    return least_work(falling, matrix) / (n * rows)
+    return least_work(falling, matrix, tries) / (n * rows)
 
 
 def nearest(model: Plain, values: int) -> Fraction:
@@ -267,28 +273,15 @@ def sums(node: Iterable[int], surplus: Iterable[int]) -> list[int]:
     return list(total.values())
 
 
-def metric(model: Plain, values: int) -> list[list[Fraction]]:
+def metric(model: Plain, values: int) -> Sequence[Sequence[Fraction]]:
     """Return the distances of a model, or reject what is no metric of diameter 1."""
-    return [list(row) for row in checked_metric(tuple(map(tuple, model["matrix"])), values)]
+    return distances(tuple(map(tuple, model["matrix"])), values)
 
 
 @lru_cache(8)
-def checked_metric(
-    matrix: tuple[tuple[Any, ...], ...], values: int
-) -> Sequence[Sequence[Fraction]]:
+def distances(matrix: tuple[tuple[Any, ...], ...], values: int) -> Sequence[Sequence[Fraction]]:
     """Return the distances, which every class asks for."""
-    d = [[fraction(x) for x in row] for row in matrix]
-    fine = len(d) == values and all(len(row) == values for row in d)
-    require(fine and all(x >= 0 for row in d for x in row), "the distances fit no metric")
-    largest = max((x for row in d for x in row), default=0)
-    none = largest == 0 and values < 2  # all at 0, any class would be close
-    require(none or largest == 1, "the distances are not fractions of the largest one")
-    r = range(values)
-    same = all(d[i][i] == 0 for i in r) and all(d[i][j] == d[j][i] for i in r for j in r)
-    require(same, "the distances are not symmetric")
-    short = all(d[i][j] <= d[i][v] + d[v][j] for i in r for j in r for v in r)
-    require(short, "the distances break the triangle inequality")
-    return d
+    return checked_metric([[fraction(x) for x in row] for row in matrix], values)
 
 
 def least_class(models: Sequence[Plain], sensitive: pl.DataFrame) -> int:

@@ -70,9 +70,12 @@ def require_pseudonyms(old: pl.Series, new: pl.Series, linked: bool) -> None:
 def named(whose: Sequence[pl.Series], models: Sequence[Plain]) -> list[pl.Series]:
     """Return the columns that name people; a row without a name is of its own, if a model says so.
 
-    Otherwise all such rows count as one person: fewer can not be, so nothing is proved too much.
+    Otherwise such rows are rejected: they could be of one person, or of as many as they are.
     """
     if rule(models) != "own":
+        for column in whose:
+            fine = bool(is_named(column).all())
+            require(fine, "rows do not say whose they are, nor does a model", column=column.name)
         return [*whose]
     own = pl.Series([f"?{row}" for row in range(len(whose[0]))], dtype=pl.String)
     return [("!" + p).zip_with(is_named(p), own).rename(p.name) for p in whose]

@@ -3,12 +3,46 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
+from math import lcm
+
+import numpy as np
+
+from incrowd.checker.rejection import require
+
+MOST_VALUES, FEW = 1000, 200  # of a metric; of one whose numbers take more than 61 bits
+MOST_BITS = 10_000
 
 
-def least_work(surplus: Sequence[int], distance: Sequence[Sequence[Fraction]]) -> Fraction:
+def checked_metric(
+    distance: Sequence[Sequence[Fraction]], values: int
+) -> Sequence[Sequence[Fraction]]:
+    """Return distances between so many values, or reject what is no metric of diameter 1."""
+    fine = len(distance) == values and all(len(row) == values for row in distance)
+    require(fine and all(x >= 0 for row in distance for x in row), "the distances fit no metric")
+    largest = max((x for row in distance for x in row), default=0)
+    none = largest == 0 and values < 2  # all at 0, any class would be close
+    require(none or largest == 1, "the distances are not fractions of the largest one")
+    unit = 1
+    for denominator in {x.denominator for row in distance for x in row}:
+        unit = lcm(unit, denominator)
+        small = values <= (MOST_VALUES if unit < 2**61 else FEW) and unit.bit_length() <= MOST_BITS
+        require(small, "the distances are of too many values, or too fine")
+    kind = np.int64 if unit < 2**61 else object
+    d = np.array([[int(x * unit) for x in row] for row in distance], kind).reshape(values, values)
+    require(bool((d == d.T).all() and not d.diagonal().any()), "the distances are not symmetric")
+    short = all((d <= d[:, v : v + 1] + d[v]).all() for v in range(values))
+    require(short, "the distances break the triangle inequality")
+    return distance
+
+
+def least_work(
+    surplus: Sequence[int], distance: Sequence[Sequence[Fraction]], tries: list[int] | None = None
+) -> Fraction:
     """Return the least Σ flow·distance that carries every surplus (> 0) to the shortages (< 0).
 
     Along shortest augmenting paths (Bellman and Ford; no potentials, nothing rounds).
+
+    ``tries``: how many pairs of a source and a sink may be looked at, counted down.
     """
     left = list(surplus)
     sources = [v for v, s in enumerate(left) if s > 0]
@@ -20,6 +54,9 @@ def least_work(surplus: Sequence[int], distance: Sequence[Sequence[Fraction]]) -
         changed = True
         while changed:
             changed = False
+            if tries is not None:
+                tries[0] -= len(flow)
+                require(tries[0] >= 0, "the distances of a class take too long to add up")
             for (a, b), carried in flow.items():
                 if a in far and (b not in far or far[a] + distance[a][b] < far[b]):
                     far[b], parent[b], changed = far[a] + distance[a][b], a, True

@@ -1,16 +1,18 @@
 """A release by fixed patterns against its statement."""
 
-import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.checker.files import read_json
 from incrowd.checker.hockey import require_delta
 from incrowd.checker.rejection import RejectedError
+from incrowd.codebooks.delta import Asked
 from incrowd.codebooks.patterns import NONE, Patterns, rows_of
-from incrowd.codebooks.statement import FORMAT, VERSION
+from incrowd.codebooks.statement import FORMAT, VERSION, statement
 from incrowd.errors import InputError
 from incrowd.proof.writing import sha256_of
 
@@ -32,10 +34,10 @@ def read_statement(path: str | Path) -> dict[str, Any]:
     InputError: the file is none.
     """
     try:
-        said = json.loads(Path(path).read_bytes())
+        said = read_json(Path(path).read_bytes())
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict) or (said.get("format"), said.get("version")) != (FORMAT, VERSION):
         raise InputError(f"{path}: not the statement of a release by patterns")
@@ -61,15 +63,23 @@ def reasons(
         if sha256_of(path) != said.get(f"{name}_sha256"):
             yield f"the file of the {name} is not the one of the statement"
             return
-    try:
-        numbers = [Fraction(str(said[name])) for name in ("sample", "epsilon", "delta")]
-        k, others = int(said["k"]), tuple(map(str, said["published_as_they_are"]))
-        require_delta(k, *numbers)
-    except (KeyError, ValueError, TypeError, ZeroDivisionError):
+    k, delta, others = (said.get(name) for name in ("k", "delta", "published_as_they_are"))
+    sample, epsilon = (_exact(said.get(name)) for name in ("sample", "epsilon"))
+    fine = type(k) is int and type(delta) is float
+    fine = fine and isinstance(others, list) and all(isinstance(name, str) for name in others)
+    if not fine or sample is None or epsilon is None:
         yield "the statement lacks a number, or has one of another form"
         return
+    assert isinstance(others, list) and isinstance(k, int) and isinstance(delta, float)
+    try:
+        require_delta(k, sample, epsilon, Fraction(str(delta)))
     except RejectedError as error:
         yield error.reason
+        return
+    expected = statement(Asked(k, sample, epsilon), delta, patterns, others, paths)
+    differ = [n for n in sorted({*said, *expected}) if said.get(n, ...) != expected.get(n, ...)]
+    if wrong := [name for name in differ if name != "incrowd"]:
+        yield f"the statement's {wrong[0]} is not what goes with the rest of it"
         return
     wanted = (*patterns.columns, *others)
     if sorted(wanted) != sorted(release.columns):
@@ -80,8 +90,14 @@ def reasons(
         yield from _more_than_there_are(release, patterns, others, original, hierarchies)
 
 
+def _exact(text: Any) -> Fraction | None:
+    """Return the number that a text writes as a fraction of whole numbers above 0."""
+    written = isinstance(text, str) and re.fullmatch(r"[1-9]\d{0,98}(/[1-9]\d{0,98})?", text)
+    return Fraction(text) if written else None
+
+
 def _rows_broken(
-    release: "Source", patterns: Patterns, others: tuple[str, ...], k: int
+    release: "Source", patterns: Patterns, others: Sequence[str], k: int
 ) -> Iterator[str]:
     width, known = len(patterns.columns), set(patterns.cells)
     counts = Counter(rows_of(release, (*patterns.columns, *others)))
@@ -96,7 +112,7 @@ def _rows_broken(
 def _more_than_there_are(
     release: "Source",
     patterns: Patterns,
-    others: tuple[str, ...],
+    others: Sequence[str],
     original: "Source",
     hierarchies: "Mapping[str, Hierarchy]",
 ) -> Iterator[str]:

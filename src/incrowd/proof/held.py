@@ -149,13 +149,17 @@ def roles_differ(proof: Proof, policy: Policy, said: Set[str]) -> Iterator[str]:
     stated = {e.get("missing", "error") for e in proof.facts["models"] if e["model"] == "people"}
     if "missing_person" in said and stated != {policy.missing_person}:
         yield f"the proof does not take rows without a person as {policy.missing_person!r} says"
-    counted = [e["k"] for e in proof.facts["models"] if e["model"] == "people"]
+    mine = [e for e in proof.facts["models"] if e["model"] == "people"]
+    if "person" in said:
+        mine = [entry for entry in mine if {*entry["columns"]} == {*policy.person}]
+    known = max((entry["k"] for entry in mine), default=0)
     for name, key, words in OF_PEOPLE:
-        stated = any(entry.get(key) for entry in proof.facts["models"])
-        if name in said and getattr(policy, name) and not stated:
+        # of linked rows k counts as well: an entry of one person says nothing
+        stated = max((entry["k"] for entry in mine if entry.get(key)), default=0)
+        if name in said and getattr(policy, name) and stated < min(policy.k, max(known, 1)):
             yield f"the proof does not say that {words}"
-    if "person" in said and policy.k > max(counted, default=0):
-        yield f"the proof is of {max(counted, default=0)} people in every class, not {policy.k}"
+    if "person" in said and policy.k > known:
+        yield f"the proof is of {known} people in every class, not {policy.k}"
 
 
 def listed(names: Any) -> str:
@@ -240,7 +244,7 @@ def constraints_differ(
     inside = {role: tuple(c for c in columns if c in stated.get(role, ())) for role in ROLES}
     roles = Roles(**inside)
     require_columns(policy, roles, original.columns)
-    origin = proof.rows["original"].cast(pl.Int64).to_numpy()
+    origin = proof.rows["original"].cast(pl.Int64).to_numpy()[: released.rows]  # deleted: below
     kept = np.sort(origin)
     source = FewerRows(original, kept) if len(kept) < original.rows else original
     found = texts(released, roles.qi)

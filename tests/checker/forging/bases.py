@@ -63,6 +63,17 @@ RECIPES: dict[str, str] = {
     "people, two": "-k 2 --person id,more",
     "rows left out": "-k 2 --model l=2,kind=frequency,on=s --suppress-rows 4 --skewed",
     "rows left out, hierarchies": "-k 3 --model l=3,kind=frequency,on=s --suppress-rows 4 {trees}",
+    "nobody, own": "-k 2 --person id --missing-person own --nobody {trees}",
+    "nobody, dropped": "-k 2 --person id --missing-person drop --nobody",
+    "once": "-k 2 --person id --model l=2,kind=frequency,on=s {trees}",
+    "once, t": "-k 2 --person id --model t=0.6,on=s",
+    "rows linked": "-k 2 --person id --linked-rows --pairs {trees}",
+    "pseudonyms": "-k 2 --person id --pseudonym id --pairs",
+    "alike": "-k 2 --person id --constant-alike --pairs --alike ab {trees}",
+    "whole": "-k 2 --person id --constant-alike --pairs --alike abc {trees}",
+    "deleted": "-k 2 --delete-rows price=2,most=2 {trees}",
+    "deleted, many": "-k 3 --delete-rows price=1.5 --cost stars",
+    "deleted, dear": "-k 3 --delete-rows most=1 --hierarchy a={tree}/deep.csv",
     "fixed": "-k 2 --fixed c {trees}",
     "linked": "-k 2 --linked a,b",
     "safe": "-k 2 --spreadsheet-safe --formulas",
@@ -89,6 +100,12 @@ def drawn(draw: random.Random, words: list[str]) -> Table:
     }
     for name in ("id", "more"):  # each person twice at most
         columns[name] = [c + str(i // 2) for i, c in enumerate(columns[name])]
+    if "--pairs" in words:  # people with two rows, and with one
+        columns["id"] = [f"p{i // 2 if i < 4 else i}" for i in range(ROWS)]
+    if "--nobody" in words:
+        columns["id"] = [None if draw.random() < 0.3 else x for x in columns["id"]]
+    for name in words[words.index("--alike") + 1] if "--alike" in words else ():
+        columns[name] = [columns[name][columns["id"].index(x)] for x in columns["id"]]
     columns["s"][:3] = "fgh"
     if "--skewed" in words:
         columns["s"] = list("ffffgh" + draw.choice("fg"))
@@ -156,9 +173,9 @@ def arguments(words: list[str], folder: Path) -> tuple[list[str], list[str]]:
     """Return the options of incrowd: a recipe's own words left out; and the roles."""
     given, skip = [], False
     for word in words:
-        if word in ("--na", "--skewed", "--formulas") or skip:
+        if word in ("--na", "--skewed", "--formulas", "--pairs", "--nobody") or skip:
             skip = False
-        elif word == "--form":
+        elif word in ("--form", "--alike"):
             skip = True
         else:
             given.append(word.replace("{tree}", str(folder)))

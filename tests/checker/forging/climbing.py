@@ -31,7 +31,7 @@ def climbing(draw: Draw, bundle: Bundle) -> None:
     draw.choice(start)(draw, bundle)
     mend(bundle)
     bundle.facts["bound"] = 0
-    unit, rows = bundle.facts["quantum"], range(bundle.release.height)
+    unit, rows = bundle.facts["quantum"], range(bundle.parts["rows.parquet"].height)
     names = [c for c in bundle.parts["rows.parquet"].columns if c.startswith("price")]
     best = believed(bundle)
     if best is None:  # begin at nothing, less what odd sets lift

@@ -5,7 +5,7 @@ models are those of ``tests/privacy/naive_models.py``, the optimum is that of ``
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise
@@ -13,6 +13,7 @@ from typing import Any
 
 from forging.combined import KIND, combined_faults, least_combined
 from forging.intervals import intervals_of, range_faults
+from forging.persons import owned, owner, people_faults, people_in, together
 from forging.plain import Plain, Stated
 from oracle import least_cost
 from privacy import naive_models as naive
@@ -37,19 +38,26 @@ def faults_of(
     if sorted(named) != sorted(original.header) or len(set(named)) < len(named):
         return ["not every column has one role"]
     wanted = [column for column in original.header if column not in roles["id"]]
+    models, gone = facts["models"], facts.get("deleted_rows", 0)
     if release.header != wanted or said["columns"] != wanted:
         return ["the columns are others"]
     before = [dict(zip(original.header, row, strict=True)) for row in original.rows]
     after = [dict(zip(release.header, row, strict=True)) for row in release.rows]
-    origin = [row["original"] for row in stated.rows]
-    if len(origin) != len(after) or len(set(origin)) < len(origin):
+    origin, whole = [row["original"] for row in stated.rows], before
+    if len(origin) != len(after) + gone or len(set(origin)) < len(origin):
         return ["the row map is none"]
     if not all(0 <= row < len(before) for row in origin) or said["rows"] != len(after):
         return ["rows are lost or added"]
-    kept = [before[row] for row in origin]
+    if gone != said.get("deleted_rows", 0) or gone > facts.get("delete_rows", {}).get("most", 0):
+        return ["other rows are deleted than may be"]
+    kept = [before[row] for row in origin[: len(after)]]
+    deleted = [before[row] for row in origin[len(after) :]]
+    if any(row not in owned(models, [row]) for row in kept):
+        return ["rows of nobody are released"]
+    before = owned(models, before)
     listed = {column: ladder_of(stated, column) for column in roles["qi"]}
     ladders = {  # costs count the values of the table
-        c: {leaf: path for leaf, path in one.items() if any(row[c] == leaf for row in before)}
+        c: {leaf: path for leaf, path in one.items() if any(row[c] == leaf for row in whole)}
         for c, one in listed.items()
     }
     found = [fault for column, one in listed.items() for fault in ladder_faults(column, one)]
@@ -67,12 +75,14 @@ def faults_of(
     found += cell_faults(kept, after, facts, choices)
     if found:
         return found
-    models, dropped = facts["models"], len(before) - len(after)
+    dropped = len(before) - len(after) - gone
+    found += people_faults(kept, after, roles, models)
     found += combined_faults(after, roles["qi"], [m for m in models if m["model"] == KIND])
     return (
-        model_faults(kept, after, roles, models)
+        found
+        + model_faults(kept, after, roles, models)
         + dropped_faults(before, dropped, facts, said)
-        + cost_faults(kept, after, ladders, choices, facts, said, dropped)
+        + cost_faults((kept, deleted), after, ladders, choices, facts, said, dropped)
         + meaning_faults(ladders, ranges, said)
     )
 
@@ -146,6 +156,8 @@ def cell_faults(
     safe = facts.get("spreadsheet_safe") is True
     for number, (old, new) in enumerate(zip(kept, after, strict=True), start=1):
         for column, cell in new.items():
+            if column in facts["roles"].get("pseudonym", ()):
+                continue
             truths = [old[column]]
             if column in choices:
                 truths = list(choices[column].get(old[column], {}))
@@ -175,20 +187,20 @@ def model_faults(
         found += [
             f"class {key} breaks {model}"
             for key, rows in classes.items()
-            if not obeys(model, rows, kept)
+            if not obeys(model, rows, kept, models)
         ]
     return found
 
 
-def obeys(model: Mapping[str, Any], rows: Sequence[int], table: Sequence[Row]) -> bool:
-    """Whether a class obeys a model, from the papers' definitions."""
+def obeys(model: Mapping[str, Any], rows: Sequence[int], table: Sequence[Row], models: Any) -> bool:
+    """Whether a class obeys a model, from the papers' definitions; ``models``: all of them."""
     kind = model["model"]
     if kind == "k-anonymity":
         return len(rows) >= model["k"]
     columns = model.get("columns", [model.get("column")])
     cells = [tuple(row[column] for column in columns) for row in table]
     if kind == "people":
-        return len({cells[i] for i in rows}) >= model["k"]
+        return len({owner(model, i, table[i]) for i in rows}) >= model["k"]
     if kind == "disjoint":
         codes = [
             {x: i for i, x in enumerate(dict.fromkeys(one))} for one in zip(*cells, strict=True)
@@ -197,7 +209,12 @@ def obeys(model: Mapping[str, Any], rows: Sequence[int], table: Sequence[Row]) -
         return naive.disjoint([some[i] for i in rows], model["l"])
     known = {x: i for i, (x,) in enumerate(dict.fromkeys(cells))}
     whole = [known[x] for (x,) in cells]
-    return fits(model, [whole[i] for i in rows], whole, known)
+    if "once" not in model:
+        return fits(model, [whole[i] for i in rows], whole, known)
+    whose = [owner(people_in(models)[0], i, row) for i, row in enumerate(table)]
+    pairs = list(zip(whole, whose, strict=True))
+    group = [value for value, _ in {pairs[i]: None for i in rows}]
+    return fits(model, group, [value for value, _ in {*pairs}], known)
 
 
 def fits(model: Mapping[str, Any], group: list[int], table: list[int], known: Any) -> bool:
@@ -270,13 +287,15 @@ def dropped_faults(
     for fewer in range(dropped if alone else min(dropped, 1)):
         for out in combinations(range(len(before)), fewer):
             rest = [row for i, row in enumerate(before) if i not in out]
-            if rest and all(obeys(m, range(len(rest)), rest) for m in facts["models"]):
+            if rest and all(
+                obeys(m, range(len(rest)), rest, facts["models"]) for m in facts["models"]
+            ):
                 return [*found, f"{dropped} rows are left out where {fewer} would do"]
     return found
 
 
 def cost_faults(
-    kept: Sequence[Row],
+    rows: tuple[Sequence[Row], Sequence[Row]],
     after: Sequence[Row],
     ladders: Mapping[str, Paths],
     choices: Mapping[str, Choices],
@@ -284,38 +303,60 @@ def cost_faults(
     said: Mapping[str, Any],
     dropped: int,
 ) -> list[str]:
-    """Return whether the cost is another one, or some release costs less than the bound."""
-    safe = facts.get("spreadsheet_safe") is True
+    """Return whether the cost is another one, or some release costs less than the bound.
+
+    ``rows``: of the original, those that are released and those that are deleted.
+    """
+    safe, models = facts.get("spreadsheet_safe") is True, facts["models"]
+    (kept, deleted), every = rows, [*rows[0], *rows[1]]
     aside = dropped * sum(
         max((p[-1][1] for p in one.values()), default=0) for one in ladders.values()
     )
-    cost = aside
+    deletion = facts.get("delete_rows", {"price": 0, "most": 0})
+    cost = aside + deletion["price"] * len(deleted)
     for old, new in zip(kept, after, strict=True):
         for column, one in choices.items():
             labels = [(guarded(x) if safe else x, c) for x, c in one[old[column]].items()]
             cost += min(c for label, c in labels if label == new[column])
     found = [] if cost == said["cost"] else [f"the cost is {cost}, not {said['cost']}"]
 
-    def class_cost(rows: tuple[int, ...]) -> int | None:
-        if not all(obeys(model, rows, kept) for model in facts["models"]):
+    def class_cost(members: tuple[int, ...]) -> int | None:
+        lawful = together(models, members, every)
+        if not lawful or not all(obeys(model, members, every, models) for model in models):
             return None
         one = 0
         for column, some in choices.items():
-            open_to = [some[kept[i][column]] for i in rows]
+            open_to = [some[every[i][column]] for i in members]
             shared = set.intersection(*(set(labels) for labels in open_to))
             one += min(open_to[0][label] for label in shared)
-        return len(rows) * one
+        return len(members) * one
 
-    if any(model["model"] == KIND for model in facts["models"]):
-        rows = [{c: some[row[c]] for c, some in choices.items()} for row in kept]
-        least = least_combined(rows, facts["models"], facts["roles"]["qi"])
+    if any(model["model"] == KIND for model in models):
+        cells = [{c: some[row[c]] for c, some in choices.items()} for row in kept]
+        least = least_combined(cells, models, facts["roles"]["qi"])
     else:
-        least = least_cost(len(kept), class_cost)
+        least = least_with_deletions(len(every), class_cost, deletion)
     if least is None or said["bound"] > least + aside:
         found.append(f"the bound is {said['bound']}, the optimum {least} and {aside}")
     if said["optimal"] != (said["cost"] == said["bound"]):
         found.append("optimal is another word for something")
     return found
+
+
+def least_with_deletions(
+    rows: int, class_cost: Callable[[tuple[int, ...]], int | None], deletion: Mapping[str, int]
+) -> int | None:
+    """Return the least cost of a release in which some rows may be deleted."""
+    found = []
+    for gone in range(min(rows, deletion["most"]) + 1):
+        for some in combinations(range(rows), rows - gone):
+
+            def renamed(members: tuple[int, ...], some: tuple[int, ...] = some) -> int | None:
+                return class_cost(tuple(some[i] for i in members))
+
+            one = least_cost(len(some), renamed) if some else 0
+            found += [] if one is None else [one + gone * deletion["price"]]
+    return min(found, default=None)
 
 
 def meaning_faults(

@@ -248,14 +248,18 @@ def other_people(draw: Draw, bundle: Bundle) -> None:
     models, roles = bundle.facts["models"], bundle.facts["roles"]
     people = [m for m in models if m["model"] == "people"]
     if not people:
-        models.append({"model": "people", "k": 2, "columns": [draw.choice(["id", "more", "note"])]})
+        whose = draw.choice(["id", "more", "note", "b"])
+        models.append({"model": "people", "k": 2, "columns": [whose]})
     elif draw.random() < 0.3 and len(models) > 1:
         models.remove(people[0])
         bundle.facts["pricing"] = []
     else:
         people[0]["columns"] = draw.choice(
-            [["id"], ["more"], ["id", "more"], ["more", "id"], ["note"], ["s"]]
+            [["id"], ["more"], ["id", "more"], ["more", "id"], ["note"], ["s"], ["b"]]
         )
+    if any("note" in model.get("columns", ()) for model in models):
+        for table in (bundle.original, bundle.release):
+            table.columns["note"] = [cell or "nobody" for cell in table.columns["note"]]
     if draw.random() < 0.2:
         roles["keep"].remove("note")
         roles["id"].append("note")

@@ -65,7 +65,7 @@ def starred(bundle: Bundle, rows: Sequence[int]) -> None:
 def mend(bundle: Bundle) -> None:
     """State the classes and the cost that the release has."""
     rows = bundle.parts["rows.parquet"]
-    number = [0] * bundle.release.height
+    number = [0] * bundle.release.height + [-1] * bundle.facts.get("deleted_rows", 0)
     for i, members in enumerate(classes_of(bundle)):
         for row in members:
             number[row] = i
@@ -82,17 +82,27 @@ def mend(bundle: Bundle) -> None:
 
 
 def aside(bundle: Bundle) -> int:
-    """Return what rows that are left out cost."""
-    out = bundle.original.height - bundle.release.height
-    roots = [paths_of(bundle, c).values() for c in bundle.facts["roles"]["qi"]]
+    """Return what rows that are left out cost, or deleted ones."""
+    facts = bundle.facts
+    if "delete_rows" in facts:
+        return facts["delete_rows"]["price"] * facts["deleted_rows"]
+    dropping = {c for m in facts["models"] if m.get("missing") == "drop" for c in m["columns"]}
+    cells = [bundle.original.columns[c] for c in dropping]
+    silent = sum(not all(row) for row in zip(*cells, strict=True))
+    out = bundle.original.height - silent - bundle.release.height
+    roots = [paths_of(bundle, c).values() for c in facts["roles"]["qi"]]
     return out * sum(max((path[-1][1] for path in one), default=0) for one in roots)
 
 
 def proven(bundle: Bundle) -> int:
     """Return what the prices would prove, if they broke nothing and nothing were charged."""
-    rows, total = bundle.parts["rows.parquet"], 0
+    rows, total, quantum = bundle.parts["rows.parquet"], 0, max(1, bundle.facts["quantum"])
     for column in rows.columns:
         total += sum(rows[column].to_list()) if column.startswith("price") else 0
     for part in bundle.parts["sets.parquet"].partition_by("set"):
         total += part["weight"][0] * (part.height % max(1, part["modulus"][0]))
-    return max(0, -(-total // max(1, bundle.facts["quantum"]))) + aside(bundle)
+    if "delete_rows" in bundle.facts:
+        price, most = (bundle.facts["delete_rows"][name] for name in ("price", "most"))
+        over = sorted((max(0, x - price * quantum) for x in rows["price"].to_list()), reverse=True)
+        return max(0, -(-(total - sum(over[:most])) // quantum))
+    return max(0, -(-total // quantum)) + aside(bundle)

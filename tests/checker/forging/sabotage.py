@@ -14,12 +14,14 @@ from incrowd.checker import (
     combinations,
     costs,
     crowds,
+    deleted,
     delimited,
     dropped,
     files,
     inequality,
     ladder,
     lawful,
+    models,
     oddsets,
     packed,
     people,
@@ -131,6 +133,11 @@ def tight_shares() -> list[AbstractContextManager[Any]]:
     return [patch.object(lawful, "share_case", share_case)]
 
 
+def all_kept() -> list[AbstractContextManager[Any]]:
+    """Take nothing off the bound for rows that may be deleted."""
+    return [patch.object(deleted.Kept, "least", lambda _, total, __: max(0, total))]
+
+
 class Hole(NamedTuple):
     """A hole, and the kind of forgery that finds it: a base and a change."""
 
@@ -180,6 +187,32 @@ HOLES: dict[str, Hole] = {
     "people by any column": Hole(
         lambda: lax(people, reason="names people is not left out"), "k=3", "other people"
     ),
+    "rows of nobody": Hole(
+        lambda: lax(people, reason="do not say whose"), "nobody, own", "people otherwise"
+    ),
+    "any pseudonyms": Hole(
+        lambda: [patch.object(people, "require_pseudonyms", lambda *_: None)],
+        "pseudonyms",
+        "pseudonyms",
+    ),
+    "rows that pseudonyms link": Hole(
+        lambda: lax(people, reason="pseudonyms link rows"), "pseudonyms", "pseudonyms"
+    ),
+    "records of one person": Hole(
+        lambda: [patch.object(models, "require_shared", lambda *_: None)],
+        "people",
+        "people otherwise",
+    ),
+    "constant columns differ": Hole(
+        lambda: [patch.object(alike, "require_none", lambda *_: None)], "alike", "other classes"
+    ),
+    "columns vary that are said to be constant": Hole(
+        lambda: lax(alike, reason="not constant"), "alike", "people otherwise"
+    ),
+    "more rows deleted than may be": Hole(
+        lambda: lax(deleted, reason="are deleted, and"), "deleted", "deleted rows"
+    ),
+    "deletions leave the bound as it was": Hole(all_kept, "deleted", "prices as high as believed"),
     "rows left out of lawful tables": Hole(
         lambda: lax(dropped, reason="lawful whole"), "hierarchies", "rows left out"
     ),
