@@ -1,6 +1,7 @@
 """The classes of an earlier release, as new rows meet them, and what new rows then show."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +72,7 @@ def published_of(
 
 
 def shown(
-    leaves: NDArray[np.integer], trees: Sequence[Family], published: Published, place: Ints
+    leaves: NDArray[Any], trees: Sequence[Family], published: Published, place: Ints
 ) -> tuple[Ints, Ints, Ints]:
     """Return the levels that rows are released at, and the ends of what holds them there.
 
