@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import incrowd
-from incrowd.kernels.jit import Sources, inner_kernel, kernel, lean_kernel
+from incrowd.kernels.jit import PartLibrary, Sources, inner_kernel, kernel, lean_kernel
 from incrowd.run import clock
 from incrowd.run.stop import Stop
 
@@ -170,3 +170,63 @@ def test_lines_with_slices_are_found() -> None:
     body = ["a[:2] = b", "a[1:] = b[2:]", "a[:] = ONE", "a[0] = b[0]", "a[:], b[:] = b, a"]
     text = "\n    ".join(["@kernel\ndef f(a, b):", *body])
     assert lines_with_slices(text) == [3, 4, 7, 7]
+
+
+def test_a_kernel_is_a_part_of_its_callers() -> None:
+    """Tests that what kernels call is not translated by itself, unless Python calls it too."""
+
+    @lean_kernel
+    def doubled(x: Any) -> Any:
+        return 2 * x
+
+    @lean_kernel
+    def outer(x: Any) -> Any:
+        return doubled(x) + 1
+
+    assert outer(3) == 7
+    both: Any = doubled
+    assert not both.overloads and len(both.part.overloads) == 1
+    assert type(next(iter(both.part.overloads.values())).library) is PartLibrary
+    assert doubled(4) == 8
+    assert len(both.overloads) == 1
+    with pytest.raises(TypeError, match="by kernels alone"):
+        both.part(4)
+
+
+PARTS = """
+import sys
+from incrowd.kernels.jit import inner_kernel, kernel
+
+@inner_kernel
+def least(x, y):
+    return x if x < y else y
+
+@kernel
+def between(x, y):
+    return least(x, 5) + y
+
+@kernel
+def outer(x, y):
+    return between(x, 1) * y
+
+print(outer(7, float(sys.argv[1]) if "." in sys.argv[1] else int(sys.argv[1])))
+print(*(sum(k.part.stats.cache_hits.values()) for k in (least, between)))
+"""
+
+
+def test_parts_come_from_the_cache(tmp_path: Path) -> None:
+    """Tests a version of a kernel whose parts an earlier process compiled for another one."""
+    program = tmp_path / "parts.py"
+    program.write_text(PARTS)
+    there = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(PACKAGE.parent)}
+
+    def run(argument: str) -> list[str]:
+        done = subprocess.run(
+            [sys.executable, program, argument],
+            env=os.environ | there, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return done.stdout.split()
+
+    assert run("3") == ["18", "0", "0"]
+    assert run("2.5") == ["15.0", "0", "1"]  # what a part is made of is in it
+    assert run("3") == ["18", "0", "0"]  # the whole

@@ -19,7 +19,7 @@ from incrowd.encoding.suppressed_rows import without_rows
 from incrowd.errors import InputError
 from incrowd.existing.ends import ends_beyond
 from incrowd.existing.of_table import extended
-from incrowd.existing.of_table import require_servable as require_extendable
+from incrowd.existing.served import require_servable as require_extendable
 from incrowd.hierarchy.averages import Averages
 from incrowd.persons.alike import solve_alike
 from incrowd.persons.records import solve_records

@@ -194,7 +194,7 @@ def emit(task: Any, lawful: Any, rows: Any, counts: Any, cost: int, state: Any, 
         if task.price[row] >= least:
             sink.rows[z] = row
             z += 1
-    sink.cost[p] = cost
+    sink.cost[p] = cost // task.unit
     sink.offset[p + 1] = z
     state[0] = p + 1
     state[1] = z
@@ -319,11 +319,25 @@ class PrefixTree:
         sink: Emission = NO_SINK,
         visits: int = UNLIMITED,
     ) -> NDArray[np.int64]:
-        """Run one search for classes of any k rows; return (patterns, pairs, visits, trouble)."""
-        margin = price.dtype.type(slack.margin)
+        """Run one search for classes of any k rows; return (patterns, pairs, visits, trouble).
+
+        Prices that are no whole numbers are rounded to small parts of a unit: so one version of the
+        search serves all, and none is compiled for them alone.  Candidates that this could leave
+        out are let through; of the patterns for bounds none must be there.
+        """
+        margin = np.int64(slack.margin)
+        if price.dtype != np.int64:
+            parts = unit * self.parts_for(k, float(price.max(initial=0.0)))
+            price, unit = np.rint(price * parts).astype(np.int64), parts
+            margin = np.int64(np.ceil(slack.margin * parts)) + slack.reduced
         word = self.word(mode)
         task = Task(mode, k, price, unit, margin, slack.reduced, sink, visits, NO_CUT, 0.0, word)
         return self.search(task, None)
+
+    def parts_for(self, k: int, highest: float) -> int:
+        """Return how many parts of a unit of cost fit: sums over k rows stay below 2^61."""
+        dearest = sum(int(tree.roots.max(initial=0)) for tree in self.instance.trees)
+        return 1 << max(0, min(20, 60 - int(k * (max(dearest, highest) + 1)).bit_length()))
 
     def word(self, mode: int) -> NDArray[np.int64]:
         """Return the word that a search of this mode looks at."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.cli import options
 from incrowd.cli.earlier import options_of
-from incrowd.cli.output import print_json, release_record, say
+from incrowd.cli.output import print_json, release_record, say, warn
 from incrowd.cli.places import require_proof_of
 from incrowd.cli.progress import progress
 from incrowd.cli.proof_bounds import proof_bound, say_proof_bound
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 UNSERVED = {
     "spreadsheet_safe": "--spreadsheet-safe",
     "metadata": "--metadata",
-    "existing": "--existing",
     "existing_original": "--existing-original",
     "existing_proof": "--existing-proof",
     "joined": "--joined",
+    "held_back": "--held-back",
     "codebook": "--codebook",
 }
 PARQUET = (".parquet", ".pq")
@@ -46,9 +46,10 @@ def run(table: str, output: str, as_json: bool, quiet: bool, given: Mapping[str,
     frame = read(spark, table, given)
     policy = Policy(**options.policy_arguments(frame.columns, given))
     rows = BLOCK_ROWS if given["block_rows"] is None else given["block_rows"]
+    earlier = None if given["existing"] is None else read(spark, given["existing"], given)
     with progress(quiet, None) as listener:
         release = release_of(
-            frame, policy, rows, given["scratch"], listener, bool(on_driver(given))
+            frame, policy, rows, given["scratch"], listener, bool(on_driver(given)), earlier
         )
         try:
             facts, here = write(spark, release, (table, output), given, listener)
@@ -61,6 +62,7 @@ def run(table: str, output: str, as_json: bool, quiet: bool, given: Mapping[str,
         print_json(release_record(told, output, given["proof"]) | proof_bound(told, facts))
     say(f"{summary(told)}\nwritten  {output}{also_written(given)}", quiet)
     say_proof_bound(told, facts, quiet)
+    warn(told)
     return 0
 
 
@@ -81,6 +83,8 @@ def require_servable(table: str, output: str, given: Mapping[str, Any]) -> None:
         if given[name] is not None:
             require_place(given[name])
     require_reports(output, given)
+    if given["existing"] is not None:
+        require_earlier(output, given)
     if asked := on_driver(given):
         require_readable(table, output, asked)
     if given["order"] == "keep":
@@ -91,6 +95,17 @@ def require_servable(table: str, output: str, given: Mapping[str, Any]) -> None:
             f"{output}: is there already, and not as an earlier output of Spark; choose another "
             "folder or remove it"
         )
+
+
+def require_earlier(output: str, given: Mapping[str, Any]) -> None:
+    """Raise InputError for what does not go with an earlier release on Spark."""
+    if asked := on_driver(given):
+        raise InputError(
+            f"{', '.join(asked)}: not served with --existing and --engine spark; make the release "
+            "on one machine"
+        )
+    if given["existing"] == "-":
+        raise InputError("--existing: --engine spark reads files and folders, not pipes")
 
 
 def on_driver(given: Mapping[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
-from incrowd.errors import OutOfScopeError
+from incrowd.existing.served import require_joinable
 from incrowd.policy import Policy
 from incrowd.policy.models import asks_of_sensitive, model_of
 from incrowd.privacy.model import Model
@@ -56,17 +56,7 @@ def both_of(existing: Source, table: Coded, policy: Policy) -> Both:
         codes = np.concatenate([old.codes, new.codes + len(old.values)])
         columns[name] = Column.of([*old.values, *new.values], codes)
     model = model_of(policy, columns, policy.sources())
-    for part, name in zip(model.parts, model.names(tuple(columns)), strict=True):
-        if policy.person and not part.closed_under_supersets:
-            raise OutOfScopeError(
-                f"{name} counts people with each value; whose earlier rows are is not known, so "
-                "with existing and person k, distinct and disjoint l-diversity are served"
-            )
-        if part.compares_with_table:
-            raise OutOfScopeError(
-                f"{name} compares every class with the whole table, which new rows change: "
-                "published classes could become unlawful untouched; publish the whole table anew"
-            )
+    require_joinable(model, model.names(tuple(columns)), policy)
     return Both(model, columns, existing.rows, rows)
 
 

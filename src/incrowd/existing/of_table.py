@@ -1,6 +1,5 @@
 """Adding rows to an earlier release: it stays as it is, and the union is lawful."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,28 +14,28 @@ from incrowd.checker.models import require_lawful
 from incrowd.checker.people import named
 from incrowd.checker.recheck import classes_of
 from incrowd.checker.rejection import RejectedError, require
-from incrowd.constraints.plan import is_constrained
-from incrowd.driver.solve import solve
 from incrowd.encoding.encoded import Coded, shuffled
-from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError, VerificationError
+from incrowd.errors import InputError, VerificationError
 from incrowd.existing.both import Both, both_of, strangers
+from incrowd.existing.classes import (
+    places_of_labels,
+    published_of,
+    require_lawful_classes,
+    shown,
+    solver,
+)
 from incrowd.existing.covers import Published
-from incrowd.existing.join import Ints, Joining, count_broken
-from incrowd.existing.told import in_words, require_left, told
+from incrowd.existing.join import Ints, Joining
+from incrowd.existing.served import require_columns
+from incrowd.existing.told import counted, in_words, require_left, told
 from incrowd.existing.union import union
 from incrowd.existing.whole import Joined, WholeRelease, whole_of
-from incrowd.hierarchy.labels import WHOLE, ends, labels_by_level, labels_of_spans, places_among
+from incrowd.hierarchy.labels import WHOLE, labels_by_level, labels_of_spans
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.policy import Policy
-from incrowd.policy.deletion import require_no_deletion
-from incrowd.policy.kinds import require_no_law_of_all_rows
-from incrowd.policy.protect import require_no_protection
 from incrowd.privacy.cautions import few_new
 from incrowd.privacy.classes import values_by_class
-from incrowd.privacy.model import Model
-from incrowd.problem.instance import Instance, from_codes
-from incrowd.problem.problem import Problem
-from incrowd.problem.solution import Solution
+from incrowd.problem.instance import from_codes
 from incrowd.published.cautions import repeatable
 from incrowd.published.ladders import ladders_of, ranges_of
 from incrowd.release import Release
@@ -280,7 +279,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         existing=existing,
         joined=int((place < len(published.levels)).sum()),
         held=np.flatnonzero(held),
-        caution=in_words(known, len(place)),
+        caution=in_words(counted(known), len(place)),
         shuffle=shuffled(table, policy.order, policy.seed, existing.rows),
     )
     _ = release.class_of_row  # the independent re-check
@@ -299,98 +298,31 @@ def without(table: Coded, held: NDArray[np.bool_]) -> Coded:
     )
 
 
-def require_servable(policy: Policy) -> None:
-    """Raise for what adding rows does not serve."""
-    if is_constrained(policy):
-        raise OutOfScopeError("fixed, linked and capped columns are not served with existing yet")
-    if policy.veil is not None:
-        raise OutOfScopeError("the veil is not served with existing: earlier rows had none")
-    if policy.pseudonym:
-        raise OutOfScopeError("pseudonym is not served with existing yet")
-    require_no_law_of_all_rows(policy, "with existing: whose the earlier rows are nobody says")
-    if policy.person and policy.missing_person == "drop":
-        raise OutOfScopeError("missing_person drop is not served with existing: leave rows out")
-    if policy.method != "auto" or policy.reductions is not None:
-        raise InputError("method and reductions are not served with existing, a method of its own")
-    require_no_deletion(policy, "with existing")
-    require_no_protection(policy, "with existing")
-    if policy.suppress_rows:
-        raise InputError("suppress_rows is not served with existing")
-
-
-def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:
-    """Raise InputError unless an earlier release has the columns of the new rows, in any order."""
-    if sorted(found) != sorted(columns):
-        raise InputError(
-            "the earlier release has other columns than the new rows would be published with: "
-            f"{', '.join(map(repr, found))} against {', '.join(map(repr, columns))}"
-        )
-
-
 def classes_of_release(existing: Source, table: Coded, both: Both) -> Published:
     """Return the classes of the earlier release that can cover new rows."""
-    model, secret = both.model, both.codes[: both.earlier]
     columns = [existing.encode(name) for name in table.roles.qi]
     pattern = np.column_stack([column.codes for column in columns])
     kinds, member = np.unique(pattern, axis=0, return_inverse=True)
-    member = member.ravel().astype(np.int64)
-    broken = count_broken(model, member, secret, both.sizes)
-    if broken:
-        models = model.in_words(table.roles.sensitive)
-        raise InputError(
-            f"the earlier release is not lawful itself: {broken} of its {len(kinds)} classes break "
-            f"{models}; give the policy it was made with"
-        )
-    levels = np.zeros(kinds.shape, np.int64)
-    nodes = np.zeros(kinds.shape, np.int64)
-    known = np.ones(len(kinds), bool)
-    for j, (column, tree) in enumerate(zip(columns, table.instance.trees, strict=True)):
-        place = places_among(tree, column.values)
-        found = np.array([place.get(text, (-1, -1)) for text in column.values] or [(-1, -1)])
-        levels[:, j], nodes[:, j] = found[kinds[:, j]].T
-        known &= levels[:, j] >= 0
-    order = np.argsort(member, kind="stable")
-    cuts = np.concatenate([[0], np.cumsum(np.bincount(member, minlength=len(kinds)))])
-    values = tuple(secret[order[cuts[c] : cuts[c + 1]]] for c in np.flatnonzero(known).tolist())
-    return Published(levels[known], nodes[known], values)
-
-
-def solver(model: Model, context: Context) -> Any:
-    """Return a function that makes classes of an instance of new rows."""
-
-    def run(instance: Instance) -> tuple[Ints, NDArray[np.float64]] | None:
-        try:
-            solved = solve(Problem(instance, model), "auto", context)
-        except NoLawfulReleaseError:
-            return None
-        price = np.zeros(instance.distinct)
-        if solved.prices is not None:
-            price = solved.prices.price / solved.prices.quantum
-        return solved.solution.classes, price
-
-    return run
+    secret = both.codes[: both.earlier]
+    require_lawful_classes(
+        both.model, member.ravel(), secret, both.sizes, len(kinds), table.roles.sensitive
+    )
+    trees = table.instance.trees
+    places = [places_of_labels(tree, c.values) for tree, c in zip(trees, columns, strict=True)]
+    return published_of(kinds, places, member.ravel(), secret)
 
 
 def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str, ...]) -> Edit:
     """Return what changes in the new rows."""
-    trees, rows = table.instance.trees, len(place)
-    fresh = place >= len(published.levels)
-    levels, low, high = np.zeros((3, rows, len(trees)), np.int64)
-    if fresh.any():
-        part = Instance(table.leaves[fresh], np.ones(int(fresh.sum()), np.int64), trees)
-        solution = Solution.of(part, place[fresh])
-        new = (solution.levels, *solution.spans)
-        levels[fresh], low[fresh], high[fresh] = (each[solution.classes] for each in new)
-    joined, replacements = place[~fresh], {}
+    trees, fresh = table.instance.trees, place >= len(published.levels)
+    levels, low, high = shown(table.leaves, trees, published, place)
+    replacements = {}
     for j, tree in enumerate(trees):
-        level, leaf = published.levels[:, j], table.leaves[:, j]
-        levels[~fresh, j] = level[joined]
+        leaf = table.leaves[:, j]
         if isinstance(tree, RangeFamily):
-            begin, end = ends(tree, level, published.nodes[:, j])
-            low[~fresh, j], high[~fresh, j] = begin[joined], end[joined] - 1
             labels, ids, own = labels_of_spans(tree, low[:, j], high[:, j])
             ids = np.where(own == leaf, -1, ids)
-            starred = np.flatnonzero(~fresh)[level[joined] == WHOLE]
+            starred = ~fresh & (levels[:, j] == WHOLE)
             labels, ids[starred] = (*labels, tree.star), len(labels)
         else:
             labels, ids = labels_by_level(tree)

@@ -46,9 +46,14 @@ def told(table: Coded, edit: Edit) -> dict[str, NDArray[np.bool_]]:
     return found
 
 
-def in_words(found: dict[str, NDArray[np.bool_]], rows: int) -> str | None:
-    """Return a caution about the rows that are told; None where none is."""
-    counts = {name: int(which.sum()) for name, which in found.items() if which.any()}
+def counted(found: dict[str, NDArray[np.bool_]]) -> dict[str, int]:
+    """Return how many rows are told, by sensitive column."""
+    return {name: int(which.sum()) for name, which in found.items()}
+
+
+def in_words(counts: dict[str, int], rows: int) -> str | None:
+    """Return a caution about the rows that are told, so many; None where none is."""
+    counts = {name: number for name, number in counts.items() if number}
     if not counts:
         return None
     each = ", ".join(f"{name!r} of {number:,}" for name, number in counts.items())

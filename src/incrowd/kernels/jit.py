@@ -11,14 +11,17 @@ types which have moved.  So caches bear a digest of all sources that a kernel ma
 """
 
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 from numba import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Event, Listener, register
 from numba.core.registry import CPUDispatcher
 
@@ -142,16 +145,95 @@ class Kernel(CPUDispatcher):
     """A kernel of which callers share one version: they pass whole numbers as 64 bits.
 
     Else there would be one for each literal and each width that a caller holds, six of some, and
-    as many of what they call.
+    as many of what they call.  Kernels that call this one are made of ``part``.
     """
+
+    library: Any = JITCodeLibrary
+    special: Mapping[str, Any]
+
+    def compile(self, sig: Any) -> Any:
+        """Compile one version, or take it from the cache."""
+        context: Any = self.targetctx
+        with made_as(context.codegen(), self.library):
+            return super().compile(sig)
+
+    @cached_property
+    def part(self) -> Any:
+        """The same as a part of other kernels."""
+        return _compiled(Inner, self.py_func, no_cpython_wrapper=True, **self.special)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return what a kernel that calls this one with arguments of these types goes by."""
-        return super().get_call_template(tuple(map(widened, args)), kws)
+        return CPUDispatcher.get_call_template(self.part, tuple(map(widened, args)), kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        """Return what a kernel that calls this one with arguments of these types links to."""
+        return CPUDispatcher.get_overload(self.part, sig)
+
+
+class PartLibrary(JITCodeLibrary):
+    """The code of a kernel that kernels alone call: what goes into theirs, and nothing of its own.
+
+    Numba puts the code of a kernel, with all that it calls, into each caller's; and it optimises
+    and translates the whole at each step up, of which only the outermost is ever run.
+    """
+
+    def _optimize_final_module(self) -> None:
+        """Leave that to the outermost kernel."""
+
+    def _finalize_final_module(self) -> None:
+        """End here: nothing is translated."""
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0, as numba does for a kernel without an entry."""
+        return 0
+
+    def serialize_using_object_code(self) -> Any:
+        """Return what is kept in the cache."""
+        return self.serialize_using_bitcode()
+
+    @property
+    def codegen(self) -> Any:
+        """What is asked of the compiler: no environment, which only an entry has."""
+        return Unset(self._codegen)
+
+
+class Unset:
+    """A compiler that takes no environment."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Do nothing: there is no place for it."""
+
+
+@contextmanager
+def made_as(codegen: Any, library: Any) -> Iterator[None]:
+    """Make the code of what is compiled meanwhile in libraries of this class."""
+    with global_compiler_lock:
+        before = codegen._library_class
+        codegen._library_class = library
+        try:
+            yield
+        finally:
+            codegen._library_class = before
 
 
 class Inner(Kernel):
     """A kernel without an entry for Python, which would crash where that is."""
+
+    library = PartLibrary
+
+    @cached_property
+    def part(self) -> Any:
+        """Itself."""
+        return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse."""
@@ -165,6 +247,7 @@ def widened(given: Any) -> Any:
 
 
 LEAN = {"_nrt": False}  # it has no public name
+PART = "part-"  # in front of the names of caches
 ALWAYS = {"nogil": True, "no_cfunc_wrapper": True}  # kernels are not handed on as C functions
 
 
@@ -174,11 +257,17 @@ def _compiled(kind: type[Kernel], function: F, **special: Any) -> F:
     try:
         compiled = numba.njit(cache=True, **options)(function)
         with suppress(AttributeError):  # numba is switched off, or keeps its caches otherwise
-            compiled._cache._cache_file._version = version_of(function)
+            file = compiled._cache._cache_file
+            file._version = version_of(function)
             if function.__module__ in SOURCES.texts:
-                compiled._cache._cache_file._source_stamp = None  # the digest says more
+                file._source_stamp = None  # the digest says more
+            if kind is Inner:
+                file._index_name = f"{PART}{file._index_name}"
+                file._index_path = str(Path(file._cache_path, file._index_name))
+                file._data_name_pattern = f"{PART}{file._data_name_pattern}"
     except RuntimeError:  # "no locator available": nowhere to keep the cache
         compiled = numba.njit(**options)(function)
     if hasattr(compiled, "get_call_template"):  # else numba is switched off
         compiled.__class__ = kind
+        compiled.special = special
     return compiled

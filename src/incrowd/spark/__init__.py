@@ -9,6 +9,8 @@
     tree.py       which block a row belongs to
     blocks.py     several tasks instead of one: blocks, borders polished, one bound
     polishing.py  the engine from classes that are there already, for the borders
+    adding.py     rows added to an earlier release; earlier.py: its columns and labels;
+                  joining.py: what then runs in the workers
     persons.py    whose each row is, where people are counted
     keeping.py    what a task found, kept so that it is not found twice
     rows.py       from classes back to rows, by joins

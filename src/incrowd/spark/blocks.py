@@ -45,13 +45,7 @@ def solved_in_blocks(
     ------
     OutOfScopeError: a model beyond k, of rows or people, which a block cannot judge.
     """
-    if not (task.model.size_decides or counts_people_alone(task.model)):
-        models = task.model.in_words(task.names)
-        raise OutOfScopeError(
-            f"{models} looks at the whole table, and blocks do not see it: more than "
-            f"{most:,} distinct rows are solved in blocks; let one task take them all with a "
-            "larger block_rows (--block-rows), if its memory allows"
-        )
+    require_sizes(task, most)
     first, second = planned(coded, timed(task, 0.1), distinct, most)
     solved = dealt(coded, task, large_enough(coded, task, first), "k", CODED)
     solved = solved.groupBy("block").applyInArrow(
@@ -62,6 +56,17 @@ def solved_in_blocks(
     return shifted.groupBy("block").applyInArrow(
         on_table("search.polish", timed(task, 0.3)), RECORDS
     )
+
+
+def require_sizes(task: Task, most: int) -> None:
+    """Raise OutOfScopeError for a model beyond k, of rows or people: a block cannot judge it."""
+    if not (task.model.size_decides or counts_people_alone(task.model)):
+        models = task.model.in_words(task.names)
+        raise OutOfScopeError(
+            f"{models} looks at the whole table, and blocks do not see it: more than "
+            f"{most:,} distinct rows are solved in blocks; let one task take them all with a "
+            "larger block_rows (--block-rows), if its memory allows"
+        )
 
 
 def timed(task: Task, share: float) -> Task:

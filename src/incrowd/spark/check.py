@@ -73,16 +73,27 @@ def checked(
     classes = kinds.groupBy(*after).agg(sf.sum("n").alias("n"))
     found = classes.agg(sf.sum("n"), sf.count(sf.lit(1)), sf.min("n")).collect()[0]
     total, count, smallest = (int(value or 0) for value in found)
-    if total != rows:
-        raise VerificationError(f"the release has {total:,} rows, the original {rows:,}")
-    if count and smallest < k:
-        raise VerificationError(f"the smallest class has {smallest} rows, fewer than k = {k}")
+    facts = facts_of(total, count, smallest, rows, k)
     costs = cells(kinds, task, names)
     if count and not (task.model.size_decides or counts_people_alone(task.model)):
         models_hold(kinds, task, after, secret)
     cost, changed, most = (tuple(part) for part in zip(*costs, strict=True))
-    facts = Facts(total, count, smallest, sum(cost), changed, sum(most))
+    facts = replace(facts, cost=sum(cost), changed=changed, worst=sum(most))
     return facts if not persons else people_hold(facts, released, after, persons, k)
+
+
+def facts_of(total: int, classes: int, smallest: int, rows: int, k: int) -> Facts:
+    """Return what was counted of rows and classes, no cost yet.
+
+    Raises
+    ------
+    VerificationError: rows were lost or invented, or a class is too small.
+    """
+    if total != rows:
+        raise VerificationError(f"the release has {total:,} rows, the original {rows:,}")
+    if classes and smallest < k:
+        raise VerificationError(f"the smallest class has {smallest} rows, fewer than k = {k}")
+    return Facts(total, classes, smallest, 0, (), 0)
 
 
 def people_hold(

@@ -10,6 +10,7 @@ from pyarrow import compute
 from incrowd.encoding.encoded import require_no_star
 from incrowd.errors import InputError
 from incrowd.hierarchy.build import build_trees
+from incrowd.hierarchy.family import FamilySource
 from incrowd.hierarchy.labels import with_star
 from incrowd.policy.base import Policy
 from incrowd.policy.models import model_of
@@ -29,6 +30,7 @@ def task_of(
     policy: Policy,
     secret: bool,
     people: int | None = None,
+    earlier: Mapping[str, pa.Array] | None = None,
 ) -> Task:
     """Look at the values of each column; return what every task has to know.
 
@@ -37,6 +39,7 @@ def task_of(
     distinct: the distinct rows of the quasi-identifiers and, with ``secret``, the sensitive ones.
     inner: the name that each column has in ``distinct``.
     people: how many there are, where they are counted.
+    earlier: the distinct cells of the same columns in an earlier release that new rows may join.
 
     Raises
     ------
@@ -51,7 +54,7 @@ def task_of(
         require_no_star(name, tuple(words), policy.star)
     sources = policy.sources()
     families, scale = build_trees(
-        texts,
+        texts if earlier is None else reaching(texts, earlier, sources),
         {name: origin for name, origin in sources.items() if name not in roles.sensitive},
         policy.cost,
         policy.weights,
@@ -61,7 +64,7 @@ def task_of(
     columns: dict[str, Column] = {}
     hidden: list[Codec | Numbers] = []
     for name in roles.sensitive if secret else ():
-        array = every[name]
+        array = every[name] if earlier is None else together(every[name], earlier[name])
         words = texts_of(array, name)
         columns[name] = Column.of(words, np.arange(len(words)))
         hidden.append(codec(array, words, columns[name].values))
@@ -81,6 +84,25 @@ def task_of(
         spend=policy.spend,
         seed=policy.search_seed,
     )
+
+
+def reaching(
+    texts: Mapping[str, list[str | None]],
+    earlier: Mapping[str, pa.Array],
+    sources: Mapping[str, Any],
+) -> dict[str, list[str | None]]:
+    """Return the texts of columns with the ends of earlier ranges, which new rows may join."""
+    found = dict(texts)
+    for name, words in texts.items():
+        rule = sources.get(name)
+        if isinstance(rule, FamilySource):
+            found[name] = [*words, *rule.ends_in(name, words, texts_of(earlier[name], name))]
+    return found
+
+
+def together(values: pa.Array, others: pa.Array) -> pa.Array:
+    """Return the distinct values of two columns of one type."""
+    return pa.concat_arrays([values, others.cast(values.type)]).unique()
 
 
 def values_of(distinct: "DataFrame", columns: Sequence[str]) -> list[pa.Array]:

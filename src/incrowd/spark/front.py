@@ -1,9 +1,10 @@
 """The front door on Spark: what is asked, and whether it is served; loads without pyspark."""
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from incrowd.constraints.plan import is_constrained
 from incrowd.errors import InputError, MissingExtraError, OutOfScopeError
+from incrowd.existing.served import require_servable as require_extendable
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import Policy
 from incrowd.policy.deletion import require_no_deletion
@@ -32,13 +33,15 @@ def anonymize(
     block_rows: int = BLOCK_ROWS,
     scratch: str | None = None,
     progress: Listener | None = None,
+    existing: "DataFrame | None" = None,
     **asked: Unpack[Arguments],
 ) -> "DataFrame":
     """Return a Spark frame in which every row of ``df`` hides among at least ``k``.
 
     As ``release``, which also tells cost and bound; see there.
     """
-    return release(df, k, block_rows=block_rows, scratch=scratch, progress=progress, **asked).data
+    more: dict[str, Any] = {"scratch": scratch, "progress": progress, "existing": existing}
+    return release(df, k, block_rows=block_rows, **more, **asked).data
 
 
 @taking(OPTIONS)
@@ -50,6 +53,7 @@ def release(
     scratch: str | None = None,
     progress: Listener | None = None,
     whole: bool = False,
+    existing: "DataFrame | None" = None,
     **asked: Unpack[Arguments],
 ) -> SparkRelease:
     """Make a release of a Spark frame; the table is never collected.
@@ -65,6 +69,8 @@ def release(
     progress: called with an ``incrowd.run.events.Event`` at each stage.
     whole: whether the driver is told what ``incrowd.spark.whole`` needs, which makes reports of a
         release that was written: prices and ways of the distinct rows.
+    existing: an earlier release, a frame with the published columns, that ``df`` adds rows to; its
+        rows stay as they are, and ``data`` has both.  Cost and bound are those of the new rows.
     asked: ``qi``, ``sensitive``, ``id``, ``keep``, ``l``, ``t``, ``hierarchies``, ``weights``,
         ``cost``, ``method``, ``gap``, ``seed``, … as in ``incrowd.anonymize``; ``time_limit`` is
         that of each block, however many of them wait for a worker.
@@ -82,7 +88,7 @@ def release(
     VerificationError: the re-check in Spark refused the release.
     """
     policy = policy_of("release", None, {"k": k, **asked})
-    return release_of(df, policy, block_rows, scratch, listening(progress), whole)
+    return release_of(df, policy, block_rows, scratch, listening(progress), whole, existing)
 
 
 def require_spark() -> None:
@@ -101,13 +107,36 @@ def release_of(
     scratch: str | None = None,
     listener: Listener = silent,
     whole: bool = False,
+    existing: "DataFrame | None" = None,
 ) -> SparkRelease:
     """Make a release under a policy; see ``release``."""
     require_spark()
     require_servable(df, policy, block_rows, scratch)
-    from incrowd.spark.making import made_of_frame
+    if existing is not None:
+        require_existing(existing, policy, whole)
+    from incrowd.spark.adding import made
 
-    return made_of_frame(df, policy, block_rows, scratch, listener, whole)
+    return made(df, policy, block_rows, scratch, listener, whole, existing)
+
+
+def require_existing(existing: "DataFrame", policy: Policy, whole: bool) -> None:
+    """Raise for what adding rows does not serve, by itself or on Spark."""
+    require_frame(existing)
+    require_extendable(policy)
+    if policy.person:
+        raise OutOfScopeError(
+            "person with existing is not served on Spark; make the release on one machine"
+        )
+    if policy.hold_back:
+        raise OutOfScopeError(
+            "hold_back is not served on Spark; make the release on one machine, or leave the rows "
+            "out before"
+        )
+    if whole:
+        raise OutOfScopeError(
+            "proofs and reports of rows added to an earlier release are not served on Spark; make "
+            "the release on one machine"
+        )
 
 
 def require_people_served(policy: Policy) -> None:
@@ -127,19 +156,24 @@ def require_people_served(policy: Policy) -> None:
         )
 
 
-def require_servable(
-    df: "DataFrame", policy: Policy, block_rows: int, scratch: str | None = None
-) -> None:
-    """Raise InputError for what Spark or this engine on it cannot do."""
+def require_frame(df: "DataFrame") -> None:
+    """Raise InputError unless something is a Spark frame whose columns have names of their own."""
     if not callable(getattr(df, "toDF", None)):
         raise InputError(
             f"expected a Spark frame, not {type(df).__name__}: spark.createDataFrame makes one; "
             "incrowd.anonymize takes other frames as they are"
         )
-    whole(block_rows, "block_rows")
     names = list(df.columns)
     if len(set(names)) < len(names):
         raise InputError("the frame has a column name more than once; rename the columns")
+
+
+def require_servable(
+    df: "DataFrame", policy: Policy, block_rows: int, scratch: str | None = None
+) -> None:
+    """Raise InputError for what Spark or this engine on it cannot do."""
+    require_frame(df)
+    whole(block_rows, "block_rows")
     if policy.pseudonym:
         raise OutOfScopeError("pseudonym is not served on Spark yet")
     require_people_served(policy)

@@ -41,20 +41,12 @@ def made_of_frame(
     """Make a release under a policy that is served; see ``incrowd.spark.front.release_of``."""
 
     started = time.monotonic()
-    roles = policy.roles(df.columns)
-    inner = inner_names(roles)
-    secret = roles.sensitive if asks_of_sensitive(policy) else ()
-    asked = Asked(policy, roles, roles.published(df.columns), inner, secret)
-    keys = [inner[name] for name in (*roles.qi, *secret)]
-    named = df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns)))
-    persons = asked.persons
-    at = [df.columns.index(name) for name in roles.person]
-    whose = [sf.col(f"i{i}").alias(p) for i, p in zip(at, persons, strict=True)]
-    rows = one_form(named.select(*(inner[name] for name in asked.published), *whose))
+    asked, rows = plain_rows(df, policy)
+    roles, inner, secret, persons = asked.roles, asked.inner, asked.secret, asked.persons
     listener(Event("distinct rows"))
     with Keeper(scratch) as keeper, workers_errors():
         rows, people, dropped = counting(rows, persons, policy, keeper)
-        keys += [WHO] if persons else []
+        keys = [*asked.keys, *([WHO] if persons else [])]
         distinct = rows.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
         distinct = keeper.keep(distinct, "distinct")
         count, total = (int(x or 0) for x in distinct.agg(sf.count("n"), sf.sum("n")).collect()[0])
@@ -69,6 +61,18 @@ def made_of_frame(
         listener(Event("re-check"))
         found = finished(asked, rows, total, task, made, keeper, started)
         return replace(found, rows_without_person=dropped)
+
+
+def plain_rows(df: "DataFrame", policy: Policy) -> tuple["Asked", "DataFrame"]:
+    """Return what is asked of a table, and its rows: what is published, and who they are."""
+    roles = policy.roles(df.columns)
+    inner = inner_names(roles)
+    secret = roles.sensitive if asks_of_sensitive(policy) else ()
+    asked = Asked(policy, roles, roles.published(df.columns), inner, secret)
+    named = df.toDF(*(inner.get(name, f"i{i}") for i, name in enumerate(df.columns)))
+    at = [df.columns.index(name) for name in roles.person]
+    whose = [sf.col(f"i{i}").alias(p) for i, p in zip(at, asked.persons, strict=True)]
+    return asked, one_form(named.select(*(inner[name] for name in asked.published), *whose))
 
 
 def counting(
@@ -106,6 +110,11 @@ class Asked:
     published: tuple[str, ...]
     inner: dict[str, str]
     secret: tuple[str, ...]
+
+    @property
+    def keys(self) -> list[str]:
+        """Plain names of quasi-identifiers and of the sensitive columns that a model looks at."""
+        return [self.inner[name] for name in (*self.roles.qi, *self.secret)]
 
     @property
     def hidden(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from incrowd.text.units import Number, Priced, shown
 
@@ -65,6 +65,11 @@ class SparkRelease(Priced):
         return self.policy.k
 
     @property
+    def written_rows(self) -> int:
+        """Rows of ``data``."""
+        return self.rows
+
+    @property
     def seed(self) -> int:
         """The seed of the search."""
         return self.policy.search_seed
@@ -101,3 +106,32 @@ class SparkRelease(Priced):
             f"cost {shown(self.cost)}, bound {shown(self.lower_bound)}, "
             f"{self.status}>"
         )
+
+
+class Earlier(NamedTuple):
+    """An earlier release: how many rows and classes it has."""
+
+    rows: int
+    classes: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkExtendedRelease(SparkRelease):
+    """An earlier release with new rows in it.
+
+    ``rows``, ``cost``, ``lower_bound``, ``changed`` are about the new rows; ``data``, ``classes``
+    and ``smallest_class`` about both.
+
+    Attributes
+    ----------
+    existing: the earlier release, whose rows stay as they are.
+    joined: new rows that joined published classes; the others form classes of their own.
+    """
+
+    existing: Earlier = field(default_factory=lambda: Earlier(0, 0))
+    joined: int = 0
+
+    @property
+    def written_rows(self) -> int:
+        """Rows of ``data``: earlier and new ones."""
+        return self.existing.rows + self.rows

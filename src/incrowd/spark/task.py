@@ -25,7 +25,8 @@ RECORDS = (
 """``n`` copies of a distinct row in class ``cls``, released at levels ``l``.
 
 ``span``: of the columns with intervals the least code in the class, then the greatest.
-``rep``: leaf codes of the first row of the class.  ``price``: the row's, in units of 1/scale.
+``rep``: leaf codes of the first row of the class; of rows beside an earlier release, their own.
+A class of −1 is one of that release.  ``price``: the row's, in units of 1/scale.
 ``bound``, ``how`` (method and why it ended) and ``proof`` (the certificate, where one is asked for,
 see ``incrowd.spark.certificates``) stand in the first record of a block only.
 """
@@ -38,7 +39,8 @@ class Codec:
     Attributes
     ----------
     values: distinct, null among them where it occurs.
-    codes: int32, shape (values,): a permutation of 0, 1, …
+    codes: int32, shape (values,): different numbers; 0, 1, … unless there are codes of no value,
+        as of the ends of earlier ranges.
     texts: the values as text, in the same order.
     """
 
@@ -61,7 +63,9 @@ class Codec:
 
     def decode(self, codes: NDArray[np.int32]) -> pa.Array:
         """The values of some codes."""
-        return self.values.take(pa.array(np.argsort(self.codes)[codes]))
+        place = np.zeros(int(self.codes.max(initial=-1)) + 1, np.int64)
+        place[self.codes] = np.arange(len(self.codes))
+        return self.values.take(pa.array(place[codes]))
 
 
 @dataclass(frozen=True)

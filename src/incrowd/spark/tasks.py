@@ -7,6 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.labels import WHOLE
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
@@ -163,7 +164,7 @@ def texts_of(task: Task, table: pa.Table) -> dict[str, pa.Array]:
     for j, tree in enumerate(task.trees):
         if isinstance(tree, RangeFamily):
             at = ranged.index(j)
-            out[f"r{j}"] = shown(tree, low[:, at], high[:, at])
+            out[f"r{j}"] = shown(tree, low[:, at], high[:, at], levels[:, j] == WHOLE)
         else:
             out[f"r{j}"] = released(tree.labels, tree.node, codes[:, j], levels[:, j])
     return out
@@ -178,11 +179,16 @@ def released(
     return every.take(pa.array(start[levels] + node[levels, codes]))
 
 
-def shown(family: RangeFamily, low: Codes, high: Codes) -> pa.Array:
-    """Return the texts of cells in classes of which these are the least and greatest codes."""
+def shown(family: RangeFamily, low: Codes, high: Codes, starred: NDArray[np.bool_]) -> pa.Array:
+    """Return the texts of cells in classes of which these are the least and greatest codes.
+
+    ``starred``: those that show a star, whatever the codes are.
+    """
     both, at = np.unique(np.stack([low, high]), axis=1, return_inverse=True)
-    texts = [family.label(*ends) for ends in both.T.tolist()]
-    return pa.array(texts, pa.string()).take(pa.array(at.ravel()))
+    texts = [*(family.label(*ends) for ends in both.T.tolist()), family.star]
+    return pa.array(texts, pa.string()).take(
+        pa.array(np.where(starred, len(texts) - 1, at.ravel()))
+    )
 
 
 def pairs(task: Task, table: pa.Table) -> pa.Table:

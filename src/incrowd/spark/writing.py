@@ -42,10 +42,11 @@ def write_folder(
             writer.csv(place, **{name: csv[name] for name in (*kept, *spaces)})
             written = spark.read.csv(place, **csv)
         rows, smallest = recounted(written, release.roles.qi)
-    if rows != release.rows or (rows and smallest < release.k):
+    if rows != release.written_rows or (rows and smallest < release.k):
         raise VerificationError(
             f"what was written has {rows:,} rows and a smallest class of {smallest}; the release "
-            f"has {release.rows:,} rows: nothing was published. Did the table change meanwhile?"
+            f"has {release.written_rows:,} rows: nothing was published. Did the table change "
+            "meanwhile?"
         )
 
 

@@ -1,0 +1,59 @@
+"""What adding rows to an earlier release serves."""
+
+from collections.abc import Iterable, Sequence
+
+from incrowd.constraints.plan import is_constrained
+from incrowd.errors import InputError, OutOfScopeError
+from incrowd.policy import Policy
+from incrowd.policy.deletion import require_no_deletion
+from incrowd.policy.kinds import require_no_law_of_all_rows
+from incrowd.policy.protect import require_no_protection
+from incrowd.privacy.model import Model
+
+
+def require_servable(policy: Policy) -> None:
+    """Raise for what adding rows does not serve."""
+    if is_constrained(policy):
+        raise OutOfScopeError("fixed, linked and capped columns are not served with existing yet")
+    if policy.veil is not None:
+        raise OutOfScopeError("the veil is not served with existing: earlier rows had none")
+    if policy.pseudonym:
+        raise OutOfScopeError("pseudonym is not served with existing yet")
+    require_no_law_of_all_rows(policy, "with existing: whose the earlier rows are nobody says")
+    if policy.person and policy.missing_person == "drop":
+        raise OutOfScopeError("missing_person drop is not served with existing: leave rows out")
+    if policy.method != "auto" or policy.reductions is not None:
+        raise InputError("method and reductions are not served with existing, a method of its own")
+    require_no_deletion(policy, "with existing")
+    require_no_protection(policy, "with existing")
+    if policy.suppress_rows:
+        raise InputError("suppress_rows is not served with existing")
+
+
+def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:
+    """Raise InputError unless an earlier release has the columns of the new rows, in any order."""
+    if sorted(found) != sorted(columns):
+        raise InputError(
+            "the earlier release has other columns than the new rows would be published with: "
+            f"{', '.join(map(repr, found))} against {', '.join(map(repr, columns))}"
+        )
+
+
+def require_joinable(model: Model, names: Iterable[str], policy: Policy) -> None:
+    """Raise OutOfScopeError for models that published classes could break without new rows.
+
+    Parameters
+    ----------
+    names: of the model's parts.
+    """
+    for part, name in zip(model.parts, names, strict=True):
+        if policy.person and not part.closed_under_supersets:
+            raise OutOfScopeError(
+                f"{name} counts people with each value; whose earlier rows are is not known, so "
+                "with existing and person k, distinct and disjoint l-diversity are served"
+            )
+        if part.compares_with_table:
+            raise OutOfScopeError(
+                f"{name} compares every class with the whole table, which new rows change: "
+                "published classes could become unlawful untouched; publish the whole table anew"
+            )
