@@ -306,11 +306,24 @@ class RowSets:
     Attributes
     ----------
     steps: looks at a row of a list, in the last search.
+    dearest: what suppressing a whole row costs at most.
     """
 
     def __init__(self, instance: Instance, k: int) -> None:
         self.k, self.sheet, self.steps = k, sheet_of(instance), 0
         self.stack = new_stack(instance.distinct, self.sheet.node.shape[1], k)
+        self.dearest = int(self.sheet.weight.sum(1).max(initial=0))
+
+    def prepare(self, order: NDArray[np.int64]) -> None:
+        """Get ready for a search over rows in this order."""
+
+    def advance(
+        self, mode: int, order: NDArray[np.int64], price: NDArray[np.int64],
+        lowered: NDArray[np.int64], unit: int, sink: Emission, state: NDArray[np.int64], steps: int,
+    ) -> None:  # fmt: skip
+        """Visit sets, from ``state`` on, until so many steps are done."""
+        rules = self.k, unit, self.sheet, self.stack, sink, state, steps
+        search(mode, order, price, lowered, *rules)
 
     def run(
         self,
@@ -324,13 +337,13 @@ class RowSets:
         """Return how many sets were listed or mended; None for not all that there are."""
         order = np.argsort(-price, kind="stable")
         before, state = price.copy(), np.array([0, -1, 0, 0, 0, 0])
+        self.prepare(order)
         while state[PLACE] < len(order) or state[DEPTH] >= 0:
             if stop() or state[FULL] or state[STEPS] >= steps:
                 self.steps = int(state[STEPS])
                 return None
             most = min(steps, int(state[STEPS]) + PIECE)
-            rules = self.k, unit, self.sheet, self.stack, sink, state, most
-            search(mode, order, before, price, *rules)
+            self.advance(mode, order, before, price, unit, sink, state, most)
         self.steps = int(state[STEPS])
         return None if state[FULL] else int(state[SETS])
 

@@ -2,7 +2,8 @@
 
 By sets of near rows (``incrowd.bounds.row_sets``) where the search for these ends in time: the same
 inequalities, so the same bound as a narrow table has.  Else by groups of columns
-(``incrowd.bounds.column_groups``).
+(``incrowd.bounds.column_groups``).  Where columns are generalized to intervals, by spans
+(``incrowd.bounds.span_prices``).
 
 Rounds.  They begin from the prices of neighbours.  The sets are listed that prices within a margin
 of the present ones break, and the ascent among them (``incrowd.bounds.ascent``) moves within it.
@@ -21,6 +22,7 @@ from incrowd.bounds.neighbours import neighbour_prices
 from incrowd.bounds.price import quantum_for, rounded_down
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.row_sets import WORD, RowSets
+from incrowd.bounds.span_prices import span_prices, suits_spans
 from incrowd.bounds.thermometer import marks_at_most
 from incrowd.lattice.emission import new_sink
 from incrowd.problem.instance import Instance
@@ -59,6 +61,8 @@ def wide_prices(
     stop: the budget, of whose time limit the prices may have used a ``share`` when they are found.
     report: called with the bound so far, in units of 1/scale, and the share that is done.
     """
+    if suits_spans(instance, k):
+        return span_prices(instance, k, stop, share, report)
     found, raised = row_prices(instance, k, stop, share, report)
     if found is not None and raised:
         return found
@@ -97,7 +101,6 @@ class RowRounds:
     ----------
     best: the best certified prices so far, in units of 1/quantum.
     raised: whether they are better than those that the rounds began from.
-    dearest: what suppressing a whole row costs at most.
     rising: whether prices have not come to rest yet.
     tried: the prices that were certified last.
     effort: how many times as long as usual a step takes: intervals are read as many columns.
@@ -124,8 +127,7 @@ class RowRounds:
         mean = float(start @ self.counts) / float(self.counts.sum())
         self.quantum = quantum_for(mean)
         self.best, self.mean = start * self.quantum, mean
-        self.dearest = int(self.sets.sheet.weight.sum(1).max(initial=0))
-        if not mean or self.sets.k * self.dearest * self.quantum > LARGEST:
+        if not mean or self.sets.k * self.sets.dearest * self.quantum > LARGEST:
             return False
         self.report(self.prices.bound(self.counts), 0.0)
         return True
@@ -182,7 +184,7 @@ class RowRounds:
             if found is None:
                 self.rising, tries = False, tries + 1
                 margin *= NARROWER
-            elif self.rising and found < FEW and margin < self.dearest:
+            elif self.rising and found < FEW and margin < self.sets.dearest:
                 margin *= WIDER
             else:
                 self.listed = True

@@ -134,6 +134,24 @@ def test_wide_search_is_repeatable() -> None:
     assert one.bound == two.bound
 
 
+def test_wide_search_among_ranges_is_repeatable_and_ends_with_blocks() -> None:
+    """Tests equal classes for equal seeds where blocks of rows follow trading, and the bound."""
+    rng = np.random.default_rng(38)
+    frame = pl.DataFrame({f"m{j}": rng.normal(0, 100, 700).round().astype(str) for j in range(3)})
+    told: list[str] = []
+    one, two = (
+        ic.anonymize(
+            frame, 3, qi=frame.columns, hierarchies=dict.fromkeys(frame.columns, "range"),
+            cost="ncp", method=Engine(visits=1), seed=1,
+            progress=lambda event: told.append(event.stage),
+        )
+        for _ in range(2)
+    )  # fmt: skip
+    assert "blocks of rows" in told
+    assert one.data.equals(two.data) and one.lower_bound == two.lower_bound
+    assert one.verify() and float(one.gap) < 0.2
+
+
 def test_a_wide_table_of_ranges_end_to_end() -> None:
     """Tests a release of 60 people and twelve measurements: its texts and its bound."""
     rng = np.random.default_rng(37)

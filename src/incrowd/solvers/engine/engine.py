@@ -124,6 +124,7 @@ class Run:
         yield self.at_once
         if search.wide:
             yield search.trade
+            yield search.repartition
             return
         closing = (
             lifting.raise_by_odd_sets, lifting.search_in_reach, lifting.exchange, lifting.finish,

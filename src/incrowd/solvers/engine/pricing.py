@@ -7,12 +7,14 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
+from incrowd.bounds.span_prices import suits_spans
 from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
 from incrowd.bounds.wide import wide_prices
 from incrowd.run.gauge import Gauge
 from incrowd.solvers.engine.near import near_costs
 from incrowd.solvers.engine.search import Search
 
+FEW_VISITS = 200_000  # of a support search among intervals, up to which patterns are priced
 # rounds after the others where columns are generalized to ranges: many patterns differ by little
 FINE = PriceBound(
     rounds=6, iterations=120, margin=(0.2, 0.03), rate=(0.015, 0.0004), pairs=12_000_000,
@@ -39,6 +41,8 @@ class Pricing:
         search, counts = self.search, self.search.instance.counts
         visits = affordable(search.instance.columns, search.limit / HASTE, search.means.visits)
         most = priceable(search.shares.pricing * search.limit)
+        if suits_spans(search.instance, search.k):  # prices by spans take seconds
+            most = min(most, FEW_VISITS)
         if search.instance.ranged:  # whose visits take longer; what takes more is too wide anyhow
             visits = min(visits, most)
         price, complete = support_prices(search.tree, search.k, visits, self.attained())

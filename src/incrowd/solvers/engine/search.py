@@ -195,12 +195,13 @@ class Search:
 
     def repartition(self) -> None:
         """Put blocks of near classes of the best so far together anew, where prices are good."""
-        if self.done() or self.instance.plain or self.instance.rows <= SMALL or not self.priced:
+        known = self.priced or (self.wide and self.instance.ranged)
+        if self.done() or self.instance.plain or self.instance.rows <= SMALL or not known:
             return
         if Repartition().suits(self.k):
             near = self.near_at(self.price)
             self.go_on("blocks of rows", near, partial(Repartition().run, price=self.price))
-        elif self.instance.ranged:
+        elif self.instance.ranged and not self.wide:
             self.trade_on()
 
     def go_on(self, stage: str, near: Near, run: Callable[..., Solution]) -> None:

@@ -1,0 +1,120 @@
+"""Prices of a table whose columns are generalized to intervals and too many for patterns.
+
+Rounds as of ``incrowd.bounds.rounds`` from the prices of neighbours, a box of prices listing the
+sets of near rows (``incrowd.bounds.span_sets``) that one of its points breaks.  The unit is the
+mean price.  At the end prices are rounded down, and lowered until a search finds no set that breaks
+them.  It takes some 50 bytes for each row and member of a listed set, beside the 40 sets a row that
+are listed at once; tables of more rows than ``MOST_ROWS`` are left to groups of columns.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.ascent import Ascent
+from incrowd.bounds.price import PriceBound, quantum_for, rounded_down
+from incrowd.bounds.prices import Prices
+from incrowd.bounds.rounds import Rounds
+from incrowd.bounds.span_sets import SpanSets
+from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.lattice.emission import Emission
+from incrowd.problem.instance import Instance
+from incrowd.run.stop import Stop
+
+LISTED, FEW_LISTED = 40, 400_000  # sets for each row, and on small tables
+MOST_LISTED, MOST_ENTRIES = 4_000_000, 40_000_000  # sets, and rows of all sets
+SCHEDULE = PriceBound(
+    rounds=16, iterations=60, margin=(0.3, 0.006), rate=(0.08, 0.001), lift=1.4, worth=np.inf
+)
+STEPS = 1_000_000_000  # of one search: some 20 s
+TRIES = 12  # boxes per round
+ROOM = 1 << 26  # entries of the search's lists
+LARGEST = 1 << 61
+
+Report = Callable[[float, float], None]
+
+
+def suits_spans(instance: Instance, k: int) -> bool:
+    """Whether sets of near rows are found by spans, and their search has room.
+
+    Not where a widest interval is given: the checker reads intervals as columns, which make the
+    star beyond it cheaper.
+    """
+    ranges = [tree for tree in instance.trees if isinstance(tree, RangeFamily)]
+    straight = bool(ranges) and all(tree.straight for tree in ranges)
+    return straight and 2 <= k <= instance.rows and instance.distinct * k <= ROOM
+
+
+def span_prices(
+    instance: Instance,
+    k: int,
+    stop: Stop,
+    share: float = 1.0,
+    report: Report = lambda bound, share: None,
+) -> Prices:
+    """Return prices by sets of near rows; parameters as of ``wide_prices``.
+
+    Prices of 0, which prove nothing, where the time ends before those of neighbours are found.
+    """
+    end = np.inf if stop.time_limit is None else share * stop.time_limit
+    boxes = SpanBoxes(SpanSets(instance, k), instance, lambda: stop.now() or stop.elapsed() > end)
+    start = boxes.sets.neighbours(boxes.late)
+    if start is None:
+        return Prices(np.zeros(instance.distinct, np.int64), 1)
+    mean = float(start @ instance.counts) / instance.rows
+    quantum = boxes.quantum = quantum_for(mean)
+    best = Prices(start * quantum, quantum, by_rows=True)
+    report(best.bound(instance.counts), 0.0)
+    if not mean or k * boxes.sets.dearest * quantum > LARGEST:
+        return best
+    lifted = start.astype(np.float64) * SCHEDULE.lift
+    u = Rounds(boxes.schedule).ascend(boxes, lifted, boxes.late, report)
+    if not boxes.rounds:
+        return best
+    _, price = rounded_down(u, instance.counts, quantum)
+    certified = boxes.sets.certified(price, quantum, stop.now)
+    if certified is not None and certified @ instance.counts > best.price @ instance.counts:
+        best = Prices(certified, quantum, by_rows=True)
+    return best
+
+
+class SpanBoxes:
+    """Boxes of prices, and the sets of near rows that their points break.
+
+    Attributes
+    ----------
+    late: tells whether the time for prices is over.
+    quantum: prices are compared in units of 1/quantum.
+    rounds: ascents made so far.
+    """
+
+    def __init__(self, sets: SpanSets, instance: Instance, late: Callable[[], bool]) -> None:
+        self.sets, self.instance, self.late = sets, instance, late
+        self.quantum, self.rounds = 1, 0
+        most = min(max(FEW_LISTED, LISTED * instance.distinct), MOST_LISTED, MOST_ENTRIES // sets.k)
+        self.schedule = replace(SCHEDULE, pairs=most * sets.k, patterns=most)
+
+    def unit(self, u: NDArray[np.float64]) -> float:
+        """Return the mean price."""
+        return float(u @ self.instance.counts) / self.instance.rows
+
+    def listed(
+        self, u: NDArray[np.float64], width: float, sink: Emission
+    ) -> tuple[float, int] | None:
+        """List all sets that some point within ``width`` of u breaks, shrinking it to fit."""
+        for _ in range(TRIES):
+            up = np.ceil((u + width) * self.quantum).astype(np.int64)
+            found = self.sets.listed(up, self.quantum, self.late, STEPS, sink)
+            if found is not None:
+                return width, found
+            if self.late():
+                break
+            width *= 0.7
+        return None
+
+    def ascent(self, lists: Emission, patterns: int, rounds: int) -> Ascent:
+        """Return the ascent over these sets."""
+        self.rounds += 1
+        return Ascent(lists, patterns, self.instance.counts, self.sets.k)
