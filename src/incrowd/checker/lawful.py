@@ -97,7 +97,7 @@ def implied(models: Plain, sensitive: pl.DataFrame) -> list[dict[str, Any]]:
             if cap < 1 and kind == "recursive":
                 rules[-1] |= {"rule": "recursive", "less": max(int(l) - 2, 0)}
             if cap < 1:
-                law = {**model, "column": column, "cap": str(cap)}
+                law = {x: model[x] for x in ("model", "l", "c") if x in model} | {"cap": str(cap)}
                 rules.append({"rule": "majorized", "law": law, "column": column})
     return rules
 

@@ -93,7 +93,8 @@ def rules_of(
                     rules.append({"rule": "share", "cap": str(cap), "column": column})
                     if kind == "recursive":
                         rules[-1] |= {"rule": "recursive", "less": max(level - 2, 0)}
-                    law = {**model, "column": column, "cap": str(cap)}
+                    law = {x: model[x] for x in ("model", "l", "c") if x in model}
+                    law |= {"cap": str(cap)}
                     rules.append({"rule": "majorized", "law": law, "column": column})
     return rules
 
