@@ -21,6 +21,7 @@ from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikenes
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
 from incrowd.privacy.distance import Ordered
 from incrowd.privacy.distinct_diversity import DistinctDiversity
+from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
@@ -37,6 +38,8 @@ CASES: dict[str, Model] = {
     "distinct-3-k5": DistinctDiversity(3) & KAnonymity(5),
     "frequency-3": FrequencyDiversity(3),
     "frequency-5": FrequencyDiversity(5),
+    "entropy-2-k5": EntropyDiversity(2) & KAnonymity(5),
+    "entropy-3-k5": EntropyDiversity(3) & KAnonymity(5),
     "t-0.1-k5": TCloseness("0.1") & KAnonymity(5),
     "t-0.2-k5": TCloseness("0.2") & KAnonymity(5),
     "t-0.3-k5": TCloseness("0.3") & KAnonymity(5),

@@ -1,5 +1,6 @@
 """Tests of the pricing problems against all sub-multisets of a few rows."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from incrowd.bounds.pricing import answer, dearest, pricing_of
 from incrowd.privacy.alpha_k import AlphaK
+from incrowd.privacy.base import Group
 from incrowd.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from incrowd.privacy.close_counts import close_counts, least_far, uneven_sizes
 from incrowd.privacy.delta_disclosure import DeltaDisclosure
@@ -21,7 +23,9 @@ from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.metric import Metric
 from incrowd.privacy.model import Model
+from incrowd.privacy.pricing import RANKED_SIZES
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
+from incrowd.privacy.shapes import falling, majorizes, most_uneven
 from incrowd.privacy.t_closeness import TCloseness
 from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
@@ -35,6 +39,15 @@ EXACT: list[Model] = [
     DistinctDiversity(3),
     DistinctDiversity(2) & KAnonymity(3),
     DistinctDiversity(1) & KAnonymity(2),
+]
+UNEVEN: list[Model] = [
+    EntropyDiversity(2),
+    EntropyDiversity("1.7"),
+    EntropyDiversity("2.5"),
+    RecursiveDiversity(2, 2),
+    RecursiveDiversity("0.8", 3),
+    RecursiveDiversity("1.5", 3),
+    RecursiveDiversity("0.5", 1),
 ]
 RELAXED: list[Model] = [
     EntropyDiversity(2),
@@ -116,6 +129,48 @@ def test_no_lawful_class_is_dearer(model: Model, rows: list[tuple[int, int, int]
     if pricing.kind[which] not in (2, 3):  # slopes and potentials shift prices
         assert abs(weight @ price[pad.out_row[:out]] - found) < 1e-6
     assert not pad.used.any()
+
+
+few_rows = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(1, 2), st.integers(0, 12)), min_size=1, max_size=4
+)
+
+
+@pytest.mark.parametrize("model", UNEVEN, ids=lambda model: model.name)
+@settings(max_examples=40, deadline=None)
+@given(rows=few_rows)
+def test_exact_for_small_classes(model: Model, rows: list[tuple[int, int, int]]) -> None:
+    """Tests entropy and recursive diversity where no class has more rows than are asked one by one.
+
+    The dearest mean is that of all lawful sub-multisets.
+    """
+    problem, price = problem_of(rows, model)
+    members = np.flatnonzero(problem.instance.codes[:, 0] < len(rows)).astype(np.int32)
+    best = brute(problem, price, members)
+    pricing, pad = pricing_of(problem)
+    counts = problem.instance.counts
+    assert counts[members].sum() < problem.smallest_class + RANKED_SIZES
+    found, _ = dearest(members, 0, len(members), price, counts, -1e300, pricing, pad)
+    assert (found == -1e300) if best is None else abs(found - best) < 1e-9
+
+
+@pytest.mark.parametrize("model", UNEVEN, ids=lambda model: model.name)
+def test_lawful_counts(model: Model) -> None:
+    """Tests that lawful counts are those that one of the most uneven lawful ones majorizes.
+
+    And that none of these majorizes another.
+    """
+
+    def lawful(counts: Sequence[int]) -> bool:
+        values = np.repeat(np.arange(len(counts)), counts).astype(np.int32)[:, None]
+        group = Group(values, (4,))
+        return model.lawful(group, group)
+
+    for size in range(1, 13):
+        uneven = most_uneven(size, 4, lawful)
+        for counts in falling(size, size, 4):
+            assert lawful(counts) == any(majorizes(one, counts) for one in uneven)
+        assert not any(majorizes(x, y) for x in uneven for y in uneven if x is not y)
 
 
 @pytest.mark.parametrize("model", EXACT + RELAXED, ids=lambda model: model.name)

@@ -66,6 +66,11 @@ EXACT: list[list[dict[str, Any]]] = [
     [{"model": "frequency", "l": 2, "column": "a"}],
     [{"model": "frequency", "l": 3, "column": "a"}],
     [{"model": "frequency", "l": 2, "column": "a"}, K3],
+    [{"model": "entropy", "l": "2", "column": "a"}],
+    [{"model": "entropy", "l": "17/10", "column": "a"}, K3],
+    [{"model": "recursive", "c": "2", "l": 2, "column": "a"}],
+    [{"model": "recursive", "c": "4/5", "l": 2, "column": "a"}],
+    [{"model": "recursive", "c": "1/2", "l": 1, "column": "a"}],
 ]
 CLOSE: list[list[dict[str, Any]]] = [
     [{"model": "t-closeness", "t": t, "distance": "equal", "column": "a"}, *more]
@@ -75,11 +80,6 @@ RELAXED: list[list[dict[str, Any]]] = [
     [{"model": "distinct", "l": 2, "column": "a"}, {"model": "frequency", "l": 2, "column": "b"}],
     [{"model": "distinct", "l": 2, "column": "a"}, {"model": "distinct", "l": 2, "column": "b"}],
     [{"model": "disjoint", "l": 2, "columns": ["a", "b"]}],
-    [{"model": "entropy", "l": "2", "column": "a"}],
-    [{"model": "entropy", "l": "17/10", "column": "a"}, K3],
-    [{"model": "recursive", "c": "2", "l": 2, "column": "a"}],
-    [{"model": "recursive", "c": "4/5", "l": 2, "column": "a"}],
-    [{"model": "recursive", "c": "1/2", "l": 1, "column": "a"}],
     [{"model": "t-closeness", "t": "1/5", "distance": "equal", "column": "a"}],
     [{"model": "t-closeness", "t": "2/5", "distance": "equal", "column": "a"}, K3],
     [{"model": "alpha-k", "alpha": "1/2", "k": 2, "column": "a"}],

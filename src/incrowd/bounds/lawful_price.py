@@ -69,6 +69,14 @@ class LawfulPriceBound:
         return cls(rounds=2, iterations=150, margin=(0.3, 0.15), rate=(0.01, 0.0003))
 
     @classmethod
+    def from_near(cls) -> "LawfulPriceBound":
+        """Return a schedule for prices of k-anonymity that are near the best: no long first steps.
+
+        Those would bring nothing in the first rounds, and a round that brings nothing is the last.
+        """
+        return cls(rounds=8, margin=(2.0, 0.3), rate=(0.03, 0.001))
+
+    @classmethod
     def polish(cls) -> "LawfulPriceBound":
         """Return a short schedule for prices that are nearly the best, and a dearer pricing."""
         return cls(rounds=3, iterations=150, margin=(0.4, 0.2), rate=(0.03, 0.0007))

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from incrowd.bounds.closeness import variation
 from incrowd.bounds.diversity import capped, distinct
 from incrowd.bounds.potential import potential
+from incrowd.bounds.ranked import ranked
 from incrowd.bounds.top_copies import Pad, new_pad
 from incrowd.bounds.whole import whole
 from incrowd.kernels.jit import lean_kernel
-from incrowd.privacy.pricing import CAPPED, DISTINCT, VARIATION, WHOLE, Part
+from incrowd.privacy.pricing import CAPPED, DISTINCT, RANKED, VARIATION, WHOLE, Part
 from incrowd.problem.problem import Problem
 
 LEAST_SIZES = 8  # sizes of class that t-closeness may price one by one
@@ -120,6 +121,8 @@ def answer(
         return distinct(rows, begin, end, u, counts, value, start, data, enough, pad)
     if kind == VARIATION:
         return variation(rows, begin, end, u, counts, value, start, data, enough, pad)
+    if kind == RANKED:
+        return ranked(rows, begin, end, u, counts, value, start, data, enough, pad)
     if kind == WHOLE:
         return whole(rows, begin, end, u, counts, data, pad)
     return potential(rows, begin, end, u, counts, value, start, data, enough, pad)

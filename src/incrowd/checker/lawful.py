@@ -16,6 +16,7 @@ fine when one of the rules says so.
     frequency  no value in more than 1/l of the rows        exact: classes of two sizes
     share      no value in more than ``cap`` of the rows    sizes k … k + 5, and all above at once
     recursive  nor in ``cap`` of all rows but ``less``      likewise
+    majorized  entropy or recursive diversity               sizes k … k + 7, see majorized.py
     shares     each value's share as the model bounds it    likewise
     closeness  moves at most a share t from the table's     all sizes at once; any slope will do
                shares (equal distance)
@@ -34,18 +35,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from incrowd.checker import majorized
 from incrowd.checker.alike import whole_exceeds
 from incrowd.checker.capped import CappedCharges
 from incrowd.checker.charges import Charges
 from incrowd.checker.files import MARK, Proof
 from incrowd.checker.inequality import Ints, Rows, State
+from incrowd.checker.majorized import entropy_cap
 from incrowd.checker.models import columns_of, fewest_of, nearest, number, share_table
 from incrowd.checker.people import together
 from incrowd.checker.rejection import require
 from incrowd.checker.shares import NAMES, Share
 from incrowd.checker.sizes import MOST_SIZES, BySize
 
-SIZES, PARTS, STEPS = 6, 1000, 4
+SIZES, STEPS = 6, 4
 UNIT = 4096  # parts of a row in which shares are counted for all large classes at once
 ENTRIES, FEW = 1 << 14, 1 << 8  # looked at in all for each row, and for so many rows more
 NO_RULE = "the models imply no such pricing rule"
@@ -93,25 +96,10 @@ def implied(models: Plain, sensitive: pl.DataFrame) -> list[dict[str, Any]]:
                 rules.append({"rule": "share", "cap": str(cap), "column": column})
             if cap < 1 and kind == "recursive":
                 rules[-1] |= {"rule": "recursive", "less": max(int(l) - 2, 0)}
+            if cap < 1:
+                law = {x: model[x] for x in ("model", "l", "c") if x in model} | {"cap": str(cap)}
+                rules.append({"rule": "majorized", "law": law, "column": column})
     return rules
-
-
-def entropy_cap(l: Fraction, values: int) -> Fraction:  # noqa: E741
-    """Return a share, in 1/PARTS, above which no value can be in a class of entropy ≥ log l.
-
-    A share p leaves at most h(p) = −p·log p − (1−p)·log((1−p)/(values−1)), which falls for
-    p ≥ 1/values; h(a/PARTS) ≤ log l is decided in whole numbers.
-    """
-    low, high = -(-PARTS // values), PARTS
-    while low < high:
-        a = (low + high) // 2
-        rest = PARTS - a
-        most = PARTS**PARTS * (values - 1) ** rest * l.denominator**PARTS
-        if most <= a**a * rest**rest * l.numerator**PARTS:
-            high = a
-        else:
-            low = a + 1
-    return Fraction(low, PARTS)
 
 
 class Case(NamedTuple):
@@ -146,6 +134,10 @@ def cases_of(rule: dict[str, Any], k: int, table: Ints, shares: Sequence[Share] 
     if rule["rule"] == "shares":
         large = share_case((k + SIZES) * UNIT, UNIT, shares)
         return [*(share_case(n, 1, shares) for n in range(k, k + SIZES)), large]
+    if rule["rule"] == "majorized":
+        cap = Fraction(rule["law"]["cap"])
+        large, unit = k + majorized.sizes_from(k), cap.denominator
+        return [Case(n * unit, unit, n * cap.numerator + 0 * table) for n in (k, large)]
     if rule["rule"] in ("closeness", "sizes"):
         t, total = share_of(rule), int(table.sum())
         k += rule.get("sizes", 0)
@@ -198,6 +190,9 @@ class Lawful:
                 test = partial(distinct_exceeds, rule["l"], k)
             elif rule["rule"] == "whole":
                 test = partial(whole_exceeds, rule["l"])
+            elif rule["rule"] == "majorized":
+                tops = majorized.tops_of(rule["law"], k, len(table))
+                test = partial(majorized_exceeds, tops, cases)
             elif rule["rule"] == "sizes":
                 sized = BySize(share_of(rule), k, rule["sizes"], table)
                 test = partial(by_size_exceeds, sized, cases)
@@ -282,6 +277,32 @@ def cases_exceed(
 ) -> Any:
     """Whether some class of some case has a positive sum of e; per group."""
     return np.logical_or.reduce([exceeds(case, e, copies, value, group, last) for case in cases])
+
+
+def majorized_exceeds(
+    tops: Sequence[Sequence[int]],
+    cases: Sequence[Case],
+    e: Ints,
+    copies: Ints,
+    value: Ints,
+    group: Ints,
+    last: bool,
+) -> Any:
+    """Whether classes that some tops allow, or all larger ones, exceed; per group.
+
+    Asked only where the first case, a relaxation of all classes, exceeds; of a value no more rows
+    than the highest top allows.
+    """
+    whole, large = cases
+    alive = exceeds(whole, e, copies, value, group, last)
+    found = exceeds(large, e, copies, value, group, last) & alive
+    most = max((top[0] for top in tops), default=0)
+    some = np.clip(most - before(copies, group, value), 0, copies) * (alive & ~found)[group]
+    here = np.repeat(np.arange(len(e)), some)
+    asked = np.unique(group[here])
+    number = np.searchsorted(asked, group[here])
+    found[asked] = majorized.uneven_exceeds(tops, e[here], value[here], number)
+    return found
 
 
 def by_size_exceeds(

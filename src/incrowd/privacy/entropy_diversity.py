@@ -17,7 +17,14 @@ from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Histograms
 from incrowd.privacy.law import ENTROPY
 from incrowd.privacy.numbers import Exact, exact, log_sign, written
-from incrowd.privacy.pricing import SIZES, SLACK, Part, capped_part, distinct_part
+from incrowd.privacy.pricing import (
+    SIZES,
+    SLACK,
+    Part,
+    capped_part,
+    distinct_part,
+    ranked_part,
+)
 
 
 @dataclass(frozen=True, init=False)
@@ -93,14 +100,15 @@ class EntropyDiversity(PerAttribute):
         return ENTROPY, [self.l.numerator, self.l.denominator]
 
     def priced(self, a: int, k: int, table: Group, sizes: int) -> Sequence[Part]:
-        """⌈l⌉ values, and the largest share that one can have."""
+        """⌈l⌉ values, and how uneven classes of each size can be, or the largest share alone."""
         values = table.sizes[a]
-        cap = largest_share(float(self.l), int((table.histograms[a] > 0).sum()))
-        caps = [(s, floor(cap * s + SLACK)) for s in range(k, k + SIZES)]
-        return [
-            distinct_part(ceil(self.l), k, a, table),
-            capped_part(k, a, [cap] * values, [0.0] * values, caps),
-        ]
+        whole = table.histograms[a]
+        cap = largest_share(float(self.l), int((whole > 0).sum()))
+        part = ranked_part(k, a, values, cap, lambda counts: self.fits(np.array(counts), whole))
+        if part is None:
+            caps = [(s, floor(cap * s + SLACK)) for s in range(k, k + SIZES)]
+            part = capped_part(k, a, [cap] * values, [0.0] * values, caps)
+        return [distinct_part(ceil(self.l), k, a, table), part]
 
     def entry(self, values: Sequence[str | None]) -> dict[str, Any]:
         """l alone."""

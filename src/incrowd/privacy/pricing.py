@@ -4,17 +4,21 @@ A model states a relaxation of itself on one attribute; ``incrowd.bounds.pricing
 the rows of any pattern.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from math import ceil, floor
 from typing import NamedTuple
 
 from incrowd.privacy.base import Group
 from incrowd.privacy.close_counts import close_counts
+from incrowd.privacy.shapes import LARGEST, most_uneven
 
-CAPPED, DISTINCT, VARIATION, POTENTIAL, WHOLE = range(5)
+CAPPED, DISTINCT, VARIATION, POTENTIAL, WHOLE, RANKED = range(6)
 SIZES = 6
 SLACK = 1e-9
+RANKED_SIZES = 8  # of a law that only the counts decide, asked one by one
+LARGEST_K = LARGEST - RANKED_SIZES + 1
 MOST_COUNTS = 300  # histograms of one size that t-closeness prices one by one
 
 
@@ -94,6 +98,32 @@ def capped_part(
         for v in range(len(caps))
     ]
     return Part(CAPPED, a, data, depth)
+
+
+def ranked_part(
+    k: int, a: int, values: int, cap: float, lawful: Callable[[Sequence[int]], bool]
+) -> Part | None:
+    """A law that only the counts decide, and that evening them out never breaks.
+
+    ``lawful`` says of falling counts whether it allows them; ``cap`` bounds a value's share.  Such
+    a law allows the counts that the most uneven lawful ones majorize: of those, the j largest
+    counts sum to at most as much as theirs, for each j.  The relaxation for at least k rows comes
+    first, then these for sizes k, k + 1, …, then the relaxation for all that are larger.  None
+    where classes are too large for that.
+    """
+    if k > LARGEST_K:
+        return None
+
+    def relaxed(size: int) -> list[float]:
+        return [float(size), 2.0, (min(1.0, cap) + SLACK) * size, float(size)]
+
+    cases = [relaxed(k)]
+    for size in range(k, k + RANKED_SIZES):
+        for shape in most_uneven(size, values, lawful):
+            cases.append([float(size), float(len(shape)), *map(float, accumulate(shape))])
+    cases.append(relaxed(k + RANKED_SIZES))
+    depth = max(1, *(ceil(case[2]) for case in cases))
+    return Part(RANKED, a, [float(len(cases)), *(x for c in cases for x in c)], [depth] * values)
 
 
 def variation_part(

@@ -18,7 +18,7 @@ from incrowd.privacy.classes import Histograms, at_most, largest_ratio
 from incrowd.privacy.law import RECURSIVE, limit
 from incrowd.privacy.linear import Linear, Recursive, attainable
 from incrowd.privacy.numbers import Exact, exact, whole, written
-from incrowd.privacy.pricing import SIZES, Part, capped_part, distinct_part
+from incrowd.privacy.pricing import SIZES, Part, capped_part, distinct_part, ranked_part
 
 
 @dataclass(frozen=True, init=False)
@@ -88,14 +88,15 @@ class RecursiveDiversity(PerAttribute):
         return RECURSIVE, [self.c.numerator, self.c.denominator, self.l]
 
     def priced(self, a: int, k: int, table: Group, sizes: int) -> Sequence[Part]:
-        """l values, and the largest share and count that one can have."""
+        """l values, and how uneven classes of each size can be, or the largest count alone."""
         values = table.sizes[a]
         cap = min(1.0, float(self.c / (1 + self.c) if self.l > 1 else self.c))
-        caps = [(size, self.most(size)) for size in range(k, k + SIZES)]
-        return [
-            distinct_part(self.l, k, a, table),
-            capped_part(k, a, [cap] * values, [0.0] * values, caps),
-        ]
+        whole = table.histograms[a]
+        part = ranked_part(k, a, values, cap, lambda counts: self.fits(np.array(counts), whole))
+        if part is None:
+            caps = [(size, self.most(size)) for size in range(k, k + SIZES)]
+            part = capped_part(k, a, [cap] * values, [0.0] * values, caps)
+        return [distinct_part(self.l, k, a, table), part]
 
     def most(self, size: int) -> int:
         """The largest count in a class of this size: r₁ + c·(r₁ + l − 2) < c·size for l ≥ 2."""

@@ -15,16 +15,21 @@ from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.pricing import assembled
 from incrowd.bounds.support import affordable
+from incrowd.privacy.base import Group
+from incrowd.privacy.entropy_diversity import EntropyDiversity
 from incrowd.privacy.law import SHARES
-from incrowd.privacy.pricing import SIZES as CAPPED_SIZES
 from incrowd.privacy.pricing import (
+    LARGEST_K,
     SLACK,
     Part,
     capped_part,
     distinct_part,
     frequency_part,
+    ranked_part,
     variation_part,
 )
+from incrowd.privacy.pricing import SIZES as CAPPED_SIZES
+from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.problem.problem import Problem
 
 SHARED = ("alpha-k", "basic-beta", "enhanced-beta", "delta-disclosure")
@@ -88,6 +93,9 @@ def rules_of(
                     rules.append({"rule": "share", "cap": str(cap), "column": column})
                     if kind == "recursive":
                         rules[-1] |= {"rule": "recursive", "less": max(level - 2, 0)}
+                    law = {x: model[x] for x in ("model", "l", "c") if x in model}
+                    law |= {"cap": str(cap)}
+                    rules.append({"rule": "majorized", "law": law, "column": column})
     return rules
 
 
@@ -156,7 +164,11 @@ def parts_of(
         elif rule["rule"] == "shares":
             caps, lows = shares_within(problem, rule, columns)
             found.append(capped_part(k, a, caps, lows, None))
+        elif rule["rule"] == "majorized":
+            found += uneven_part(rule["law"], k, a, table) if k <= LARGEST_K else []
         elif rule["rule"] in ("share", "recursive"):
+            if k <= LARGEST_K:  # the same law says more
+                continue
             cap, exact = Fraction(rule["cap"]), None
             if rule["rule"] == "recursive":
                 less = rule["less"]
@@ -169,6 +181,20 @@ def parts_of(
             t, sizes = Fraction(rule["t"]), rule.get("sizes", 0)
             found.append(variation_part(float(t) + SLACK, t, k, a, counts, sizes))
     return found
+
+
+def uneven_part(law: Plain, k: int, a: int, table: Group) -> list[Part]:
+    """Return what entropy or recursive diversity says of classes of each size."""
+    level, counted = Fraction(law["l"]), table.histograms[a]
+    if law["model"] == "entropy":
+        model = EntropyDiversity(level)
+    else:
+        model = RecursiveDiversity(Fraction(law["c"]), int(level))
+    cap = float(Fraction(law["cap"]))
+    part = ranked_part(
+        k, a, len(counted), cap, lambda counts: model.fits(np.array(counts), counted)
+    )
+    return [] if part is None else [part]
 
 
 def shares_within(
@@ -272,7 +298,8 @@ def precision(rules: Sequence[Plain], k: int, rows: int, reach: float) -> int:
     """
     terms = 4.0 * rows
     for rule in rules:
-        unit = PART_OF_ROW if rule["rule"] == "shares" else Fraction(rule.get("cap", 1)).denominator
+        cap = rule.get("law", rule).get("cap", 1)
+        unit = PART_OF_ROW if rule["rule"] == "shares" else Fraction(cap).denominator
         if "t" in rule:
             unit = Fraction(rule["t"]).denominator * rows
         if rule["rule"] == "sizes":  # times a slope of many prices

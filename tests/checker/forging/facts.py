@@ -33,7 +33,8 @@ ODD: list[Any] = [
     10**400,
 ]
 ODD += ["1/2", "1/0", "0", "-1", "1e9", "nan", "٣", "1" * 40, "\ud800", "\0", *EDGES]  # fmt: skip
-RULES = ["distinct", "frequency", "share", "recursive", "shares", "closeness", "sizes", "once"]
+RULES = ["distinct", "frequency", "share", "recursive", "majorized", "shares", "closeness"]
+RULES += ["sizes", "once"]
 KINDS = ["k-anonymity", "people", "distinct", "frequency", "entropy", "recursive", "disjoint"]
 MARKS = [*",;\t|\1a1\n\r\0", '"', "", ",,", "\r\n"]
 ENCODINGS = [
@@ -211,8 +212,8 @@ def new_rule(draw: Draw, bundle: Bundle) -> dict[str, Any]:
     """Return a rule that may follow from the models."""
     asked = [m for m in bundle.facts["models"] if "column" in m] or [{"column": "s"}]
     one = draw.choice(asked)
-    near = {"t-closeness": RULES[5:], "distinct": RULES[:1], "frequency": RULES[:2]}
-    likely = near.get(str(one.get("model")), RULES[:5])
+    near = {"t-closeness": RULES[6:], "distinct": RULES[:1], "frequency": RULES[:2]}
+    likely = near.get(str(one.get("model")), RULES[:6])
     kind, column = draw.choice([*RULES, *3 * likely]), one["column"]
     level = draw.choice([one.get("l", 2), 2, 3])
     t = str(one.get("t", "1/2")) if draw.random() < 0.7 else draw.choice(["0", "1/5"])
@@ -223,6 +224,7 @@ def new_rule(draw: Draw, bundle: Bundle) -> dict[str, Any]:
             "frequency": {"l": level},
             "share": {"cap": draw.choice(["1/2", "667/1000", "773/1000"])},
             "recursive": {"cap": draw.choice(["1/2", "2/3"]), "less": 0},
+            "majorized": {"law": draw.choice([one, {"model": "entropy", "l": "2", "cap": "1/2"}])},
             "shares": one,
             "closeness": {"t": t},
             "sizes": {"t": t, "sizes": draw.choice([1, 4, 16, 64])},

@@ -9,7 +9,7 @@ from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.bounds.lawful_tree import LawfulTree
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.support import support_prices
-from incrowd.privacy.pricing import DISTINCT, VARIATION
+from incrowd.privacy.pricing import DISTINCT, RANKED, VARIATION
 from incrowd.run.stop import Stop
 
 Span = tuple[float, float]
@@ -66,6 +66,8 @@ def price_schedules(
         return (box, LawfulPriceBound.close_up()), first
     if (kind == VARIATION).any():
         return (LawfulPriceBound.before_sizes(),), price
+    if (kind == RANKED).any() and price is not first:
+        return (LawfulPriceBound.from_near(),), price
     return (LawfulPriceBound(),), price
 
 
