@@ -18,6 +18,7 @@ from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.build import DEAREST_ROW, weight_of
 from incrowd.hierarchy.missing import bare_of
 from incrowd.policy.base import Policy
+from incrowd.policy.kinds import asked_among
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Edit, Source
@@ -73,7 +74,7 @@ def require_servable(policy: Policy, rules: Mapping[str, Averages]) -> None:
     InputError: there is no such method.
     """
     column, rule = next(iter(rules.items()))
-    asked = [name for name in UNSERVED if getattr(policy, name)]
+    asked = asked_among(policy, UNSERVED)
     if policy.cost not in ("level", "ncp"):
         asked.append("cost")
     if asked:

@@ -15,7 +15,7 @@ from incrowd.hierarchy.spec import ORDERED, RULES, in_folder, parse
 from incrowd.policy import Policy
 from incrowd.policy.file import Reader
 from incrowd.policy.guess import Guess, free_star
-from incrowd.policy.kinds import require_no_law_of_all_rows
+from incrowd.policy.kinds import LAWS_OF_ALL_ROWS, require_unasked
 from incrowd.policy.spell import said
 from incrowd.policy.table import OPTIONS
 from incrowd.tables.base import Source
@@ -70,7 +70,7 @@ class Ask:
         ------
         InputError: a column has no role, or there is no such column.
         """
-        require_no_law_of_all_rows(policy, "by the page yet")
+        require_unasked(policy, LAWS_OF_ALL_ROWS, "by the page yet")
         if policy.pseudonym:
             raise InputError("the page does not serve pseudonym (a policy file's) yet")
         roles = policy.roles(columns)

@@ -5,9 +5,7 @@ from collections.abc import Iterable, Sequence
 from incrowd.constraints.plan import is_constrained
 from incrowd.errors import InputError, OutOfScopeError
 from incrowd.policy import Policy
-from incrowd.policy.deletion import require_no_deletion
-from incrowd.policy.kinds import require_no_law_of_all_rows
-from incrowd.policy.protect import require_no_protection
+from incrowd.policy.kinds import LAWS_OF_ALL_ROWS, require_unasked
 from incrowd.privacy.model import Model
 
 
@@ -19,15 +17,13 @@ def require_servable(policy: Policy) -> None:
         raise OutOfScopeError("the veil is not served with existing: earlier rows had none")
     if policy.pseudonym:
         raise OutOfScopeError("pseudonym is not served with existing yet")
-    require_no_law_of_all_rows(policy, "with existing: whose the earlier rows are nobody says")
+    nobody_says = "with existing: whose the earlier rows are nobody says"
+    require_unasked(policy, LAWS_OF_ALL_ROWS, nobody_says)
     if policy.person and policy.missing_person == "drop":
         raise OutOfScopeError("missing_person drop is not served with existing: leave rows out")
     if policy.method != "auto" or policy.reductions is not None:
         raise InputError("method and reductions are not served with existing, a method of its own")
-    require_no_deletion(policy, "with existing")
-    require_no_protection(policy, "with existing")
-    if policy.suppress_rows:
-        raise InputError("suppress_rows is not served with existing")
+    require_unasked(policy, ("delete_rows", "protect", "suppress_rows"), "with existing")
 
 
 def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:

@@ -15,10 +15,8 @@ from incrowd.frontiers.points import Frontier, Point
 from incrowd.frontiers.sweep import Found, Sweep
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import Policy
-from incrowd.policy.deletion import require_no_deletion
-from incrowd.policy.kinds import require_no_law_of_all_rows
+from incrowd.policy.kinds import LAWS_OF_ALL_ROWS, require_unasked
 from incrowd.policy.options import taking
-from incrowd.policy.protect import require_no_protection
 from incrowd.policy.table import OPTIONS
 from incrowd.privacy.numbers import whole
 from incrowd.reduce.leaf_costs import served_apart
@@ -82,9 +80,10 @@ def frontier_of(
     wanted = sorted({whole(k, "k") for k in (ks if isinstance(ks, Iterable) else (ks,))})
     if not wanted:
         raise InputError("a frontier needs at least one k")
-    require_no_deletion(policy, "by frontier, whose points are of all rows")
-    require_no_protection(policy, "by frontier, whose k is that of all quasi-identifiers")
-    require_no_law_of_all_rows(policy, "by frontier; make single releases (incrowd anonymize)")
+    single = "by frontier; make single releases (incrowd anonymize)"
+    require_unasked(policy, ["delete_rows"], "by frontier, whose points are of all rows")
+    require_unasked(policy, ["protect"], "by frontier, whose k is that of all quasi-identifiers")
+    require_unasked(policy, LAWS_OF_ALL_ROWS, single)
     if policy.veil is not None:
         raise OutOfScopeError("a frontier knows no veil; make single releases (incrowd anonymize)")
     if policy.links_rows:

@@ -8,7 +8,7 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, whole
-from incrowd.instances.graph import Graph, names, random_edges, random_graph
+from incrowd.instances.graph import Graph, OfGraph, names, random_edges, random_graph
 from incrowd.instances.table import HardTable, ModelSpec, Partition, from_labels
 
 Half = tuple[int, ...]
@@ -16,15 +16,12 @@ Half = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Bisection:
+class Bisection(OfGraph):
     """Minimum bisection → (n/2)-anonymity: a column is starred in each half its edge touches."""
-
-    graph: Graph
 
     id: ClassVar[str] = "bisection"
     source: ClassVar[str] = "Liang and Yuan 2012, Theorem 3"
     problem: ClassVar[str] = "cut the n vertices into equal halves with the fewest edges between"
-    file_format: ClassVar[str] = "edge list"
     equation: ClassVar[str] = "optimum = n·(|E| + cut) / 2, cut the fewest edges between halves"
     decision: ClassVar[bool] = False
     options: ClassVar[tuple[Option, ...]] = (
@@ -36,11 +33,6 @@ class Bisection:
         n = self.graph.order
         if n < 4 or n % 2 or not self.graph.edges:
             raise InputError(f"the graph needs edges and an even number ≥ 4 of vertices, not {n}")
-
-    @classmethod
-    def read(cls, text: str, options: Options) -> "Bisection":
-        """Read an edge list."""
-        return cls(Graph.parse(text))
 
     @classmethod
     def make(
@@ -63,10 +55,6 @@ class Bisection:
         chosen += random_edges(rng, [(a, b) for a in sides[0] for b in sides[1]], edges)
         graph = Graph.of(names(vertices), [chosen[int(i)] for i in rng.permutation(len(chosen))])
         return cls(graph), tuple(sorted(sides[0] if 0 in sides[0] else sides[1]))
-
-    def text(self) -> str:
-        """The edge list."""
-        return self.graph.text()
 
     def to_table(self) -> HardTable:
         """Row i, column j: i + 1 if vertex i is an end of edge j, else 0; k = n/2."""

@@ -11,7 +11,7 @@ import numpy as np
 from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, fraction, whole
 from incrowd.instances.edge_partition import edge_columns
-from incrowd.instances.graph import Edge, Graph, names, random_edges, random_graph
+from incrowd.instances.graph import Edge, Graph, OfGraph, names, random_edges, random_graph
 from incrowd.instances.table import HardTable, ModelSpec, Partition, from_labels
 
 Members = tuple[int, ...]
@@ -62,16 +62,14 @@ def draw(
 
 
 @dataclass(frozen=True)
-class Clique:
+class Clique(OfGraph):
     """h-clique → k-anonymity with k = 2h²: a group short of C(h, 2) rows must borrow edges."""
 
-    graph: Graph
     h: int = 3
 
     id: ClassVar[str] = "clique"
     source: ClassVar[str] = "Bonizzoni, Della Vedova, Dondi and Pirola 2009, section 3"
     problem: ClassVar[str] = "find h pairwise adjacent vertices"
-    file_format: ClassVar[str] = "edge list"
     equation: ClassVar[str] = "optimum = 6·h³ iff there is an h-clique, else it is higher"
     decision: ClassVar[bool] = True
     options: ClassVar[tuple[Option, ...]] = (
@@ -100,10 +98,6 @@ class Clique:
         h, vertices = whole(options, "h", 2), whole(options, "vertices", 2)
         graph, answer = draw(rng, planted, vertices, whole(options, "edges", 1), h)
         return cls(graph, h), answer
-
-    def text(self) -> str:
-        """The edge list."""
-        return self.graph.text()
 
     @property
     def k(self) -> int:
@@ -160,16 +154,14 @@ class Clique:
 
 
 @dataclass(frozen=True)
-class HalfClique:
+class HalfClique(OfGraph):
     """A clique on half the vertices → (cn)-anonymity with 1/3 < c < 1/2."""
 
-    graph: Graph
     c: Fraction = Fraction(2, 5)
 
     id: ClassVar[str] = "half-clique"
     source: ClassVar[str] = "Liang and Yuan 2012, Theorem 5"
     problem: ClassVar[str] = "find n/2 pairwise adjacent vertices among n"
-    file_format: ClassVar[str] = "edge list"
     equation: ClassVar[str] = (
         "optimum ≤ n'·|E| − (n/2)·C(n/2, 2) iff there is a clique on n/2 of the n vertices"
     )
@@ -212,10 +204,6 @@ class HalfClique:
         graph, answer = draw(rng, planted, vertices, edges, vertices // 2)
         return cls(graph, fraction(options, "c")), answer
 
-    def text(self) -> str:
-        """The edge list."""
-        return self.graph.text()
-
     def to_table(self) -> HardTable:
         """Row i has i in the columns of the edges at vertex i; new rows have theirs everywhere."""
         graph, n = self.graph, self.graph.order
@@ -257,17 +245,15 @@ class HalfClique:
 
 
 @dataclass(frozen=True)
-class AnyClique:
+class AnyClique(OfGraph):
     """A clique of any size → a clique on half the vertices → (cn)-anonymity, 1/3 < c < 1/2."""
 
-    graph: Graph
     h: int = 3
     c: Fraction = Fraction(2, 5)
 
     id: ClassVar[str] = "any-clique"
     source: ClassVar[str] = "Liang and Yuan 2012, proof of Theorem 5 (Clique to HalfClique)"
     problem: ClassVar[str] = "find h pairwise adjacent vertices"
-    file_format: ClassVar[str] = "edge list"
     equation: ClassVar[str] = (
         "optimum ≤ n'·|E'| − (n/2)·C(n/2, 2) iff there is an h-clique; n vertices and |E'| edges "
         "of the graph padded until the clique is to have half of its vertices"
@@ -298,10 +284,6 @@ class AnyClique:
         h, vertices = whole(options, "h", 2), whole(options, "vertices", 2)
         graph, answer = draw(rng, planted, vertices, whole(options, "edges", 1), h)
         return cls(graph, h, fraction(options, "c")), answer
-
-    def text(self) -> str:
-        """The edge list."""
-        return self.graph.text()
 
     def padded(self) -> HalfClique:
         """The graph with lone vertices (h ≥ n/2), or with vertices adjacent to all (h < n/2)."""

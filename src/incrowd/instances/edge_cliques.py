@@ -19,20 +19,19 @@ from incrowd.instances.edge_partition import (
     first_cover,
     incidence,
 )
-from incrowd.instances.graph import Graph, random_graph
+from incrowd.instances.graph import Graph, OfGraph, random_graph
 from incrowd.instances.planting import plant_cliques
 from incrowd.instances.table import HardTable, ModelSpec, Partition
 
 
 @dataclass(frozen=True)
-class EdgeCliques:
+class EdgeCliques(OfGraph):
     """Edges into r-cliques → k-anonymity with k = α·C(r, 2), each edge α times a row.
 
     A class has at least C(r, 2) different edges, so it touches at least r vertices, exactly r iff
     it is a clique; every vertex that some of its edges touch and others do not is starred.
     """
 
-    graph: Graph
     r: int = 4
     copies: int = 1
     alphabet: str = "ternary"
@@ -40,7 +39,6 @@ class EdgeCliques:
     id: ClassVar[str] = "edge-cliques"
     source: ClassVar[str] = "Aggarwal et al. 2005, last paragraph of section 3"
     problem: ClassVar[str] = "split the edges of a graph into cliques of r vertices"
-    file_format: ClassVar[str] = "edge list"
     equation: ClassVar[str] = (
         "optimum = α·|E|·r·t iff the edges split into r-cliques; k = α·C(r, 2), α copies of "
         "each edge, t = ⌈log2(|E| + 1)⌉ blocks (binary: t = 1)"
@@ -92,10 +90,6 @@ class EdgeCliques:
     def _of(cls, graph: Graph, options: Options) -> "EdgeCliques":
         copies = whole(options, "copies", 1)
         return cls(graph, whole(options, "r", 3), copies, str(options["alphabet"]))
-
-    def text(self) -> str:
-        """The edge list, in order of rank."""
-        return self.graph.text()
 
     @property
     def blocks(self) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, whole
 from incrowd.instances.exact_cover import exact_covers
-from incrowd.instances.graph import Graph, random_graph
+from incrowd.instances.graph import Graph, OfGraph, random_graph
 from incrowd.instances.planting import (
     plant_parts,
     plant_tripartite,
@@ -68,17 +68,14 @@ def graph_from(text: str) -> Graph:
 
 
 @dataclass(frozen=True)
-class TrianglesOrStars:
+class TrianglesOrStars(OfGraph):
     """Edges into triangles and 4-stars → binary 3-anonymity: 3 stars a row iff it can be done."""
-
-    graph: Graph
 
     id: ClassVar[str] = "triangles-or-stars"
     source: ClassVar[str] = (
         "Blocki and Williams 2010, Lemma 6; Aggarwal et al. 2005, first half of Theorem 1"
     )
     problem: ClassVar[str] = "split the edges of a graph into triangles and 4-stars"
-    file_format: ClassVar[str] = "edge list"
     equation: ClassVar[str] = "optimum = 3·|E| iff the edges split into triangles and 4-stars"
     decision: ClassVar[bool] = True
     options: ClassVar[tuple[Option, ...]] = (VERTICES, PARTS)
@@ -98,10 +95,6 @@ class TrianglesOrStars:
             return cls(random_graph(rng, vertices, 3 * parts)), None
         graph, answer = plant_parts(rng, vertices, parts, stars=True)
         return cls(graph), answer
-
-    def text(self) -> str:
-        """The edge list."""
-        return self.graph.text()
 
     def to_table(self) -> HardTable:
         """The edge-vertex incidence matrix; k = 3."""
@@ -155,12 +148,9 @@ def block_codes(graph: Graph, blocks: int) -> NDArray[np.int32]:
 
 
 @dataclass(frozen=True)
-class Triangles:
+class Triangles(OfGraph):
     """What families share whose source is a graph's edges to be split into triangles."""
 
-    graph: Graph
-
-    file_format: ClassVar[str] = "edge list"
     decision: ClassVar[bool] = True
     options: ClassVar[tuple[Option, ...]] = (VERTICES, PARTS)
 
@@ -179,10 +169,6 @@ class Triangles:
             return cls(random_graph(rng, vertices, 3 * parts)), None
         graph, answer = plant_parts(rng, vertices, parts, stars=False)
         return cls(graph), answer
-
-    def text(self) -> str:
-        """The edge list, in order of rank."""
-        return self.graph.text()
 
     def solve_source(self) -> Parts | None:
         """Search all exact covers by triangles."""
@@ -231,7 +217,7 @@ class TernaryTriangles(Triangles):
 
 
 @dataclass(frozen=True)
-class TripartiteTriangles:
+class TripartiteTriangles(OfGraph):
     """What the two diversity families share: all but the sensitive values.
 
     Attributes
@@ -240,11 +226,9 @@ class TripartiteTriangles:
     side: 0, 1 or 2 for each vertex.
     """
 
-    graph: Graph
     side: tuple[int, ...]
 
     problem: ClassVar[str] = "split the edges of a tripartite graph into triangles"
-    file_format: ClassVar[str] = "edge list"
     equation: ClassVar[str] = "optimum = 3·|E| iff the edges split into triangles"
     decision: ClassVar[bool] = True
     options: ClassVar[tuple[Option, ...]] = (SIDE, PARTS)
@@ -268,10 +252,6 @@ class TripartiteTriangles:
             return cls(random_tripartite(rng, side, parts), side_colours(side)), None
         graph, answer, sides = plant_tripartite(rng, side, parts)
         return cls(graph, sides), answer
-
-    def text(self) -> str:
-        """The edge list."""
-        return self.graph.text()
 
     @property
     def missed(self) -> NDArray[np.int32]:

@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import ClassVar, Self
 
 import numpy as np
 
 from incrowd.errors import InputError
+from incrowd.instances.base import Options
 
 Edge = tuple[int, int]
 
@@ -156,6 +158,24 @@ class Graph:
             last, choices = trail[-1]
             colour[last] = choices.pop(0)
         return tuple(colour)
+
+
+@dataclass(frozen=True)
+class OfGraph:
+    """What families of a graph share: their file is its edge list."""
+
+    graph: Graph
+
+    file_format: ClassVar[str] = "edge list"
+
+    @classmethod
+    def read(cls, text: str, options: Options) -> Self:
+        """Read an edge list."""
+        return cls(Graph.parse(text))
+
+    def text(self) -> str:
+        """The edge list."""
+        return self.graph.text()
 
 
 def _natural(name: str) -> list[str | int]:

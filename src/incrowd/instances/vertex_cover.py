@@ -8,7 +8,7 @@ import numpy as np
 
 from incrowd.errors import InputError
 from incrowd.instances.base import Option, Options, whole
-from incrowd.instances.graph import Edge, Graph, names
+from incrowd.instances.graph import Edge, Graph, OfGraph, names
 from incrowd.instances.table import HardTable, ModelSpec, Partition, encode, from_labels
 
 Cover = tuple[int, ...]
@@ -63,19 +63,16 @@ def bipartite_cubic(rng: np.random.Generator, vertices: int) -> Graph:
 
 
 @dataclass(frozen=True)
-class CubicVertexCover:
+class CubicVertexCover(OfGraph):
     """Vertex cover → 3-anonymity: nine rows a vertex, seven an edge, three more.
 
     A vertex outside the cover (*type b*) lends its three pairs of equal rows to its edges, which
     saves one star on each of them.
     """
 
-    graph: Graph
-
     id: ClassVar[str] = "cubic-vertex-cover"
     source: ClassVar[str] = "Bonizzoni, Della Vedova, Dondi and Pirola 2009, section 5"
     problem: ClassVar[str] = "smallest set of vertices that touches every edge of a cubic graph"
-    file_format: ClassVar[str] = "edge list"
     equation: ClassVar[str] = "optimum = 6·|V| + 3·|C| + 11·|E| + 9, C a smallest vertex cover"
     decision: ClassVar[bool] = False
     options: ClassVar[tuple[Option, ...]] = (
@@ -85,11 +82,6 @@ class CubicVertexCover:
     def __post_init__(self) -> None:
         if not self.graph.edges or any(len(near) != 3 for near in self.graph.adjacency):
             raise InputError("the graph must be cubic: every vertex has exactly three neighbours")
-
-    @classmethod
-    def read(cls, text: str, options: Options) -> "CubicVertexCover":
-        """Read an edge list."""
-        return cls(Graph.parse(text))
 
     @classmethod
     def make(
@@ -102,10 +94,6 @@ class CubicVertexCover:
         if not planted:
             return cls(random_cubic(rng, vertices)), None
         return cls(bipartite_cubic(rng, vertices)), tuple(range(vertices // 2))
-
-    def text(self) -> str:
-        """The edge list."""
-        return self.graph.text()
 
     @cached_property
     def ports(self) -> tuple[tuple[int, int], ...]:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import InputError
+from incrowd.policy.kinds import asked_among
 from incrowd.text.exact import fraction_of
 
 FORM = "expected price=X,most=N or price=X,most=N% (one of them will do)"
@@ -79,16 +80,8 @@ def require_served(policy: Any) -> None:
     if policy.delete_rows is None:
         return
     names = ("suppress_rows", "person", "pseudonym", "fixed", "linked", "caps", "models", "veil")
-    asked = [name for name in names if getattr(policy, name)]
-    asked += [name for name in ("l", "t") if getattr(policy, name) is not None]
-    if asked:
+    if asked := asked_among(policy, (*names, "l", "t")):
         raise InputError(
             f"delete_rows is not served with {', '.join(asked)}: rows are deleted under "
             "k-anonymity alone, without constraints"
         )
-
-
-def require_no_deletion(policy: Any, where: str) -> None:
-    """Raise InputError where rows are to be deleted and nobody would."""
-    if policy.delete_rows is not None:
-        raise InputError(f"delete_rows is not served {where}")

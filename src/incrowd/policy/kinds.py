@@ -6,6 +6,8 @@ from typing import Any
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.options import MISSING_PERSON
 
+LAWS_OF_ALL_ROWS = ("constant_alike", "linked_rows")  # look at all rows of a person together
+
 
 def names_of(role: str, given: Any) -> tuple[str, ...] | None:
     """Return column names as a tuple; None for quasi-identifiers that nobody named."""
@@ -67,7 +69,7 @@ def require_persons(policy: Any) -> None:
             "a pseudonym of one of several columns that together name a person is not served; make "
             "one column of them"
         )
-    unserved = [n for n in ("fixed", "linked", "caps", "veil") if getattr(policy, n)]
+    unserved = asked_among(policy, ("fixed", "linked", "caps", "veil"))
     if policy.links_rows and unserved:
         raise InputError(
             f"{', '.join(unserved)}: not served with linked_rows or a pseudonym of the person yet"
@@ -84,18 +86,21 @@ def require_alike_served(policy: Any) -> None:
         return
     if not policy.person:
         raise InputError("constant_alike goes with person (--person), which names no column")
-    names = ("linked_rows", "pseudonym", "fixed", "linked", "caps", "veil")
-    asked = [name for name in names if getattr(policy, name)]
-    asked += ["models"] if policy.models else []
-    asked += [name for name in ("l", "t") if getattr(policy, name) is not None]
-    if asked:
+    names = ("linked_rows", "pseudonym", "fixed", "linked", "caps", "veil", "models", "l", "t")
+    if asked := asked_among(policy, names):
         raise InputError(
             f"constant_alike is not served with {', '.join(asked)}: classes of k people alone are"
         )
 
 
-def require_no_law_of_all_rows(policy: Any, where: str) -> None:
-    """Raise InputError where nobody would look at all rows of a person together."""
-    for name in ("constant_alike", "linked_rows"):
-        if getattr(policy, name):
-            raise InputError(f"{name} is not served {where}")
+def require_unasked(policy: Any, names: Iterable[str], where: str) -> None:
+    """Raise InputError where nobody would do what one of some options asks for."""
+    for name in asked_among(policy, names):
+        raise InputError(f"{name} is not served {where}")
+
+
+def asked_among(policy: Any, names: Iterable[str]) -> list[str]:
+    """Return those of some options that ask for something; for l and t 0 is a number like any."""
+    numbers = ("l", "t")
+    given = {name: getattr(policy, name) for name in names}
+    return [n for n, value in given.items() if (value is not None if n in numbers else value)]

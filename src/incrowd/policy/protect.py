@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from incrowd.errors import InputError, did_you_mean
+from incrowd.policy.kinds import asked_among
 from incrowd.privacy.combination import Combination
 
 UNSERVED = (
     *("person", "pseudonym", "veil", "fixed", "linked", "caps", "models"),
-    *("suppress_rows", "delete_rows", "hold_back"),
+    *("suppress_rows", "delete_rows", "hold_back", "l", "t"),
 )
 
 
@@ -20,9 +21,7 @@ def require_served_with(policy: Any) -> None:
     """Raise InputError for what does not go with combinations of their own k."""
     if not policy.protect:
         return
-    asked = [name for name in UNSERVED if getattr(policy, name)]
-    asked += ["l"] if policy.l is not None else []
-    asked += ["t"] if policy.t is not None else []
+    asked = asked_among(policy, UNSERVED)
     asked += ["method"] if policy.method not in ("auto", "combinations") else []
     asked += ["reductions"] if policy.reductions is not None else []
     if asked:
@@ -30,12 +29,6 @@ def require_served_with(policy: Any) -> None:
             f"protect is not served with {', '.join(asked)}: each combination is k-anonymous, "
             "without further models or constraints, by a search of its own"
         )
-
-
-def require_no_protection(policy: Any, where: str) -> None:
-    """Raise InputError where combinations would be protected by nobody."""
-    if policy.protect:
-        raise InputError(f"protect is not served {where}")
 
 
 def asked_of(policy: Any, qi: Sequence[str]) -> tuple[Combination, ...]:

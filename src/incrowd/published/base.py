@@ -20,12 +20,13 @@ from incrowd.privacy.claims import Claims, claims_of
 from incrowd.privacy.classes import values_by_class
 from incrowd.privacy.model import Model
 from incrowd.published import cautions
+from incrowd.published.figures import Figures
 from incrowd.published.rechecked import rechecked
 from incrowd.published.window import Windows
 from incrowd.tables import files
 from incrowd.tables.base import Edit, Source, Table, agree, labelled
 from incrowd.tables.fewer import FewerRows
-from incrowd.text.units import Number, Priced, in_units, shown
+from incrowd.text.units import Number, in_units
 
 if TYPE_CHECKING:
     from incrowd.averages.of_table import Averaged
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Published(Priced):
+class Published(Figures):
     """A release as a table with figures; ``incrowd.Release`` is one that also draws and reports.
 
     Attributes
@@ -84,7 +85,7 @@ class Published(Priced):
         return self.coded.source
 
     @property
-    def roles(self) -> Roles:
+    def roles(self) -> Roles:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The roles of its columns."""
         return self.coded.roles
 
@@ -126,17 +127,7 @@ class Published(Priced):
         return self.table.native()
 
     @property
-    def k(self) -> int:
-        """The k that was asked for."""
-        return self.policy.k
-
-    @property
-    def seed(self) -> int:
-        """The seed of the search."""
-        return self.policy.search_seed
-
-    @property
-    def models(self) -> tuple[str, ...]:
+    def models(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Names of the privacy models that every class obeys."""
 
         found = self.model.names(self.roles.attributes)
@@ -162,19 +153,9 @@ class Published(Priced):
         return tuple(part.called(self.roles.attributes) for part in self.claims.unchecked)
 
     @property
-    def rows(self) -> int:
+    def rows(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Number of rows, the original's."""
         return self.source.rows
-
-    @property
-    def columns(self) -> int:
-        """Number of quasi-identifiers."""
-        return len(self.roles.qi)
-
-    @property
-    def cells(self) -> int:
-        """Number of cells that could have changed: rows × quasi-identifiers."""
-        return self.rows * self.columns
 
     @property
     def further_bounds(self) -> Mapping[str, Number]:
@@ -187,16 +168,11 @@ class Published(Priced):
         return None if self.veil is None else in_units(self.veil.veiled_bound_units, self.scale)
 
     @cached_property
-    def changed(self) -> Mapping[str, int]:
+    def changed(self) -> Mapping[str, int]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Number of changed cells by quasi-identifier."""
         empty = dict.fromkeys(self.roles.qi, 0)
         found = self.edit.replacements
         return empty | {name: found[name].changed for name in empty if name in found}
-
-    @property
-    def changed_cells(self) -> int:
-        """Number of changed cells."""
-        return sum(self.changed.values())
 
     @cached_property
     def class_of_row(self) -> NDArray[np.int64]:
@@ -397,11 +373,3 @@ class Published(Priced):
         for name in self.edit.columns:
             if not agree(self.table, written, name):
                 raise VerificationError(f"column {name!r} of the written file is not the release's")
-
-    def __repr__(self) -> str:
-        return (
-            f"<Release: {self.rows} rows × {self.columns} quasi-identifiers, "
-            f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
-            f"cost {shown(self.cost)}, bound {shown(self.lower_bound)}, "
-            f"{self.status}>"
-        )

@@ -9,6 +9,7 @@ from incrowd.encoding.encoded import coded
 from incrowd.errors import InputError, OutOfScopeError
 from incrowd.policy import Policy
 from incrowd.policy.derive import derived
+from incrowd.policy.kinds import asked_among
 from incrowd.run.stop import Stop
 from incrowd.series.asked import Asked
 from incrowd.series.following import Series
@@ -66,9 +67,8 @@ def require_servable(policy: Policy) -> None:
             "republish takes one column that names people (--person) and one sensitive column "
             "(--sensitive)"
         )
-    names = ("keep", "pseudonym", "suppress_rows", "delete_rows", "models", "protect")
-    given = [n for n in names if getattr(policy, n)]
-    given += [n for n in ("l", "t", "veil") if getattr(policy, n) is not None]
+    names = ("keep", "pseudonym", "suppress_rows", "delete_rows", "models", "protect", "l", "t")
+    given = asked_among(policy, names) + ([] if policy.veil is None else ["veil"])
     if policy.missing_person != "error":
         given.append("missing_person")
     if given or is_constrained(policy):

@@ -7,11 +7,9 @@ from incrowd.errors import InputError, MissingExtraError, OutOfScopeError
 from incrowd.existing.served import require_servable as require_extendable
 from incrowd.policy.arguments import Arguments, policy_of
 from incrowd.policy.base import Policy
-from incrowd.policy.deletion import require_no_deletion
-from incrowd.policy.kinds import require_no_law_of_all_rows
+from incrowd.policy.kinds import LAWS_OF_ALL_ROWS, require_unasked
 from incrowd.policy.models import counts_pairs
 from incrowd.policy.options import taking
-from incrowd.policy.protect import require_no_protection
 from incrowd.policy.table import OPTIONS
 from incrowd.privacy.numbers import whole
 from incrowd.run.events import Listener, listening, silent
@@ -141,7 +139,7 @@ def require_existing(existing: "DataFrame", policy: Policy, whole: bool) -> None
 
 def require_people_served(policy: Policy) -> None:
     """Raise OutOfScopeError for what is not served where people are counted."""
-    require_no_law_of_all_rows(policy, "on Spark yet")
+    require_unasked(policy, LAWS_OF_ALL_ROWS, "on Spark yet")
     if policy.strict:
         raise OutOfScopeError("strict is not served on Spark yet")
     if policy.missing_person == "own":
@@ -186,8 +184,7 @@ def require_servable(
         raise InputError("the veil is not served on Spark; make the release on one machine")
     if policy.derive:
         raise InputError("derive is not served on Spark: derive the column with Spark before")
-    require_no_deletion(policy, "on Spark")
-    require_no_protection(policy, "on Spark")
+    require_unasked(policy, ("delete_rows", "protect"), "on Spark")
     if policy.suppress_rows:
         raise InputError(
             "leaving rows out (suppress_rows) is not served on Spark; make the release on one "

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from incrowd.text.units import Number, Priced, shown
+from incrowd.published.figures import Figures
+from incrowd.text.units import Number
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SparkRelease(Priced):
+class SparkRelease(Figures):
     """A release on Spark and what is known about it.
 
     Attributes
@@ -28,6 +29,7 @@ class SparkRelease(Priced):
     blocks: False when one task solved the whole table.
     """
 
+    called: ClassVar[str] = "SparkRelease"
     data: "DataFrame"
     policy: "Policy"
     roles: "Roles"
@@ -60,37 +62,12 @@ class SparkRelease(Priced):
     protected: None = None  # combinations of columns are not served
 
     @property
-    def k(self) -> int:
-        """The k that was asked for."""
-        return self.policy.k
-
-    @property
     def written_rows(self) -> int:
         """Rows of ``data``."""
         return self.rows
 
     @property
-    def seed(self) -> int:
-        """The seed of the search."""
-        return self.policy.search_seed
-
-    @property
-    def columns(self) -> int:
-        """Number of quasi-identifiers."""
-        return len(self.roles.qi)
-
-    @property
-    def cells(self) -> int:
-        """Rows × quasi-identifiers."""
-        return self.rows * self.columns
-
-    @property
-    def changed_cells(self) -> int:
-        """Number of changed cells."""
-        return sum(self.changed.values())
-
-    @property
-    def status(self) -> str:
+    def status(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """``"optimal"`` exactly when bound = cost, else ``"feasible"``."""
         return "optimal" if self.bound_units == self.cost_units else "feasible"
 
@@ -98,14 +75,6 @@ class SparkRelease(Priced):
         """Free what is kept for ``data``, which may be of no use afterwards."""
         if self.keeper is not None:
             self.keeper.forget()
-
-    def __repr__(self) -> str:
-        return (
-            f"<SparkRelease: {self.rows} rows × {self.columns} quasi-identifiers, "
-            f"{' and '.join(self.models)}, {self.changed_cells} of {self.cells} cells changed, "
-            f"cost {shown(self.cost)}, bound {shown(self.lower_bound)}, "
-            f"{self.status}>"
-        )
 
 
 class Earlier(NamedTuple):
