@@ -16,10 +16,11 @@ from incrowd.bounds.potential import potential
 from incrowd.bounds.ranked import ranked
 from incrowd.bounds.top_copies import Pad, new_pad
 from incrowd.bounds.whole import whole
-from incrowd.kernels.jit import lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.privacy.pricing import CAPPED, DISTINCT, RANKED, VARIATION, WHOLE, Part
 from incrowd.problem.problem import Problem
 
+COMMON = (CAPPED, DISTINCT)
 LEAST_SIZES = 8  # sizes of class that t-closeness may price one by one
 
 
@@ -28,7 +29,8 @@ class Pricing(NamedTuple):
 
     Problem o looks at ``value[attribute[o]]`` (shape (distinct,)); its numbers stand in ``data``
     from ``first[o]``; per value it keeps the copies that ``start[start_first[o] + v]`` and the
-    next entry bound.  least: int64, shape (1,): rows of the smallest lawful class.
+    next entry bound.  least: int64, shape (1,): rows of the smallest lawful class.  rare: 1 where
+    some problem is of a kind that few models have; None else, and kernels are compiled without it.
     """
 
     least: NDArray[np.int64]
@@ -39,6 +41,7 @@ class Pricing(NamedTuple):
     start_first: NDArray[np.int64]
     start: NDArray[np.int64]
     value: NDArray[np.int32]
+    rare: int | None
 
 
 def pricing_of(problem: Problem, sizes: int = 0) -> tuple[Pricing, Pad]:
@@ -71,6 +74,7 @@ def assembled(problem: Problem, found: Sequence[Part], k: int) -> tuple[Pricing,
         np.cumsum([0] + [len(start) for start in starts]).astype(np.int64),
         np.concatenate(starts).astype(np.int64),
         values,
+        None if all(part.kind in COMMON for part in found) else 1,
     )
     depth = max(int(start[-1]) for start in starts)
     return pricing, new_pad(instance.distinct, max([1, *table.sizes]), depth, k)
@@ -119,6 +123,17 @@ def answer(
         return capped(rows, begin, end, u, counts, value, start, data, enough, pad)
     if kind == DISTINCT:
         return distinct(rows, begin, end, u, counts, value, start, data, enough, pad)
+    return rare_answer(pr.rare, kind, rows, begin, end, u, counts, value, start, data, enough, pad)
+
+
+@inner_kernel
+def rare_answer(
+    rare: Any, kind: int, rows: Any, begin: int, end: int, u: Any, counts: Any, value: Any,
+    start: Any, data: Any, enough: float, pad: Any,
+) -> Any:  # fmt: skip
+    """As ``answer``, for kinds that few models have."""
+    if rare is None:
+        return 1e300, 0  # nobody asks; it would prove nothing
     if kind == VARIATION:
         return variation(rows, begin, end, u, counts, value, start, data, enough, pad)
     if kind == RANKED:

@@ -39,7 +39,9 @@ class Laws(NamedTuple):
 
     Law i looks at ``width[i]`` places of a class's histogram from ``place[i]``; its numbers stand
     in ``data`` from ``first[i]``.  ``least`` (shape (1,)) is the least number of rows.  ``pad`` is
-    room to calculate in, for one thread at a time: law i's own from ``room[i]`` on.
+    room to calculate in, for one thread at a time: law i's own from ``room[i]`` on.  ``rare``: 1
+    where some law is of a kind that few models have; None else, and kernels are compiled without
+    it.
     """
 
     least: NDArray[np.int64]
@@ -50,6 +52,7 @@ class Laws(NamedTuple):
     data: NDArray[np.int64]
     room: NDArray[np.int64]
     pad: NDArray[np.int64]
+    rare: int | None
 
 
 def shares(

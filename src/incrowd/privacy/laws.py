@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from incrowd.privacy.base import Group
 from incrowd.privacy.called import called
-from incrowd.privacy.law import CALLED, CARRIED, ONCE, ROWS, Laws
+from incrowd.privacy.law import CALLED, CARRIED, DISTINCT, ONCE, ROWS, SHARES, Laws
 from incrowd.privacy.model import Model, all_of
 from incrowd.privacy.transport_kernel import scratch
+
+COMMON = (SHARES, DISTINCT, CALLED)
 
 
 def laws_of(model: Model, table: Group) -> Laws:
@@ -55,6 +57,7 @@ def laws_of(model: Model, table: Group) -> Laws:
         numbers,
         np.cumsum([0] + [len(pad) for pad in pads])[:-1],
         np.concatenate([*pads, scratch(0)]),
+        None if all(kind in COMMON for kind, *_ in laws) else 1,
     )
 
 

@@ -5,6 +5,8 @@ smaller the nearer the class is.  Integers decide, except for entropy, which wit
 threshold is lawful only as l or more equal shares: no double admits an unlawful class.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,13 +45,32 @@ def violation(laws: Laws, hist: NDArray[np.int64], rows: int) -> int:
         part = hist[laws.place[i] : laws.place[i] + laws.width[i]]
         data = laws.data[laws.first[i] :]
         pad = laws.pad[laws.room[i] :]
-        if kind == ONCE:
-            total += once_broken(part, data, pad)
+        if kind == SHARES:
+            total += shares_broken(part, rows, data)
+        elif kind == DISTINCT:
+            total += distinct_broken(part, data)
         elif kind != CALLED:
-            total += broken(kind, part, rows, data, pad)
+            total += rarely_broken(laws.rare, kind, part, rows, data, pad)
         elif total == 0 and unlawful(data[0], part.ctypes.data):
             total = ROW  # by how much it is broken nobody says
     return total
+
+
+@inner_kernel
+def rarely_broken(
+    rare: Any,
+    kind: int,
+    part: NDArray[np.int64],
+    rows: int,
+    data: NDArray[np.int64],
+    pad: NDArray[np.int64],
+) -> int:
+    """As ``broken``, for kinds that few models have, and for values that count once."""
+    if rare is None:
+        return ROW  # nobody asks; nothing unlawful would pass
+    if kind == ONCE:
+        return once_broken(part, data, pad)
+    return broken(kind, part, rows, data, pad)
 
 
 @lean_kernel

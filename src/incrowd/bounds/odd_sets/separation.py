@@ -224,7 +224,8 @@ def search_sets(graph: Any, size: int, found: Any, excess: Any, seed: int) -> in
         over = total + 1 - 1 / graph.modulus
         if proper and over > BROKEN:
             excess[count] = over
-            found[count] = member
+            for z in range(size):  # an array into a row takes two seconds to compile
+                found[count, z] = member[z]
             count += 1
     return count
 
