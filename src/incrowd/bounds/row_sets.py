@@ -307,7 +307,10 @@ class RowSets:
     ----------
     steps: looks at a row of a list, in the last search.
     dearest: what suppressing a whole row costs at most.
+    walked: about what share of the search at hand is done; other threads ask.
     """
+
+    walked = 0.0
 
     def __init__(self, instance: Instance, k: int) -> None:
         self.k, self.sheet, self.steps = k, sheet_of(instance), 0
@@ -344,6 +347,7 @@ class RowSets:
                 return None
             most = min(steps, int(state[STEPS]) + PIECE)
             self.advance(mode, order, before, price, unit, sink, state, most)
+            self.walked = state[PLACE] / len(order)
         self.steps = int(state[STEPS])
         return None if state[FULL] else int(state[SETS])
 

@@ -114,6 +114,10 @@ class SpanBoxes:
             width *= 0.7
         return None
 
+    def walked(self) -> float:
+        """Return about what share of the list at hand is done."""
+        return self.sets.walked
+
     def ascent(self, lists: Emission, patterns: int, rounds: int) -> Ascent:
         """Return the ascent over these sets."""
         self.rounds += 1

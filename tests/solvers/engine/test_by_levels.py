@@ -7,10 +7,17 @@ import pytest
 from tests.solvers.ranged_tables import ranged_tables
 from tests.solvers.small_tables import Shape, tables
 
+from incrowd.bounds.prefix_tree import PrefixTree
+from incrowd.bounds.support import support_prices
+from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
+from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
+from incrowd.run.stop import Stop
+from incrowd.solvers.base import Context
 from incrowd.solvers.engine import by_levels as method
 from incrowd.solvers.engine.by_levels import by_levels, vectors_by_cost
+from incrowd.solvers.engine.engine import Engine
 
 
 def nodes_of(instance: Instance, row: int, vector: np.ndarray) -> tuple[tuple[int, ...], int]:
@@ -96,3 +103,15 @@ def test_vectors_are_about_as_many_as_asked_for_and_end_with_the_root(most: int)
 def test_a_table_of_very_many_columns_is_left_to_others():
     wide = from_codes(np.eye(30, dtype=np.int64))[0]
     assert by_levels(wide, 2) is None
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_a_bound_stands_without_time(k: int) -> None:
+    """Tests that the support bound is there beside a lawful release, whatever the time."""
+    for instance, _ in tables(9, 20, Shape(rows=(6, 40), columns=(1, 5))):
+        price, complete = support_prices(PrefixTree(instance), k)
+        assert complete
+        found = Engine().run(Problem(instance, KAnonymity(k)), Context(stop=Stop(time_limit=0.0)))
+        assert found.solution is not None
+        assert found.bound == int(price @ instance.counts) <= found.solution.cost
+        assert found.prices is not None and found.prices.bound(instance.counts) == found.bound

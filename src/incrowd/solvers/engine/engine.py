@@ -115,6 +115,7 @@ class Run:
 
     def at_once(self) -> None:
         """Make a release and a bound that no time limit is too short for."""
+        self.pricing.bound_at_once()
         self.search.by_levels()
         self.pricing.bound_by_support()
 

@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.span_prices import suits_spans
-from incrowd.bounds.support import HASTE, affordable, priceable, support_prices
+from incrowd.bounds.support import (
+    HASTE,
+    affordable,
+    priceable,
+    support_prices,
+    uniqueness_prices,
+)
 from incrowd.bounds.wide import wide_prices
 from incrowd.run.gauge import Gauge
 from incrowd.solvers.engine.near import near_costs
@@ -29,11 +35,28 @@ class Pricing:
     ----------
     search: what prices guide.
     given: the schedule asked for; None for the one suited to the table.
+    supported: what each row pays at least by itself; None where that was not found at once.
     """
 
     def __init__(self, search: Search, given: PriceBound | None) -> None:
         self.search, self.given, self.progress = search, given, search.progress
         self.tell, self.stop = search.tell, search.stop
+        self.supported: Prices | None = None
+
+    def bound_at_once(self) -> None:
+        """Bound the release, so quickly that no time limit is too short for it."""
+        search = self.search
+        self.tell("support bound", gauge=Gauge(search.tree.walked))
+        self.keep(Prices(uniqueness_prices(search.instance, search.k), 1))
+        if search.instance.ranged:
+            return
+        search.tree.patient = True
+        visits = affordable(search.instance.columns, 0.0, search.means.visits)
+        price, complete = support_prices(search.tree, search.k, visits)
+        search.tree.patient = False
+        if complete:
+            self.supported = Prices(price, 1)
+            self.keep(self.supported)
 
     def bound_by_support(self) -> None:
         """Find the support bound; on a table too wide for prices, those of groups of columns."""
@@ -45,9 +68,11 @@ class Pricing:
             most = min(most, FEW_VISITS)
         if search.instance.ranged:  # whose visits take longer; what takes more is too wide anyhow
             visits = min(visits, most)
-        price, complete = support_prices(search.tree, search.k, visits, self.attained())
-        known = Prices(price, 1) if complete else None
-        self.progress.bound = known.bound(counts) if known else 0
+        known = self.supported
+        if known is None:
+            price, complete = support_prices(search.tree, search.k, visits, self.attained())
+            known = Prices(price, 1) if complete else None
+        self.progress.bound = known.bound(counts) if known else self.progress.bound
         search.wide = known is None or search.tree.visits > most
         if known is None or search.wide:
             known = better(known, self.prices_by_groups(), counts)
