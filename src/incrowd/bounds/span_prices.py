@@ -3,8 +3,8 @@
 Rounds as of ``incrowd.bounds.rounds`` from the prices of neighbours, a box of prices listing the
 sets of near rows (``incrowd.bounds.span_sets``) that one of its points breaks.  The unit is the
 mean price.  At the end prices are rounded down, and lowered until a search finds no set that breaks
-them.  It takes some 50 bytes for each row and member of a listed set, beside the 40 sets a row that
-are listed at once; tables of more rows than ``MOST_ROWS`` are left to groups of columns.
+them.  Sets listed at once take at most some 300 MB, lists of rows as much; what takes more room is
+left to groups of columns.
 """
 
 from collections.abc import Callable
@@ -26,8 +26,9 @@ from incrowd.run.stop import Stop
 LISTED, FEW_LISTED = 40, 400_000  # sets for each row, and on small tables
 MOST_LISTED, MOST_ENTRIES = 4_000_000, 40_000_000  # sets, and rows of all sets
 SCHEDULE = PriceBound(
-    rounds=16, iterations=60, margin=(0.3, 0.006), rate=(0.08, 0.001), lift=1.4, worth=np.inf
+    rounds=24, iterations=60, margin=(0.4, 0.006), rate=(0.08, 0.001), worth=np.inf
 )
+LIFTS = (2.0, 1.4, 1.0)  # times the prices of neighbours to begin from, until sets are few enough
 STEPS = 1_000_000_000  # of one search: some 20 s
 TRIES = 12  # boxes per round
 ROOM = 1 << 26  # entries of the search's lists
@@ -69,8 +70,11 @@ def span_prices(
     report(best.bound(instance.counts), 0.0)
     if not mean or k * boxes.sets.dearest * quantum > LARGEST:
         return best
-    lifted = start.astype(np.float64) * SCHEDULE.lift
-    u = Rounds(boxes.schedule).ascend(boxes, lifted, boxes.late, report)
+    u = start.astype(np.float64)
+    for lift in LIFTS:
+        if not boxes.rounds and not boxes.late():
+            lifted = start.astype(np.float64) * lift
+            u = Rounds(boxes.schedule).ascend(boxes, lifted, boxes.late, report)
     if not boxes.rounds:
         return best
     _, price = rounded_down(u, instance.counts, quantum)

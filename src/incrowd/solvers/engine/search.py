@@ -43,7 +43,7 @@ SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
 RANGED = 3  # times as many pairs where columns are generalized to ranges: more patterns are near
 TRADES, LUKEWARM = 2_500, (0.15, 0.005)  # moves per copy and heat of trading among ranges
 # the same of tables too wide for prices, with the moves of all copies (intervals differ by little)
-WIDE_TRADES, MOST_TRADES, RANGED_HEAT = 6_000, 40_000_000, (1.0, 0.03)
+WIDE_TRADES, MOST_TRADES, RANGED_HEAT = 6_000, 100_000_000, (1.0, 0.03)
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
