@@ -77,8 +77,8 @@ def main() -> None:
         parts = everybody[:half], everybody[half:]
         codes, others = parts[turn % 2][: asked.rows], parts[1 - turn % 2]
         veiled = tossed(len(codes), [asked.q] * codes.shape[1])
-        turn = shuffled(len(codes))
-        veiled[turn[: asked.k]] = True
+        aside = shuffled(len(codes))
+        veiled[aside[: asked.k]] = True
         weights = np.array(asked.weights.split(","), np.int64)
         most = np.uint64((1 << bits_of_lots(*codes.shape)) - 1)
         lots = (numbers(codes.size) & most).astype(np.int64).reshape(codes.shape)

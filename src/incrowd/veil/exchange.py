@@ -129,7 +129,7 @@ def settle(
                         spared = row_of[f]
                         held[spared] = FREE
                         break
-            if at == FREE or at == g or pulled(at, begin, row_of, held, seen, trail):
+            if at < 0 or at == g or pulled(at, begin, row_of, held, seen, trail):
                 place[i] = g
                 waits[g] -= min(waits[g], 1)
                 break
