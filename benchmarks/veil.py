@@ -1,7 +1,7 @@
-"""What a veil costs at k = 2 on halves of UCI Adult, by method; docs/explanation/veil.md.
+"""What a veil costs on halves of UCI Adult, by method; docs/explanation/veil.md.
 
     python benchmarks/veil.py DATA [--q 0.05] [--times 6] [--rows N] [--method simplex-matching]
-                              [--weights 12,4,5,5,5,5,5,4,12]
+                              [--k 2] [--weights 12,4,5,5,5,5,5,4,12]
 
 DATA is a folder with adult.csv.  Prints one line for each release: the half, q, stars, CPU seconds
 of the method (kernels on disk), without the bound of the table that ``incrowd`` reports beside;
@@ -22,7 +22,7 @@ from incrowd.errors import OutOfScopeError
 from incrowd.run.entropy import numbers, shuffled
 from incrowd.solvers.base import Context
 from incrowd.veil.coins import tossed
-from incrowd.veil.lists import Classes, made
+from incrowd.veil.lists import Classes, Lots, made
 from incrowd.veil.matching import bits_of_lots, cheapest
 
 
@@ -30,11 +30,6 @@ def codes_of(table: pl.DataFrame) -> np.ndarray:
     """Return codes in the order of the texts."""
     columns = [np.unique(table[name].to_numpy(), return_inverse=True)[1] for name in table.columns]
     return np.array(columns).T.astype(np.int64)
-
-
-def pairs(rows: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Say which groups have two rows."""
-    return np.bincount(group) >= 2
 
 
 def singled_out(classes: Classes, codes: np.ndarray, others: np.ndarray) -> list[float]:
@@ -65,9 +60,14 @@ def main() -> None:
     parser.add_argument("--q", type=Fraction, default=Fraction("0.05"))
     parser.add_argument("--times", type=int, default=6)
     parser.add_argument("--rows", type=int)
+    parser.add_argument("--k", type=int, default=2)
     parser.add_argument("--method", default="simplex-matching")
     parser.add_argument("--weights", default="1,1,1,1,1,1,1,1,1")
     asked = parser.parse_args()
+
+    def enough(rows: np.ndarray, group: np.ndarray) -> np.ndarray:
+        return np.bincount(group) >= asked.k
+
     table = pl.read_csv(asked.data / "adult.csv", separator=";", infer_schema=False)
     shares = []
     for turn in range(asked.times):
@@ -77,7 +77,8 @@ def main() -> None:
         parts = everybody[:half], everybody[half:]
         codes, others = parts[turn % 2][: asked.rows], parts[1 - turn % 2]
         veiled = tossed(len(codes), [asked.q] * codes.shape[1])
-        veiled[shuffled(len(codes))[:2]] = True
+        aside = shuffled(len(codes))
+        veiled[aside[: asked.k]] = True
         weights = np.array(asked.weights.split(","), np.int64)
         most = np.uint64((1 << bits_of_lots(*codes.shape)) - 1)
         lots = (numbers(codes.size) & most).astype(np.int64).reshape(codes.shape)
@@ -86,7 +87,8 @@ def main() -> None:
             if asked.method == "simplex-matching":
                 classes = cheapest(codes, veiled, weights, lots, Context())
             else:
-                classes = made(codes, veiled, weights, pairs)
+                nobody = Lots(np.zeros(len(codes), bool), shuffled(len(codes)))
+                classes = made(codes, veiled, weights, enough, nobody, asked.k)
         except OutOfScopeError as error:
             print(f"| {turn} | {float(asked.q)} | {error} |", flush=True)
             continue

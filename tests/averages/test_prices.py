@@ -53,6 +53,21 @@ def test_lifted_prices_prove_more(k):
     require_cheap(given.place, [False] * 3, k, pairs)
 
 
+def test_larger_classes_are_priced_by_sets_of_five():
+    """Tests k = 7: no class of 7 rows or more is priced above its cost, and more is proven."""
+    given = points(3, 10, 2, 7)
+    price = prices_of(given, 0, Stop())
+    for size in range(7, 11):
+        for one in combinations(range(10), size):
+            assert price[list(one)].sum() <= cost(given.place[list(one)], False)
+    given = points(1, 60, 3, 7)
+    pairs, lifted = pair_prices(given, nearest_of(given, Stop())), prices_of(given, 0, Stop())
+    assert lifted.sum() > 1.02 * pairs.sum()
+    require_cheap(given.place, [False] * 3, 7, lifted)
+    with pytest.raises(RejectedError):
+        require_cheap(given.place, [False] * 3, 7, lifted * 3)
+
+
 def test_what_takes_too_long_is_rejected(monkeypatch):
     """Tests prices below what classes cost, by sets of rows without number: all rows share steps.
 

@@ -1,5 +1,6 @@
 """What no classes of k rows or more can cost less than: prices of rows."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,8 @@ from incrowd.run.stop import Stop
 
 MARGIN, FAR = 1e-9, 4e-14  # of rounding: a share, and of the square of the farthest coordinate
 SHARES = (0.3, 0.5, 0.7, 1.0)  # of the room that is left to a price, round by round
-MOST_ROWS, MOST_K = 20_000, 6  # beyond which prices are not lifted: there are too many sets
+MOST_ROWS, MOST_K = 20_000, 6  # beyond which sets of k rows are too many to be searched
+FEW = 5  # the rows of the sets that are searched for a larger k
 BUDGET = 3_000  # sets looked at for a row
 
 
@@ -26,8 +28,16 @@ def prices_of(points: Points, seed: int, stop: Stop) -> Floats:
     since squares about the mean are those of all pairs over the number of rows.  Their prices sum
     to k/s of those of T on average.  So these are at most s·(k − 1)/(k·(s − 1)) ≤ 1 of T's cost.
 
-    ``pair_prices`` obey that, and are lifted in turn.  Those of medians are left as they are.
+    ``pair_prices`` obey that, and are lifted in turn.  Those of medians are left as they are.  For
+    larger k, prices of sets of b rows are lifted: by the same argument they sum to no more than
+    s·(b − 1)/(b·(s − 1)) of T's cost, which is most for s = k.  Whichever sum to more are taken.
     """
+    if points.k > MOST_K and points.count <= MOST_ROWS:
+        pairs = pair_prices(points, nearest_of(points, stop))
+        few = prices_of(replace(points, k=FEW), seed, stop)
+        lifted = few * (FEW * (points.k - 1) / (points.k * (FEW - 1)))
+        able = not points.absolute.any() and points.k <= points.count
+        return lifted if able and lifted.sum() > pairs.sum() else pairs
     found = nearest_of(points, stop)
     pairs = pair_prices(points, found)
     large = points.count > MOST_ROWS or not 2 <= points.k <= min(points.count, MOST_K)

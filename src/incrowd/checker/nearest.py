@@ -11,7 +11,9 @@ Sets are searched depth first, each from its row of the highest price, u.  All o
 is priced above its cost are nearer to that row than 2k·u, for two rows that are d apart cost d/2.
 Of a rows with centre c, of k, the class costs at least their squares about c and (a/k)·|x − c|² for
 each row x to come.
-Both are proved in docs/explanation/averages.md.
+Or sets of b < k rows: if none of these is priced above b·(k − 1)/(k·(b − 1)) of its cost, no class
+of s ≥ k rows is above s·(k − 1)/(k·(s − 1)) ≤ 1 of its own.
+All are proved in docs/explanation/averages.md.
 """
 
 from collections.abc import Sequence
@@ -19,12 +21,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.checker.rejection import require
+from incrowd.checker.rejection import RejectedError, require
 
 Floats = NDArray[np.float64]
 MARGIN, FAR = 1e-10, 2e-14  # of doubles: a share, and of the square of the farthest coordinate
 BLOCK = 1 << 22  # pairs of rows looked at together
 SETS, FEW = 1 << 12, 1 << 8  # sets looked at for each of the rows, and how many more
+WHOLE, PART = 6, 5  # for larger k than the one, sets of the other many rows are tried first
 REASON = "a row's price is too high"
 
 
@@ -41,6 +44,17 @@ def require_cheap(place: Floats, absolute: Sequence[bool], k: int, price: Floats
     if cheap_by_pairs(place, absolute, k, raised):
         return
     require(not any(absolute) and k > 1, REASON)
+    if k > WHOLE:
+        try:
+            require_sets(place, PART, raised * (k * (PART - 1) / (PART * (k - 1))))
+            return
+        except RejectedError:
+            pass  # sets of k rows may still be cheap
+    require_sets(place, k, raised)
+
+
+def require_sets(place: Floats, k: int, raised: Floats) -> None:
+    """Reject prices that sum to more than some k rows cost as one class."""
     left = SETS * (FEW + len(place))
     for row in range(len(place)):
         lower = (raised < raised[row]) | ((raised == raised[row]) & (np.arange(len(place)) < row))

@@ -6,7 +6,8 @@ known and whose nodes at these levels agree.  Choices that lose as much are one 
 the groups stand by how rare their nodes are among all cells published before; in that order each
 becomes a class if it is lawful, and its rows wait no more.  Some rows, chosen by lot, only help:
 they make no class of their own, complete one where they are needed, and at the end of the step join
-the first class they fit.
+the first class they fit.  Where k rows are all that a class needs, nobody has to help: the rows of
+a step change places until it ends (``exchange.py``, with a proof of its own).
 
 **Claim.**  Say the model is closed under supersets.  If the method makes release R of table Y and
 R publishes cell (i, c) at level l, then it makes R of Y with that cell known from level l on only.
@@ -30,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.problem.instance import packed
+from incrowd.veil.exchange import placed
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -173,7 +175,12 @@ class Made:
 
 
 def made(
-    codes: Ints, veiled: Bools, weights: Ints, lawful: Lawful, lots: Lots | None = None
+    codes: Ints,
+    veiled: Bools,
+    weights: Ints,
+    lawful: Lawful,
+    lots: Lots | None = None,
+    least: int = 0,
 ) -> Classes:
     """Make the classes of a table without hierarchies.
 
@@ -184,21 +191,25 @@ def made(
     veiled: bool, the same shape: cells that nobody looks at.
     weights: int64, shape (columns,): what a hidden cell costs.
     lots: who helps; nobody without it.
+    least: k, where k rows are all that a class needs: then rows change places (``exchange.py``).
     """
     costs = [np.array([0, weight]) for weight in weights.tolist()]
-    found = with_levels(Known.plain(codes, veiled), costs, lawful, lots)
+    found = with_levels(Known.plain(codes, veiled), costs, lawful, lots, least)
     return Classes(found.of_row, found.levels > 0)
 
 
 def with_levels(
-    known: Known, costs: Sequence[Ints], lawful: Lawful, lots: Lots | None = None
+    known: Known, costs: Sequence[Ints], lawful: Lawful, lots: Lots | None = None, least: int = 0
 ) -> Levels:
-    """Make the classes; see ``Known`` and ``choices_by_cost``."""
+    """Make the classes; see ``Known``, ``choices_by_cost`` and ``made``."""
     found = Made(known, Lots.none(len(known.lowest)) if lots is None else lots)
     choices = choices_by_cost(costs)
     for _ in range(2):
         for _, equal in groupby(choices, key=lambda choice: lost(costs, choice)):
-            step(found, list(equal), lawful)
+            if least:
+                exchanged(found, list(equal), lawful, least)
+            else:
+                step(found, list(equal), lawful)
         if not found.helps.any():
             break
         found.helps[:] = False  # who is left makes classes like all others
@@ -218,6 +229,17 @@ def step(found: Made, choices: list[Choice], lawful: Lawful) -> None:
             new.append((found.close(chosen, one.choice), one.members))
     for number, members in new:
         found.join(number, found.waiting(members))
+
+
+def exchanged(found: Made, choices: list[Choice], lawful: Lawful, least: int) -> None:
+    """Make all classes of some choices that lose as much, of so many rows or more."""
+    asked = sorted(candidates(found, choices, lawful), key=lambda one: one[:2])
+    place = placed([one.members for one in asked], found.turn, least)
+    rows = np.flatnonzero(place >= 0)
+    rows = rows[np.argsort(place[rows], kind="stable")]
+    numbers, start = np.unique(place[rows], return_index=True)
+    for number, members in zip(numbers.tolist(), np.split(rows, start[1:]), strict=False):
+        found.close(members, asked[number].choice)
 
 
 def candidates(found: Made, choices: list[Choice], lawful: Lawful) -> Iterator[Candidate]:

@@ -122,8 +122,10 @@ def by_lists(table: Coded, lowest: Ints, lawful: Lawful) -> tuple[Solution, int]
     known, trees = known_of(table, lowest), trees_of(table.instance.trees, "the veil")
     costs = [nominal(tree.dearest, tree.levels) for tree in trees]
     paid = [tree.cost[:, leaf] for tree, leaf in zip(trees, table.leaves.T, strict=True)]
-    lots = drawn(len(lowest), table.model.smallest_class(table.problem.table))
-    found = with_levels(known, costs, lawful, lots)
+    least = table.model.smallest_class(table.problem.table)
+    exchanging = table.model.size_decides
+    lots = drawn(len(lowest), 0 if exchanging else least)
+    found = with_levels(known, costs, lawful, lots, least if exchanging else 0)
     bound = int(least_paid(known, costs, paid, lawful).sum())
     return solution_of(table, found.of_row, found.levels), bound
 
@@ -251,7 +253,10 @@ def ordered_codes(table: Coded) -> Ints:
 
 
 def drawn(rows: int, least: int) -> Lots:
-    """Return who helps, by lot: none for classes of two, a quarter of the rows for five."""
+    """Return who helps, by lot: none for classes of two, a quarter of the rows for five.
+
+    Where rows change places, nobody has to.
+    """
     share = min(Fraction(2, 5), Fraction(max(0, least - 2), 12))
     return Lots(tossed(rows, [share])[:, 0], shuffled(rows))
 
