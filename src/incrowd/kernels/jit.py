@@ -225,10 +225,14 @@ def made_as(codegen: Any, library: Any) -> Iterator[None]:
             codegen._library_class = before
 
 
+# versions of which the insides are known; with others, kernels take twice as long to compile
+TRIED = (0, 61) <= numba.version_info[:2] <= (0, 68)
+
+
 class Inner(Kernel):
     """A kernel without an entry for Python, which would crash where that is."""
 
-    library = PartLibrary
+    library = PartLibrary if TRIED else JITCodeLibrary
 
     @cached_property
     def part(self) -> Any:
