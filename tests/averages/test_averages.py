@@ -264,4 +264,4 @@ def test_the_report_says_so():
     from incrowd.report.make import external_report, internal_report
 
     for page in (external_report(release), internal_report(release)):
-        assert "averages of their class" in page and "mean, 1 decimals, of its class" in page
+        assert "averages of their class" in page and "mean, 1 decimal, of its class" in page

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.report.distribution import compared
 from incrowd.report.make import external_report, internal_report
-from incrowd.report.use import Histogram, Line, numbers_of, variance_bounds
+from incrowd.report.use import Histogram, Line, lines_of, numbers_of, variance_bounds
 
 
 def people(rows=60):
@@ -62,6 +63,41 @@ def test_averages_keep_means():
     for c in columns.values():
         assert c.averages and c.middle.mean() == pytest.approx(c.before.mean(), abs=1e-5)
         assert c.middle.var() < c.before.var()
+
+
+def both(release, name):
+    """A column before and after."""
+    return release.source.encode(name), release.table.encode(name)
+
+
+@pytest.mark.parametrize("rule", ["mean", "median:digits=2"])
+def test_averages_are_counted_as_numbers(rule):
+    """Tests that bins and bars of averages hold all rows, and that none is called more general."""
+    release = released(age=rule, pay=rule)
+    before, after = both(release, "age")
+    assert {*after.values} - {*before.values} and len(before.values) > 20
+    bars = compared(before, after, "*", release.trees[0])
+    assert "more general" not in {bar.label for bar in bars}
+    assert sum(bar.after for bar in bars) == release.rows == sum(bar.before for bar in bars)
+    page = internal_report(release)
+    assert "more general" not in page and "other general values" not in page
+
+
+def test_few_averages_are_not_called_general():
+    """Tests a column of few values: averages are no general values."""
+    table = pl.DataFrame({"q": [1, 3, 11, 13, 21, 23, 31, 33, 41, 43, 51, 53]})
+    release = ic.anonymize(table, 2, hierarchies={"q": "mean"}, seed=1)
+    bars = compared(*both(release, "q"), "*", release.trees[0])
+    assert "other values" in {bar.label for bar in bars}
+    assert "general" not in "".join(str(bar.label) for bar in bars)
+
+
+def test_averages_have_no_ends():
+    """Tests that two averaged columns get a line before and one after, and no bounds."""
+    ((_, _, fits),) = lines_of(numbers_of(released(age="mean", pay="median")))
+    assert None not in fits[:2] and fits[2:] == [None, None]
+    ((_, _, fits),) = lines_of(numbers_of(released(age="range", pay="range")))
+    assert None not in fits
 
 
 def test_lines():

@@ -63,7 +63,7 @@ class Axis:
     def published(self) -> str:
         """What is published of each class, in words."""
         if self.digits >= 0:
-            return f"{self.rule.kind}, {self.digits} decimals"
+            return f"{self.rule.kind}, {self.digits} decimal{'' if self.digits == 1 else 's'}"
         return f"{self.rule.kind}, multiples of {10**-self.digits:,}"
 
     @property

@@ -38,7 +38,8 @@ def compared(before: Column, after: Column, star: str, tree: Family | None) -> l
     """Compare a column of the original with that of the release.
 
     Numbers with many values go into bins; a generalized value counts in a bin when all that it
-    stands for lies in there, and as ``more general`` otherwise.
+    stands for lies in there, and as ``more general`` otherwise.  An average counts as the number
+    that it is.
     """
     numbers = as_numbers(before.values)
     if len(before.values) > MOST_VALUES + 2 and numbers is not None:
@@ -60,7 +61,11 @@ def compared(before: Column, after: Column, star: str, tree: Family | None) -> l
     bars += [Bar(v, VALUE, 0, new[v]) for v in general[:most]]
     if general[most:]:
         rest = sum(new[v] for v in general[most:])
-        bars.append(Bar("other general values", SPECIAL, 0, rest))
+        averages = as_numbers(general[most:]) is not None and any(
+            as_numbers([value]) is not None for value in old
+        )
+        words = "other values" if averages else "other general values"
+        bars.append(Bar(words, SPECIAL, 0, rest))
     return bars + star_bar(new, star, 0)
 
 
@@ -225,6 +230,10 @@ def binned(
         for label, under in leaves_under(tree, new).items():
             below = np.unique(leaves[under])
             place.setdefault(label, int(below[0]) if len(below) == 1 else -2)
+    for value in new:
+        average = None if value is None or value in place else as_numbers([value])
+        if average is not None and value != star:
+            place[value] = int(bins.place(average)[0])
     was, now = [0] * len(bins.names), [0] * len(bins.names)
     general = 0
     for value, count in new.items():

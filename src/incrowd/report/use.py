@@ -135,7 +135,10 @@ class Line:
 
 
 def lines_of(columns: Mapping[str, Numbers]) -> list[tuple[str, str, list[Line | None]]]:
-    """Return each pair of columns with the lines before, by midpoints, by low and by high ends."""
+    """Return each pair of columns with the lines before, by midpoints, by low and by high ends.
+
+    Where both columns show averages there are no ends, and None for them.
+    """
     found = []
     names = list(columns)
     for i, x in enumerate(names):
@@ -145,9 +148,11 @@ def lines_of(columns: Mapping[str, Numbers]) -> list[tuple[str, str, list[Line |
             if not len(common):
                 continue
             one, two = (np.searchsorted(c.rows, common) for c in (a, b))
-            forms = ("before", "middle", "low", "high")
+            ends = () if a.averages and b.averages else ("low", "high")
+            forms = ("before", "middle", *ends)
             pairs = ((getattr(a, form)[one], getattr(b, form)[two]) for form in forms)
-            found.append((x, y, [Line.through(*pair) for pair in pairs]))
+            lines = [Line.through(*pair) for pair in pairs]
+            found.append((x, y, lines if ends else [*lines, None, None]))
     return found
 
 

@@ -20,8 +20,9 @@ def use(inside: Inside, pictures: Pictures) -> Section | None:
         return None
     words = paragraphs(
         "A range counts by its midpoint; its ends say between which figures the original's lies. "
-        "A star may be any value of the column. Averages keep the mean of a column except for "
-        "rounding, and they are less spread than the values were."
+        "A star may be any value of the column. Means and centroids keep the mean of a column "
+        "except for rounding, medians need not; both are, as a rule, less spread than the values "
+        "were."
     )
     parts = [words, moments(columns), lines(columns)]
     pictured = [histogram(name, found, pictures) for name, found in columns.items()]
