@@ -9,7 +9,9 @@ the table.  Row and column are named, a file's line, or a cell's form (letters a
     │   ├── HierarchyError    a hierarchy is broken or does not fit the table
     │   │   └── LackingError  it lacks values of the table
     │   │       ├── UnorderedError  they have no place in a column's order
-    │   │       └── UnnumberedError  they are no numbers
+    │   │       ├── UnnumberedError  they are not numbers
+    │   │       ├── OutsideError     they lie outside all bands of a rule
+    │   │       └── TooLongError     they have more digits than a rule works with
     │   ├── OutOfScopeError   the chosen method does not serve this table or model
     │   └── MissingExtraError an optional package is not installed
     ├── NoLawfulReleaseError  no release can obey the model                        exit 1
@@ -61,6 +63,9 @@ class LackingError(HierarchyError):
         )
 
 
+DIGITS = "with up to 60 digits before and behind the point"
+
+
 class UnorderedError(LackingError):
     """Values of an ordered column have no place in its order; ``origin`` is the rule."""
 
@@ -70,9 +75,10 @@ class UnorderedError(LackingError):
         return (
             f"column {self.column!r}, {self.origin}: {count}{'' if one else 's'} "
             f"{'has' if one else 'have'} no place in its order{where}; allowed are numbers like "
-            "35, -4 or 12.50, or dates like 2021-03-15, of one kind in the whole column (only "
-            "numbers where ends are rounded), or the values that a file lists (range:order=FILE); "
-            f"leave missing ones empty, or name what stands for them ({missing_hint(self.absent)})"
+            f"35, -4 or 12.50, {DIGITS}, or dates like 2021-03-15, of one kind in the whole column "
+            "(only numbers where ends are rounded), or the values that a file lists "
+            "(range:order=FILE); leave missing ones empty, or name what stands for them "
+            f"({missing_hint(self.absent)})"
         )
 
 
@@ -82,11 +88,36 @@ class UnnumberedError(LackingError):
     def told(self, count: str, one: bool, first: str) -> str:
         """Say what is wrong, and what is allowed."""
         where = f", {first}" if first else ""
+        what = " is not a number" if one else "s are not numbers"
         return (
-            f"column {self.column!r}, {self.origin}: {count}{' is' if one else 's are'} no "
-            f"number{'' if one else 's'}{where}; allowed are numbers like 35, -4 or 12.50, and "
-            "neither NaN nor infinity; leave missing ones empty, or name what stands for them "
-            f"({missing_hint(self.absent)})"
+            f"column {self.column!r}, {self.origin}: {count}{what}{where}; allowed are numbers "
+            f"like 35, -4 or 12.50, {DIGITS}, and neither NaN nor infinity; leave missing ones "
+            f"empty, or name what stands for them ({missing_hint(self.absent)})"
+        )
+
+
+class OutsideError(LackingError):
+    """Numbers lie outside all bands of a rule, which is ``origin``."""
+
+    def told(self, count: str, one: bool, first: str) -> str:
+        """Say how many, and which bands would hold them."""
+        where = f", {first}" if first else ""
+        return (
+            f"column {self.column!r}, {self.origin}: {count}{' lies' if one else 's lie'} outside "
+            f"all bands{where}; write < before the first border, or + behind the last one, for an "
+            "open band"
+        )
+
+
+class TooLongError(LackingError):
+    """Numbers have more digits than a rule, which is ``origin``, works with."""
+
+    def told(self, count: str, one: bool, first: str) -> str:
+        """Say how many, and how long they may be."""
+        where = f", {first}" if first else ""
+        return (
+            f"column {self.column!r}, {self.origin}: {count}{' has' if one else 's have'} more "
+            f"than 60 digits before or behind the point{where}; use a hierarchy file"
         )
 
 

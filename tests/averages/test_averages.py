@@ -183,6 +183,23 @@ def test_text_names_the_row(kind, word):
     assert release.data["q0"].to_list()[2:4] == [word] * 2 and release.verify()
 
 
+def test_what_is_too_long_or_unknown_is_told():
+    """Tests what is said of long numbers, one row alone, unknown columns and methods."""
+    for kind in (*KINDS, "range"):
+        with pytest.raises(HierarchyError, match=r"in row 2; .*up to 60 digits"):
+            averaged({"q0": ["1", "1e70", "2"]}, 2, {"q0": kind})
+    with pytest.raises(NoLawfulReleaseError, match="1 row lacks 'q0' alone, fewer than k = 2"):
+        averaged({"q0": [1, 2, None]}, 2, {"q0": "mean"})
+    with pytest.raises(NoLawfulReleaseError, match="1 row lacks nothing, fewer than k = 2"):
+        averaged({"q0": [1, None, None]}, 2, {"q0": "mean"})
+    with pytest.raises(
+        InputError, match=r"'q00', which is not among the quasi.*; did you mean 'q0'\?"
+    ):
+        averaged({"q0": [1, 2, 3]}, 2, {"q0": "mean", "q00": "mean"})
+    with pytest.raises(InputError, match=r"average columns.*; did you mean 'mdav'"):
+        averaged({"q0": [1, 2, 3]}, 2, {"q0": "mean"}, method="mdva")
+
+
 @pytest.mark.parametrize("kind", [*KINDS, "range"])
 def test_nan_of_frames_is_missing_or_refused(kind):
     """Tests polars' NaN, which is a value of its own, and null, which is missing."""
@@ -204,7 +221,7 @@ def test_what_is_not_served_is_named():
     """Tests that averages do not silently become something else."""
     table = {"a": [1, 2, 3, 4], "b": ["x", "y", "x", "y"], "s": ["u", "v", "u", "v"]}
     asked = {"hierarchies": {"a": "mean"}}
-    with pytest.raises(HierarchyError, match=r"'b' has several values and is no average"):
+    with pytest.raises(HierarchyError, match=r"'b' has several values and is not averaged"):
         ic.anonymize(pl.DataFrame(table), 2, qi=["a", "b"], keep=["s"], **asked)
     for more in (
         {"l": 2, "sensitive": ["s"]},

@@ -4,10 +4,12 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import incrowd as ic
 from incrowd.errors import HierarchyError
 from incrowd.hierarchy import (
     Bands,
@@ -210,6 +212,19 @@ def test_bands_that_are_none(text: str, values: list[str | None], words: str) ->
     """Tests values outside, and borders that fall or do not fit; no value is quoted."""
     with pytest.raises(HierarchyError, match=words):
         paths(parse(text), values)
+
+
+def test_numbers_outside_a_rule_name_their_row() -> None:
+    """Tests that the first row with a number outside bands, or too long, is named; no number."""
+    table = {"q": ["3", "70", "80", "1e65"]}
+    for rule, words in (
+        ("bands:0,18,65", "3 values lie outside all bands, the first in row 2;"),
+        ("bands:0,18,99", "1 value lies outside all bands, in row 4;"),
+        ("round:5", "1 value has more than 60 digits .*, in row 4;"),
+    ):
+        with pytest.raises(HierarchyError, match=words) as error:
+            ic.anonymize(pl.DataFrame(table), 2, hierarchies={"q": rule})
+        assert "e65" not in str(error.value)
 
 
 def test_dates_as_they_are_written() -> None:

@@ -38,10 +38,8 @@ def averaging(method: str) -> Averaging | None:
     if method == "auto":
         return None
     if method not in ids:
-        raise InputError(
-            f"method {method!r} does not average columns{did_you_mean(method, ids)}; those that "
-            f"do are {', '.join(ids)}"
-        )
+        hint = did_you_mean(method, ids)  # a list of all where none is near
+        raise InputError(f"method {method!r} does not average columns, or is not a method{hint}")
     return next(known for known in METHODS if known.id == method)
 
 

@@ -13,7 +13,7 @@ from incrowd.averages.exact import HansenMukherjee
 from incrowd.averages.strata import Points, points_of, strata_of
 from incrowd.driver.solve import Solved, Status, require_enough
 from incrowd.encoding.encoded import Coded, coded, locating
-from incrowd.errors import HierarchyError, InputError, NoLawfulReleaseError
+from incrowd.errors import HierarchyError, InputError, NoLawfulReleaseError, did_you_mean
 from incrowd.hierarchy.averages import Averages
 from incrowd.hierarchy.build import DEAREST_ROW, weight_of
 from incrowd.hierarchy.missing import bare_of
@@ -109,13 +109,15 @@ def encoded(source: Source, policy: Policy, rules: Mapping[str, Averages]) -> Co
     table = coded(source, replace(policy, hierarchies=others, method="auto"))
     for column, rule in rules.items():
         if column not in table.roles.qi:
+            hint = did_you_mean(column, table.roles.qi)
             raise HierarchyError(
-                f"column {column!r}: {rule} is for quasi-identifiers, and this is none"
+                f"hierarchy for the column {column!r}, which is not among the quasi-identifiers, "
+                f"and {rule} is for these{hint}"
             )
     for tree in table.instance.trees:
         if tree.column not in rules and len(tree.leaves) > 1:
             raise HierarchyError(
-                f"column {tree.column!r} has several values and is no average, as the "
+                f"column {tree.column!r} has several values and is not averaged, as the "
                 f"quasi-identifier {next(iter(rules))!r} is: columns with averages go with others "
                 "that are averaged too (mean, median, centroid), or not identifying (--keep); or "
                 "give all of them a range or a hierarchy with levels"
@@ -206,10 +208,13 @@ def require_large(axes: Sequence[Axis], strata: Sequence[Ints], k: int) -> None:
         lacking = [axis.column for axis in axes if axis.missing[stratum[0]] >= 0]
         if not lacking and len(strata) == 1:
             require_enough(len(stratum), k)
-        which = f"lack {', '.join(map(repr, lacking))} alone" if lacking else "lack nothing"
+        one = len(stratum) == 1
+        which = f"lack{'s' if one else ''} "
+        which += f"{', '.join(map(repr, lacking))} alone" if lacking else "nothing"
+        rows = f"{len(stratum):,} row{'' if one else 's'}"
         raise NoLawfulReleaseError(
             f"a missing cell has no average, so rows that lack the same cells are released apart; "
-            f"{len(stratum)} rows {which}, fewer than k = {k}: leave them out, fill the cells, or "
+            f"{rows} {which}, fewer than k = {k}: leave them out, fill the cells, or "
             "give the columns a range or a hierarchy with levels"
         )
 

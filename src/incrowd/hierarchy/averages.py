@@ -36,7 +36,7 @@ class Averages:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise HierarchyError(f"{self.kind!r} is no average{did_you_mean(self.kind, KINDS)}")
+            raise HierarchyError(f"{self.kind!r} is not an average{did_you_mean(self.kind, KINDS)}")
         if self.digits is not None and abs(self.digits) > MOST_DIGITS:
             raise HierarchyError(
                 f"{self}: digits is a whole number from -{MOST_DIGITS} to {MOST_DIGITS}"
@@ -58,7 +58,7 @@ class Averages:
         name, _, value = (part.strip() for part in text.partition("="))
         if name != "digits" or not value.removeprefix("-").isdecimal():
             hint = did_you_mean(name, ("digits",)) if name != "digits" else ""
-            raise HierarchyError(f"'{kind}:{text}' is no average{hint}; {EXAMPLE}")
+            raise HierarchyError(f"'{kind}:{text}' is not an average{hint}; {EXAMPLE}")
         return cls(kind, int(value))
 
     def build(self, column: str, values: Sequence[str | None]) -> Ladder:
@@ -79,7 +79,7 @@ class Averages:
 
         Raises
         ------
-        UnnumberedError: some value is no number.
+        UnnumberedError: some value is not a number.
         """
         known, _ = distinct(values)
         known, _ = apart(known)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
-from incrowd.errors import HierarchyError
+from incrowd.errors import HierarchyError, OutsideError
 from incrowd.hierarchy.interval import Numbered, interval_label, plain, whole
 from incrowd.hierarchy.ladder import Ladder
 from incrowd.hierarchy.paths import rule_ladder
@@ -101,7 +101,8 @@ class Bands:
 
         Raises
         ------
-        HierarchyError: values are no numbers, or lie outside all bands; says how many.
+        UnreadError: a value is not a number.
+        OutsideError: some lie outside all bands.
         """
         own = Numbered.of(column, values, str(self))
         borders = [border for level in self.levels for border in level.borders]
@@ -110,7 +111,9 @@ class Bands:
         for level in self.levels:
             places = list(map(level.place, own.numbers))
             if None in places and not level.codes_ends_alone:
-                raise HierarchyError(f"column {column!r}, {self}: {_outside(places.count(None))}")
+                pairs = zip(own.texts, places, strict=True)
+                outside = sorted(text for text, place in pairs if place is None)
+                raise OutsideError(column, outside, str(self))
             columns.append(
                 [
                     old if at is None else level.label(at, all_whole)
@@ -118,14 +121,6 @@ class Bands:
                 ]
             )
         return rule_ladder(column, str(self), columns, own.missing, own.declared)
-
-
-def _outside(count: int) -> str:
-    one = "1 value lies" if count == 1 else f"{count} values lie"
-    return (
-        f"{one} outside all bands; write < before the first border, or + behind the last one, "
-        "for an open band"
-    )
 
 
 def _level(part: str, text: str) -> Level:

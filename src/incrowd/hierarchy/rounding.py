@@ -7,11 +7,11 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
-from incrowd.errors import HierarchyError
+from incrowd.errors import HierarchyError, TooLongError
 from incrowd.hierarchy.interval import Numbered, plain
 from incrowd.hierarchy.ladder import Ladder
 from incrowd.hierarchy.paths import rule_ladder
-from incrowd.hierarchy.ranges import LONGEST, decimal_text, too_long
+from incrowd.hierarchy.ranges import decimal_text, too_long
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class Rounding:
 
         Raises
         ------
-        HierarchyError: a value is not a number.
+        UnreadError: a value is not a number.
+        TooLongError: some are too long.
         """
         own = Numbered.of(column, values, str(self))
-        if any(too_long(Decimal(number)) for number in own.numbers):
-            raise HierarchyError(
-                f"column {column!r}, {self}: a value has more than {LONGEST} digits before or "
-                "behind the point; use a hierarchy file"
-            )
+        pairs = zip(own.texts, own.numbers, strict=True)
+        lengthy = sorted(text for text, number in pairs if too_long(Decimal(number)))
+        if lengthy:
+            raise TooLongError(column, lengthy, str(self))
         columns, now = [own.texts], list(map(Fraction, own.numbers))
         for step in map(Fraction, self.steps):
             now = [nearest(number, step) for number in now]
@@ -104,7 +104,7 @@ class EndCodes:
 
         Raises
         ------
-        HierarchyError: a value is not a number.
+        UnreadError: a value is not a number.
         """
         own = Numbered.of(column, values, str(self))
         pairs = zip(own.numbers, own.texts, strict=True)

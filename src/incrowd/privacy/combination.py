@@ -73,7 +73,8 @@ def _combination(given: Any) -> Combination:
         raise InputError(f"protect: a combination has columns and a k; found {given!r}")
     for name in given:
         if name not in NAMES:
-            raise InputError(f"protect: no parameter is called {name!r}{did_you_mean(name, NAMES)}")
+            hint = did_you_mean(str(name), NAMES)
+            raise InputError(f"protect: no parameter is called {name!r}{hint}; {FORM}")
     for name in NAMES:
         if name not in given:
             raise InputError(f"protect: a combination lacks its {name}")
