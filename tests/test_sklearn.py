@@ -266,3 +266,10 @@ def test_zeros_are_released_alike() -> None:
         rows = np.array([[0.0, beside], [-0.0, beside]], dtype=object if beside == "x" else float)
         out = Anonymizer(k=2).fit_transform(rows)
         assert len({str(zero) for zero in out[:, 0]}) == 1
+
+
+@pytest.mark.parametrize("rule", ["mean", "median", "centroid"])
+def test_averages_are_refused(rule: str) -> None:
+    """Tests that averaged features are refused by name: they had become stars in silence."""
+    with pytest.raises(ValueError, match="feature 'x0' is averaged"):
+        Anonymizer(k=2, hierarchies={"x0": rule}).fit([[1.0], [2.0], [5.0], [6.0]])

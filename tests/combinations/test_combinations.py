@@ -196,6 +196,7 @@ def test_empty_table() -> None:
         ({"protect": ["age,sex:3", "sex,age:4"]}, InputError, "same columns"),
         ({"protect": "ages:3"}, InputError, "age"),
         ({"protect": [{"columns": ["age"]}]}, InputError, "lacks its k"),
+        ({"protect": {("age",): 3}}, InputError, "expected COL"),
         ({"protect": "age:201"}, NoLawfulReleaseError, "201"),
         ({"protect": "age:3", "suppress_rows": 2}, InputError, "suppress_rows"),
         ({"protect": "age:3", "method": "mondrian"}, InputError, "method"),

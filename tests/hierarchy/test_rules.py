@@ -316,7 +316,7 @@ def test_parse(tmp_path: Path) -> None:
         ("interval:5,5", r"multiple"),
         ("round", r"positive numbers: round:5,10"),
         ("round:5,12", r"multiple of the one before, but 12 follows 5; try 10"),
-        ("round:x", r"'x' is not a number"),
+        ("round:x", r"'x' is not a number; write steps like round:5,10"),
         ("codes:90", r"write codes:<18, codes:90\+ or codes:<18,90\+"),
         ("codes:", r"write codes"),
         ("codes:<90,18+", r"rising"),

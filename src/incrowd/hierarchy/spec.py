@@ -93,9 +93,8 @@ def _width(part: str, text: str) -> Decimal:
     try:
         number = Decimal(part)
     except InvalidOperation:
-        raise HierarchyError(
-            f"{text!r}: {part!r} is not a number; write widths like interval:5,10,20"
-        ) from None
+        example = "steps like round:5,10" if "round" in text else "widths like interval:5,10,20"
+        raise HierarchyError(f"{text!r}: {part!r} is not a number; write {example}") from None
     if too_long(number):
         raise HierarchyError(f"{text!r}: {part!r} has more than {LONGEST} digits")
     return number

@@ -133,16 +133,17 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._numeric = [n not in ruled and is_numeric(X[:, j]) for j, n in enumerate(names)]
         frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
         try:
-            self.release_ = anonymize(
+            release = anonymize(
                 frame,
                 self.k,
                 qi=names,
                 sensitive=secret,
                 **{option.name: getattr(self, option.name) for option in SERVED[1:]},
             )
-            self._patterns = patterns_of(self.release_)
+            self._patterns = patterns_of(release)
         except IncrowdError as error:
             raise ValueError(str(error)) from error
+        self.release_ = release
         self.cost_ = in_units(self._patterns.cost, self.release_.scale)
         return self
 

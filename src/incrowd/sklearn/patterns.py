@@ -183,8 +183,14 @@ def patterns_of(release: Release) -> Patterns:
 
     Raises
     ------
+    HierarchyError: features are averaged: a new row has no class that tells its average.
     VerificationError: a class is not lawful after all (checked again at the end).
     """
+    if release.averaged is not None:
+        raise HierarchyError(
+            f"feature {release.averaged.columns[0]!r} is averaged, and a transformer learns no "
+            "averages: give it a range or a hierarchy with levels, or call incrowd.anonymize"
+        )
     table = release.coded
     trees = table.instance.trees
     solution = together(table, release.solved.solution)
