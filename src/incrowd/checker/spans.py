@@ -26,7 +26,7 @@ from incrowd.checker.rejection import require
 
 Cost = Callable[[Any, Any], Ints]  # of the least and the greatest codes
 BOX = 16  # rows of a box that is not halved, at most
-CHUNK = 1 << 18  # pairs at once, for each row of a set; bounds the memory
+CHUNK = 1 << 18  # pairs at once; bounds the memory
 MOST = 1 << 32  # pairs looked at
 
 
@@ -185,8 +185,10 @@ def begun(rows: Rows, table: Table, k: int, work: Work) -> Iterator[Sets]:
     every = np.arange(count)
     best, enough = highest(rows, every, every, np.full(count, count), np.full(count, k))
     limit = np.where(enough & (rows.copies < k), best, 0)  # k times what sets may not cost
-    boxes = boxes_of(table) if count else None
-    for row, box in near_boxes(table, boxes, limit, k, work) if boxes else ():
+    if not limit.any():
+        return
+    boxes = boxes_of(table)
+    for row, box in near_boxes(table, boxes, limit, k, work):
         of, other = opened(boxes, row, box)
         work.done(len(of))
         later = other > of
@@ -222,7 +224,11 @@ def near_boxes(
             code = table.code[row]
             near = limit[row] > k * apart(table, boxes, code, code, other)
             near &= boxes.last[other] > row
-            yield row[near], other[near]
+            row, other = row[near], other[near]
+            order = np.argsort(row, kind="stable")
+            row, other = row[order], other[order]
+            for some_rows in shares(row, BOX):
+                yield row[some_rows], other[some_rows]
 
 
 def apart(table: Table, boxes: Boxes, low: Any, high: Any, box: Any = slice(None)) -> Ints:
@@ -255,9 +261,9 @@ def opened(boxes: Boxes, of: Ints, box: Ints) -> tuple[Ints, Ints]:
 
 
 def chosen(rows: Rows, table: Table, sets: Sets, at: Ints, end: Ints, k: int) -> Iterator[Sets]:
-    """Choose each of some entries next; yield the new sets, ``CHUNK`` entries at a time."""
-    length = end - at - 1
-    cuts = np.searchsorted(np.cumsum(length), np.arange(0, length.sum() + CHUNK, CHUNK), "right")
+    """Choose each of some entries next; yield the new sets, some entries at a time."""
+    length, many = end - at - 1, max(1, 4 * CHUNK // k)  # k chunks are open at a time
+    cuts = np.searchsorted(np.cumsum(length), np.arange(0, length.sum() + many, many), "right")
     for first, last in pairwise(np.unique(np.append(cuts, [0, len(at)]))):
         one, size = at[first:last], length[first:last]
         before, taken, code = sets.of[one], rows.copies[sets.row[one]], table.code[sets.row[one]]
