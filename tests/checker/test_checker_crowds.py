@@ -169,6 +169,7 @@ def test_prices_by_rows_of_ranges(most: bool) -> None:
         rows = inequality.merged(leaves, price, np.zeros(n, np.int64), trees, 1)
         with pytest.MonkeyPatch.context() as small:
             small.setattr(spans, "BOX", int(rng.choice([1, 2, 16])))
+            small.setattr(spans, "PARTS", int(rng.choice([2, 1 << 12])))
             small.setattr(spans, "CHUNK", int(rng.choice([1, 5, 1 << 18])))
             found = bool(list(crowds.violations(rows, k)))
         broken = any(

@@ -9,8 +9,9 @@ with r costs S / k or more are in no set of r that breaks the inequality.  Rows 
 boxes of codes, and the join of r with any row of a box costs at least what it does with the nearest
 code of the box in each column: boxes that cost too much are left out whole.
 
-Of what is looked at there is an end, ``MOST`` pairs of rows or boxes, some minutes; beyond it the
-proof is refused.  Memory: some 200 MB beside the rows.
+Of what is looked at there is an end, ``MOST`` pairs of rows or boxes, some ten minutes; beyond it
+the proof is refused.  Memory: some 200 MB beside the rows.  A table of 63,441 rows, eight columns,
+five of them ranges, k = 5, takes 7·10⁷ such pairs, ten seconds.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +26,7 @@ from incrowd.checker.ranges import Windows
 from incrowd.checker.rejection import require
 
 Cost = Callable[[Any, Any], Ints]  # of the least and the greatest codes
-BOX = 16  # rows of a box that is not halved, at most
+BOX, PARTS = 16, 1 << 12  # rows of a box that is not halved: so many, or a part of all of them
 CHUNK = 1 << 18  # pairs at once; bounds the memory
 MOST = 1 << 32  # pairs looked at
 
@@ -163,9 +164,10 @@ def highest(rows: Rows, row: Ints, begin: Ints, end: Ints, wanted: Ints) -> tupl
 def boxes_of(table: Table) -> Boxes:
     """Halve the rows, each time in the column in which they cost most, until they are few."""
     todo, found = [np.arange(len(table.code))], []
+    few = max(BOX, len(table.code) // PARTS)
     while todo:
         some = todo.pop()
-        if len(some) <= BOX:
+        if len(some) <= few:
             found.append(some)
             continue
         code = table.code[some]
@@ -209,7 +211,7 @@ def near_boxes(
     number = len(boxes.last)
     first = np.minimum.reduceat(boxes.row, boxes.begin[:-1])
     most = np.maximum.reduceat(limit[boxes.row], boxes.begin[:-1])
-    step = max(1, CHUNK // number)
+    step, size = max(1, CHUNK // number), int(np.diff(boxes.begin).max())
     for start in range(0, number, step):
         one = np.arange(start, min(number, start + step))
         work.done(len(one) * number)
@@ -218,7 +220,7 @@ def near_boxes(
         )
         some &= boxes.last > first[one, None]
         of, box = np.nonzero(some)
-        for part in shares(of, BOX * BOX):
+        for part in shares(of, size * size):
             row, other = expanded(boxes, of[part] + start, box[part])
             work.done(len(row))
             code = table.code[row]
@@ -227,7 +229,7 @@ def near_boxes(
             row, other = row[near], other[near]
             order = np.argsort(row, kind="stable")
             row, other = row[order], other[order]
-            for some_rows in shares(row, BOX):
+            for some_rows in shares(row, size):
                 yield row[some_rows], other[some_rows]
 
 
