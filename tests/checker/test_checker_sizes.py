@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from parquet_forger import I32, I64, Fields, chunks, with_footer, with_page
 from proof_samples import NAMES
@@ -157,12 +159,12 @@ def test_many_rows_in_a_few_bytes(part: str, honest: Path, tmp_path: Path) -> No
 
 def test_long_texts_that_stand_in_many_rows(honest: Path, tmp_path: Path) -> None:
     """Tests one text of a megabyte, which a dictionary repeats in two thousand rows."""
-    text, number = ["x" * 2**20] * 2000, [0] * 2000
-    frame = pl.DataFrame(
-        {"column": text, "leaf": text, "level": number, "label": text, "cost": number}
-    )
+    number = pa.array([0] * 2000)
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 2000), ["x" * 2**20])
+    frame = pa.table({"column": text, "leaf": text, "level": number, "label": text, "cost": number})
     out = io.BytesIO()
-    frame.write_parquet(out)
+    # a stored schema would say that it is a dictionary
+    pq.write_table(frame, out, store_schema=False, compression="zstd")
     assert len(out.getvalue()) < 100_000
     proof = repacked(honest / NAMES[2], tmp_path / "p", "ladders.parquet", out.getvalue())
     assert "too long texts" in verdict_of(honest, proof).reason
