@@ -157,7 +157,7 @@ def test_as_good_as_prices_of_patterns() -> None:
 
 
 def test_widest_intervals_are_left_to_columns() -> None:
-    """Tests that what the checker would read as cheaper is not priced by spans."""
+    """Tests that ranges with a widest interval are not priced by spans."""
     left = 0
     for instance, _ in ranged_tables(45, 30, (4, 9), True):
         straight = all(getattr(tree, "straight", True) for tree in instance.trees)

@@ -40,8 +40,7 @@ Report = Callable[[float, float], None]
 def suits_spans(instance: Instance, k: int) -> bool:
     """Whether sets of near rows are found by spans, and their search has room.
 
-    Not where a widest interval is given: the checker reads intervals as columns, which make the
-    star beyond it cheaper.
+    Not where a widest interval is given, which is left to columns of marks.
     """
     ranges = [tree for tree in instance.trees if isinstance(tree, RangeFamily)]
     straight = bool(ranges) and all(tree.straight for tree in ranges)

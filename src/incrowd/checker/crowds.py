@@ -16,6 +16,8 @@ breaks its inequality, because more rows are no cheaper:
 
 Equal rows of one price are chosen all at once, as far as they are needed: such a one in the place
 of a cheaper row lowers no sum and raises no cost.
+
+With columns that are ranges, sets are looked at by ``incrowd.checker.spans``.
 """
 
 from collections.abc import Iterator
@@ -25,10 +27,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.checker import inequality
+from incrowd.checker import inequality, spans
 from incrowd.checker.inequality import FEW, STEPS, Ints, Rows
 from incrowd.checker.ranges import Windows
 from incrowd.checker.rejection import require
+from incrowd.checker.spans import highest
 
 Bytes = NDArray[np.uint8]
 CHUNK = 1 << 17  # entries of new groups at once, for each row of a set; bounds the memory
@@ -68,6 +71,9 @@ def violations(rows: Rows, k: int, keep: None = None) -> Iterator[tuple[Ints, in
     count, left = len(rows.price), STEPS * (FEW + len(rows.price))
     for row in np.flatnonzero((rows.copies >= k) & (rows.price > 0)):
         yield np.array([row]), 0
+    if any(isinstance(tree, Windows) for tree in rows.trees):
+        yield from spans.violations(rows, k)
+        return
     node, weight = columns_of(rows)
     piece = max(1, BEGINS // max(1, count * (8 + node.shape[1] // 8)))
     for begin in range(0, count, piece):
@@ -98,33 +104,13 @@ def columns_of(rows: Rows) -> tuple[Ints, Ints]:
     """Return nodes, and what the step to the next level costs, both (rows, columns)."""
     steps: list[tuple[Ints, Ints]] = []
     for leaf, tree in zip(rows.leaf, rows.trees, strict=True):
-        if isinstance(tree, Windows):
-            steps += marks_of(tree, leaf)
-            continue
+        assert not isinstance(tree, Windows)
         node, cost = tree
         steps += [
             (node[at][leaf], cost[at + 1][leaf] - cost[at][leaf]) for at in range(len(node) - 1)
         ]
     both = np.array(steps, np.int64).reshape(len(steps), 2, len(rows.price))
     return both[:, 0].T, both[:, 1].T
-
-
-def marks_of(tree: Windows, leaf: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Yield columns of which a set hides those that are not constant in it: its cost, or less.
-
-    Whether a leaf is the row's own, and per place between leaves on which side it is.  With leaves
-    below and above, what is hidden adds up to ``up`` of the highest minus ``down`` of the lowest.
-    A leaf without a place hides all, and one column for what the star costs beyond that.  Less than
-    the star costs is counted of leaves that are too far apart for one interval.
-    """
-    known, here = tree.known, leaf < tree.known
-    down, up = tree.down, tree.up
-    widest = up[known - 1] - down[0] if known else 0
-    yield leaf, np.where(here, up[leaf] - down[leaf], 0)
-    yield np.where(here, -1, leaf), np.where(here, tree.star - widest, tree.star)
-    for at in range(known - 1):
-        weight = np.where(leaf > at, down[at + 1] - down[at], up[at + 1] - up[at])
-        yield np.where(here, leaf > at, leaf + 2), np.where(here, weight, 0)
 
 
 def priced(weight: Ints) -> Ints:
@@ -147,19 +133,6 @@ def priced_at(price: Ints, root: Ints, bits: Bytes) -> Ints:
 def joined(crowds: Crowds, at: Ints) -> Bytes:
     """Return the columns of some entries, each with its group's."""
     return crowds.have[crowds.group[at]] | crowds.bits[at]
-
-
-def highest(rows: Rows, row: Ints, begin: Ints, end: Ints, wanted: Ints) -> tuple[Ints, Any]:
-    """Return the sum of the first prices of stretches of a list, and whether there are enough.
-
-    ``row``: the list.  Sums may wrap around, their differences do not: ``verify`` has the limits.
-    """
-    copies = np.append(0, np.cumsum(rows.copies[row]))
-    prices = np.append(0, np.cumsum(rows.copies[row] * rows.price[row]))
-    last = copies[begin] + wanted
-    at = np.minimum(np.searchsorted(copies, last), end)
-    beyond = copies[at] - last
-    return prices[at] - prices[begin] - rows.price[row[at - 1]] * beyond, beyond >= 0
 
 
 def begun(rows: Rows, first: Ints, node: Ints, weight: Ints, k: int) -> Crowds:
