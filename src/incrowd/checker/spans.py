@@ -9,7 +9,7 @@ with r costs S / k or more are in no set of r that breaks the inequality.  Rows 
 boxes of codes, and the join of r with any row of a box costs at least what it does with the nearest
 code of the box in each column: boxes that cost too much are left out whole.
 
-Of what is looked at there is an end, ``MOST`` pairs of rows or boxes, some ten minutes; beyond it
+Of what is looked at there is an end, ``MOST`` pairs of rows or boxes, about a minute; beyond it
 the proof is refused.  Memory: some 200 MB beside the rows.  A table of 63,441 rows, eight columns,
 five of them ranges, k = 5, takes 7·10⁷ such pairs, ten seconds.
 """
@@ -28,7 +28,7 @@ from incrowd.checker.rejection import require
 Cost = Callable[[Any, Any], Ints]  # of the least and the greatest codes
 BOX, PARTS = 16, 1 << 12  # rows of a box that is not halved: so many, or a part of all of them
 CHUNK = 1 << 18  # pairs at once; bounds the memory
-MOST = 1 << 32  # pairs looked at
+MOST = 1 << 29  # pairs looked at
 
 
 class Table(NamedTuple):
