@@ -8,10 +8,11 @@ the table.  Row and column are named, a file's line, or a cell's form (letters a
     ├── InputError            the table, a file or an argument is wrong            exit 2
     │   ├── HierarchyError    a hierarchy is broken or does not fit the table
     │   │   └── LackingError  it lacks values of the table
-    │   │       ├── UnorderedError  they have no place in a column's order
-    │   │       ├── UnnumberedError  they are not numbers
-    │   │       ├── OutsideError     they lie outside all bands of a rule
-    │   │       └── TooLongError     they have more digits than a rule works with
+    │   │       └── UnfitError      they do not fit a rule
+    │   │           ├── UnorderedError   they have no place in a column's order
+    │   │           ├── UnnumberedError  they are not numbers
+    │   │           ├── OutsideError     they lie outside all bands of a rule
+    │   │           └── TooLongError     they have more digits than a rule works with
     │   ├── OutOfScopeError   the chosen method does not serve this table or model
     │   └── MissingExtraError an optional package is not installed
     ├── NoLawfulReleaseError  no release can obey the model                        exit 1
@@ -66,59 +67,78 @@ class LackingError(HierarchyError):
 DIGITS = "with up to 60 digits before and behind the point"
 
 
-class UnorderedError(LackingError):
-    """Values of an ordered column have no place in its order; ``origin`` is the rule."""
+class UnfitError(LackingError):
+    """Values do not fit a rule, which is ``origin``."""
 
     def told(self, count: str, one: bool, first: str) -> str:
         """Say what is wrong, and what is allowed."""
         where = f", {first}" if first else ""
+        wrong = f"{count}{self.wrong(one)}{where}"
+        return f"column {self.column!r}, {self.origin}: {wrong}; {self.allowed()}"
+
+    def wrong(self, one: bool) -> str:
+        """Return what one value or several do, as it stands behind ``2 value``."""
+        raise NotImplementedError
+
+    def allowed(self) -> str:
+        """Return what would fit."""
+        raise NotImplementedError
+
+
+class UnorderedError(UnfitError):
+    """Values of an ordered column have no place in its order; ``origin`` is the rule."""
+
+    def wrong(self, one: bool) -> str:
+        """They have no place."""
+        return f"{' has' if one else 's have'} no place in its order"
+
+    def allowed(self) -> str:
+        """Numbers, dates, or what a file lists."""
         return (
-            f"column {self.column!r}, {self.origin}: {count}{'' if one else 's'} "
-            f"{'has' if one else 'have'} no place in its order{where}; allowed are numbers like "
-            f"35, -4 or 12.50, {DIGITS}, or dates like 2021-03-15, of one kind in the whole column "
-            "(only numbers where ends are rounded), or the values that a file lists "
-            "(range:order=FILE); leave missing ones empty, or name what stands for them "
+            f"allowed are numbers like 35, -4 or 12.50, {DIGITS}, or dates like 2021-03-15, of one "
+            "kind in the whole column (only numbers where ends are rounded), or the values that a "
+            "file lists (range:order=FILE); leave missing ones empty, or name what stands for them "
             f"({missing_hint(self.absent)})"
         )
 
 
-class UnnumberedError(LackingError):
+class UnnumberedError(UnfitError):
     """Values of a column that is to be averaged are no numbers; ``origin`` is the rule."""
 
-    def told(self, count: str, one: bool, first: str) -> str:
-        """Say what is wrong, and what is allowed."""
-        where = f", {first}" if first else ""
-        what = " is not a number" if one else "s are not numbers"
+    def wrong(self, one: bool) -> str:
+        """They are no numbers."""
+        return " is not a number" if one else "s are not numbers"
+
+    def allowed(self) -> str:
+        """Numbers."""
         return (
-            f"column {self.column!r}, {self.origin}: {count}{what}{where}; allowed are numbers "
-            f"like 35, -4 or 12.50, {DIGITS}, and neither NaN nor infinity; leave missing ones "
-            f"empty, or name what stands for them ({missing_hint(self.absent)})"
+            f"allowed are numbers like 35, -4 or 12.50, {DIGITS}, and neither NaN nor infinity; "
+            f"leave missing ones empty, or name what stands for them ({missing_hint(self.absent)})"
         )
 
 
-class OutsideError(LackingError):
+class OutsideError(UnfitError):
     """Numbers lie outside all bands of a rule, which is ``origin``."""
 
-    def told(self, count: str, one: bool, first: str) -> str:
-        """Say how many, and which bands would hold them."""
-        where = f", {first}" if first else ""
-        return (
-            f"column {self.column!r}, {self.origin}: {count}{' lies' if one else 's lie'} outside "
-            f"all bands{where}; write < before the first border, or + behind the last one, for an "
-            "open band"
-        )
+    def wrong(self, one: bool) -> str:
+        """They lie outside."""
+        return f"{' lies' if one else 's lie'} outside all bands"
+
+    def allowed(self) -> str:
+        """Open bands would hold them."""
+        return "write < before the first border, or + behind the last one, for an open band"
 
 
-class TooLongError(LackingError):
+class TooLongError(UnfitError):
     """Numbers have more digits than a rule, which is ``origin``, works with."""
 
-    def told(self, count: str, one: bool, first: str) -> str:
-        """Say how many, and how long they may be."""
-        where = f", {first}" if first else ""
-        return (
-            f"column {self.column!r}, {self.origin}: {count}{' has' if one else 's have'} more "
-            f"than 60 digits before or behind the point{where}; use a hierarchy file"
-        )
+    def wrong(self, one: bool) -> str:
+        """They are too long."""
+        return f"{' has' if one else 's have'} more than 60 digits before or behind the point"
+
+    def allowed(self) -> str:
+        """A file would hold them."""
+        return "use a hierarchy file"
 
 
 def not_finite(values: Sequence[str]) -> list[str]:

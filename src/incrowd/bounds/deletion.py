@@ -14,8 +14,6 @@ limit: c − w is what one more deletion would be worth.  So prices are raised w
 at c = w without a limit, else at the (m+1)-st highest of the best prices without deletions.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
 from incrowd.bounds.best import best_prices
@@ -23,12 +21,11 @@ from incrowd.bounds.leaf_costs import of_original
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
+from incrowd.bounds.rounds import Report, no_report
 from incrowd.problem.deletion import Deletion
 from incrowd.problem.instance import Instance
 from incrowd.reduce.leaf_costs import told_apart
 from incrowd.run.stop import Stop, watched
-
-Report = Callable[[float, float], None]
 
 
 def excess(prices: Prices, instance: Instance, deletion: Deletion) -> int:
@@ -69,7 +66,7 @@ def deletion_prices(
     k: int,
     deletion: Deletion,
     stop: Stop | None = None,
-    report: Report = lambda bound, share: None,
+    report: Report = no_report,
 ) -> tuple[Prices, float]:
     """Return the prices of the highest bound that the time allows, and c above."""
     stop = stop or Stop()

@@ -291,11 +291,11 @@ class PrefixTree:
     Attributes
     ----------
     stop: ends a search early, which says so; one that confirms prices, which prove nothing without
-        it, has some grace.  patient: whether every search has it.
+        it, has some grace.
     """
 
-    def __init__(self, instance: Instance, stop: Stop | None = None, patient: bool = False) -> None:
-        self.instance, self.stop, self.patient = instance, stop or Stop(), patient
+    def __init__(self, instance: Instance, stop: Stop | None = None) -> None:
+        self.instance, self.stop = instance, stop or Stop()
         self.visits = 0  # of the last search
         tables = instance.tables
         # few levels first: a fifth faster; intervals, of which there are most, last
@@ -318,8 +318,11 @@ class PrefixTree:
         slack: Slack = NO_SLACK,
         sink: Emission = NO_SINK,
         visits: int = UNLIMITED,
+        patient: bool = False,
     ) -> NDArray[np.int64]:
         """Run one search for classes of any k rows; return (patterns, pairs, visits, trouble).
+
+        ``patient``: whether it has the grace of one that confirms prices.
 
         Prices that are no whole numbers are rounded to small parts of a unit: so one version of the
         search serves all, and none is compiled for them alone.  Candidates that this could leave
@@ -330,7 +333,7 @@ class PrefixTree:
             parts = unit * self.parts_for(k, float(price.max(initial=0.0)))
             price, unit = np.rint(price * parts).astype(np.int64), parts
             margin = np.int64(np.ceil(slack.margin * parts)) + slack.reduced
-        word = self.word(mode)
+        word = self.word(mode, patient)
         task = Task(mode, k, price, unit, margin, slack.reduced, sink, visits, NO_CUT, 0.0, word)
         return self.search(task, None)
 
@@ -339,10 +342,9 @@ class PrefixTree:
         dearest = sum(int(tree.roots.max(initial=0)) for tree in self.instance.trees)
         return 1 << max(0, min(20, 60 - int(k * (max(dearest, highest) + 1)).bit_length()))
 
-    def word(self, mode: int) -> NDArray[np.int64]:
+    def word(self, mode: int, patient: bool = False) -> NDArray[np.int64]:
         """Return the word that a search of this mode looks at."""
-        patient = self.patient or mode in (REPAIR, MEASURE)
-        return self.stop.overdue if patient else self.stop.over
+        return self.stop.overdue if patient or mode in (REPAIR, MEASURE) else self.stop.over
 
     def search(self, task: Task, lawful: tuple[Pricing, Pad] | None) -> NDArray[np.int64]:
         """Run one search; return (patterns, pairs, visits, trouble)."""

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from incrowd.bounds.ascent import Ascent
 from incrowd.bounds.price import PriceBound, quantum_for, rounded_down
 from incrowd.bounds.prices import Prices
-from incrowd.bounds.rounds import Rounds
+from incrowd.bounds.rounds import Report, Rounds, no_report
+from incrowd.bounds.row_sets import LARGEST, ROOM
 from incrowd.bounds.span_sets import SpanSets
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.lattice.emission import Emission
@@ -31,10 +32,6 @@ SCHEDULE = PriceBound(
 LIFTS = (2.0, 1.4, 1.0)  # times the prices of neighbours to begin from, until sets are few enough
 STEPS = 1_000_000_000  # of one search: some 20 s
 TRIES = 12  # boxes per round
-ROOM = 1 << 26  # entries of the search's lists
-LARGEST = 1 << 61
-
-Report = Callable[[float, float], None]
 
 
 def suits_spans(instance: Instance, k: int) -> bool:
@@ -52,7 +49,7 @@ def span_prices(
     k: int,
     stop: Stop,
     share: float = 1.0,
-    report: Report = lambda bound, share: None,
+    report: Report = no_report,
 ) -> Prices:
     """Return prices by sets of near rows; parameters as of ``wide_prices``.
 

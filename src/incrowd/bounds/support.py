@@ -38,12 +38,16 @@ def priceable(seconds: float = np.inf) -> int:
 
 
 def support_prices(
-    tree: PrefixTree, k: int, visits: int = UNLIMITED, known: NDArray[np.int64] | None = None
+    tree: PrefixTree,
+    k: int,
+    visits: int = UNLIMITED,
+    known: NDArray[np.int64] | None = None,
+    patient: bool = False,
 ) -> tuple[NDArray[np.int64], bool]:
     """Return each distinct row's cheapest supported pattern cost, and whether the search finished.
 
     ``known``: int64, shape (distinct,): costs of patterns of at least k copies, which the search
-    need not look beyond.
+    need not look beyond.  ``patient``: whether the search has some grace beyond the time.
 
     Returns
     -------
@@ -57,7 +61,7 @@ def support_prices(
     price[instance.counts >= k] = 0
     if known is not None:
         price = np.minimum(price, known)
-    state = tree.run(SUPPORT, k, price, visits=visits)
+    state = tree.run(SUPPORT, k, price, visits=visits, patient=patient)
     return price, state[3] == 0
 
 

@@ -11,8 +11,6 @@ The margin grows while prices run to its border and few sets are listed, and fal
 At the end prices are rounded down, and lowered until a search finds no set that breaks them.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +19,8 @@ from incrowd.bounds.column_groups import group_prices
 from incrowd.bounds.neighbours import neighbour_prices
 from incrowd.bounds.price import quantum_for, rounded_down
 from incrowd.bounds.prices import Prices, better
-from incrowd.bounds.row_sets import WORD, RowSets
+from incrowd.bounds.rounds import Report, no_report
+from incrowd.bounds.row_sets import LARGEST, ROOM, WORD, RowSets
 from incrowd.bounds.span_prices import span_prices, suits_spans
 from incrowd.bounds.thermometer import marks_at_most
 from incrowd.lattice.emission import new_sink
@@ -39,12 +38,8 @@ REST = 0.35  # of the margin, where prices hardly move
 TRIES = 3  # margins tried before sets are given up
 SETS, PAIRS = 400_000, 4_000_000  # listed at once
 FEW = 20_000  # sets: the margin may grow
-ROOM = 1 << 26  # entries of the search's lists
-LARGEST = 1 << 61
 SELDOM = 10  # searches that a certificate is worth
 HALF = 0.5  # of the time, after which groups of columns are asked where no set was listed yet
-
-Report = Callable[[float, float], None]
 
 
 def wide_prices(
@@ -52,7 +47,7 @@ def wide_prices(
     k: int,
     stop: Stop,
     share: float = 1.0,
-    report: Report = lambda bound, share: None,
+    report: Report = no_report,
 ) -> Prices:
     """Return prices of a table that is too wide to be priced by patterns.
 
@@ -74,7 +69,7 @@ def row_prices(
     k: int,
     stop: Stop,
     share: float = 1.0,
-    report: Report = lambda bound, share: None,
+    report: Report = no_report,
 ) -> tuple[Prices | None, bool]:
     """Return the best prices that sets of near rows give, and whether rounds raised them.
 

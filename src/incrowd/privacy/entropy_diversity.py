@@ -102,9 +102,8 @@ class EntropyDiversity(PerAttribute):
     def priced(self, a: int, k: int, table: Group, sizes: int) -> Sequence[Part]:
         """⌈l⌉ values, and how uneven classes of each size can be, or the largest share alone."""
         values = table.sizes[a]
-        whole = table.histograms[a]
-        cap = largest_share(float(self.l), int((whole > 0).sum()))
-        part = ranked_part(k, a, values, cap, lambda counts: self.fits(np.array(counts), whole))
+        cap = largest_share(float(self.l), int((table.histograms[a] > 0).sum()))
+        part = ranked_part(k, a, table, cap, self.fits)
         if part is None:
             caps = [(s, floor(cap * s + SLACK)) for s in range(k, k + SIZES)]
             part = capped_part(k, a, [cap] * values, [0.0] * values, caps)

@@ -10,10 +10,14 @@ from itertools import accumulate
 from math import ceil, floor
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from incrowd.privacy.base import Group
 from incrowd.privacy.close_counts import close_counts
 from incrowd.privacy.shapes import LARGEST, most_uneven
 
+Counts = NDArray[np.int64]
 CAPPED, DISTINCT, VARIATION, POTENTIAL, WHOLE, RANKED = range(6)
 SIZES = 6
 SLACK = 1e-9
@@ -101,11 +105,11 @@ def capped_part(
 
 
 def ranked_part(
-    k: int, a: int, values: int, cap: float, lawful: Callable[[Sequence[int]], bool]
+    k: int, a: int, table: Group, cap: float, fits: Callable[[Counts, Counts], bool]
 ) -> Part | None:
     """A law that only the counts decide, and that evening them out never breaks.
 
-    ``lawful`` says of falling counts whether it allows them; ``cap`` bounds a value's share.  Such
+    ``fits`` says of counts whether it allows them in a table; ``cap`` bounds a value's share.  Such
     a law allows the counts that the most uneven lawful ones majorize: of those, the j largest
     counts sum to at most as much as theirs, for each j.  The relaxation for at least k rows comes
     first, then these for sizes k, k + 1, …, then the relaxation for all that are larger.  None
@@ -113,6 +117,10 @@ def ranked_part(
     """
     if k > LARGEST_K:
         return None
+    values, whole = table.sizes[a], table.histograms[a]
+
+    def lawful(counts: Sequence[int]) -> bool:
+        return fits(np.array(counts), whole)
 
     def relaxed(size: int) -> list[float]:
         return [float(size), 2.0, (min(1.0, cap) + SLACK) * size, float(size)]

@@ -91,8 +91,7 @@ class RecursiveDiversity(PerAttribute):
         """l values, and how uneven classes of each size can be, or the largest count alone."""
         values = table.sizes[a]
         cap = min(1.0, float(self.c / (1 + self.c) if self.l > 1 else self.c))
-        whole = table.histograms[a]
-        part = ranked_part(k, a, values, cap, lambda counts: self.fits(np.array(counts), whole))
+        part = ranked_part(k, a, table, cap, self.fits)
         if part is None:
             caps = [(size, self.most(size)) for size in range(k, k + SIZES)]
             part = capped_part(k, a, [cap] * values, [0.0] * values, caps)

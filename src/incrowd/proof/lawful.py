@@ -185,15 +185,12 @@ def parts_of(
 
 def uneven_part(law: Plain, k: int, a: int, table: Group) -> list[Part]:
     """Return what entropy or recursive diversity says of classes of each size."""
-    level, counted = Fraction(law["l"]), table.histograms[a]
+    level = Fraction(law["l"])
     if law["model"] == "entropy":
         model = EntropyDiversity(level)
     else:
         model = RecursiveDiversity(Fraction(law["c"]), int(level))
-    cap = float(Fraction(law["cap"]))
-    part = ranked_part(
-        k, a, len(counted), cap, lambda counts: model.fits(np.array(counts), counted)
-    )
+    part = ranked_part(k, a, table, float(Fraction(law["cap"])), model.fits)
     return [] if part is None else [part]
 
 

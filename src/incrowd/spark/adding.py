@@ -9,7 +9,6 @@ bound holds: docs/explanation/bounds.md, "Blocks".
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from secrets import randbits
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -35,10 +34,17 @@ from incrowd.spark.check import Facts, cells, facts_of, models_hold
 from incrowd.spark.columns import task_of, values_of
 from incrowd.spark.earlier import Labels, beside, labels_of
 from incrowd.spark.keeping import Keeper
-from incrowd.spark.making import Asked, Made, decoded_of, made_of_frame, plain_rows
+from incrowd.spark.making import (
+    Asked,
+    Made,
+    figures_of,
+    in_order,
+    made_of_frame,
+    plain_rows,
+    with_texts,
+)
 from incrowd.spark.plan import on_batches, on_table, workers_errors
 from incrowd.spark.result import Earlier, SparkExtendedRelease, SparkRelease
-from incrowd.spark.rows import ranges, rewritten
 from incrowd.spark.task import CODED, RECORDS, Task
 
 if TYPE_CHECKING:
@@ -221,34 +227,18 @@ def finished(
 
     ``made_for``: number of new rows, what the tasks were told, and the earlier labels.
     """
-    (total, task, labels), policy, roles = made_for, asked.policy, asked.roles
-    after = [f"r{j}" for j in range(len(roles.qi))]
-    decoded = decoded_of(asked, made, task, dict(rows.dtypes)).toDF(*asked.keys, *after, "n")
-    assigned = keeper.keep(ranges(decoded, asked.keys, after), "assigned")
-    new = rewritten(rows, assigned, asked.keys, after, policy.search_seed)
+    total, task, labels = made_for
+    after = [f"r{j}" for j in range(len(asked.roles.qi))]
+    new = with_texts(rows, asked, made, task, after, keeper)
     facts, cautions = checked(new, asked, before, (total, task, labels), keeper)
     joined = made.records.where(sf.col("cls") < 0).agg(sf.sum("n")).collect()[0][0]
-    changed = dict(zip(roles.qi, facts.changed, strict=True))
-    data = union(new, asked, before, labels, changed)
-    if policy.order == "shuffle":
-        data = data.orderBy(sf.rand(randbits(62)))  # not from the seed, see making.finished
+    figures = figures_of(asked, made, task, facts)
+    data = in_order(union(new, asked, before, labels, figures["changed"]), asked.policy)
     return SparkExtendedRelease(
         data=data.toDF(*asked.published),
-        policy=policy,
-        roles=roles,
-        models=task.model.names(roles.sensitive),
         rows=total,
-        classes=facts.classes,
-        smallest_class=facts.smallest,
-        changed=changed,
-        scale=task.scale,
-        cost_units=facts.cost,
-        bound_units=min(made.bound, facts.cost),
-        worst_units=facts.worst,
-        method=made.method,
-        ended=made.ended,
         seconds=time.monotonic() - started,
-        blocks=made.blocks,
+        **figures,
         keeper=keeper,
         warnings=cautions,
         existing=before.count,

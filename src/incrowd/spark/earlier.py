@@ -9,9 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
+from incrowd.existing.classes import places_of_labels
 from incrowd.existing.served import require_columns
 from incrowd.hierarchy.family import Family
-from incrowd.hierarchy.labels import places_among
 from incrowd.policy.roles import Roles
 from incrowd.spark.columns import texts_of
 from incrowd.spark.task import Codec
@@ -42,8 +42,7 @@ def labels_of(values: Sequence[pa.Array], trees: Sequence[Family]) -> Labels:
     columns, places = [], []
     for array, tree in zip(values, trees, strict=True):
         texts = texts_of(array, tree.column)
-        known = places_among(tree, texts)
-        places.append(np.array([known.get(text, (-1, -1)) for text in texts], np.int64))
+        places.append(places_of_labels(tree, texts))
         columns.append(Codec(array, np.arange(len(texts), dtype=np.int32), tuple(texts)))
     return Labels(tuple(columns), tuple(places))
 

@@ -16,7 +16,7 @@ from incrowd.policy.roles import Roles
 from incrowd.run.events import Event, Listener
 from incrowd.spark.assignment import Dealt, ways_of
 from incrowd.spark.blocks import bounded, solved_at_once, solved_in_blocks
-from incrowd.spark.check import checked
+from incrowd.spark.check import Facts, checked
 from incrowd.spark.columns import task_of
 from incrowd.spark.keeping import Keeper
 from incrowd.spark.persons import WHO, numbered, owned, require_people, with_numbers
@@ -46,7 +46,7 @@ def made_of_frame(
     listener(Event("distinct rows"))
     with Keeper(scratch) as keeper, workers_errors():
         rows, people, dropped = counting(rows, persons, policy, keeper)
-        keys = [*asked.keys, *([WHO] if persons else [])]
+        keys = asked.keys
         distinct = rows.groupBy(*keys).agg(sf.count(sf.lit(1)).alias("n"))
         distinct = keeper.keep(distinct, "distinct")
         count, total = (int(x or 0) for x in distinct.agg(sf.count("n"), sf.sum("n")).collect()[0])
@@ -113,8 +113,8 @@ class Asked:
 
     @property
     def keys(self) -> list[str]:
-        """Plain names of quasi-identifiers and of the sensitive columns that a model looks at."""
-        return [self.inner[name] for name in (*self.roles.qi, *self.secret)]
+        """Plain names of quasi-identifiers, and of what models look at."""
+        return [*(self.inner[name] for name in self.roles.qi), *self.hidden]
 
     @property
     def hidden(self) -> list[str]:
@@ -173,12 +173,9 @@ def finished(
     """Rewrite the rows, ``total`` of them, re-check them, and put the release together."""
 
     policy, roles = asked.policy, asked.roles
-    keys = [*(f"c{j}" for j in range(len(roles.qi))), *asked.hidden]
     after = [f"r{j}" for j in range(len(roles.qi))]
-    decoded = decoded_of(asked, made, task, dict(rows.dtypes)).toDF(*keys, *after, "n")
-    assigned = keeper.keep(ranges(decoded, keys, after), "assigned")
     ways = None
-    data = rewritten(rows, assigned, keys, after, policy.search_seed)
+    data = with_texts(rows, asked, made, task, after, keeper)
     if task.proof and asked.persons:
         before = [asked.inner[name] for name in asked.published]
         ways = Dealt(data.select(*before, *asked.persons, *after).toArrow())
@@ -187,34 +184,56 @@ def finished(
         ways = ways_of(task, parts.toArrow())
     facts = checked(data, task, roles.qi, asked.hidden, total, policy.k, keeper, asked.persons)
     changed = dict(zip(roles.qi, facts.changed, strict=True))
-    if policy.order == "shuffle":
-        # not from the seed, which is mostly 0: who guesses it would undo the shuffle
-        data = data.orderBy(sf.rand(randbits(62)))
+    data = in_order(data, policy)
     new = dict(zip(roles.qi, after, strict=True))
     shown = [new[n] if changed.get(n) else asked.inner[n] for n in asked.published]
     return SparkRelease(
         data=data.select(*shown).toDF(*asked.published),
-        policy=policy,
-        roles=roles,
-        models=task.model.names(roles.sensitive),
         rows=facts.rows,
-        classes=facts.classes,
-        smallest_class=facts.smallest,
-        changed=changed,
-        scale=task.scale,
-        cost_units=facts.cost,
-        bound_units=min(made.bound, facts.cost),
-        worst_units=facts.worst,
-        method=made.method,
-        ended=made.ended,
         seconds=time.monotonic() - started,
-        blocks=made.blocks,
+        **figures_of(asked, made, task, facts),
         certificate=made.proof,
         ways=ways,
         keeper=keeper,
         people=facts.people,
         fewest_people=facts.fewest_people,
     )
+
+
+def with_texts(
+    rows: "DataFrame", asked: Asked, made: Made, task: Task, after: Sequence[str], keeper: Keeper
+) -> "DataFrame":
+    """Return the rows with their released texts beside them, in columns called ``after``."""
+    decoded = decoded_of(asked, made, task, dict(rows.dtypes)).toDF(*asked.keys, *after, "n")
+    assigned = keeper.keep(ranges(decoded, asked.keys, after), "assigned")
+    return rewritten(rows, assigned, asked.keys, after, asked.policy.search_seed)
+
+
+def in_order(data: "DataFrame", policy: Policy) -> "DataFrame":
+    """Return the rows in an order that tells nothing, if that is asked for."""
+    if policy.order != "shuffle":
+        return data
+    # not from the seed, which is mostly 0: who guesses it would undo the shuffle
+    return data.orderBy(sf.rand(randbits(62)))
+
+
+def figures_of(asked: Asked, made: Made, task: Task, facts: Facts) -> dict[str, Any]:
+    """Return the figures of a ``SparkRelease`` that follow from what was made and counted."""
+    return {
+        "policy": asked.policy,
+        "roles": asked.roles,
+        "models": task.model.names(asked.roles.sensitive),
+        "classes": facts.classes,
+        "smallest_class": facts.smallest,
+        "changed": dict(zip(asked.roles.qi, facts.changed, strict=True)),
+        "scale": task.scale,
+        "cost_units": facts.cost,
+        "bound_units": min(made.bound, facts.cost),
+        "worst_units": facts.worst,
+        "method": made.method,
+        "ended": made.ended,
+        "blocks": made.blocks,
+    }
 
 
 def decoded_of(asked: Asked, made: Made, task: Task, types: dict[str, str]) -> "DataFrame":

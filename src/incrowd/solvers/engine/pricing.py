@@ -50,10 +50,8 @@ class Pricing:
         self.keep(Prices(uniqueness_prices(search.instance, search.k), 1))
         if search.instance.ranged:
             return
-        search.tree.patient = True
         visits = affordable(search.instance.columns, 0.0, search.means.visits)
-        price, complete = support_prices(search.tree, search.k, visits)
-        search.tree.patient = False
+        price, complete = support_prices(search.tree, search.k, visits, patient=True)
         if complete:
             self.supported = Prices(price, 1)
             self.keep(self.supported)
@@ -72,7 +70,8 @@ class Pricing:
         if known is None:
             price, complete = support_prices(search.tree, search.k, visits, self.attained())
             known = Prices(price, 1) if complete else None
-        self.progress.bound = known.bound(counts) if known else self.progress.bound
+        if known is not None:
+            self.progress.bound = known.bound(counts)
         search.wide = known is None or search.tree.visits > most
         if known is None or search.wide:
             known = better(known, self.prices_by_groups(), counts)

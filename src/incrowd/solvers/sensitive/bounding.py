@@ -68,8 +68,8 @@ class Bounding:
             return
         self.prove(Prices(uniqueness_prices(self.instance, self.k), 1))
         visits = affordable(self.instance.columns, 0.0, self.visits)
-        tree = PrefixTree(self.instance, self.stop, patient=True)
-        price, complete = support_prices(tree, self.k, visits)
+        tree = PrefixTree(self.instance, self.stop)
+        price, complete = support_prices(tree, self.k, visits, patient=True)
         if complete:
             self.any_rows = self.prove(Prices(price, 1))
 
