@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bounds.near_set_samples import UNIT, broken_sets, listed, never
 from incrowd.bounds import wide
 from incrowd.bounds.neighbours import neighbour_prices
 from incrowd.bounds.prefix_tree import PrefixTree
@@ -15,32 +16,12 @@ from incrowd.bounds.prices import Prices
 from incrowd.bounds.row_sets import RowSets, sheet_of
 from incrowd.bounds.support import support_prices
 from incrowd.hierarchy.range_family import RangeFamily
-from incrowd.lattice.emission import new_sink
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.run.stop import Stop
 from oracle import join_cost, optimum
 from solvers.engine.engine_samples import KINDS, prices_hold, random_tables
 from solvers.ranged_tables import ranged_tables
-
-UNIT = 7
-
-
-def never() -> bool:
-    """Go on."""
-    return False
-
-
-def broken_sets(
-    instance: Instance, k: int, price: NDArray[np.int64], unit: int
-) -> set[tuple[int, ...]]:
-    """The distinct rows of each set of k copies whose prices sum to more than it costs."""
-    found = set()
-    for copies in combinations(range(instance.rows), k):
-        rows = instance.copies[list(copies)]
-        if price[rows].sum() > k * unit * join_cost(instance, copies):
-            found.add(tuple(sorted({*rows.tolist()})))
-    return found
 
 
 def drawn(
@@ -53,26 +34,15 @@ def drawn(
         yield instance, k, rng.integers(-1, UNIT * most + 2, instance.distinct), rng
 
 
-def listed(instance: Instance, k: int, price: NDArray[np.int64]) -> list[tuple[int, ...]]:
-    """The sets that the search lists, each at its cost."""
-    sink = new_sink(1000, 5000)
-    found = RowSets(instance, k).listed(price, UNIT, never, 1 << 40, sink)
-    assert found is not None
-    sets = []
-    for p in range(found):
-        rows = sink.rows[sink.offset[p] : sink.offset[p + 1]].tolist()
-        copies = tuple(int(instance.first_copy[r]) for r in rows)
-        assert join_cost(instance, copies) == sink.cost[p]
-        sets.append(tuple(sorted(rows)))
-    return sets
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_listed_sets(kind: str) -> None:
     """Tests that all sets that break their inequality are listed once, of copies the dearest."""
     whole = merged = 0
     for instance, k, price, _ in drawn(31, 150, kind):
-        broken, sets = broken_sets(instance, k, price, UNIT), listed(instance, k, price)
+        broken, sets = (
+            broken_sets(instance, k, price, UNIT),
+            listed(RowSets(instance, k), instance, price),
+        )
         assert len(sets) == len({*sets}) and {*sets} <= broken
         if instance.distinct == instance.rows:
             assert {*sets} == broken
@@ -88,7 +58,9 @@ def test_many_columns() -> None:
         rng = np.random.default_rng(seed)
         instance, _ = from_codes((rng.random((9, columns)) < rng.random(columns) / 2) * 1)
         price = rng.integers(0, UNIT * columns, instance.distinct)
-        assert {*listed(instance, 3, price)} == broken_sets(instance, 3, price, UNIT)
+        assert {*listed(RowSets(instance, 3), instance, price)} == broken_sets(
+            instance, 3, price, UNIT
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)

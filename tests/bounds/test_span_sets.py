@@ -1,12 +1,12 @@
 """Tests of prices by sets of near rows found by spans against all sets of k copies."""
 
 from collections.abc import Iterator
-from itertools import combinations
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bounds.near_set_samples import UNIT, broken_sets, listed, never
 from incrowd.bounds.neighbours import neighbour_prices
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
@@ -15,20 +15,12 @@ from incrowd.bounds.span_prices import span_prices, suits_spans
 from incrowd.bounds.span_sets import SpanSets
 from incrowd.bounds.span_tree import LEAF, span_tree
 from incrowd.bounds.support import support_prices
-from incrowd.lattice.emission import new_sink
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.run.stop import Stop
-from oracle import join_cost, optimum
+from oracle import optimum
 from solvers.engine.engine_samples import KINDS, random_tables
 from solvers.ranged_tables import random_range, ranged_tables
-
-UNIT = 7
-
-
-def never() -> bool:
-    """Go on."""
-    return False
 
 
 def large(seed: int, rows: int, columns: int = 3) -> Instance:
@@ -37,18 +29,6 @@ def large(seed: int, rows: int, columns: int = 3) -> Instance:
     families = tuple(random_range(f"r{j}", 11 - j, rng, False) for j in range(columns))
     codes = np.column_stack([rng.integers(0, len(each.leaves), rows) for each in families])
     return from_codes(codes, families)[0]
-
-
-def broken_sets(
-    instance: Instance, k: int, price: NDArray[np.int64], unit: int = UNIT
-) -> set[tuple[int, ...]]:
-    """The distinct rows of each set of k copies whose prices sum to more than it costs."""
-    found = set()
-    for copies in combinations(range(instance.rows), k):
-        rows = instance.copies[list(copies)]
-        if price[rows].sum() > k * unit * join_cost(instance, copies):
-            found.add(tuple(sorted({*rows.tolist()})))
-    return found
 
 
 def drawn() -> Iterator[tuple[Instance, int, NDArray[np.int64]]]:
@@ -68,16 +48,8 @@ def test_listed_sets() -> None:
     """Tests that the sets that break their inequality are listed once, each at its cost."""
     whole = 0
     for instance, k, price in drawn():
-        sink = new_sink(10_000, 50_000)
-        found = SpanSets(instance, k).listed(price, UNIT, never, 1 << 40, sink)
-        assert found is not None
-        sets = []
-        for p in range(found):
-            rows = sink.rows[sink.offset[p] : sink.offset[p + 1]].tolist()
-            copies = tuple(int(instance.first_copy[r]) for r in rows)
-            assert join_cost(instance, copies) == sink.cost[p]
-            sets.append(tuple(sorted(rows)))
-        broken = broken_sets(instance, k, price)
+        sets = listed(SpanSets(instance, k), instance, price)
+        broken = broken_sets(instance, k, price, UNIT)
         assert len(sets) == len({*sets}) and {*sets} <= broken and bool(sets) == bool(broken)
         if instance.distinct == instance.rows:
             assert {*sets} == broken
@@ -91,8 +63,8 @@ def test_certified_prices() -> None:
     for instance, k, price in drawn():
         found = SpanSets(instance, k).certified(price, UNIT, never)
         assert found is not None and (found <= price).all()
-        assert not broken_sets(instance, k, found)
-        if not broken_sets(instance, k, price):
+        assert not broken_sets(instance, k, found, UNIT)
+        if not broken_sets(instance, k, price, UNIT):
             assert (found == price).all()
             kept += 1
         lowered += (found < price).any()
