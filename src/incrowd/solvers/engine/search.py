@@ -44,7 +44,9 @@ RANGED = 3  # times as many pairs where columns are generalized to ranges: more 
 TRADES, LUKEWARM = 2_500, (0.15, 0.005)  # moves per copy and heat of trading among ranges
 # the same of tables too wide for prices, with the moves of all copies (intervals differ by little)
 WIDE_TRADES, MOST_TRADES, RANGED_HEAT = 6_000, 100_000_000, (1.0, 0.03)
-TRADED = 0.6  # share of the time left that trading takes on wide tables, where blocks follow
+# share of the time left that trading takes on wide tables where blocks follow; seconds of a time
+# limit per row from which on they gain as much as more trading
+TRADED, BLOCKS_PAY = 0.6, 1e-2
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -206,8 +208,9 @@ class Search:
 
     def guided(self) -> bool:
         """Whether prices are good enough to guide near rows, and patterns are not better."""
-        suits = self.wide or (self.priced and not self.instance.plain)
-        return suits and self.instance.rows > SMALL
+        if self.wide:
+            return self.instance.rows > SMALL and self.limit >= BLOCKS_PAY * self.instance.rows
+        return self.instance.rows > SMALL and self.priced and not self.instance.plain
 
     def rebuilds(self) -> bool:
         """Whether blocks of near classes are put together anew."""
