@@ -52,17 +52,17 @@ def processor_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_methods_end_in_time(table: str, model: str) -> None:
     """Tests each method that serves the table: the release is lawful, the bound below its cost."""
     asked = problem(table, model)
-    ran = 0
+    ran = set[str]()
     for method in ("auto", *SOLVERS):
-        if not isinstance(method, str) and method.refuse(asked) is not None:
-            continue
+        if not isinstance(method, str) and (method.id in ran or method.refuse(asked) is not None):
+            continue  # the one that auto took had its turn
         stop = Stop(LIMIT)
         found = solve(asked, method, Context(stop=stop))
         assert stop.elapsed() < LIMIT + LATE, found.method
         assert found.bound <= found.cost
         assert asked.model.lawful_classes(Classes(found.solution.classes, asked.table)).all()
-        ran += 1
-    assert ran > 2
+        ran.add(found.method)
+    assert len(ran) > 1
 
 
 @pytest.mark.parametrize(

@@ -158,9 +158,9 @@ def test_many_rows_in_a_few_bytes(part: str, honest: Path, tmp_path: Path) -> No
 
 
 def test_long_texts_that_stand_in_many_rows(honest: Path, tmp_path: Path) -> None:
-    """Tests one text of a megabyte, which a dictionary repeats in two thousand rows."""
-    number = pa.array([0] * 2000)
-    text = pa.DictionaryArray.from_arrays(pa.array([0] * 2000), ["x" * 2**20])
+    """Tests one text of a megabyte, which a dictionary repeats in two hundred rows."""
+    number = pa.array([0] * 200)
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 200), ["x" * 2**20])
     frame = pa.table({"column": text, "leaf": text, "level": number, "label": text, "cost": number})
     out = io.BytesIO()
     # a stored schema would say that it is a dictionary
