@@ -25,8 +25,8 @@ __all__ = ["database", "postgres"]
 Columns = dict[str, list[Any]]
 # Of two workers one begins with the first eighth of all tests and the other with the second: with
 # searches, whose kernels have to be compiled, and with what has none, while they are.
-FIRST = "attack averages bounds codebooks combinations constraints deletion".split()
-SECOND = "hierarchy instances policy".split()
+FIRST = ["attack", "averages", "bounds", "codebooks", "combinations", "constraints", "deletion"]
+SECOND = ["hierarchy", "instances", "policy"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -37,8 +37,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return 0 if room in FIRST else 1 if room in SECOND else 2
 
     items.sort(key=turn)
-
-
 
 
 def pandas_frame(columns: Columns) -> Any:

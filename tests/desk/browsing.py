@@ -71,9 +71,7 @@ class Browsed:
 
 
 @contextmanager
-def browsed(
-    browser: Any, session: Session, width: int = 1280, **options: Any
-) -> Iterator[Browsed]:
+def browsed(browser: Any, session: Session, width: int = 1280, **options: Any) -> Iterator[Browsed]:
     """Open a desk in the browser, by its launch file."""
     with served(session) as desk:
         size = {"width": width, "height": 820}
