@@ -42,5 +42,5 @@ def test_no_class_in_reach_is_missed(kind: str) -> None:
             assert lists is not None
             assert not missed(lists, lifted, instance, k, slack * instance.cell)
             left_out += len(lists.rows) < len(everything(instance, k).rows)
+            assert in_reach(tree, lifted.price, k, 1e9 * instance.cell, 1) is None
     assert left_out
-    assert in_reach(tree, lifted.price, k, 1e9, 1) is None

@@ -143,10 +143,10 @@ class Search:
         tried = self.settings.tried[depth >= NEAR_ROOT]
         best, choice = -1.0, (int(between[0]), True)
         for p in self.promising(between, share[between], room)[:tried].tolist():
-            closed = self.gain(p, CLOSED, share[p], relaxed)
+            closed = self.gain(p, CLOSED, float(share[p]), relaxed)
             if merit(closed, room) <= best:
                 continue
-            opened = self.gain(p, OPEN, 1 - share[p], relaxed)
+            opened = self.gain(p, OPEN, 1 - float(share[p]), relaxed)
             if merit(closed, opened) > best:
                 best, choice = merit(closed, opened), (p, opened < closed)
         return choice
