@@ -20,6 +20,8 @@ from runs import Job, arguments, tabulate, timed
 CASES = (
     *(Job(table="adult", rows=rows, k=k, limit=30) for rows in (100, 200, 300) for k in (3, 5)),
     Job(table="adult", rows=1000, k=3, limit=590),
+    Job(table="adult", rows=1000, k=5, limit=590),
+    Job(table="adult", rows=1000, cost="level", k=3, limit=590),
     *(Job(table="adult", k=k, limit=300) for k in (3, 5, 10, 25)),
     *(Job(table="adult", k=k, limit=60) for k in (3, 5, 10)),
     *(Job(table="cup", k=k, limit=300) for k in (3, 5, 10)),
