@@ -200,7 +200,10 @@ class ExtendedRelease(Release):
         whose = texts(self.source, self.roles.person)
         new = named(whose.get_columns(), self.claims.models)
         old = strangers(self.existing.rows).values
-        return found.hstack([pl.Series(c.name, [*old, *c.to_list()], pl.String) for c in new])
+        moved = pl.DataFrame(
+            {c.name: pl.Series([*old, *c.to_list()], dtype=pl.String) for c in new}
+        )
+        return found.hstack(moved) if found.width else moved
 
     @cached_property
     def people_of_class(self) -> NDArray[np.int64] | None:
