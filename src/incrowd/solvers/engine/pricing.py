@@ -18,6 +18,7 @@ from incrowd.bounds.support import (
 from incrowd.bounds.wide import wide_prices
 from incrowd.run.gauge import Gauge
 from incrowd.solvers.engine.near import near_costs
+from incrowd.solvers.engine.repartition import Repartition
 from incrowd.solvers.engine.search import Search
 
 FEW_VISITS = 200_000  # of a support search among intervals, up to which patterns are priced
@@ -26,6 +27,8 @@ FINE = PriceBound(
     rounds=6, iterations=120, margin=(0.2, 0.03), rate=(0.015, 0.0004), pairs=12_000_000,
     patterns=4_000_000,
 )  # fmt: skip
+
+FEW_FINE = 4  # rounds of them where no blocks of rows go by these prices
 
 
 class Pricing:
@@ -118,7 +121,8 @@ class Pricing:
         """Run the other rounds."""
         self.raise_prices(self.schedule)
         if self.search.instance.ranged and not self.given and not self.enough_prices():
-            self.raise_prices(replace(FINE, visits=self.schedule.visits))
+            rounds = FINE.rounds if Repartition().suits(self.search.k) else FEW_FINE
+            self.raise_prices(replace(FINE, rounds=rounds, visits=self.schedule.visits))
         self.search.priced = self.progress.bound > 0 and not self.stop.now()
 
     def raise_prices(self, schedule: PriceBound) -> None:
