@@ -10,7 +10,7 @@ import pytest
 from incrowd.errors import OutOfScopeError
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import from_codes
-from incrowd.veil.lists import Lots, choices_by_cost, least_costs, made
+from incrowd.veil.lists import Known, Lots, choices_by_cost, least_paid, made
 from incrowd.veil.optimum import MOST_ROWS, best
 from oracle import optimum
 
@@ -146,6 +146,13 @@ def test_a_whole_row():
             if (np.frombuffer(release, codes.dtype).reshape(3, 2)[1] == STAR).all():
                 likely = [one[release] for one in laws]
                 assert max(likely) <= min(likely) / (chance[0] * chance[1])
+
+
+def least_costs(codes, veiled, weights, lawful):
+    """What each row pays at the least, in a table without hierarchies."""
+    paid = [np.array([[0], [weight]]) for weight in weights.tolist()]
+    each = [np.repeat(cost, len(codes), axis=1) for cost in paid]
+    return least_paid(Known.plain(codes, veiled), [cost[:, 0] for cost in paid], each, lawful)
 
 
 def test_classes_are_lawful_and_agree():

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, STOPPED, PrefixTree, Slack
 from incrowd.bounds.price import MOST_TRIES
-from incrowd.bounds.rounds import counted
+from incrowd.bounds.rounds import at_each_step
 from incrowd.bounds.support import affordable
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
@@ -264,7 +264,7 @@ class Search:
         """Return a lawful assignment near a fractional release of the prices at hand."""
         counts, cell = self.instance.counts, self.instance.cell
         gauge = Gauge()
-        stop = counted(self.done, gauge.steps(0.0, 1.0, STEPS))
+        stop = at_each_step(self.done, gauge.steps(0.0, 1.0, STEPS))
         self.tell("fractional release", gauge=gauge)
         return rounded(candidates, counts, self.price, self.k, cell, stop)
 

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from incrowd.kernels.jit import lean_kernel
 from incrowd.kernels.random import below, draw
 from incrowd.solvers.engine.assignment import total_cost
-from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.regions import regions_of
-from incrowd.solvers.sensitive.assignment import Rules, new_state, shortfall
-from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span
+from incrowd.solvers.sensitive.assignment import new_state, shortfall
+from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span, annealed, dear
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.moves import NONE, Mix, one_move
 from incrowd.solvers.sensitive.start import mend_root
@@ -73,27 +72,6 @@ def slices(total: int, pace: Callable[[], float], number: int = 0) -> Iterator[t
         first = max(last, min(int(total * pace()), total - length))
 
 
-def annealed(
-    places: int,
-    cell: float,
-    heats: tuple[float, float],
-    mix: Mix,
-    stop: Callable[[], bool],
-    lists: Lists,
-    spans: list[Span],
-    rng: NDArray[np.uint64],
-) -> NDArray[np.int32]:
-    """Spend the moves of spans on a region; return its assignment."""
-    c, rules, price, pattern = lists
-    state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
-    for span in spans:
-        active = np.flatnonzero(c.cost[state.pattern] - price[c.row_of] > 1.5 * cell)
-        anneal_slice(span, heats, mix, state, pad, rules, c, rng, active)
-        if stop():
-            break
-    return state.pattern
-
-
 @dataclass(frozen=True, kw_only=True)
 class LawfulAnnealing:
     """A cooling schedule.
@@ -122,11 +100,8 @@ class LawfulAnnealing:
 
     def run(
         self,
-        c: Candidates,
-        rules: Rules,
+        lists: Lists,
         places: int,
-        pattern: NDArray[np.int64],
-        price: NDArray[np.float64],
         cell: float,
         warmth: float,
         seed: int,
@@ -139,10 +114,11 @@ class LawfulAnnealing:
 
         All classes are lawful throughout but the root's, which pays for it: copies wait there for
         their turn, which a lawful class would allow in lawful bundles only.
-        ``cell`` is what suppressing one cell typically costs; ``warmth`` scales the temperatures;
-        ``price`` (float64, distinct) tells where to look; ``pace`` as in ``slices``;
+        ``lists``: where it starts; its prices tell where to look.  ``cell`` is what suppressing one
+        cell typically costs; ``warmth`` scales the temperatures; ``pace`` as in ``slices``;
         ``threads``: of large tables, which are searched by regions; no influence on the result.
         """
+        c, rules, _, pattern = lists
         state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
         rng = np.array([(seed * 0x9E3779B9 + 777) & 0xFFFFFFFFFFFF], np.uint64)
         copies = len(pattern)
@@ -160,17 +136,22 @@ class LawfulAnnealing:
         if shortfall(state, lenient) == 0:
             best = cost
         regions = None
+        lists = lists._replace(rules=lenient)
         if regions_of(copies):
-            regions = LawfulRegions(Lists(c, lenient, price, pattern), seed, threads)
+            regions = LawfulRegions(lists, seed, threads)
+
+        def spend(span: Span, active: Any, state: Any, pad: Any, lists: Lists, rng: Any) -> int:
+            c, rules, *_ = lists
+            return anneal_slice(span, (hot, cold), mix, state, pad, rules, c, rng, active)
+
         for first, last in slices(total, pace, EPOCHS if regions else 0):
-            span, heats = (first, last, total), (hot, cold)
+            span = first, last, total
             if regions is not None:
-                regions.run(span, partial(annealed, places, cell, heats, mix, stop))
+                regions.run(span, partial(annealed, spend, places, cell, stop))
                 state = new_state(c, rules, places, regions.pattern)
                 cost = total_cost(state, c)
             else:
-                active = np.flatnonzero(c.cost[state.pattern] - price[c.row_of] > 1.5 * cell)
-                cost += anneal_slice(span, heats, mix, state, pad, lenient, c, rng, active)
+                cost += spend(span, dear(lists, state, cell), state, pad, lists, rng)
             if cost < best and shortfall(state, lenient) == 0:
                 best = cost
                 best_pattern[:] = state.pattern
