@@ -28,7 +28,7 @@ MOST_RISE = 4.5  # cells by which the prices of k rows together may rise there
 # was left with too many classes to try
 MOST_BOXED = ((1_200_000, 20_000), (2_400_000, 40_000))
 LEFT = 2e-4  # share of a bound with hierarchies that is left to the release rather than added
-SMALL = 10  # rows of classes that are small
+SMALL = 5  # rows of classes that are small
 EXCHANGING = 0.2  # share of the time left that blocks over classes take on small ones
 NEARLY = 8  # cells of gap that branching closes sooner than they do
 REHEATS = 4  # annealings of a large table between two goes at blocks that gain nothing
