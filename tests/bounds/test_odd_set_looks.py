@@ -100,8 +100,8 @@ def test_few_looks_leave_the_plain_inequality(monkeypatch: pytest.MonkeyPatch) -
 def test_sets_left_out_leave_no_class_too_dear(kind: str) -> None:
     """Tests by all classes that prices fall far enough where sets of small penalties go."""
     fewer = 0
-    for instance, _ in random_tables(37, 12, kind, (8, 12), (2, 4)):
-        k = 2
+    for instance, _ in random_tables(37, 6, kind, (10, 12), (2, 4)):
+        k = 3
         if instance.rows < k:
             continue
         lifted, tree = raised(instance, k)

@@ -118,7 +118,7 @@ def united(
     offset = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
     cost = np.concatenate([one.cost, other.cost])[first]
     both = Emission(cost, offset, (pairs % distinct).astype(np.int32))
-    return both, np.bincount(place, weights=carried, minlength=len(pairs))
+    return both, np.bincount(place, carried, len(pairs)).astype(np.float64)
 
 
 def signs(emission: Emission, sign: NDArray[np.uint64]) -> NDArray[np.uint64]:
