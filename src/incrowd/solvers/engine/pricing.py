@@ -32,6 +32,8 @@ FINE = PriceBound(
     patterns=4_000_000,
 )  # fmt: skip
 
+FEW_FINE = 4  # rounds of them where no blocks of rows go by these prices
+
 
 class Pricing:
     """Support prices, and rounds that raise them.
@@ -127,7 +129,8 @@ class Pricing:
         """Run the other rounds."""
         self.raise_prices(self.schedule)
         if self.search.instance.ranged and not self.given and not self.enough_prices():
-            self.raise_prices(replace(FINE, visits=self.schedule.visits))
+            rounds = FINE.rounds if Repartition().suits(self.search.k) else FEW_FINE
+            self.raise_prices(replace(FINE, rounds=rounds, visits=self.schedule.visits))
         self.search.priced = self.progress.bound > 0 and not self.stop.now()
 
     def raise_prices(self, schedule: PriceBound) -> None:

@@ -41,7 +41,9 @@ STARTS = 3  # annealings before that: some end better than others, and stay so
 WARM = 0.25  # share of the first heat then
 SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
 RANGED = 3  # times as many pairs where columns are generalized to ranges: more patterns are near
-TRADES, LUKEWARM = 2_500, (0.15, 0.005)  # moves per copy and heat of trading among ranges
+SOONER = 0.6  # share of the moves of annealing where trading among ranges does more
+# that trading, from little heat
+LUKEWARM = Trading(moves=3_500, heat=(0.3, 0.01), regroups=0.05, bisects=0.12)
 # the same of tables too wide for prices, with the moves of all copies (intervals differ by little)
 WIDE_TRADES, MOST_TRADES, RANGED_HEAT = 6_000, 100_000_000, (1.0, 0.03)
 # share of the time left that trading takes on wide tables where blocks follow; seconds of a time
@@ -148,6 +150,8 @@ class Search:
     def search(self) -> None:
         """Anneal from a greedy start, over candidates that the final prices allow."""
         annealing = self.means.annealing or Annealing.suited(self.instance, self.k)
+        if self.instance.ranged and not Repartition().suits(self.k) and not self.means.annealing:
+            annealing = replace(annealing, moves=SOONER * annealing.moves)
         if self.priced:  # what the start knows should not melt
             hot, cold = annealing.heat
             warm = WARM if self.shares.wide else 0.5
@@ -194,7 +198,7 @@ class Search:
 
         Annealing meets joins among the candidates alone, and of intervals many more are good.
         """
-        self.go_on("trading", self.near, Trading(moves=TRADES, heat=LUKEWARM).run)
+        self.go_on("trading", self.near_at(self.price), LUKEWARM.run)
 
     def repartition(self) -> None:
         """Put blocks of near classes of the best so far together anew, where prices are good."""
