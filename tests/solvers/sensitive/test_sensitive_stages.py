@@ -13,6 +13,7 @@ from incrowd.privacy.violation import violation
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing, slices
+from incrowd.solvers.sensitive.by_regions import Lists
 from incrowd.solvers.sensitive.prune import narrowed, owners, reduced_costs, united, with_start
 from incrowd.solvers.sensitive.rounding import rounded
 from incrowd.solvers.sensitive.rules import rules_of
@@ -118,7 +119,8 @@ def test_annealing_mends_an_unlawful_start(model: Model) -> None:
     keep = np.ones(len(share), np.bool_)
     c, start = with_start(instance, emission, keep, drawn)
     for moves in (0.02, 20):
-        found = LawfulAnnealing(moves=moves).run(c, rules, places, start, price, 1.0, 1.0, 0)
+        lists = Lists(c, rules, price, start)
+        found = LawfulAnnealing(moves=moves).run(lists, places, 1.0, 1.0, 0)
         for p in np.unique(found):
             assert model.lawful(problem.group(np.flatnonzero(found == p)), problem.table)
 

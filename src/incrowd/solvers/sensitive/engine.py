@@ -40,6 +40,7 @@ from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.progress import Progress
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.bounding import Bounding
+from incrowd.solvers.sensitive.by_regions import Lists
 from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, united, with_start
 from incrowd.solvers.sensitive.rare_classes import rare_classes
 from incrowd.solvers.sensitive.rounding import drawn_patterns, rounded, trimmed
@@ -276,7 +277,7 @@ class Run(Bounding):
             else:
                 candidates, pattern = with_solution(narrowed(emission, keep)[0], found)
             pattern = engine.soft.run(
-                candidates, self.rules, self.places, pattern, self.price, instance.cell,
+                Lists(candidates, self.rules, self.price, pattern), self.places, instance.cell,
                 effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth),
                 (penalty[0] / calm, penalty[1] / calm), seed + number, self.done,
                 partial(self.annealed, effort * moves),
@@ -303,8 +304,9 @@ class Run(Bounding):
         """Anneal with a share of the moves and a part of the time left, offer what comes out."""
         annealing = self.engine.annealing
         moves = min(1.0, LARGE / self.k) * share * annealing.moves
+        lists = Lists(candidates, self.rules, self.price, pattern)
         found = replace(annealing, moves=moves).run(
-            candidates, self.rules, self.places, pattern, self.price, self.instance.cell,
+            lists, self.places, self.instance.cell,
             heat * self.warmth, self.seed + number, self.done,
             lambda cost, done: self.annealed(share, done, cost), pace_of(self.stop, part),
             threads=self.stop.threads,
