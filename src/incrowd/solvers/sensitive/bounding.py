@@ -22,6 +22,7 @@ from incrowd.solvers.progress import Progress
 from incrowd.solvers.sensitive.schedule import (
     CHARGING,
     PRICING,
+    TELLING,
     hopeless,
     price_schedules,
     scarce,
@@ -194,14 +195,18 @@ class Bounding:
         self.sized = self.guided(u, tree)
 
     def charge_patterns(self, tree: LawfulTree) -> bool:
-        """Charge each pattern once; return if there is room.  Prices before guide the search."""
+        """Charge each pattern once; return if there is room.
+
+        Prices before guide the search; a fractional release goes by these where they tell more.
+        """
         stop, told = partial(self.priced, CHARGING), self.telling("charges")
         prices = charged_prices(tree, self.price, stop, told)
         if prices is None:
             return False
-        bound, price = self.proven(prices)
-        if bound > self.progress.bound:
+        (bound, price), before = self.proven(prices), self.progress.bound
+        if bound > before:
             self.progress.prove(prices, bound, lawful=True)
+        if bound >= TELLING * before:
             self.charged = tree, price
         return True
 
