@@ -58,6 +58,32 @@ def test_json(files: Path):
     assert record["notes"] == []
 
 
+@pytest.mark.parametrize("way", ["--delete-rows", "--suppress-rows", "--missing-person"])
+def test_a_proof_of_fewer_rows_says_whose_they_are(way: str, tmp_path: Path) -> None:
+    """Tests rows that were deleted, suppressed, or nobody's: the proof goes with the release."""
+    rows = [("p", "a", "x"), ("q", "a", "y"), ("r", "b", "x"), ("s", "b", "y")] * 3
+    lone = {"--suppress-rows": ("t", "a", "x"), "--missing-person": ("", "a", "x")}
+    rows.append(lone.get(way, ("t", "c", "x")))
+    frame = pl.DataFrame(rows, schema=["who", "a", "s"], orient="row")
+    frame.write_csv(tmp_path / "t.csv")
+    asked = {
+        "--delete-rows": ["--id", "who", "--delete-rows", "price=1/2,most=1"],
+        "--suppress-rows": ["--id", "who", "--model", "alpha=1/2,k=2", "--suppress-rows", "1"],
+        "--missing-person": ["--person", "who", "--missing-person", "drop"],
+    }[way]
+    roles = ["-k", "2", "--sensitive", "s"]
+    proof = ["--proof", "p.proof"]
+    made = run(tmp_path, "anonymize", "t.csv", "-o", "r.csv", *roles, *asked, *proof, "--json")
+    assert made.exit_code == 0, made.output
+    assert json.loads(made.stdout)["rows"] == 12
+    if way != "--missing-person":
+        asked = asked[:-2]  # an attack is of what was published, not of what was left out
+    given = ["--original", "t.csv", *roles, *asked, *proof, "--attack", "prosecutor", "--json"]
+    told = run(tmp_path, "attack", "r.csv", *given)
+    assert told.exit_code == 0, told.output
+    assert not json.loads(told.stdout)["attacks"][0]["approximate"]
+
+
 def test_python_says_the_same(files: Path):
     """Tests that function and command agree."""
     told = json.loads(run(files, *BASE, "--people", "people.csv", "--json").output)

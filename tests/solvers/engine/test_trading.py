@@ -23,7 +23,7 @@ from incrowd.solvers.engine.relief import submodular
 from incrowd.solvers.engine.traded import FAR
 from incrowd.solvers.engine.trading import Trading
 from oracle import optimum
-from solvers.engine.engine_samples import KINDS, random_table, random_tables
+from solvers.engine.engine_samples import KINDS, naive_cost, random_table, random_tables
 from solvers.ranged_tables import ranged_tables
 
 
@@ -188,6 +188,28 @@ def test_wide_search_is_repeatable() -> None:
     one, two = (solve(problem, Engine(visits=1), Context(seed=5)) for _ in range(2))
     assert (one.solution.classes == two.solution.classes).all()
     assert one.bound == two.bound
+
+
+@pytest.mark.parametrize("k", [3, 8])
+def test_wide_search_by_suppression_ends_with_blocks_of_small_classes(k: int) -> None:
+    """Tests equal classes for equal seeds, bound and stages without a time limit."""
+    instance = random_table(np.random.default_rng(39), "suppression", (700, 701), (6, 7))
+    told: list[tuple[str, int]] = []
+    one, two = (
+        solve(
+            Problem(instance, KAnonymity(k)), Engine(visits=1),
+            Context(seed=5, listener=lambda event: told.append((event.stage, event.cost))),
+        )
+        for _ in range(2)
+    )  # fmt: skip
+    assert (one.solution.classes == two.solution.classes).all()
+    assert lawful(one.solution.classes, k) and one.bound <= one.solution.cost == naive_cost(
+        one.solution
+    )
+    blocks = [cost for stage, cost in told if stage == "blocks of rows"]
+    assert bool(blocks) == (k == 3)
+    if blocks:
+        assert min(blocks) < min(cost for stage, cost in told if stage == "trading")
 
 
 def test_wide_search_among_ranges_is_repeatable_and_ends_with_blocks() -> None:

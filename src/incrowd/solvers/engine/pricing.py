@@ -22,6 +22,10 @@ from incrowd.solvers.engine.repartition import Repartition
 from incrowd.solvers.engine.search import Search
 
 FEW_VISITS = 200_000  # of a support search among intervals, up to which patterns are priced
+# columns from which on half as many visits are too many: annealing among so many patterns comes to
+# worse releases there than trading does (5,000 rows of 40 columns, 60 s: 55,852 and 46,889 cells)
+MANY_COLUMNS = 36
+LONGER = 0.7  # share of a time limit for prices of wide tables with classes too large for blocks
 # rounds after the others where columns are generalized to ranges: many patterns differ by little
 FINE = PriceBound(
     rounds=6, iterations=120, margin=(0.2, 0.03), rate=(0.015, 0.0004), pairs=12_000_000,
@@ -65,6 +69,8 @@ class Pricing:
         search, counts = self.search, self.search.instance.counts
         visits = affordable(search.instance.columns, search.limit / HASTE, search.means.visits)
         most = priceable(search.shares.pricing * search.limit)
+        if search.instance.plain and search.instance.columns >= MANY_COLUMNS:
+            most //= 2
         if suits_spans(search.instance, search.k):  # prices by spans take seconds
             most = min(most, FEW_VISITS)
         if search.instance.ranged:  # whose visits take longer; what takes more is too wide anyhow
@@ -103,8 +109,10 @@ class Pricing:
             self.progress.bound = max(self.progress.bound, int(bound))
             self.tell("prices", share)
 
-        search = self.search
-        return wide_prices(search.instance, search.k, self.stop, search.shares.pricing, report)
+        search, share = self.search, self.search.shares.pricing
+        if search.instance.plain and not Repartition().suits(search.k):
+            share = LONGER
+        return wide_prices(search.instance, search.k, self.stop, share, report)
 
     def first_prices(self) -> None:
         """Run a quarter of the price rounds, for a guide to the first search."""

@@ -46,6 +46,9 @@ SOONER = 0.6  # share of the moves of annealing where trading among ranges does 
 LUKEWARM = Trading(moves=3_000, heat=(0.08, 0.003), regroups=0.08, bisects=0.2)
 # the same of tables too wide for prices, with the moves of all copies (intervals differ by little)
 WIDE_TRADES, MOST_TRADES, RANGED_HEAT = 6_000, 100_000_000, (1.0, 0.03)
+# share of the time left that trading takes on wide tables where blocks follow; seconds of a time
+# limit per row from which on they gain as much as more trading
+TRADED, BLOCKS_PAY = 0.6, 1e-2
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -182,10 +185,10 @@ class Search:
             moves = min(WIDE_TRADES, MOST_TRADES / self.instance.rows)
             trading = Trading(moves=moves, heat=RANGED_HEAT)
         hot, cold = trading.heat
-        left = self.stop.left()
+        left, share = self.stop.left(), TRADED if self.rebuilds() else 1.0
         found = replace(trading, heat=(warmth * hot, cold)).run(
             split(self.progress.best, self.k), near, self.k, self.seed,
-            None if left == np.inf else (left, MOST_PATIENT), self.done,
+            None if left == np.inf else (share * left, MOST_PATIENT), self.done,
             lambda cost, share: self.tell("trading", share, cost),
         )  # fmt: skip
         self.offer(found)
@@ -199,21 +202,31 @@ class Search:
 
     def repartition(self) -> None:
         """Put blocks of near classes of the best so far together anew, where prices are good."""
-        known = self.priced or (self.wide and self.instance.ranged)
-        if self.done() or self.instance.plain or self.instance.rows <= SMALL or not known:
+        if self.done() or not self.guided():
             return
-        if Repartition().suits(self.k):
+        if self.rebuilds():
             near = self.near_at(self.price)
             self.go_on("blocks of rows", near, partial(Repartition().run, price=self.price))
         elif self.instance.ranged and not self.wide:
             self.trade_on()
 
+    def guided(self) -> bool:
+        """Whether prices are good enough to guide near rows, and patterns are not better."""
+        if self.wide:
+            return self.instance.rows > SMALL and self.limit >= BLOCKS_PAY * self.instance.rows
+        return self.instance.rows > SMALL and self.priced and not self.instance.plain
+
+    def rebuilds(self) -> bool:
+        """Whether blocks of near classes are put together anew."""
+        return self.guided() and Repartition().suits(self.k)
+
     def go_on(self, stage: str, near: Near, run: Callable[..., Solution]) -> None:
         """Improve the best so far among near classes, in a share of the time left."""
         left = self.stop.left()
+        share, factor = (1.0, MOST_PATIENT) if self.wide else (self.shares.blocks, 1.0)
         found = run(
             split(self.progress.best, self.k), near, k=self.k, seed=self.seed,
-            seconds=None if left == np.inf else (self.shares.blocks * left, 1.0), stop=self.done,
+            seconds=None if left == np.inf else (share * left, factor), stop=self.done,
             report=lambda cost, share: self.tell(stage, share, cost),
         )  # fmt: skip
         self.offer(found)

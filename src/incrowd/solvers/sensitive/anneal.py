@@ -98,6 +98,13 @@ class LawfulAnnealing:
     focus: float = 0.5
     penalty: float = 5.0
 
+    def mix(self, cell: float, root: float, least: int) -> Mix:
+        """Return how moves are mixed, where the root's pattern costs so much."""
+        return Mix(
+            float(max(1, round(cell))), self.penalty * root, self.shifts, self.breaking,
+            self.breaks, max(60, 3 * least), self.focus,
+        )  # fmt: skip
+
     def run(
         self,
         lists: Lists,
@@ -123,22 +130,15 @@ class LawfulAnnealing:
         rng = np.array([(seed * 0x9E3779B9 + 777) & 0xFFFFFFFFFFFF], np.uint64)
         copies = len(pattern)
         total = max(1, int(self.moves * copies))
-        cost, best, best_pattern = total_cost(state, c), FAR, pattern.copy()
         least = int(rules.least[0])
         hot, cold = (warmth * heat * cell * least**self.growth for heat in self.heat)
         root = len(c.cost) - 1
         lenient = rules._replace(exempt=np.array([root], np.int64))
-        mix = Mix(
-            float(max(1, round(cell))), self.penalty * float(c.cost[root]), self.shifts,
-            self.breaking,
-            self.breaks, max(60, 3 * least), self.focus,
-        )  # fmt: skip
-        if shortfall(state, lenient) == 0:
-            best = cost
-        regions = None
+        mix = self.mix(cell, float(c.cost[root]), least)
+        cost, best_pattern = total_cost(state, c), pattern.copy()
+        best = cost if shortfall(state, lenient) == 0 else FAR
         lists = lists._replace(rules=lenient)
-        if regions_of(copies):
-            regions = LawfulRegions(lists, seed, threads)
+        regions = LawfulRegions(lists, seed, threads) if regions_of(copies) else None
 
         def spend(span: Span, active: Any, state: Any, pad: Any, lists: Lists, rng: Any) -> int:
             c, rules, *_ = lists
