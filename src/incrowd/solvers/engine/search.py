@@ -43,7 +43,7 @@ SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
 RANGED = 3  # times as many pairs where columns are generalized to ranges: more patterns are near
 SOONER = 0.6  # share of the moves of annealing where trading among ranges does more
 # that trading, from little heat
-LUKEWARM = Trading(moves=3_500, heat=(0.3, 0.01), regroups=0.05, bisects=0.12)
+LUKEWARM = Trading(moves=3_000, heat=(0.08, 0.003), regroups=0.08, bisects=0.2)
 # the same of tables too wide for prices, with the moves of all copies (intervals differ by little)
 WIDE_TRADES, MOST_TRADES, RANGED_HEAT = 6_000, 100_000_000, (1.0, 0.03)
 # share of the time left that trading takes on wide tables where blocks follow; seconds of a time
