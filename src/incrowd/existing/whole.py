@@ -192,8 +192,9 @@ def require_same_texts(whole: Release, release: Release) -> None:
                       for cells in (mine, theirs))  # fmt: skip
         if name in ranged and one.equals(other):
             raise InputError(
-                f"column {name!r} is written in two ways, which no proof can speak of: ends of new "
-                "ranges may have a hyphen, so that they are written with two dots, earlier ones are "
-                f"not; make both releases with --hierarchy '{name}=range:show={{low}}..{{high}}'"
+                f"column {name!r} is written in two ways, which no proof can speak of: ends of "
+                "new ranges may have a hyphen, so these are written with two dots, earlier ones "
+                "are not; make both releases with "
+                f"--hierarchy '{name}=range:show={{low}}..{{high}}'"
             )
         raise InputError(OTHER.format(f"column {name!r} would read otherwise"))
