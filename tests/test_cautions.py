@@ -124,6 +124,14 @@ def test_pairs_with_a_hidden_column_of_two_values_are_warned_of():
     assert "k = 3 or more makes that rarer" in " ".join(str(found).split())
 
 
+def test_pairs_that_hide_a_whole_column_are_warned_of_beside_the_original():
+    """Tests that how many values a column had is read where it can be: in the original."""
+    table = pl.DataFrame({"zip": list("112233"), "sex": list("fmfmfm")})
+    release = ic.anonymize(table, k=2, fixed="zip")
+    assert ic.measure(release.data).warnings == ()
+    assert ic.measure(release.data, original=table).warnings == release.warnings != ()
+
+
 def test_larger_classes_and_columns_of_three_values_are_not_warned_of():
     three = pl.DataFrame({"zip": list("11223344"), "sex": list("fmnnmmff")})
     wide = pl.concat([PAIRS, PAIRS]).sort("zip", "sex")

@@ -120,6 +120,7 @@ class EditedParts:
             tuple(name for name in self.edit.columns if name in there),
             {name: new for name, new in self.edit.replacements.items() if name in there},
             self.edit.order,
+            numbers=self.edit.numbers,
         )
 
     @property
