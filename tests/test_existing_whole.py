@@ -169,6 +169,23 @@ def test_command_line(tmp_path: Path) -> None:
     assert json.loads(Path(files[4]).read_text("utf-8"))
 
 
+def test_ranges_of_numbers_that_turned_negative_need_one_way_of_writing(tmp_path: Path) -> None:
+    """Tests the message for ranges by two dots beside earlier ones, and that what it says helps."""
+    old, first, proof = (tmp_path / name for name in ("old.csv", "first.csv", "first.proof"))
+    pl.DataFrame({"x": ["1", "2", "8", "9"]}).write_csv(old)
+    new = pl.DataFrame({"x": ["-5", "-4", "-3", "8"]})
+    for rule in ("range", "range:show={low}..{high}"):
+        asked = {"k": 2, "hierarchies": {"x": rule}}
+        ic.anonymize(old, **asked).write_proven(first, proof, original=old)
+        release = ic.anonymize(new, existing=first, **asked)
+        assert isinstance(release, ExtendedRelease)
+        if rule == "range":
+            with pytest.raises(InputError, match="make both releases with --hierarchy 'x=range:sh"):
+                release.whole(old, proof)
+        else:
+            assert release.whole(old, proof).rows == 8
+
+
 def test_it_is_a_release_of_all_rows(tmp_path: Path) -> None:
     """Tests that its bound is one of all rows: it is not above what a release anew costs."""
     asked = {"id": "name", "sensitive": ["illness", "note"]}

@@ -24,6 +24,7 @@ from incrowd.errors import InputError
 from incrowd.existing.union import union
 from incrowd.hierarchy.labels import places_among
 from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.hierarchy.template import BETWEEN, BETWEEN_WHOLE
 from incrowd.problem.solution import Solution
 from incrowd.release import Release
 from incrowd.run.stop import Stop
@@ -182,7 +183,18 @@ def solution_of(table: Coded, released: pl.DataFrame, place: Ints) -> Solution:
 
 def require_same_texts(whole: Release, release: Release) -> None:
     """Raise unless a release of all rows reads as the extended one."""
+    ranged = {tree.column for tree in whole.trees if isinstance(tree, RangeFamily)}
     for name in release.edit.columns:
         mine, theirs = (texts(one.table, [name]) for one in (whole, release))
-        if not mine.equals(theirs):
-            raise InputError(OTHER.format(f"column {name!r} would read otherwise"))
+        if mine.equals(theirs):
+            continue
+        one, other = (cells.to_series().str.replace_all(BETWEEN, BETWEEN_WHOLE, literal=True)
+                      for cells in (mine, theirs))  # fmt: skip
+        if name in ranged and one.equals(other):
+            raise InputError(
+                f"column {name!r} is written in two ways, which no proof can speak of: ends of "
+                "new ranges may have a hyphen, so these are written with two dots, earlier ones "
+                "are not; make both releases with "
+                f"--hierarchy '{name}=range:show={{low}}..{{high}}'"
+            )
+        raise InputError(OTHER.format(f"column {name!r} would read otherwise"))

@@ -25,6 +25,7 @@ from incrowd.problem.instance import from_codes
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context, Solver
+from incrowd.text.units import counted
 
 Ints = NDArray[np.int64]
 
@@ -67,8 +68,9 @@ def by_number(table: Coded, k: int) -> Iterator[Ints]:
     sizes, people = np.unique(number[number > 0], return_counts=True)
     few = people < k
     if few.any():
+        who = counted(int(people[few].sum()), "person has", "people have")
         raise NoLawfulReleaseError(
-            f"{int(people[few].sum()):,} people have as many rows as fewer than {k:,} people have, "
+            f"{who} as many rows as fewer than {k:,} people have, "
             "which linked rows show: no release of all rows hides them. Do without linked rows "
             "(--person without --pseudonym and --linked-rows), or publish as many rows of everybody"
         )

@@ -13,6 +13,7 @@ from incrowd.privacy.law import ROWS, Law
 from incrowd.privacy.linear import Linear
 from incrowd.privacy.model import Model, Values
 from incrowd.privacy.numbers import take_whole
+from incrowd.text.units import counted
 
 
 @dataclass(frozen=True)
@@ -69,4 +70,5 @@ class KAnonymity(Model):
 
     def how_broken(self, table: Group, columns: Sequence[str]) -> str:
         """How many rows there are."""
-        return f"; it has {table.rows} rows, fewer than {self.k}" if table.rows < self.k else ""
+        few = f"; it has {counted(table.rows, 'row')}, fewer than {self.k}"
+        return few if table.rows < self.k else ""
