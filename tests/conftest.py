@@ -23,6 +23,20 @@ from databases import database, postgres  # noqa: E402
 __all__ = ["database", "postgres"]
 
 Columns = dict[str, list[Any]]
+# Of two workers one begins with the first eighth of all tests and the other with the second: with
+# searches, whose kernels have to be compiled, and with what has none, while they are.
+FIRST = ["attack", "averages", "bounds", "codebooks", "combinations", "constraints", "deletion"]
+SECOND = ["hierarchy", "instances", "policy"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests into this order, so that no two workers compile the same kernels at once."""
+
+    def turn(item: pytest.Item) -> int:
+        room = item.path.relative_to(Path(__file__).parent).parts[0]
+        return 0 if room in FIRST else 1 if room in SECOND else 2
+
+    items.sort(key=turn)
 
 
 def pandas_frame(columns: Columns) -> Any:

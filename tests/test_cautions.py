@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -123,6 +124,14 @@ def test_pairs_with_a_hidden_column_of_two_values_are_warned_of():
     assert "k = 3 or more makes that rarer" in " ".join(str(found).split())
 
 
+def test_pairs_that_hide_a_whole_column_are_warned_of_beside_the_original():
+    """Tests that how many values a column had is read where it can be: in the original."""
+    table = pl.DataFrame({"zip": list("112233"), "sex": list("fmfmfm")})
+    release = ic.anonymize(table, k=2, fixed="zip")
+    assert ic.measure(release.data).warnings == ()
+    assert ic.measure(release.data, original=table).warnings == release.warnings != ()
+
+
 def test_larger_classes_and_columns_of_three_values_are_not_warned_of():
     three = pl.DataFrame({"zip": list("11223344"), "sex": list("fmnnmmff")})
     wide = pl.concat([PAIRS, PAIRS]).sort("zip", "sex")
@@ -166,6 +175,32 @@ def test_attacks_in_the_internal_report_from_the_command_line(tmp_path):
     page = tmp_path / "i.html"
     assert CliRunner().invoke(cli, [*asked, "--report-internal", str(page)]).exit_code == 0
     assert "singling-out" in page.read_text(encoding="utf-8")
+
+
+TEXTLESS = {
+    "bytes": [b"a", b"a", b"a", b"b", None, b""],
+    "lists": [[1], [1], [1], [2], None, []],
+    "structs": [{"a": 1}] * 3 + [{"a": 2}, None, {"a": None}],
+}
+
+
+@pytest.mark.parametrize("kind", TEXTLESS)
+@pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame])
+def test_columns_without_a_text_form_are_warned_of_not_choked_on(kind, frame, tmp_path):
+    """Tests bytes, lists and structs that are left out, sensitive or kept, in files too."""
+    table = frame({"a": list("xxxyyy"), "b": TEXTLESS[kind], "s": list("uvwuvw")})
+    (warning,) = ic.anonymize(table, k=3, id=["b"]).warnings
+    assert "it was not counted whether rows of one class share them" in warning
+    for more in ({"sensitive": ["b"]}, {"keep": ["b"]}):
+        assert ic.anonymize(table, k=3, **more).warnings == ()
+    with pytest.raises(InputError, match="no text form"):
+        ic.anonymize(table, k=3, sensitive=["b", "s"], models=["l=2,on=s"])
+    pl.DataFrame({"a": list("xxxyyy"), "b": TEXTLESS[kind]}).write_parquet(tmp_path / "t.parquet")
+    words = ["anonymize", tmp_path / "t.parquet", "-o", tmp_path / "o.parquet", "-k", "3", "-q"]
+    for role in ("id", "sensitive", "keep"):
+        done = CliRunner().invoke(cli, [*map(str, words), f"--{role}", "b"])
+        assert done.exit_code == 0, done.stderr
+        assert ("was not counted" in done.stderr) == (role == "id")
 
 
 EARLIER = pl.DataFrame({"age": list("112233"), "ill": list("xyxyxy")})

@@ -48,6 +48,18 @@ def test_classes_of_new_rows_alone_have_k_people(rows: list[tuple[str, ...]], l:
     assert release.lower_bound <= release.cost
 
 
+@pytest.mark.parametrize("kept", [["s"], []])
+def test_nothing_need_be_sensitive(kept: list[str]) -> None:
+    """Tests people of new rows where the models look at nothing else, and order by chance."""
+    rows = [(*"Pacf",), (*"Pacm",), (*"Qbcf",), (*"Rbcm",), (*"Sdcm",), (*"Tdcm",)]
+    release = ic.anonymize(
+        frame_of(rows)[["pid", "x", "y", *kept]], k=2, person="pid", keep=kept, order="shuffle",
+        existing=EARLIER[["x", "y", *kept]],
+    )  # fmt: skip
+    assert release.verify()
+    assert release.data.height == EARLIER.height + len(rows)
+
+
 def test_what_a_class_gains_is_counted_in_people(tmp_path: Path, monkeypatch) -> None:
     """Tests the caution, the command line, and models that ask who earlier people are."""
     monkeypatch.chdir(tmp_path)

@@ -120,7 +120,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         usual = time.monotonic() - began
     whole = target.read_bytes()
     assert (folder / "a.csv").read_bytes() == whole
-    for run in runs * 3:
+    for run in runs * 2:
         process = subprocess.Popen(
             command(*run, *options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

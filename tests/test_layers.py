@@ -1,6 +1,7 @@
 """Imports go one way only, also those inside functions."""
 
 import ast
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -35,6 +36,12 @@ LAYER = {name: number for number, names in enumerate(LAYERS) for name in names.s
 ROOT = {"__init__", "__main__"}
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(file.read_text("utf-8"))
+
+
 def unit_of(file: Path) -> str:
     """The file or folder of the package that a file belongs to."""
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
@@ -43,7 +50,7 @@ def unit_of(file: Path) -> str:
 def imports(file: Path) -> set[str]:
     """Files and folders of the package that a file imports from, those for types included."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.ImportFrom) and node.module == "incrowd":
             found |= {one.name for one in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -84,7 +91,7 @@ def test_nothing_imports_in_circles(graph: dict[str, set[str]]):
 def modules(file: Path, known: set[str]) -> set[str]:
     """Modules of the package that a file imports from, for types and in functions as well."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             found |= {node.module, *(f"{node.module}.{one.name}" for one in node.names)} & known
         elif isinstance(node, ast.Import):
@@ -114,9 +121,7 @@ def test_few_files_stand_outside_the_rooms():
 def functions(file: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     """All functions of a file, those in classes and functions included."""
     kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    return [
-        node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, kinds)
-    ]
+    return [node for node in ast.walk(parsed(file)) if isinstance(node, kinds)]
 
 
 def late_imports(file: Path) -> set[tuple[int, str]]:

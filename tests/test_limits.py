@@ -23,7 +23,7 @@ from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import certify
 from incrowd.bounds.pricing import pricing_of
 from incrowd.bounds.support import support_prices
-from incrowd.driver.solve import solve
+from incrowd.driver.solve import choose, solve
 from incrowd.kernels.halt import halted
 from incrowd.kernels.jit import kernel
 from incrowd.privacy.classes import Classes
@@ -36,7 +36,7 @@ from incrowd.solvers.matching.nodes import grid_of
 from incrowd.solvers.matching.walk import Walker
 from limits import MODELS, TABLES, problem
 
-LIMIT, LATE = 0.7, 10.0  # seconds given; beyond those, at most
+LIMIT, LATE = 0.4, 10.0  # seconds given; beyond those, at most
 SOON = 0.1  # seconds from the beginning of a stage to an interrupt in the midst of it
 
 
@@ -52,17 +52,17 @@ def processor_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_methods_end_in_time(table: str, model: str) -> None:
     """Tests each method that serves the table: the release is lawful, the bound below its cost."""
     asked = problem(table, model)
-    ran = 0
-    for method in ("auto", *SOLVERS):
-        if not isinstance(method, str) and method.refuse(asked) is not None:
-            continue
+    served = [solver for solver in SOLVERS if solver.refuse(asked) is None]
+    assert len(served) > 1
+    first = choose(asked, "auto").id
+    if first != "simplex-matching":  # beside which auto tries another
+        served = [solver for solver in served if solver.id != first]
+    for method in ("auto", *served):
         stop = Stop(LIMIT)
         found = solve(asked, method, Context(stop=stop))
         assert stop.elapsed() < LIMIT + LATE, found.method
         assert found.bound <= found.cost
         assert asked.model.lawful_classes(Classes(found.solution.classes, asked.table)).all()
-        ran += 1
-    assert ran > 2
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_limit_is_shared_by_the_groups_of_fixed_columns() -> None:
     rng = np.random.default_rng(0)
     half = [[str(x) for x in row] for row in rng.integers(0, 6, (700, 6))]
     table = pl.DataFrame([[g, *row] for g in "ab" for row in half], orient="row")
-    found = ic.anonymize(table, 5, fixed=table.columns[0], time_limit=2 * LIMIT, seed=1)
+    found = ic.anonymize(table, 5, fixed=table.columns[0], time_limit=1.4, seed=1)
     changed = dict(zip("ab", (0, 0), strict=True))
     for before, after in zip(table.rows(), found.data.rows(), strict=True):
         changed[before[0]] += sum(x != y for x, y in zip(before, after, strict=True))

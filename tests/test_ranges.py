@@ -228,7 +228,8 @@ def test_the_way_out_of_nan_and_infinity_is_one(rule: str, word: str) -> None:
         ic.anonymize(table, 2, qi=["x"], hierarchies=rules)
     option = str(error.value).split("--na ")[1].split(")")[0].split(" ")[0]
     release = ic.anonymize(table, 2, qi=["x"], hierarchies=rules, na=[option], order="keep")
-    assert release.verify() and release.data["x"].to_list()[1::2] == [word] * 2
+    shown = list(map(str, release.data["x"]))  # doubles where these are averages
+    assert release.verify() and shown[1::2] == [word] * 2
 
 
 def test_numbers_are_exact_and_missing_ones_stay_apart() -> None:

@@ -1,16 +1,22 @@
 """Tests of ``ic.attack`` and ``incrowd attack``: what they refuse, say and require."""
 
 import json
+from itertools import product
+from math import comb
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
 
 import incrowd as ic
 from attack.worlds import drawn
+from incrowd.attacks.people import in_common, require_others
 from incrowd.cli import cli
 from incrowd.errors import InputError
+from incrowd.policy import Policy
+from incrowd.tables.files import open_table
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +56,32 @@ def test_json(files: Path):
         assert not one["approximate"]
         assert not one["held_out"]
     assert record["notes"] == []
+
+
+@pytest.mark.parametrize("way", ["--delete-rows", "--suppress-rows", "--missing-person"])
+def test_a_proof_of_fewer_rows_says_whose_they_are(way: str, tmp_path: Path) -> None:
+    """Tests rows that were deleted, suppressed, or nobody's: the proof goes with the release."""
+    rows = [("p", "a", "x"), ("q", "a", "y"), ("r", "b", "x"), ("s", "b", "y")] * 3
+    lone = {"--suppress-rows": ("t", "a", "x"), "--missing-person": ("", "a", "x")}
+    rows.append(lone.get(way, ("t", "c", "x")))
+    frame = pl.DataFrame(rows, schema=["who", "a", "s"], orient="row")
+    frame.write_csv(tmp_path / "t.csv")
+    asked = {
+        "--delete-rows": ["--id", "who", "--delete-rows", "price=1/2,most=1"],
+        "--suppress-rows": ["--id", "who", "--model", "alpha=1/2,k=2", "--suppress-rows", "1"],
+        "--missing-person": ["--person", "who", "--missing-person", "drop"],
+    }[way]
+    roles = ["-k", "2", "--sensitive", "s"]
+    proof = ["--proof", "p.proof"]
+    made = run(tmp_path, "anonymize", "t.csv", "-o", "r.csv", *roles, *asked, *proof, "--json")
+    assert made.exit_code == 0, made.output
+    assert json.loads(made.stdout)["rows"] == 12
+    if way != "--missing-person":
+        asked = asked[:-2]  # an attack is of what was published, not of what was left out
+    given = ["--original", "t.csv", *roles, *asked, *proof, "--attack", "prosecutor", "--json"]
+    told = run(tmp_path, "attack", "r.csv", *given)
+    assert told.exit_code == 0, told.output
+    assert not json.loads(told.stdout)["attacks"][0]["approximate"]
 
 
 def test_python_says_the_same(files: Path):
@@ -184,3 +216,39 @@ def test_the_order_of_rows_does_not_matter():
             continue
         assert a["success"] == pytest.approx(b["success"])
         assert a["control"] == pytest.approx(b["control"])
+
+
+@pytest.mark.parametrize(("rows", "values"), [(24, 3), (60, 3), (300, 5)])
+def test_the_same_people(rows: int, values: int):
+    """Tests that a table is told from itself where strangers look alike, but not from them."""
+    told = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        drawn = rng.integers(0, values, (2 * rows, 3)).astype(str)
+        table = pl.DataFrame({name: drawn[:, j] for j, name in enumerate("abc")})
+        mine, others = open_table(table[:rows]), open_table(table[rows:])
+        roles = Policy(k=2).roles(mine.columns)
+        require_others(mine, others, roles)
+        try:
+            require_others(mine, open_table(table[:rows].sample(fraction=1, seed=seed)), roles)
+        except InputError as error:
+            assert "in all columns, where chance makes about" in str(error)
+            told += 1
+    assert told > 80
+
+
+def test_in_common():
+    """Tests mean and spread against all ways to deal the rows."""
+    mine, theirs = np.array([2, 0, 1]), np.array([1, 2, 0])
+    share, found = 0.5, []
+    for dealt in product(*(range(n + 1) for n in mine + theirs)):
+        ways = np.prod([comb(n, d) for n, d in zip(mine + theirs, dealt, strict=True)])
+        met = np.minimum(dealt, mine + theirs - dealt).sum()
+        found.append((ways * share ** (mine + theirs).sum(), met))
+    chance, met = np.array(found).T
+    mean = chance @ met
+    assert in_common(mine, theirs) == (
+        1,
+        pytest.approx(mean),
+        pytest.approx(np.sqrt(chance @ (met - mean) ** 2)),
+    )

@@ -6,9 +6,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from bounds.odd_set_samples import everything, raised
+from bounds.odd_set_samples import classes_of, everything, raised, worth_of
 from incrowd.bounds.odd_sets import certificate
-from incrowd.bounds.odd_sets.certificate import certify_with_sets, exact
+from incrowd.bounds.odd_sets.certificate import (
+    certified,
+    certify_with_sets,
+    exact,
+    without_small,
+)
 from incrowd.bounds.odd_sets.classes import dearest_within, line_up
 from incrowd.bounds.odd_sets.pricing import PricingProblem
 from incrowd.bounds.prices import Prices
@@ -89,3 +94,46 @@ def test_few_looks_leave_the_plain_inequality(monkeypatch: pytest.MonkeyPatch) -
             copies = np.repeat(whole.price[rows], instance.counts[rows])
             assert np.sort(copies)[-2:].sum() <= 2 * cost + 1e-9 or len(copies) < 2
     assert lower
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sets_left_out_leave_no_class_too_dear(kind: str) -> None:
+    """Tests by all classes that prices fall far enough where sets of small penalties go."""
+    fewer = 0
+    for instance, _ in random_tables(37, 6, kind, (10, 12), (2, 4)):
+        k = 3
+        if instance.rows < k:
+            continue
+        lifted, tree = raised(instance, k)
+        penalties = sorted(one.penalty for one in lifted.sets)
+        least = 1.001 * penalties[len(penalties) // 2] if penalties else 0.0
+        some = without_small(lifted, least)
+        fewer += len(some.sets) < len(lifted.sets)
+        assert all(one.penalty >= least for one in some.sets)
+        assert some.value(instance.counts) <= lifted.value(instance.counts) + 1e-6
+        prices = certify_with_sets(tree, k, lifted)
+        assert prices is not None
+        whole = exact(prices, some.lists, instance)
+        for p in range(len(some.lists.cost)):
+            for rows in classes_of(instance, p, some.lists, k):
+                before = worth_of(rows, p, some.lists, lifted)
+                assert worth_of(rows, p, some.lists, some) <= max(0.0, before) + 1e-6
+                assert worth_of(rows, p, some.lists, whole) <= 1e-9
+    assert fewer
+
+
+def test_many_looks_leave_out_small_penalties(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that sets go where the checker may look at little, as far as that proves more."""
+    more = 0
+    for instance, _ in random_tables(31, 12, KINDS[2], (14, 22), (2, 4)):
+        lifted, tree = raised(instance, 3)
+        bare: Any = certificate.repair.py_func
+        monkeypatch.setitem(bare.__globals__, "LOOKS", 100)
+        monkeypatch.setattr(certificate, "repair", bare)
+        all_sets: Any = certified(tree, 3, lifted)
+        held: Any = certify_with_sets(tree, 3, lifted)
+        monkeypatch.undo()
+        bounds = [one.bound(instance.counts) for one in (all_sets, held)]
+        assert bounds[0] <= bounds[1] <= lifted.value(instance.counts) + 1
+        more += bounds[0] < bounds[1]
+    assert more

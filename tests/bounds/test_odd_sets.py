@@ -110,7 +110,8 @@ def test_searches_for_classes_agree_with_all_classes(kind: str) -> None:
             wanted += [(p, c) for c, w in known.items() if w >= -1.0]
             mean[p] = max(w / len(c) for c, w in known.items())
         assert sorted(listed) == sorted(wanted)
-        program = Program(lists, instance.counts, k, price, np.full(instance.distinct, 99.0))
+        in_cells = lists._replace(cost=lists.cost.astype(float))  # as the engine's programs are
+        program = Program(in_cells, instance.counts, k, price, np.full(instance.distinct, 99.0))
         program.members = [s._replace(penalty=0.0) for s in sets]
         program.penalty = np.array([s.penalty for s in sets])
         program.index()
@@ -142,7 +143,7 @@ def test_highest_mean_where_costs_lie_far_apart() -> None:
     for _ in range(120):
         k = int(rng.integers(3, 5))
         n = int(rng.integers(2 * k, 11))
-        lists = Emission(np.array([10**9]), np.array([0, n]), np.arange(n, dtype=np.int32))
+        lists = Emission(np.array([1e9]), np.array([0, n]), np.arange(n, dtype=np.int32))
         price = 1e9 + rng.random(n) * 10.0 ** rng.integers(0, 9)
         sets = [
             OddSet(np.sort(rng.choice(n, size, False)), int(rng.integers(2, k + 1)), penalty)

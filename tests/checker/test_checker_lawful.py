@@ -296,7 +296,7 @@ def test_histograms_of_many_values() -> None:
     assert [np.flatnonzero(counts).tolist() for counts in found] == [[0, v] for v in (1, 2, 3, 4)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(1, 4), st.integers(0, 12))
 def test_the_best_slope_is_found(data, n, spare) -> None:
     """Tests the search for a slope against all slopes up to the highest one tried."""

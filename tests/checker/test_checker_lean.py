@@ -10,7 +10,7 @@ import pytest
 
 from incrowd.checker import both, files
 from incrowd.checker.delimited import Reading
-from incrowd.checker.lean import blocks_of, codes_of, counted, once_each
+from incrowd.checker.lean import blocks_of, codes_of, different_rows, once_each
 from incrowd.checker.rejection import RejectedError
 
 
@@ -114,9 +114,9 @@ def test_counted_in_slices() -> None:
         seen: dict[Any, list[int]] = {}
         for at, row in enumerate(table.rows()):
             seen.setdefault(row, []).append(at)
-        found = {(a, b): (n, first) for a, b, n, first in counted(table).rows()}
+        found = {(a, b): (n, first) for a, b, n, first in different_rows(table).rows()}
         assert found == {row: (len(places), places[0]) for row, places in seen.items()}
-        assert counted(table).dtypes[2:] == [pl.Int64, pl.Int64]
+        assert different_rows(table).dtypes[2:] == [pl.Int64, pl.Int64]
 
 
 def test_codes_of() -> None:

@@ -74,6 +74,45 @@ def test_no_file_takes_the_place_of_another(words: str, folder: Path) -> None:
     assert contents(folder) == before
 
 
+JOINING = [
+    "anonymize parts -o parts/two.csv",
+    "anonymize parts -o parts/year=2020/two.csv",
+    "anonymize parts -o n.csv --metadata parts/n.json",
+    "anonymize parts/*.csv -o parts/two.csv",
+    "anonymize part* -o parts/deeper/two.csv",
+    "anonymize ./**/*.csv -o parts/deeper/two.csv",
+    "anonymize . -o two.csv",
+    "frontier parts -o parts/two.csv",
+    "init parts -o link/parts/policy.toml",
+]
+ASIDE = [
+    "frontier parts -k 1 -o two.csv",
+    "frontier parts -k 1 -o parts/_two.csv",
+    "frontier parts/*.csv -k 1 -o parts/two.txt",
+    "frontier parts/*.csv -k 1 -o two.csv",
+    "frontier */one.csv -k 1 -o parts/two.csv",
+    "frontier parts/*.csv -k 1 -o -",
+]
+
+
+@pytest.mark.parametrize("words", JOINING)
+def test_no_output_joins_the_input(words: str, folder: Path) -> None:
+    """Tests that a second run cannot read a release beside the rows that it was made of."""
+    (folder / "link").symlink_to(folder)
+    before = contents(folder)
+    done = CliRunner().invoke(cli, words.split())
+    assert done.exit_code == 2, done.output
+    assert "lies in the input" in done.stderr
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("words", ASIDE)
+def test_outputs_beside_the_parts_are_written(words: str, folder: Path) -> None:
+    """Tests outputs that no later run reads as parts."""
+    done = CliRunner().invoke(cli, [*words.split(), "-q"])
+    assert done.exit_code == 0, done.output
+
+
 def test_rules_are_no_files(folder: Path) -> None:
     """Tests that an output may be called like a rule."""
     words = "hierarchy make in.csv --column a --interval 10 -o interval"

@@ -28,6 +28,7 @@ MADE = {  # what each release was asked for, with --proof NAME.proof
     "hidden": "t.csv -o hidden.csv -k 3 --pseudonym name --keep note --sensitive pay",
     "own": "gone.csv -o own.csv -k 2 --person who --missing-person own",
     "drop": "gone.csv -o drop.csv -k 2 --person who --missing-person drop",
+    "secret": "gone.csv -o secret.csv -k 2 --person who --missing-person drop --sensitive y --l 2",
     "fewer": "few.csv -o fewer.csv -k 2 --sensitive s --l 2 --l-kind frequency --suppress-rows 9",
     "deleted": f"t.csv -o deleted.csv -k 3 {ROLES} --delete-rows price=1.5,most=20%",
     "safe": f"t.csv -o safe.csv -k 3 {ROLES} --spreadsheet-safe",
@@ -187,7 +188,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         frame.write_csv("t.csv")
         frame.write_parquet("t.parquet")
         few.write_csv("few.csv")
-        Path("gone.csv").write_text("who,x\nA,1\n,1\nB,2\n,2\nC,2\nA,1\n")
+        Path("gone.csv").write_text("who,x,y\nA,1,1\n,1,2\nB,2,2\n,2,1\nC,2,1\nA,1,2\n")
         Path("age.csv").write_text("".join(f"{a};{a // 2 * 2}+;*\n" for a in range(30, 34)))
         Path("other.csv").write_text("".join(f"{a};{a // 2 * 2}f;*\n" for a in range(30, 34)))
         Path("costs.csv").write_text("30+;0.125\n32+;0.25\n*;1\n")
@@ -227,6 +228,13 @@ def test_each_option_of_the_command_is_thought_of() -> None:
 def test_nothing_asked(name: str) -> None:
     """Tests that each proof is accepted by itself."""
     done = ask(name)
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_all_that_was_asked_at_once(name: str) -> None:
+    """Tests that the words by which a release was made, all together, are so."""
+    done = ask(name, " ".join(MADE[name].split()[3:]))
     assert done.exit_code == 0, done.output
 
 

@@ -141,7 +141,7 @@ def test_closeness_is_to_the_whole_table(problem, t: str) -> None:
         assert sum(map(abs, away)) / 2 <= Fraction(t)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(problem=problems(), share=st.sampled_from(["0", "1/3", "1/2", "4/5"]))
 def test_capped_column(problem, share: str) -> None:
     """Tests the cap, that the bound is one, and that an impossible cap is refused."""

@@ -180,7 +180,7 @@ def test_pairs_by_default() -> None:
 def test_the_engine_deletes_no_more_than_asked() -> None:
     """Tests limits on a table that is too large for exact methods: bounds rise as limits fall."""
     rng = np.random.default_rng(5)
-    instance, _ = from_codes(rng.integers(0, 3, (150, 5)))
+    instance, _ = from_codes(rng.integers(0, 3, (80, 5)))
     problem = Problem(instance, KAnonymity(4))
     costs, bounds = [], []
     for most in (0, 3, 20, None):

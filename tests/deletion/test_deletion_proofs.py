@@ -128,12 +128,18 @@ def more(facts: dict[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
 CHANGES = [lifted, dearer, fewer, silent, twice, free, other, text, suppressed, more]
 
 
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Release, original and proof, with rows deleted."""
+    paths = made(tmp_path_factory.mktemp("honest"), "price=2,most=20%")[:3]
+    assert check(*paths).facts["deleted_rows"] > 0
+    return paths
+
+
 @pytest.mark.parametrize("change", CHANGES)
-def test_forged(change: Any, tmp_path: Path) -> None:
+def test_forged(change: Any, honest: list[Path]) -> None:
     """Tests that what deletes rows otherwise than it says is refused."""
-    paths = made(tmp_path, "price=2,most=20%")
-    assert check(*paths[:3]).facts["deleted_rows"] > 0
-    verdict = check(*paths[:2], forged(paths[2], change))
+    verdict = check(*honest[:2], forged(honest[2], change))
     assert not verdict.accepted and verdict.reason, change
 
 

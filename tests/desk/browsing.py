@@ -71,13 +71,11 @@ class Browsed:
 
 
 @contextmanager
-def browsed(
-    browser: Any, session: Session, theme: str = "light", width: int = 1280, **options: Any
-) -> Iterator[Browsed]:
+def browsed(browser: Any, session: Session, width: int = 1280, **options: Any) -> Iterator[Browsed]:
     """Open a desk in the browser, by its launch file."""
     with served(session) as desk:
         size = {"width": width, "height": 820}
-        context = browser.new_context(viewport=size, color_scheme=theme, **options)
+        context = browser.new_context(viewport=size, **options)
         page = context.new_page()
         found = Browsed(page, desk)
         page.on("request", lambda request: found.requests.append(request.url))

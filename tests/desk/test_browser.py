@@ -250,12 +250,11 @@ def test_what_is_loaded(browser: Any, people: Path):
         assert found.faults == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_screen_is_whole_and_accessible(browser: Any, people: Path, theme: str):
+def test_every_screen_is_whole_and_accessible(browser: Any, people: Path):
     """Tests each screen at 1,000 pixels, and with axe-core where that is at hand."""
     source = axe()
     options = {"bypass_csp": True} if source else {}
-    with browsed(browser, Session(), theme, 1000, **options) as found:
+    with browsed(browser, Session(), 1000, **options) as found:
         require_clean(found, source, "no table")
         found.page.fill("#path", str(people))
         found.page.keyboard.press("Enter")
@@ -287,11 +286,12 @@ def test_every_screen_is_whole_and_accessible(browser: Any, people: Path, theme:
 
 
 def require_clean(found: Browsed, source: str | None, screen: str) -> None:
-    """Assert that a screen fits and that axe finds nothing."""
-    assert fits(found), f"{screen} is wider than the window"
-    if source is None:
-        return
-    found.page.evaluate(source)
-    broken = found.page.evaluate("axe.run().then(found => found.violations)")
-    told = [f"{each['id']}: {each['nodes'][0]['html'][:120]}" for each in broken]
-    assert not told, f"{screen}: {told}"
+    """Assert that a screen fits and that axe finds nothing, in a light theme and in a dark one."""
+    for theme in ("dark", "light"):
+        found.page.emulate_media(color_scheme=theme)
+        assert fits(found), f"{screen} is wider than the window"
+        if source is not None:
+            found.page.evaluate(source)
+            broken = found.page.evaluate("axe.run().then(found => found.violations)")
+            told = [f"{each['id']}: {each['nodes'][0]['html'][:120]}" for each in broken]
+            assert not told, f"{screen}, {theme}: {told}"

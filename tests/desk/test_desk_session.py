@@ -3,6 +3,7 @@
 import json
 import shlex
 import threading
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from incrowd.cli import cli
 from incrowd.desk import figures
 from incrowd.desk import session as session_module
 from incrowd.desk.analysis import function_of
+from incrowd.desk.ask import FURTHER, NOT_YET, ROLES, Ask
 from incrowd.desk.session import Session
 from incrowd.desk.work import Making
 from incrowd.errors import InputError
@@ -563,3 +565,29 @@ def test_ranges_that_are_refused(page: Page):
     twice = page.refused("order", column="town", values=["Ulm"], rule="range:order=file.txt")
     assert "given twice" in twice
     assert page.get("state") == before
+
+
+UNSERVED = {
+    "veil": {"veil": 0.05},
+    "protect": {"protect": ("age,job:3",)},
+    "delete_rows": {"delete_rows": "price=1"},
+    "strict": {"strict": True, "id": ("job",)},
+    "missing_person": {"missing_person": "drop", "person": ("job",)},
+    "pseudonym": {"pseudonym": {"job": ""}},
+}
+
+
+@pytest.mark.parametrize("name", UNSERVED)
+def test_what_the_page_cannot_keep_to_is_refused(name: str):
+    """Tests that no policy loses in silence what it asks for."""
+    policy = ic.Policy(k=2, **UNSERVED[name])
+    with pytest.raises(InputError, match=name):
+        Ask.of_policy(policy, ["age", "job"])
+
+
+def test_the_page_knows_every_option():
+    """Tests that each option of a policy is taken over, refused, or about the search alone."""
+    taken = {*FURTHER, *ROLES, "hierarchies"}
+    search = {"reductions", "spend", "threads"}
+    known = {one.name for one in fields(ic.Policy)}
+    assert known - taken - search == {*NOT_YET, "missing_person", "pseudonym"}

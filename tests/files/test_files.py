@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +75,19 @@ def test_refuses_broken_files(tmp_path, data):
     with pytest.raises(InputError, match="cannot be read as such") as caught:
         read(tmp_path / "t")
     assert "SECRET" not in str(caught.value)
+
+
+def test_refuses_types_at_which_the_library_panics(tmp_path):
+    """Tests a number of 256 bits, at which polars raises what is not an Exception."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import feather
+
+    wide = pa.array([Decimal(1)], pa.decimal256(60, 2))
+    feather.write_feather(
+        pa.table({"a": wide}), str(tmp_path / "t.arrow"), compression="uncompressed"
+    )
+    with pytest.raises(InputError, match="a type that polars does not read"):
+        read(tmp_path / "t.arrow")
 
 
 def test_refuses_what_cannot_be_read(tmp_path):

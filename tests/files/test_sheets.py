@@ -117,6 +117,36 @@ def test_formatted_empty_rows_at_the_end_are_no_people() -> None:
     assert read_sheet(data.getvalue(), "t", "xlsx").native().rows() == [(1, "x"), (1, "x")]
 
 
+@pytest.mark.parametrize("rows", [3, 30_000])
+def test_merged_cells_are_refused(rows: int) -> None:
+    """Tests a group written once for two people, in short and long sheets; text may speak of it."""
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    sheet.append(["a", "b"])
+    for _ in range(rows):
+        sheet.append(["x", '<mergeCell ref="A1:B2"'])
+    data = io.BytesIO()
+    book.save(data)
+    assert read_sheet(data.getvalue(), "t", "xlsx").rows == rows
+    sheet.merge_cells("A2:A3")
+    book.save(data)
+    with pytest.raises(InputError, match="cells A2:A3 are merged"):
+        read_sheet(data.getvalue(), "t", "xlsx")
+
+
+def test_merged_cells_of_open_documents_are_refused() -> None:
+    odf = pytest.importorskip("odf.opendocument")
+    from odf.table import TableCell
+
+    data = io.BytesIO()
+    write_sheet(pl.DataFrame({"a": ["x", None], "b": [1, 2]}), "ods", data)
+    book = odf.load(io.BytesIO(data.getvalue()))
+    book.spreadsheet.getElementsByType(TableCell)[2].setAttribute("numberrowsspanned", 2)
+    book.write(data := io.BytesIO())
+    with pytest.raises(InputError, match="cells from A2 are merged"):
+        read_sheet(data.getvalue(), "t", "ods")
+
+
 def test_several_sheets(tmp_path: Path) -> None:
     """Tests that one is named; damage and other files are told."""
     book = openpyxl.Workbook()

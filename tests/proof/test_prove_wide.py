@@ -83,7 +83,7 @@ def test_forty_columns_end(limit: tuple[Any, ...], tmp_path: Path, monkeypatch) 
     """Tests that a table with more patterns than anyone could try has a bound, and a proof."""
     monkeypatch.setattr(column_groups, "VISITS", 3000)
     table, out, proof = (tmp_path / n for n in ("t.csv", "o.csv", "o.proof"))
-    written(table, 150, 40)
+    written(table, 60, 40)
 
     def incrowd(*arguments: Any) -> Any:
         done = CliRunner().invoke(cli, [str(a) for a in arguments])
@@ -91,9 +91,9 @@ def test_forty_columns_end(limit: tuple[Any, ...], tmp_path: Path, monkeypatch) 
         return json.loads(done.stdout)
 
     bound = incrowd("bound", table, "-k", 5, "--keep", "ill", *limit, "--json")["lower_bound"]
-    assert bound > 150  # that of uniqueness
+    assert bound > 60  # that of uniqueness
     asked = ("-o", out, "-k", 5, "--keep", "ill", "--proof", proof, "--method", "mondrian")
     released = incrowd("anonymize", table, *asked, *limit, "--json")
     assert bound <= released["cost"]
     verdict = check(out, table, proof)
-    assert verdict.accepted and verdict.facts["bound"] > 150
+    assert verdict.accepted and verdict.facts["bound"] > 60

@@ -48,12 +48,13 @@ def test_consistent(helpers: bool):
     seen = 0
     for _ in range(4):
         codes = rng.integers(0, 4, (3, 2))
+        known = {lowest.tobytes(): released(codes, lowest, lots) for lowest in veils(3)}
         for lowest in veils(3):
-            levels = released(codes, lowest, lots)
+            levels = known[lowest.tobytes()]
             for i, c in zip(*np.nonzero(levels > lowest), strict=True):
                 more = lowest.copy()
                 more[i, c] = levels[i, c]
-                assert (released(codes, more, lots) == levels).all()
+                assert (known[more.tobytes()] == levels).all()
                 seen += levels[i, c] == 1 and c == 0
     assert seen > 50
 

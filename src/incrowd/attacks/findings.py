@@ -92,9 +92,9 @@ class Finding:
             "column": self.column,
             "knows": self.knows,
             "tries": attack.tries,
-            "success": counted(attack.success),
+            "success": as_count(attack.success),
             "rate": attack.rate,
-            "control": counted(control.success),
+            "control": as_count(control.success),
             "control_tries": control.tries,
             "control_rate": control.rate,
             "control_is": self.against,
@@ -110,7 +110,7 @@ class Finding:
         }
 
 
-def counted(success: float) -> Number:
+def as_count(success: float) -> Number:
     """Return a whole number where it is one: a sum of probabilities need not be."""
     return int(success) if float(success).is_integer() else success
 

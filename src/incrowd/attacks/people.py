@@ -5,6 +5,7 @@ from dataclasses import replace
 from math import sqrt
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from incrowd._api import release_of
@@ -47,23 +48,54 @@ def require_others(original: Table, people: Table, roles: Roles) -> None:
             )
     if named or not shared or not people.rows or not original.rows:
         return
-    met, expected = meeting(original, people, shared)
+    mine, theirs = numbers_of_each(original, people, shared)
+    met, expected = meeting(mine, theirs)
+    each, usual, wide = in_common(mine, theirs)
     if met > expected + SIGMAS * sqrt(expected) + SIGMAS:
-        raise InputError(
-            f"{met:,} of the {people.rows:,} other people agree with a row of the table in all "
-            f"columns, where chance makes about {expected:,.0f}: the control has to be of people "
-            "who are not in the table"
-        )
+        told = f"{met:,} of the {people.rows:,} other people agree with a row of the table"
+        chance = expected
+    elif each > usual + SIGMAS * wide:
+        told = f"{each:,} of the {people.rows:,} other people have a row of the table to themselves"
+        told, chance = f"{told} that agrees", usual
+    else:
+        return
+    raise InputError(
+        f"{told} in all columns, where chance makes about {chance:,.0f}: the control has to be of "
+        "people who are not in the table"
+    )
 
 
-def meeting(original: Table, people: Table, shared: Sequence[str]) -> tuple[int, float]:
-    """Return how many people equal a row of the table, and how many strangers would."""
+def numbers_of_each(original: Table, people: Table, shared: Sequence[str]) -> tuple[Ints, Ints]:
+    """Return int64, shape (different rows,): how often the table and the people have each row."""
     mine, theirs = texts(original, shared), texts(people, shared)
-    mine.columns = theirs.columns = [str(j) for j in range(len(shared))]
-    rows = mine.group_by(mine.columns).len("rows")
-    met = theirs.join(rows, on=theirs.columns, how="semi", nulls_equal=True).height
-    doubled = int(rows.filter(rows["rows"] > 1)["rows"].sum())
-    return met, doubled / mine.height * theirs.height
+    mine.columns = theirs.columns = names = [str(j) for j in range(len(shared))]
+    both = pl.concat([mine.with_columns(table=1), theirs.with_columns(table=0)])
+    found = both.group_by(names).agg(rows=pl.col("table").sum(), all=pl.len())
+    rows = found["rows"].to_numpy().astype(np.int64)
+    return rows, found["all"].to_numpy().astype(np.int64) - rows
+
+
+def meeting(mine: Ints, theirs: Ints) -> tuple[int, float]:
+    """Return how many people equal a row of the table, and how many strangers would."""
+    return int(theirs[mine > 0].sum()), mine[mine > 1].sum() / mine.sum() * theirs.sum()
+
+
+def in_common(mine: Ints, theirs: Ints) -> tuple[int, float, float]:
+    """Return how many people have an equal row of the table each; and its mean and spread by lot.
+
+    By lot: all rows of both were thrown together and dealt anew, each to the table with the share
+    that it has of all.  So a small table with few values is told from itself as well.
+    """
+    share = mine.sum() / (mine.sum() + theirs.sum())
+    mean = spread = 0.0
+    for size, often in zip(*np.unique(mine + theirs, return_counts=True), strict=True):
+        dealt = np.arange(size + 1)
+        ways = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, size + 1)))])
+        odds = ways[-1] - ways - ways[::-1] + dealt * np.log(share) + dealt[::-1] * np.log1p(-share)
+        chances, met = np.exp(odds), np.minimum(dealt, size - dealt)
+        here = float(chances @ met)
+        mean, spread = mean + often * here, spread + often * float(chances @ (met - here) ** 2)
+    return int(np.minimum(mine, theirs).sum()), mean, sqrt(spread)
 
 
 def held_out(

@@ -1,6 +1,6 @@
 """A column that is averaged: its numbers as whole ones, and what a class costs in it, exactly."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
@@ -8,7 +8,14 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchy.averages import CENTROID, MEDIAN, Averages, average_text, rounded
+from incrowd.hierarchy.averages import (
+    CENTROID,
+    MEDIAN,
+    MOST_DIGITS,
+    Averages,
+    average_text,
+    rounded,
+)
 from incrowd.tables.base import Column, Replacement, narrow
 
 Ints = NDArray[np.int64]
@@ -58,6 +65,17 @@ class Axis:
         whole = tuple(None if x is None else int(x * unit) for x in numbers)
         digits = rule.rounding(numbers)
         return cls(name, rule, digits, column.values, column.codes, whole, unit)
+
+    def as_held(self, held: Callable[[float], int | None]) -> "Axis":
+        """Return the column with no more decimals, where none are asked for, than its type holds.
+
+        held: how many decimals it holds of numbers up to one; None for any number.
+        """
+        largest = max((abs(x) for x in self.numbers if x is not None), default=0)
+        most = held(largest / self.unit) if self.rule.digits is None else None
+        if most is None or most >= self.digits:
+            return self
+        return replace(self, digits=max(most, -MOST_DIGITS))
 
     @property
     def published(self) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from incrowd.policy.kinds import asked_among
 from incrowd.problem.solution import Solution
 from incrowd.solvers.base import Context
 from incrowd.tables.base import Edit, Source
+from incrowd.tables.numbers import held_digits
 from incrowd.text.missing import marks_for
 
 FINE = 10**6  # costs are counted to a millionth of a cell
@@ -57,7 +59,7 @@ class Averaged:
         """Return what turns the table into its release."""
         members, rows = members_of(self.classes), len(self.classes)
         shown = {axis.column: axis.shown(members, rows) for axis in self.axes}
-        return Edit(published, shown, order)
+        return Edit(published, shown, order, numbers=frozenset(shown))
 
 
 def rules_of(policy: Policy) -> dict[str, Averages]:
@@ -172,7 +174,8 @@ def axes_of(table: Coded, policy: Policy, rules: Mapping[str, Averages]) -> tupl
     with locating(table.source):
         for column, rule in rules.items():
             marks = marks_for(policy.na, column)
-            axes.append(Axis.of(column, table.source.encode(column), rule, marks))
+            axis = Axis.of(column, table.source.encode(column), rule, marks)
+            axes.append(axis.as_held(partial(held_digits, table.source, column)))
             weights[column] = weight_of(column, policy.weights.get(column, 1))
     return priced(axes, weights)
 

@@ -32,6 +32,7 @@ from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.cursor import (
     Buffers,
     Grid,
+    cheapest_nodes,
     copies_of,
     enter_root,
     enter_run,
@@ -43,7 +44,7 @@ from incrowd.lattice.cursor import (
 )
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.lattice.topk import most_above, top_k, top_k_buffers
-from incrowd.problem.instance import Instance, NodeTables
+from incrowd.problem.instance import Instance
 from incrowd.run.stop import Stop
 from incrowd.run.threads import within_room
 
@@ -275,16 +276,6 @@ UNLIMITED = 1 << 62
 WORTH_THREADS = 20_000  # visits of the last search, from which on the next is shared out
 
 
-def cheapest_nodes(tables: NodeTables) -> NDArray[np.int64]:
-    """Return what the cheapest node of each column and level costs; shape (columns, levels)."""
-    least = np.zeros((len(tables.levels), int(tables.levels.max(initial=1))), np.int64)
-    for j, levels in enumerate(tables.levels.tolist()):
-        for level in range(levels):
-            begin = tables.start[j] + level * tables.width[j]
-            least[j, level] = tables.cost[begin : begin + tables.width[j]].min()
-    return least
-
-
 class PrefixTree:
     """The search bound to one instance, with its buffers; one caller at a time.
 
@@ -305,8 +296,8 @@ class PrefixTree:
         codes = np.ascontiguousarray(instance.codes.T[order])
         self.grid = Grid(codes, instance.counts, tables)
         self.least = cheapest_nodes(tables)
-        codes = int(instance.tables.width.max(initial=1))
-        self.buffers = new_buffers(instance.columns, instance.distinct, codes)
+        widest = int(tables.width.max(initial=1))
+        self.buffers = new_buffers(instance.columns, instance.distinct, widest)
         self.spare: list[Buffers] = []  # of other threads
 
     def run(
@@ -401,9 +392,8 @@ class PrefixTree:
             buffers = self.spare[number - 1] if number else self.buffers
             tasks.append(own)
             hands.append(partial(self.walk, own, pricing, buffers))
-        pad = None if lawful is None else lawful[1]
         shape = self.instance.distinct, self.instance.columns
-        state = shared(hands, shape, task.sink, task.visits, STOPPED, pad)
+        state = shared(hands, shape, task.sink, task.visits, STOPPED, lawful and lawful[1])
         for other in tasks[1:]:
             np.maximum(task.cut, other.cut, out=task.cut)
         return state

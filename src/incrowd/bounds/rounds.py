@@ -20,7 +20,7 @@ def no_stop() -> bool:
     return False
 
 
-def counted(stop: Stop, step: Callable[[], None]) -> Stop:
+def at_each_step(stop: Stop, step: Callable[[], None]) -> Stop:
     """Return ``stop``, which is asked at each step, and counts these."""
 
     def asked() -> bool:
@@ -124,8 +124,8 @@ class Rounds:
             ascent = boxes.ascent(sink, patterns, rounds - n)
             first = min(fade(plan.rate, n / rounds) * unit, width / 4)
             last = min(fade(plan.rate, (n + 1) / rounds) * unit, width / 8)
-            step = gauge.steps(middle, end, plan.iterations)
-            bound, u = ascent.run(u, width, plan.iterations, (first, last), counted(stop, step))
+            halt = at_each_step(stop, gauge.steps(middle, end, plan.iterations))
+            bound, u = ascent.run(u, width, plan.iterations, (first, last), halt)
             report(bound, end)
             pays = bound - before > plan.worth * bound and again < plan.again
             n, again, before = n + (not pays), again + pays, bound

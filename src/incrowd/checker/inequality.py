@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.checker.lean import counted
+from incrowd.checker.lean import different_rows
 from incrowd.checker.ranges import Windows, opened
 from incrowd.checker.rejection import require
 
@@ -69,7 +69,7 @@ def merged(
     """Merge rows equal in leaves, price and mark; ``leaves`` and ``trees`` stand by column."""
     names = [str(j) for j in range(len(leaves))]
     given = {"price": price, "mark": mark, **dict(zip(names, leaves, strict=True))}
-    table = counted(pl.DataFrame(given))
+    table = different_rows(pl.DataFrame(given))
     table = table.sort("price", "first", descending=[True, False])
     leaf = [table[name].cast(pl.Int64).to_numpy() for name in names]
     one = {c: table[c].to_numpy() for c in ("price", "mark", "copies", "first")}

@@ -81,7 +81,7 @@ def codes_of(cells: pl.Series, leaves: pl.Series) -> NDArray[np.integer[Any]]:
     return found["code"].to_numpy()
 
 
-def counted(table: pl.DataFrame) -> pl.DataFrame:
+def different_rows(table: pl.DataFrame) -> pl.DataFrame:
     """Return the different rows, with their ``copies`` and the ``first`` of them: int64 both.
 
     Some rows are merged at a time: each part is far smaller then.

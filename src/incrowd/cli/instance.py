@@ -85,24 +85,26 @@ def _parameter(option: Option) -> click.Option:
     )
 
 
-def _command(family: type[Family[Any]]) -> click.Command:
-    """The subcommand of one family."""
-    parameters: list[click.Parameter] = [_parameter(option) for option in family.options]
-    if family.file_format:
-        parameters += [
-            click.Option(
-                ["--from", "source"],
-                type=click.Path(dir_okay=False, allow_dash=True),
-                help=f"Read the source problem ({family.file_format}); - is standard input.",
-            ),
-            click.Option(
-                ["--random", "random"],
-                is_flag=True,
-                help="Plant no answer: the optimum is then not known in advance.",
-            ),
-            click.Option(["--seed"], type=int, default=0, show_default=True, help="Random seed."),
-        ]
-    parameters += [
+def _of_source(family: type[Family[Any]]) -> list[click.Parameter]:
+    """The options of a family with a source problem: where it is read, or how it is drawn."""
+    return [
+        click.Option(
+            ["--from", "source"],
+            type=click.Path(dir_okay=False, allow_dash=True),
+            help=f"Read the source problem ({family.file_format}); - is standard input.",
+        ),
+        click.Option(
+            ["--random", "random"],
+            is_flag=True,
+            help="Plant no answer: the optimum is then not known in advance.",
+        ),
+        click.Option(["--seed"], type=int, default=0, show_default=True, help="Random seed."),
+    ]
+
+
+def _of_output() -> list[click.Parameter]:
+    """The options that every family has: what is written, and where."""
+    return [
         click.Option(
             ["-o", "--output"],
             type=click.Path(dir_okay=False, allow_dash=True),
@@ -119,13 +121,19 @@ def _command(family: type[Family[Any]]) -> click.Command:
         ),
     ]
 
+
+def _command(family: type[Family[Any]]) -> click.Command:
+    """The subcommand of one family."""
+    own: list[click.Parameter] = [_parameter(option) for option in family.options]
+    source = _of_source(family) if family.file_format else []
+
     def run(**given: Any) -> None:
         _run(family, given)
 
     text = f"{family.problem[0].upper()}{family.problem[1:]}.\n\n{family.equation}.\n\n"
     return click.Command(
         family.id,
-        params=parameters,
+        params=[*own, *source, *_of_output()],
         callback=run,
         short_help=family.problem,
         help=f"{text}Source: {family.source}.",

@@ -45,6 +45,11 @@ def require_apart(
         for what, other in read:
             if not is_stream(path) and same_place(path, other):
                 raise InputError(f"{shown(path)}: is {what}; choose another name for {option}")
+        if table is not None and not is_stream(path) and _parts().would_join(path, table):
+            raise InputError(
+                f"{path}: lies in the input, and would be read as a part of it from then on; "
+                f"choose another folder for {option}"
+            )
         for before, other in wanted[:i]:
             if same_place(path, other):
                 raise InputError(f"{before} and {option} name the same file; give each its own")
@@ -77,14 +82,20 @@ def parts_of(path: str) -> Iterator[str]:
 
     Of an address of a database also the file that holds it, if one does.
     """
-    from incrowd.tables.parts import are_parts, find
-
+    parts = _parts()
     yield path
     yield from file_of(path)
-    if are_parts(path):
+    if parts.are_parts(path):
         with suppress(InputError):  # who reads it says what is wrong
-            root, names = find(path)
+            root, names = parts.find(path)
             yield from (str(root / name) for name in names)
+
+
+def _parts() -> Any:
+    """Import what reads folders and patterns, where there may be one."""
+    from incrowd.tables import parts
+
+    return parts
 
 
 def _place() -> Any:

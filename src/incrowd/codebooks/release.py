@@ -16,6 +16,7 @@ from incrowd.codebooks.statement import statement
 from incrowd.errors import InputError, VerificationError
 from incrowd.hierarchy.tree import STAR
 from incrowd.policy.base import Policy, Roles
+from incrowd.published.cautions import told
 from incrowd.run import entropy
 from incrowd.tables.atomic import whole
 from incrowd.tables.base import Edit, Source
@@ -233,9 +234,12 @@ def _texts(source: Source, name: str, rows: Ints) -> "pl.Series":
 
 def _repeated(source: Source, names: Sequence[str]) -> list[str]:
     """Warn of identifiers that stand in several rows: one row is protected, not all of a person."""
+    found = {name: told(source, name) for name in names}
+    few = {name: c and len(c.compact().values) < source.rows for name, c in found.items()}
     return [
-        f"values of {name!r}, which is left out, repeat: the guarantee is about one row. If "
-        f"{name!r} names people, that of somebody with several rows is weaker; take one row each"
-        for name in names
-        if len(source.encode(name).compact().values) < source.rows
+        f"values of {name!r}, which is left out, {'may ' if repeat is None else ''}repeat: the "
+        f"guarantee is about one row. If {name!r} names people, that of somebody with several rows "
+        "is weaker; take one row each"
+        for name, repeat in few.items()
+        if repeat is not False
     ]

@@ -80,11 +80,11 @@ class Cells:
         """Number of rows."""
         return self.instance.rows
 
-    def costs(self, level: Levels, columns: Sequence[int] | None = None) -> Ints:
-        """int64, shape (rows,): what the rows pay in these columns, by default in all."""
+    def costs(self, level: Levels) -> Ints:
+        """int64, shape (rows,): what the rows pay in all columns."""
         total = np.zeros(self.rows, np.int64)
-        for j in range(len(self.trees)) if columns is None else columns:
-            total += self.trees[j].cost[level[:, j], self.leaves[:, j]]
+        for j, tree in enumerate(self.trees):
+            total += tree.cost[level[:, j], self.leaves[:, j]]
         return total
 
     def keys(self, level: Levels, columns: Sequence[int]) -> Ints:

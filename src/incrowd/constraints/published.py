@@ -45,7 +45,7 @@ def constraints_broken(
                 f"first in released row {int(torn[0]) + 1}"
             )
     for limit in plan.limits:
-        count = counted(limit, table, columns, plan, changed)
+        count = changed_under(limit, table, columns, plan, changed)
         if count > limit.most:
             yield (
                 f"{count:,} of {limit.cells:,} cells of {limit.cap.name} were changed, more than "
@@ -64,7 +64,7 @@ def starred_in(tree: Family, column: Column) -> Mask:
     return np.array([text == tree.star for text in column.values] or [False])[column.codes]
 
 
-def counted(
+def changed_under(
     limit: Limit,
     table: Coded,
     columns: Mapping[str, Column],

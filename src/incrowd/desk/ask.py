@@ -27,6 +27,7 @@ FURTHER = (
     *("k", "l", "l_kind", "c", "t", "distance", "models", *OF_COLUMNS, "cost", "star", "method"),
     *("time_limit", "gap", "seed", "suppress_rows", "order", "na", "derive"),
 )
+NOT_YET = (*LAWS_OF_ALL_ROWS, "protect", "veil", "delete_rows", "hold_back", "strict")
 FIRST = {"k": 5, "gap": 0.01, "order": "shuffle"}
 Own = tuple[tuple[str, ...], ...]
 
@@ -68,11 +69,12 @@ class Ask:
 
         Raises
         ------
-        InputError: a column has no role, or there is no such column.
+        InputError: a column has no role, there is no such column, or the page cannot keep to it.
         """
-        require_unasked(policy, LAWS_OF_ALL_ROWS, "by the page yet")
-        if policy.pseudonym:
-            raise InputError("the page does not serve pseudonym (a policy file's) yet")
+        require_unasked(policy, NOT_YET, "by the page yet")
+        more = {"pseudonym": policy.pseudonym, "missing_person": policy.missing_person != "error"}
+        for name in (name for name, asked in more.items() if asked):
+            raise InputError(f"the page does not serve {name} (a policy file's) yet")
         roles = policy.roles(columns)
         of = {name: role for role in ROLES[:4] for name in getattr(roles, role)}
         of |= dict.fromkeys(roles.person, "person")

@@ -34,7 +34,7 @@ def figures_of(release: Release, before: Measure, population: Source | None) -> 
     population: a table of everybody whom the rows may stand for, or None.
     """
     star = release.policy.star
-    person, table = counted(release)
+    person, table = with_owners(release)
     after = measure(
         table,
         qi=release.roles.qi,
@@ -54,7 +54,7 @@ def figures_of(release: Release, before: Measure, population: Source | None) -> 
     }
 
 
-def counted(release: Release) -> tuple[str | None, Table]:
+def with_owners(release: Release) -> tuple[str | None, Table]:
     """Return the released table, with whose each row is where people are counted."""
     owners = release.owners
     if owners is None:

@@ -27,7 +27,7 @@ from incrowd.existing.classes import (
 from incrowd.existing.covers import Published
 from incrowd.existing.join import Ints, Joining
 from incrowd.existing.served import require_columns
-from incrowd.existing.told import counted, in_words, require_left, told
+from incrowd.existing.told import in_words, require_left, rows_told, told
 from incrowd.existing.union import union
 from incrowd.existing.whole import Joined, WholeRelease, whole_of
 from incrowd.hierarchy.labels import WHOLE, labels_by_level, labels_of_spans
@@ -200,7 +200,10 @@ class ExtendedRelease(Release):
         whose = texts(self.source, self.roles.person)
         new = named(whose.get_columns(), self.claims.models)
         old = strangers(self.existing.rows).values
-        return found.hstack([pl.Series(c.name, [*old, *c.to_list()], pl.String) for c in new])
+        moved = pl.DataFrame(
+            {c.name: pl.Series([*old, *c.to_list()], dtype=pl.String) for c in new}
+        )
+        return found.hstack(moved) if found.width else moved
 
     @cached_property
     def people_of_class(self) -> NDArray[np.int64] | None:
@@ -279,7 +282,7 @@ def extended(table: Coded, existing: Source, policy: Policy, context: Context) -
         existing=existing,
         joined=int((place < len(published.levels)).sum()),
         held=np.flatnonzero(held),
-        caution=in_words(counted(known), len(place)),
+        caution=in_words(rows_told(known), len(place)),
         shuffle=shuffled(table, policy.order, policy.seed, existing.rows),
     )
     _ = release.class_of_row  # the independent re-check

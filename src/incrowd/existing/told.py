@@ -46,7 +46,7 @@ def told(table: Coded, edit: Edit) -> dict[str, NDArray[np.bool_]]:
     return found
 
 
-def counted(found: dict[str, NDArray[np.bool_]]) -> dict[str, int]:
+def rows_told(found: dict[str, NDArray[np.bool_]]) -> dict[str, int]:
     """Return how many rows are told, by sensitive column."""
     return {name: int(which.sum()) for name, which in found.items()}
 

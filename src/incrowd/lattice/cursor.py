@@ -48,6 +48,16 @@ class Buffers(NamedTuple):
     tally: NDArray[np.int64]
 
 
+def cheapest_nodes(tables: NodeTables) -> NDArray[np.int64]:
+    """Return what the cheapest node of each column and level costs; shape (columns, levels)."""
+    least = np.zeros((len(tables.levels), int(tables.levels.max(initial=1))), np.int64)
+    for j, levels in enumerate(tables.levels.tolist()):
+        for level in range(levels):
+            begin = tables.start[j] + level * tables.width[j]
+            least[j, level] = tables.cost[begin : begin + tables.width[j]].min()
+    return least
+
+
 def new_buffers(columns: int, rows: int, codes: int) -> Buffers:
     """Allocate scratch for tables of so many rows, whose columns have at most ``codes`` codes."""
     return Buffers(

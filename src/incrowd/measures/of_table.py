@@ -154,7 +154,8 @@ def measure(
         risk=_risk(known, columns, agreed, population, star, whose) if table.rows else None,
         subsets=subset_figures(known, codes, rows, subsets) if subsets else (),
         warnings=(
-            *_warnings(known, columns, rows, star, figures.get("sensitive", ())),
+            *_warnings(figures.get("sensitive", ())),
+            *_pairs_told(known, columns, rows, star, original),
             *twins({n: c.values for n, c in zip(known, columns, strict=True)}),
             *twins({name: column.values for name, column in marked.items()}),
             *_unsaid(dict(zip(known, columns, strict=True)) | marked),
@@ -186,20 +187,24 @@ def _combinations(
         )
 
 
-def _warnings(
-    known: Sequence[str],
-    columns: Sequence[Column],
-    agreed: Agreement,
-    star: str,
-    sensitive: Sequence[SensitiveFigures],
-) -> Iterator[str]:
+def _warnings(sensitive: Sequence[SensitiveFigures]) -> Iterator[str]:
     """Yield what the figures of a release do not say; no cell is named."""
     if any(one.distinct_l > 1 for one in sensitive):
         yield DIVERSITY
+
+
+def _pairs_told(
+    known: Sequence[str], columns: Sequence[Column], agreed: Agreement, star: str, original: Any
+) -> Iterator[str]:
+    """Yield the caution of columns with two values, counted in the original where it is known."""
+    before = None if original is None else open_table(original)
     paired = agreed.sizes[agreed.member] == 2
     found = {}
     for name, column in zip(known, columns, strict=True):
-        if len(column.values) == 3 and star in column.values:
+        if star not in column.values:
+            continue
+        values = {*(column if before is None else before.encode(name)).values} - {star}
+        if len(values) == 2:
             found[name] = int((paired & (column.codes == column.values.index(star))).sum())
     hit = [name for name, cells in found.items() if cells]
     if hit:

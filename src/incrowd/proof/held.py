@@ -175,7 +175,8 @@ def models_asked(policy: Policy, proof: Proof, released: Table) -> list[Entry]:
     table, safe = released(), proof.facts.get("spreadsheet_safe") is True
     columns = {name: table.encode(name) for name in proof.facts["roles"]["sensitive"]}
     secret = {n: undone(c) if safe else c for n, c in columns.items()}
-    model = model_of(replace(policy, person=()), secret, policy.sources())
+    nobody = {"person": (), "missing_person": "error", "linked_rows": False}  # those are held apart
+    model = model_of(replace(policy, **nobody), secret, policy.sources())
     plain, _ = claims_of(model, {name: column.values for name, column in secret.items()})
     asked = [entry for entry in plain if entry["model"] != "k-anonymity"]
     people = {"once": True} if policy.person else {}

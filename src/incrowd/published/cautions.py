@@ -12,7 +12,7 @@ from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, twins
 from incrowd.privacy.classes import values_by_class
-from incrowd.tables.base import Replacement, Source
+from incrowd.tables.base import Column, Replacement, Source
 from incrowd.text.missing import marks_for
 
 if TYPE_CHECKING:
@@ -34,7 +34,15 @@ def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Ite
     k: least number of rows of a class.
     """
     for name in names:
-        different = values_by_class(classes, source.encode(name).codes.astype(np.int64))
+        column = told(source, name)
+        if column is None:
+            yield (
+                f"values of {name!r}, which is left out, have no text form, so it was not counted "
+                "whether rows of one class share them. Rows are counted; if the column names "
+                "people, make it text, so that this can be told"
+            )
+            continue
+        different = values_by_class(classes, column.codes.astype(np.int64))
         few = int((different < k).sum())
         if few:
             of = "class" if len(different) == 1 else "classes"
@@ -44,6 +52,14 @@ def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Ite
                 f"{len(different):,} {of} {has} fewer than {k:,} different ones. Rows are counted; "
                 f"if {name!r} names people, fewer than {k:,} people may stand in a class"
             )
+
+
+def told(source: Source, name: str) -> Column | None:
+    """Return a column's texts; None of lists, structs and bytes, which have none."""
+    try:
+        return source.encode(name)
+    except InputError:
+        return None
 
 
 def of_combinations(policy: Policy, qi: Sequence[str]) -> Iterator[str]:
@@ -81,11 +97,8 @@ def blank(table: Coded) -> NDArray[np.bool_] | None:
         if empty is None or not empty.any():
             return None
         if name not in table.roles.qi:
-            try:
-                column = table.source.encode(name)
-            except InputError:  # of a kind that has no text form, so cells are there
-                return None
-            if None not in column.values:
+            column = told(table.source, name)
+            if column is None or None not in column.values:  # without a text form cells are there
                 return None
             empty = empty & (column.codes == column.values.index(None))
     return empty
@@ -95,8 +108,9 @@ def alike(table: Coded) -> Iterator[str]:
     """Yield a caution for each column that has values which people read as one."""
     found = {tree.column: tree.leaves for tree in table.instance.trees}
     for name in table.roles.sensitive:
-        column = table.attributes.get(name) or table.source.encode(name)
-        found[name] = column.values
+        column = table.attributes.get(name) or told(table.source, name)
+        if column is not None:
+            found[name] = column.values
     yield from twins(found)
 
 
@@ -144,7 +158,8 @@ def missing_in_words(source: Source, names: Sequence[str], policy: Policy) -> It
     Each way is a value of its own: a class with two of them counts as diverse.
     """
     for name in names if asks_of_sensitive(policy) else ():
-        ways = {None, *marks_for(policy.na, name)} & {*source.encode(name).values}
+        column = told(source, name)  # one that a model reads has texts
+        ways = {None, *marks_for(policy.na, name)} & {*(column.values if column else ())}
         if len(ways) > 1:
             yield (
                 f"missing values of {name!r} are written in {len(ways)} ways, which the models "

@@ -89,7 +89,7 @@ def asked(view: View) -> Section:
         paragraphs(
             f"The release obeys {names}: every row agrees with {others(view)} on all "
             f"quasi-identifiers.{left}",
-            counted(view),
+            who_counts(view),
             no_longer_true(view) or None,
             *(f"{x}: by its own definition alone; no checker knows it." for x in view.unchecked),
             constraints(view) or None,
@@ -125,7 +125,7 @@ def no_longer_true(view: View) -> Html:
     )
 
 
-def counted(view: View) -> str:
+def who_counts(view: View) -> str:
     """What is counted: rows, of which a person may have several, or people."""
     if view.people is None:
         return "Rows are counted: where a person has several, fewer people than rows are alike."

@@ -15,7 +15,7 @@ from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.kernels.random import below, draw, least_gain
 from incrowd.problem.instance import NodeTables
 from incrowd.problem.join import span_cost
-from incrowd.series.themes import counted, themes_of
+from incrowd.series.themes import count_row, themes_of
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -147,7 +147,7 @@ def classmates(c: int, change: int, seats: Any, themes: Any, leaves: Any) -> flo
     """Count a class in or out of its signature; return what that is worth."""
     total = 0.0
     for z in range(seats.size[c]):
-        total += counted(seats.member[c, z], seats.key[c], change, themes, leaves)
+        total += count_row(seats.member[c, z], seats.key[c], change, themes, leaves)
     return total
 
 
@@ -161,8 +161,8 @@ def swap(seats: Any, i: int, j: int, themes: Any, leaves: Any) -> float:
     if v == w:
         if key[a] != key[b]:
             for c, z, d in ((a, x, b), (b, y, a)):
-                worth += counted(member[c, z], key[c], -1, themes, leaves)
-                worth += counted(member[c, z], key[d], 1, themes, leaves)
+                worth += count_row(member[c, z], key[c], -1, themes, leaves)
+                worth += count_row(member[c, z], key[d], 1, themes, leaves)
         member[a, x], member[b, y] = member[b, y], member[a, x]
         return worth
     both = themes.part[v] ^ themes.part[w]

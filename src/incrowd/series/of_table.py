@@ -20,9 +20,7 @@ from incrowd.tables.whose import ownerless
 from incrowd.text.units import counted
 
 
-def republished(
-    source: Source, policy: Policy, asked: Asked, history: str | Path, stop: Stop | None = None
-) -> Republished:
+def republished(source: Source, policy: Policy, asked: Asked, history: str | Path) -> Republished:
     """Return the next release of a series.
 
     Parameters
@@ -55,7 +53,7 @@ def republished(
     keys, values = texts_of(source, names.person[0]), texts_of(source, names.sensitive[0])
     require_rows(keys, values)
     require_same_keys(before, keys, asked.all_new)
-    stop = stop or Stop(policy.time_limit, threads=policy.limits[-1])
+    stop = Stop(policy.time_limit, threads=policy.limits[-1])
     series = Series(table, policy, asked, before, keys, values, stop)
     return series.next()
 

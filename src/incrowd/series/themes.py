@@ -64,7 +64,7 @@ def themes_of(
 
 
 @inner_kernel
-def counted(row: int, key: int, change: int, themes: Any, leaves: Any) -> float:
+def count_row(row: int, key: int, change: int, themes: Any, leaves: Any) -> float:
     """Count a row in (1) or out (−1) of a signature; return what that is worth."""
     total = 0.0
     columns = leaves.shape[1]

@@ -14,6 +14,7 @@
     fewer.py        a table without some of its rows, in its own form
     atomic.py       files that appear whole or not at all    folders.py  folders
     spreadsheet.py  cells that a spreadsheet would run
+    numbers.py      averages as numbers, of a type that holds them    changed.py  in frames
 
 Typical use::
 

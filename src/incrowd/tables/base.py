@@ -89,12 +89,14 @@ class Edit:
     replacements: by column; columns without one stay as they are.
     order: int64, shape (rows,): original row of each released row, or None for the same order.
     fewer: ``order`` leaves rows out and moves none, so what tells a row's place may stay.
+    numbers: columns whose new texts are numbers; see ``incrowd.tables.numbers``.
     """
 
     columns: tuple[str, ...]
     replacements: Mapping[str, Replacement] = field(default_factory=dict)
     order: NDArray[np.int64] | None = None
     fewer: bool = False
+    numbers: frozenset[str] = frozenset()
 
 
 class Table(Protocol):

@@ -34,4 +34,4 @@ class FewerRows:
             replacements[name] = Replacement(new.labels, ids)
         order = self.kept if edit.order is None else self.kept[edit.order]
         fewer = edit.order is None
-        return self.source.edited(Edit(edit.columns, replacements, order, fewer))
+        return self.source.edited(Edit(edit.columns, replacements, order, fewer, edit.numbers))

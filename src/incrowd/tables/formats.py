@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO
 
+import polars as pl
+
 from incrowd.errors import InputError
 from incrowd.tables.base import Source, Table
 from incrowd.tables.csv_table import EditedCsv, read_csv
@@ -73,9 +75,12 @@ def _packed(id: str, name: str, magic: bytes, *suffixes: str) -> Format:
             return read_packed(id, data)
         except MemoryError:
             raise
-        except Exception:
+        except (Exception, pl.exceptions.PanicException):  # of types that it knows by name alone
             # the library's own message may quote the file's content
-            raise InputError(f"{file}: starts like {name}, but cannot be read as such") from None
+            raise InputError(
+                f"{file}: starts like {name}, but cannot be read as such: it is broken, or has a "
+                "column of a type that polars does not read"
+            ) from None
 
     def again(data: bytes, file: str, form: Form) -> Source:
         return read_back(id, data)

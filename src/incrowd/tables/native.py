@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError, MissingExtraError
-from incrowd.tables.base import Column, Edit, Table, places_in, replaced
+from incrowd.tables.base import Column, Edit, Table, places_in
+from incrowd.tables.changed import Changed, Numbers, Texts, changed
 from incrowd.tables.released import fresh, one_form_of, picked, used, used_words
 from incrowd.tables.scalars import as_texts, require_one_kind
 
@@ -100,13 +101,14 @@ class NativeTable:
         """Replace cells, drop columns, reorder rows.
 
         A column without changed cells keeps its type, but equal values become one cell (−0.0 and
-        0.0 would tell rows apart); others become text.  The index of a pandas frame is kept; with a
-        new order it is numbered afresh, for it would tell the old one.
+        0.0 would tell rows apart); others become text, but for those whose new texts are numbers
+        (``Edit.numbers``).  The index of a pandas frame is kept; with a new order it is numbered
+        afresh, for it would tell the old one.
         """
-        texts = {}
+        texts: dict[str, Texts | Numbers] = {}
         for name, replacement in edit.replacements.items():
             if replacement.changed:
-                texts[name] = replaced(self.encode(name), replacement)
+                texts[name] = changed(self, name, replacement, edit)
         pandas_like = self._frame.implementation.is_pandas_like()
         frame = (_edited_pandas if pandas_like else _edited)(self._frame, edit.columns, texts)
         if edit.order is not None:
@@ -121,37 +123,15 @@ class NativeTable:
         return NativeTable(frame, self._back)
 
 
-Texts = Mapping[str, tuple[list[str | None], NDArray[np.signedinteger[Any]]]]
-"""Of each changed column: all texts, and each row's index into them."""
-
-
-def _listed(texts: Sequence[str | None], index: NDArray[np.signedinteger[Any]]) -> list[str | None]:
-    return np.array([*texts, None], dtype=object)[index].tolist()
-
-
-def _series(
-    texts: Sequence[str | None], index: NDArray[np.signedinteger[Any]], backend: Any
-) -> "nw.Series[Any]":
-    """Return a column of text; for polars without a Python object for each cell."""
-    if backend.is_polars():
-        import polars as pl
-
-        words = pl.Series("column", texts, dtype=pl.String)
-        return nw.from_native(words.gather(index), series_only=True)
-    return nw.new_series("column", _listed(texts, index), nw.String, backend=backend)
-
-
-def _edited(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) -> Any:
-    """Pick columns and replace some by text.
+def _edited(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Changed) -> Any:
+    """Pick columns and replace some.
 
     Column by column, for polars takes a name such as ``*`` or ``^a$`` for a pattern when it
     selects.
     """
     backend = frame.implementation
     kept = {
-        name: _series(*texts[name], backend)
-        if name in texts
-        else one_form_of(frame.get_column(name))
+        name: texts[name].series(backend) if name in texts else one_form_of(frame.get_column(name))
         for name in columns
     }
     return _framed(kept, backend)
@@ -177,14 +157,14 @@ def _framed_polars(columns: Mapping[str, Any]) -> "nw.DataFrame[Any]":
     return nw.from_native(pl.DataFrame(columns), eager_only=True)
 
 
-def _edited_pandas(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Texts) -> Any:
+def _edited_pandas(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Changed) -> Any:
     """The same for pandas and its kin, the index kept."""
     native = frame.to_native()[list(columns)].copy(deep=False)
     native.attrs = {}  # notes on the original, which files of a release would hold
     series = frame.implementation.to_native_namespace().Series
     for name in columns:
         if name in texts:
-            native[name] = series(_listed(*texts[name]), index=native.index)
+            native[name] = texts[name].pandas(series, native[name])
         elif native[name].dtype == object:
             cells = _one_form_objects(native[name], name)
             native[name] = series(cells, index=native.index, dtype=object)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from incrowd.tables.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
 from incrowd.tables.native import encode_polars
+from incrowd.tables.numbers import kind_of, numbers_of
 from incrowd.tables.released import fresh, narrower, one_form
 
 PIECE = 1 << 18  # rows made at a time
@@ -137,7 +138,8 @@ class PackedTable:
 class EditedPacked:
     """A packed table with an edit applied, made piece by piece when it is needed.
 
-    A column without changed cells keeps its type; others become text.
+    A column without changed cells keeps its type; others become text, but for those whose new texts
+    are numbers (``Edit.numbers``).
     """
 
     def __init__(self, table: PackedTable, edit: Edit) -> None:
@@ -152,6 +154,9 @@ class EditedPacked:
         order = slice(None) if self._edit.order is None else self._edit.order
         if column in self._changes:
             words, place = self._vocabulary[column]
+            if words.dtype != pl.String:
+                found = encode_polars(words, column)
+                return Column(found.values, found.codes[place[order]]).compact()
             return Column.of(words.to_list(), place[order]).compact()
         found = self._table.encode(column)
         return Column(found.values, found.codes[order]).compact()
@@ -168,12 +173,14 @@ class EditedPacked:
 
     @cached_property
     def _vocabulary(self) -> Mapping[str, tuple[pl.Series, NDArray[np.signedinteger[Any]]]]:
-        """Texts of each changed column, and narrow codes of its cells."""
+        """Texts (or numbers) of each changed column, and narrow codes of its cells."""
         found = {}
         for name, new in self._changes.items():
             texts, index = replaced(self._table.encode(name), new)
             place = index.astype(narrow(len(texts)))
-            found[name] = pl.Series("value", texts, dtype=pl.String), place
+            numbers = numbers_of(self._edit, name, kind_of(self._table, name), texts, place)
+            words = pl.Series("value", texts, dtype=pl.String) if numbers is None else numbers
+            found[name] = words, place
         return found
 
     @cached_property

@@ -1,5 +1,6 @@
 """One table in several files: a folder, a pattern, hive partitions (``year=2020/…``)."""
 
+import fnmatch
 import glob
 import re
 from collections.abc import Mapping, Sequence
@@ -119,6 +120,7 @@ class EditedParts:
             tuple(name for name in self.edit.columns if name in there),
             {name: new for name, new in self.edit.replacements.items() if name in there},
             self.edit.order,
+            numbers=self.edit.numbers,
         )
 
     @property
@@ -196,6 +198,33 @@ def find(path: str | Path) -> tuple[Path, list[str]]:
     if not names:
         raise InputError(f"{path}: no file there")
     return root, names
+
+
+def would_join(path: str | Path, table: str | Path) -> bool:
+    """Whether a file of that name, written now, is one of the parts of a table from then on.
+
+    Next time its rows would be read for people beside their own originals, who hide nobody.
+    """
+    if is_address(path) or not are_parts(table):
+        return False
+    place, whole = Path(table), Path(table).is_dir()
+    fixed = place.parts if whole else place.parts[: _first_magic(place)]
+    target, root = Path(path).resolve(), Path(*fixed).resolve()
+    if not target.is_relative_to(root):
+        return False
+    names = target.relative_to(root).parts
+    shown = bool(names) and not any(name[0] in "._" for name in names)
+    return shown and _meets(names, place.parts[len(fixed) :])
+
+
+def _meets(names: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether a pattern finds a file, or a folder above it."""
+    if not pattern:
+        return True
+    if pattern[0] == "**":
+        return any(_meets(names[i:], pattern[1:]) for i in range(len(names) + 1))
+    first = bool(names) and fnmatch.fnmatchcase(names[0], pattern[0])
+    return first and _meets(names[1:], pattern[1:])
 
 
 def _first_magic(path: Path) -> int:

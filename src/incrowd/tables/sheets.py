@@ -6,6 +6,7 @@ is the text that is seen.  Formulas are refused: what is published must be what 
 
 import io
 import re
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -23,6 +24,10 @@ EXACT = 2**53
 """Beyond it a sheet's numbers are not exact."""
 ZEROS = re.compile(r"0{2,}")
 NAME = "release"
+MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^<>]{0,99}?ref="([A-Z]{1,3}\d+:[A-Z]{1,3}\d+)"')
+SPANNED = ("numberrowsspanned", "numbercolumnsspanned")  # the same in OpenDocument
+MERGED_LENGTH = 200
+"""No element of a merged cell is longer: one that two pieces share is found in the later."""
 
 
 @dataclass(frozen=True)
@@ -157,8 +162,31 @@ def _excel(data: bytes, name: str, sheet: str | None) -> Rows:
         raise InputError(f"{name}: begins like a workbook, but cannot be read as one") from None
     seen = [one.title for one in book.worksheets if one.sheet_state == "visible"]
     found = book[_chosen(seen or book.sheetnames, sheet, name)]
+    with zipfile.ZipFile(io.BytesIO(data)) as parts, parts.open(found._worksheet_path) as part:
+        _require_unmerged(part, name)
     for row in found.iter_rows():
         yield [None if cell.value is None else _excel_cell(cell, name) for cell in row]
+
+
+def _require_unmerged(part: IO[bytes], name: str) -> None:
+    """Raise InputError for merged cells: all but the first are empty, so rows would lack theirs.
+
+    Parameters
+    ----------
+    part: the sheet's XML, in which merged cells stand at the end.
+    """
+    seen = b""
+    while piece := part.read(1 << 20):
+        seen = seen[-MERGED_LENGTH:] + piece
+        if met := MERGED.search(seen):
+            raise _merged(met[1].decode(), name)
+
+
+def _merged(place: str, name: str) -> InputError:
+    return InputError(
+        f"{name}: cells {place} are merged, and only the first of them holds what is shown; take "
+        "them apart, and give each row its own"
+    )
 
 
 def _excel_cell(cell: Any, name: str) -> Cell:
@@ -209,6 +237,9 @@ def _opendocument(data: bytes, name: str, sheet: str | None) -> Rows:
 
 def _opendocument_cell(cell: Any, place: str, name: str) -> Cell | None:
     kind = cell.getAttribute("valuetype")
+    spans = [int(cell.getAttribute(of) or 1) for of in SPANNED]
+    if max(spans) > 1:
+        raise _merged(f"from {place}", name)
     if cell.getAttribute("formula"):
         raise InputError(
             f"{name}: cell {place} holds a formula; a release is made of values: copy them over it"

@@ -6,6 +6,7 @@ Plain numbers such as ``-1.5`` are left alone.
 """
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def made_safe(source: Source, edit: Edit) -> tuple[Edit, int]:
             ids = np.where((old.ids >= 0) | hit, index, -1).astype(np.int32)
             replacements[name] = Replacement(tuple(labels), ids)
             cells += int(hit.sum())
-    return Edit(edit.columns, replacements, edit.order), cells
+    return replace(edit, replacements=replacements, fewer=False), cells
 
 
 def undone(column: Column) -> Column:

@@ -91,13 +91,18 @@ class StatTable:
             self._texts[column] = self.variables[column].encode()
         return self._texts[column]
 
+    def numeric(self, column: str) -> bool:
+        """Whether a variable holds numbers, other than times."""
+        return not self.variables[column].text and self.variables[column].epoch is None
+
     def edited(self, edit: Edit) -> "StatTable":
         """Return the release; untouched variables stay as they are, labels and all."""
         variables = {}
         for name in edit.columns:
             column, new = self.variables[name], edit.replacements.get(name)
             if new is not None and new.changed:
-                column = column.replaced(new)
+                numbers = name in edit.numbers
+                column = (column.averaged(new) if numbers else None) or column.replaced(new)
             if edit.order is not None:
                 column = replace(column, codes=column.codes[edit.order])
             if edit.order is not None and len(edit.order) < self.rows:

@@ -15,6 +15,7 @@ or, where all its values have labels, as new codes labelled ``group: health``, w
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,27 @@ class StatColumn:
         index = np.where(new.ids >= 0, new.ids + np.int32(len(self.values)), self.codes)
         both: tuple[Raw, ...] = (*self.values, *labels)
         return replace(self, values=both, codes=index.astype(np.int32), hides=True).compact()
+
+    def averaged(self, new: Replacement) -> "StatColumn | None":
+        """Return the column with released numbers in some cells.
+
+        None where one would be none: the variable holds text or times, or declares it missing.
+        """
+        if self.text or self.epoch is not None or None in new.labels:
+            return None
+        plainly = not any(isinstance(v, float) for v in self.values)
+        exact = [Decimal(str(text)) for text in new.labels]
+        whole = all(number == int(number) for number in exact)
+        numbers = [int(n) if whole and plainly else float(n) for n in exact]
+        pairs = zip(numbers, exact, strict=True)
+        if any(self.is_missing(n) or Decimal(plain(n)) != x for n, x in pairs):
+            return None
+        both: list[Raw] = [*self.values, *numbers]
+        first = {value: place for place, value in reversed([*enumerate(both)])}
+        index = np.where(new.ids >= 0, new.ids + np.int32(len(self.values)), self.codes)
+        codes = np.array([first[value] for value in both], np.int32)[index]
+        kept = self.format if whole else None  # which may show no fractions
+        return replace(self, values=tuple(both), codes=codes, format=kept, hides=True).compact()
 
     def compact(self) -> "StatColumn":
         """Return the column without values that no row has."""

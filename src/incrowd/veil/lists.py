@@ -294,13 +294,6 @@ def taken(members: Ints, found: Made, lawful: Lawful) -> Ints:
     return everybody[:low]
 
 
-def least_costs(codes: Ints, veiled: Bools, weights: Ints, lawful: Lawful) -> Ints:
-    """int64, shape (rows,): ``least_paid`` of a table without hierarchies."""
-    paid = [np.array([[0], [weight]]) for weight in weights.tolist()]
-    each = [np.repeat(cost, len(codes), axis=1) for cost in paid]
-    return least_paid(Known.plain(codes, veiled), [cost[:, 0] for cost in paid], each, lawful)
-
-
 def least_paid(known: Known, costs: Sequence[Ints], paid: Sequence[Ints], lawful: Lawful) -> Ints:
     """int64, shape (rows,): what each row pays at the least in any lawful release of this table.
 

@@ -1,6 +1,7 @@
 """Tests of the search of wide tables: near rows, classes gathered from them, classes that trade."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,7 @@ import incrowd as ic
 from incrowd.driver.solve import solve
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance
+from incrowd.problem.join import join_cost
 from incrowd.problem.problem import Problem
 from incrowd.problem.solution import Solution
 from incrowd.run.stop import Stop
@@ -17,9 +19,11 @@ from incrowd.solvers.base import Context
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.engine.growing import grown
 from incrowd.solvers.engine.near import NEAR, Near, near_rows
+from incrowd.solvers.engine.relief import submodular
+from incrowd.solvers.engine.traded import FAR
 from incrowd.solvers.engine.trading import Trading
 from oracle import optimum
-from solvers.engine.engine_samples import KINDS, random_table, random_tables
+from solvers.engine.engine_samples import KINDS, naive_cost, random_table, random_tables
 from solvers.ranged_tables import ranged_tables
 
 
@@ -93,7 +97,7 @@ def test_trading_keeps_classes_lawful_and_its_books(kind: str) -> None:
         start = Solution.of(instance, grown(instance, near, k))
         told: list[int] = []
         turns = iter([False, False, True] if rng.random() < 0.3 else [False] * 9)
-        trading = Trading(moves=1, least=200_000, heat=(3.0, 0.05), regroups=0.3)
+        trading = Trading(moves=1, least=200_000, heat=(3.0, 0.05), regroups=0.2, bisects=0.2)
         stop = partial(next, turns, True)
         end = trading.run(
             start, near, k, 1, None, stop, lambda cost, _, told=told: told.append(cost)
@@ -103,6 +107,58 @@ def test_trading_keeps_classes_lawful_and_its_books(kind: str) -> None:
         assert end.cost == told[-1]
         better += end.cost < start.cost
     assert better > 10
+
+
+def tables(kind: str, seed: int, many: int, most: bool = True) -> list[tuple[Instance, Any]]:
+    """Small random tables of trees, stars or ranges."""
+    if kind == "ranges":
+        return [*ranged_tables(seed, many, (4, 24), values=9, most=most)]
+    return [*random_tables(seed, many, kind, (4, 24), (1, 6))]
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "ranges"])
+def test_who_joins_spares_nobody_more(kind: str) -> None:
+    """Tests the claim of reliefs on classes of random rows; a widest interval may break it."""
+    broken = told = 0
+    for instance, rng in tables(kind, 39, 120):
+        known = submodular(instance)
+        told += known
+        for _ in range(30):
+            rows = rng.integers(0, instance.distinct, int(rng.integers(3, 6)))
+
+            def cost(*chosen: int, codes: Any = instance.codes, trees: Any = instance) -> int:
+                some = codes[[*chosen]]
+                return int(join_cost(some.min(0), some.max(0), trees.tables, FAR))
+
+            r, z, *rest = rows.tolist()
+            spared = cost(*rest, z) - cost(*rest)
+            fine = cost(*rest, z, r) - cost(*rest, r) <= spared
+            assert fine or not known
+            broken += not fine
+    assert told and (broken > 0) == (kind == "ranges")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "ranges"])
+def test_what_reliefs_pass_over_would_not_have_been_done(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that the same classes come out where nothing is known of reliefs."""
+    module = "incrowd.solvers.engine.trading.submodular"
+    changed = 0
+    for instance, rng in tables(kind, 40, 25):
+        k = int(rng.integers(2, 5))
+        if instance.rows < k:
+            continue
+        near = near_rows(instance, 0, Stop())
+        start = Solution.of(instance, grown(instance, near, k))
+        trading = Trading(moves=1, least=3_000, heat=(3.0, 0.05), regroups=0.1, bisects=0.1)
+        one = trading.run(start, near, k, 1)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, lambda instance: False)
+            two = trading.run(start, near, k, 1)
+        assert (one.classes == two.classes).all()
+        changed += one.cost != start.cost
+    assert changed > 5
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "ranges"])
@@ -132,6 +188,28 @@ def test_wide_search_is_repeatable() -> None:
     one, two = (solve(problem, Engine(visits=1), Context(seed=5)) for _ in range(2))
     assert (one.solution.classes == two.solution.classes).all()
     assert one.bound == two.bound
+
+
+@pytest.mark.parametrize("k", [3, 8])
+def test_wide_search_by_suppression_ends_with_blocks_of_small_classes(k: int) -> None:
+    """Tests equal classes for equal seeds, bound and stages without a time limit."""
+    instance = random_table(np.random.default_rng(39), "suppression", (700, 701), (6, 7))
+    told: list[tuple[str, int]] = []
+    one, two = (
+        solve(
+            Problem(instance, KAnonymity(k)), Engine(visits=1),
+            Context(seed=5, listener=lambda event: told.append((event.stage, event.cost))),
+        )
+        for _ in range(2)
+    )  # fmt: skip
+    assert (one.solution.classes == two.solution.classes).all()
+    assert lawful(one.solution.classes, k) and one.bound <= one.solution.cost == naive_cost(
+        one.solution
+    )
+    blocks = [cost for stage, cost in told if stage == "blocks of rows"]
+    assert bool(blocks) == (k == 3)
+    if blocks:
+        assert min(blocks) < min(cost for stage, cost in told if stage == "trading")
 
 
 def test_wide_search_among_ranges_is_repeatable_and_ends_with_blocks() -> None:

@@ -46,8 +46,8 @@ def test_lawful_annealing(model: Model) -> None:
     start, price = greedy(c, rules, places, 1, 0), np.zeros(problem.instance.distinct)
 
     def found(threads: int) -> np.ndarray:
-        rest = c, rules, places, start, price, 1.0, 1.0, 3
-        return LawfulAnnealing(moves=100).run(*rest, threads=threads)
+        lists = by_regions.Lists(c, rules, price, start)
+        return LawfulAnnealing(moves=100).run(lists, places, 1.0, 1.0, 3, threads=threads)
 
     one = found(1)
     assert all(np.array_equal(found(threads), one) for threads in (2, 3))
@@ -70,8 +70,9 @@ def test_soft_annealing(model: Model) -> None:
         return float(c.cost[pattern].sum()) + 5 * owed / 1024
 
     def found(threads: int) -> np.ndarray:
-        rest = c, rules, places, start, np.zeros(problem.instance.distinct), 1.0
-        return SoftAnnealing().run(*rest, 100, (1.0, 0.1), (5.0, 5.0), 1, threads=threads)
+        lists = by_regions.Lists(c, rules, np.zeros(problem.instance.distinct), start)
+        rest = lists, places, 1.0, 100, (1.0, 0.1), (5.0, 5.0), 1
+        return SoftAnnealing().run(*rest, threads=threads)
 
     one = found(1)
     assert all(np.array_equal(found(threads), one) for threads in (2, 3))

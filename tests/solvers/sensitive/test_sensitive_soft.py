@@ -20,6 +20,7 @@ from incrowd.solvers.sensitive.assignment import (
     lacking_after,
     new_state,
 )
+from incrowd.solvers.sensitive.by_regions import Lists
 from incrowd.solvers.sensitive.journal import DELTA, OWED, new_pad
 from incrowd.solvers.sensitive.rounding import trimmed
 from incrowd.solvers.sensitive.rules import rules_of
@@ -98,9 +99,8 @@ def test_anneals_towards_the_law(model: Model) -> None:
     )
     state = new_state(c, rules, places, start)
     before = total_cost(state, c) + 5 * total_owed(state, rules) / 1024
-    pattern = SoftAnnealing().run(
-        c, rules, places, start, np.zeros(instance.distinct), 1.0, 100, (1.0, 0.1), (5.0, 5.0), 1
-    )
+    lists = Lists(c, rules, np.zeros(instance.distinct), start)
+    pattern = SoftAnnealing().run(lists, places, 1.0, 100, (1.0, 0.1), (5.0, 5.0), 1)
     state = new_state(c, rules, places, pattern)
     after = total_cost(state, c) + 5 * total_owed(state, rules) / 1024
     assert after < 0.8 * before

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from incrowd.lattice.emission import Emission
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.frequency_diversity import FrequencyDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -12,7 +13,8 @@ from incrowd.privacy.violation import violation
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.problem.problem import Problem
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing, slices
-from incrowd.solvers.sensitive.prune import narrowed, owners, reduced_costs, with_start
+from incrowd.solvers.sensitive.by_regions import Lists
+from incrowd.solvers.sensitive.prune import narrowed, owners, reduced_costs, united, with_start
 from incrowd.solvers.sensitive.rounding import rounded
 from incrowd.solvers.sensitive.rules import rules_of
 from incrowd.solvers.sensitive.start import trim
@@ -117,7 +119,8 @@ def test_annealing_mends_an_unlawful_start(model: Model) -> None:
     keep = np.ones(len(share), np.bool_)
     c, start = with_start(instance, emission, keep, drawn)
     for moves in (0.02, 20):
-        found = LawfulAnnealing(moves=moves).run(c, rules, places, start, price, 1.0, 1.0, 0)
+        lists = Lists(c, rules, price, start)
+        found = LawfulAnnealing(moves=moves).run(lists, places, 1.0, 1.0, 0)
         for p in np.unique(found):
             assert model.lawful(problem.group(np.flatnonzero(found == p)), problem.table)
 
@@ -143,3 +146,41 @@ def test_slices_keep_the_pace() -> None:
     half = list(slices(4000, iter([0.5, 0.5, 0.9] + [0.0] * 40).__next__))
     assert half[:4] == [(0, 100), (2000, 2100), (2100, 2200), (3600, 3700)]
     assert half[-1] == (3900, 4000)
+
+
+def test_patterns_of_two_lists_stand_once() -> None:
+    """Tests united lists against dictionaries of patterns by their rows."""
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        known = [
+            tuple(sorted(rng.choice(9, rng.integers(1, 5), replace=False).tolist()))
+            for _ in range(8)
+        ]
+        costs = {rows: 10 + number for number, rows in enumerate(dict.fromkeys(known))}
+        patterns = list(costs)
+        lists, shares = [], []
+        for part in (patterns[:5], patterns[3:]):
+            rows = [rng.permutation(one) for one in part]
+            lists.append(
+                Emission(
+                    np.array([costs[one] for one in part], np.int64),
+                    np.cumsum([0, *map(len, rows)]).astype(np.int64),
+                    np.concatenate(rows).astype(np.int32),
+                )
+            )
+            shares.append(rng.random(len(lists[-1].rows)))
+        both, share = united(*lists, shares[1], 9)
+        found = {}
+        for p, cost in enumerate(both.cost):
+            run = slice(both.offset[p], both.offset[p + 1])
+            found[tuple(sorted(both.rows[run].tolist()))] = int(cost)
+            for r, x in zip(both.rows[run], share[run], strict=True):
+                other = [
+                    shares[1][i]
+                    for q in range(len(lists[1].cost))
+                    for i in range(lists[1].offset[q], lists[1].offset[q + 1])
+                    if lists[1].rows[i] == r and lists[1].cost[q] == cost
+                ]
+                assert x == pytest.approx(sum(other))
+        assert found == costs
+        assert len(both.cost) == len(costs)

@@ -13,58 +13,131 @@ from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import rounded_down
 from incrowd.bounds.prices import Prices, WeightedSet
 from incrowd.kernels.halt import NEVER, halted
-from incrowd.kernels.jit import lean_kernel
+from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
 
 TRIES = 2_000_000  # per pattern
 LOOKS, PART = 18_000_000, 2  # of the checker, which ends at 20 million; of what is left, for one
+FIRST_LOOKS, MORE = 2_000, 4  # for one pattern in the first round, and times as many in the next
 MOST_PAIRS = 6_000_000
+LOST = 2e-4  # share of what prices and sets come to that is lost to too many looks, or little else
+LEFT_OUT = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7)  # shares of the sets that are left out then, in turn
+
+
+@inner_kernel
+def obey_plainly(k: int, pad: Any) -> Any:
+    """Choose the k dearest copies of the pattern lined up; return what they are worth together."""
+    for z in range(k):
+        pad.best[z] = pad.item[z]
+    return pad.ahead[k]
 
 
 @lean_kernel
-def repair(pr: Any) -> int:
-    """Lower integer prices until no class is worth more than nothing; return how often.
+def repair_pattern(p: int, most: int, last: bool, pr: Any) -> Any:
+    """Lower prices until no class of pattern p is worth more than nothing.
 
-    A pattern whose search does not end within ``pr.tries`` steps obeys the plain inequality then,
-    and so does one that would leave the checker more to look at than a part of what is left of
-    ``LOOKS``.  Returns −1 when time ends first.
+    Each search has at most so many looks.  Returns how often prices fell, and how many looks the
+    last search took: −1 where it did not end, and then the pattern obeys the plain inequality if
+    this is the ``last`` time.
     """
     k, price, pad = pr.k, pr.price, pr.pad
     times = 0
+    while not halted(pr.halt):
+        n = line_up(p, pr)
+        if n < k:
+            return times, 0
+        worth, size, spared = dearest_within(n, 0, pr, most - n)
+        if size == 0:
+            return times, most - spared
+        if size < 0:
+            if not last:
+                return times, -1
+            size = k
+            worth = obey_plainly(k, pad)
+            if worth <= 0:
+                return times, -1
+        times += 1
+        less = (worth + size - 1) // size
+        for z in range(size):
+            if z == 0 or pad.best[z] != pad.best[z - 1]:
+                price[pad.best[z]] -= less
+    return times, -1
+
+
+@lean_kernel
+def repair(pr: Any, todo: Any) -> int:
+    """Lower integer prices until no class is worth more than nothing; return how often.
+
+    Patterns that take few looks come first, others later, with more allowed to each: of what the
+    checker looks at many get their part, and not the first few all.  A pattern whose search does
+    not end within ``pr.tries`` steps obeys the plain inequality then, and so does one that would
+    leave the checker more to look at than a part of what is left of ``LOOKS``.  Returns −1 when
+    time ends first.  ``todo``: int64, shape (patterns,), all patterns, scratch.
+    """
+    times = 0
     left = LOOKS
-    for p in range(pr.lists.cost.size):
-        while True:
+    most = FIRST_LOOKS
+    waiting = todo.size
+    while waiting > 0:
+        last = most >= left // PART
+        kept = 0
+        for x in range(waiting):
+            p = todo[x]
+            more, looked = repair_pattern(p, min(most, left // PART), last, pr)
             if halted(pr.halt):
                 return -1
-            n = line_up(p, pr)
-            if n < k:
-                break
-            most = left // PART - n
-            worth, size, spared = dearest_within(n, 0, pr, most)
-            if size == 0:
-                left -= most - spared + n
-                break
-            if size < 0:
-                size = k
-                worth = pad.ahead[k]
-                for z in range(k):
-                    pad.best[z] = pad.item[z]
-                if worth <= 0:
-                    break
-            times += 1
-            less = (worth + size - 1) // size
-            for z in range(size):
-                if z == 0 or pad.best[z] != pad.best[z - 1]:
-                    price[pad.best[z]] -= less
+            times += more
+            left -= max(0, looked)
+            if looked < 0 and not last:
+                todo[kept] = p
+                kept += 1
+        waiting = kept
+        most *= MORE
     return times
 
 
 def certify_with_sets(tree: PrefixTree, k: int, lifted: Lifted) -> Prices | None:
     """Return a certificate for all releases, from lifted prices that hold for some patterns.
 
-    None when too many patterns break the plain inequality to look at each, or time ends first.
+    Where the checker would have too many classes to try, sets of small penalties are left out: they
+    prove little and take as many looks as others.  None when too many patterns break the plain
+    inequality to look at each, or time ends first.
     """
+    counts = tree.instance.counts
+    penalties = [one.penalty for one in lifted.sets]
+    best, proven = None, -np.inf
+    for share in LEFT_OUT:
+        least = float(np.quantile(penalties, share)) if share and penalties else 0.0
+        some = without_small(lifted, least)
+        found = certified(tree, k, some)
+        bound = -np.inf if found is None else found.bound(counts)
+        if bound > proven:
+            best, proven = found, bound
+        enough = (1 - LOST) * some.value(counts)
+        if bound >= enough or proven > enough or tree.stop.now():
+            break
+    return best
+
+
+def without_small(lifted: Lifted, least: float) -> Lifted:
+    """Return what is left without sets whose penalty is less than ``least``.
+
+    What a class pays for such a set is at most its part of the penalty for each row: the prices of
+    the set's rows fall by that, so that all classes stay within their costs.
+    """
+    price = lifted.price.copy()
+    kept = []
+    for one in lifted.sets:
+        if one.penalty >= least:
+            kept.append(one)
+        else:
+            price[one.rows] -= one.penalty / one.modulus
+    return Lifted(lifted.lists, price, kept)
+
+
+def certified(tree: PrefixTree, k: int, lifted: Lifted) -> Prices | None:
+    """As ``certify_with_sets``, with all sets."""
     counts = tree.instance.counts
     quantum, price = rounded_down(lifted.price, counts)
     rounded = price / quantum
@@ -90,7 +163,7 @@ def settled(
     kept = [(s, w) for s, w in zip(lifted.sets, weights, strict=True) if w > 0]
     whole_penalties = [s._replace(penalty=s.modulus * w) for s, w in kept]  # integers
     problem = lists, instance.counts, k, price, whole_penalties, quantum, TRIES
-    if repair(PricingProblem.of(*problem, word)) < 0:
+    if repair(PricingProblem.of(*problem, word), np.arange(len(lists.cost))) < 0:
         return None
     for s, w in kept:
         price[s.rows] -= w

@@ -31,6 +31,11 @@ class Lifted(NamedTuple):
     price: NDArray[np.float64]
     sets: list[OddSet]
 
+    def value(self, counts: NDArray[np.int64]) -> float:
+        """Return what prices less penalties come to; ``counts``: int64, shape (distinct,)."""
+        met = sum(s.penalty * (int(counts[s.rows].sum()) // s.modulus) for s in self.sets)
+        return float(self.price @ counts) - met
+
 
 @dataclass(frozen=True, kw_only=True)
 class OddSets:

@@ -4,9 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+from numpy.typing import NDArray
+
 from incrowd.bounds.listing import within
-from incrowd.bounds.odd_sets.certificate import certify_with_sets
-from incrowd.bounds.odd_sets.lifted import Lifted, OddSets
+from incrowd.bounds.odd_sets.certificate import certify_with_sets, exact
+from incrowd.bounds.odd_sets.in_reach import in_reach
+from incrowd.bounds.odd_sets.lifted import MOST_SETTLED, Lifted, OddSets
+from incrowd.bounds.prices import Prices
 from incrowd.lattice.emission import Emission
 from incrowd.problem.solution import Solution
 from incrowd.run.gauge import Gauge
@@ -17,6 +22,7 @@ from incrowd.solvers.engine.search import Search
 from incrowd.solvers.engine.warm import with_solution
 
 MOST_LIFTED = (150_000, 600_000)  # pairs in one program with odd sets: in a hurry, and patient
+MOST_AGAIN = 2_400_000  # pairs there, on tables small enough for a proof
 MOST_ENTRIES = 20_000_000  # rows of a class for every pattern of that program: 80 MB, held twice
 MOST_TIME = 0.5  # share of the time left that it takes at most, in a hurry
 TURNS = (60, 180)  # of that program: in a hurry, and patient
@@ -44,6 +50,7 @@ class Lifting:
     search: the search that prices guide.
     lifted: prices with odd sets over all that a better release could use, on small tables.
     guide: the latest prices with odd sets.
+    certain: what ``guide`` proves of all releases.
     tried: the release that no proof of optimality was found for.
     """
 
@@ -55,7 +62,12 @@ class Lifting:
         self.tell, self.offer, self.done = search.tell, search.offer, search.done
         self.lifted: Lifted | None = None
         self.guide: Lifted | None = None
+        self.certain: Prices | None = None
         self.tried: Solution | None = None
+
+    def few(self) -> bool:
+        """Whether the table is small enough for a proof that a release is optimal."""
+        return self.lifted is not None or self.instance.distinct <= MOST_SETTLED
 
     def patient(self) -> bool:
         """Whether a time limit, a gap or ``spend`` asks for more than a good release soon."""
@@ -79,11 +91,33 @@ class Lifting:
         elif self.shares.lifting:
             lifted = self.lifted_in_a_box()
         if lifted is not None:
-            self.guide = lifted
-            certificate = certify_with_sets(self.tree, self.k, lifted)
-            bound = 0 if certificate is None else certificate.bound(self.instance.counts)
-            if certificate is not None and bound > self.progress.bound:
-                self.progress.prove(certificate, bound)
+            self.keep(lifted)
+
+    def keep(self, lifted: Lifted) -> None:
+        """Let lifted prices guide what follows, and prove what they do of all releases."""
+        self.guide = lifted
+        certificate = self.certain = certify_with_sets(self.tree, self.k, lifted)
+        bound = 0 if certificate is None else certificate.bound(self.instance.counts)
+        if certificate is not None and bound > self.progress.bound:
+            self.progress.prove(certificate, bound)
+
+    def raise_again(self) -> None:
+        """Raise the bound of a small table over all pairs where a box was needed before.
+
+        With the prices of the box, and a better release since, few pairs matter.
+        """
+        box, certain = self.guide, self.certain
+        if self.lifted is not None or box is None or certain is None or self.settled():
+            return
+        if not self.few() or not self.patient():
+            return
+        box = exact(certain, box.lists, self.instance)
+        worth = certain.total(self.instance.counts) / certain.quantum
+        slack = max(self.progress.best.cost - 1 - worth, 0.0) + 1e-6
+        lists = in_reach(self.tree, box.price, self.k, slack, MOST_AGAIN)
+        if lists is not None and self.fits(lists):
+            self.lifted = self.raised(lists, None, lambda turns: turns / TURNS[True], box.price)
+            self.keep(self.lifted)
 
     def lifted_in_a_box(self) -> Lifted | None:
         """Raise the prices of a large table by a little each, in a share of the time left."""
@@ -107,10 +141,18 @@ class Lifting:
         return lambda: (self.stop.elapsed() - begin) / span
 
     def raised(
-        self, lists: Emission, room: float | None, progress: Callable[[int], float]
+        self,
+        lists: Emission,
+        room: float | None,
+        progress: Callable[[int], float],
+        price: NDArray[np.float64] | None = None,
     ) -> Lifted:
-        """Solve the linear program with odd sets over these patterns, as far as there is time."""
-        problem = lists, self.instance.counts, self.k, self.search.price, room, self.instance.cell
+        """Solve the linear program with odd sets over these patterns, as far as there is time.
+
+        ``price``: where it begins; None for the prices of the search.
+        """
+        price = self.search.price if price is None else price
+        problem = lists, self.instance.counts, self.k, price, room, self.instance.cell
 
         def until(turns: int) -> float:
             return 1.0 if self.done() else progress(turns)
@@ -149,7 +191,7 @@ class Lifting:
         small = self.lifted is not None
         if small and self.progress.best.cost - self.progress.bound <= NEARLY * self.instance.cell:
             return  # what is left is rather the proof's
-        part = EXCHANGING if small else 1.0
+        part = EXCHANGING if self.few() else 1.0
         end = self.stop.elapsed() + part * self.stop.left()
         gauge = Gauge(self.time_spent(part))  # all of it, if it pays for so long
         self.tell("blocks of classes", gauge=gauge)
@@ -180,6 +222,7 @@ class Lifting:
 
     def finish(self) -> None:
         """Try to prove the best so far optimal, on tables where that is within reach."""
+        self.raise_again()
         if self.settled():
             return
         self.tell("proof")  # nobody knows how long it takes

@@ -18,14 +18,21 @@ from incrowd.bounds.support import (
 from incrowd.bounds.wide import wide_prices
 from incrowd.run.gauge import Gauge
 from incrowd.solvers.engine.near import near_costs
+from incrowd.solvers.engine.repartition import Repartition
 from incrowd.solvers.engine.search import Search
 
 FEW_VISITS = 200_000  # of a support search among intervals, up to which patterns are priced
+# columns from which on half as many visits are too many: annealing among so many patterns comes to
+# worse releases there than trading does (5,000 rows of 40 columns, 60 s: 55,852 and 46,889 cells)
+MANY_COLUMNS = 36
+LONGER = 0.7  # share of a time limit for prices of wide tables with classes too large for blocks
 # rounds after the others where columns are generalized to ranges: many patterns differ by little
 FINE = PriceBound(
     rounds=6, iterations=120, margin=(0.2, 0.03), rate=(0.015, 0.0004), pairs=12_000_000,
     patterns=4_000_000,
 )  # fmt: skip
+
+FEW_FINE = 4  # rounds of them where no blocks of rows go by these prices
 
 
 class Pricing:
@@ -62,6 +69,8 @@ class Pricing:
         search, counts = self.search, self.search.instance.counts
         visits = affordable(search.instance.columns, search.limit / HASTE, search.means.visits)
         most = priceable(search.shares.pricing * search.limit)
+        if search.instance.plain and search.instance.columns >= MANY_COLUMNS:
+            most //= 2
         if suits_spans(search.instance, search.k):  # prices by spans take seconds
             most = min(most, FEW_VISITS)
         if search.instance.ranged:  # whose visits take longer; what takes more is too wide anyhow
@@ -100,8 +109,10 @@ class Pricing:
             self.progress.bound = max(self.progress.bound, int(bound))
             self.tell("prices", share)
 
-        search = self.search
-        return wide_prices(search.instance, search.k, self.stop, search.shares.pricing, report)
+        search, share = self.search, self.search.shares.pricing
+        if search.instance.plain and not Repartition().suits(search.k):
+            share = LONGER
+        return wide_prices(search.instance, search.k, self.stop, share, report)
 
     def first_prices(self) -> None:
         """Run a quarter of the price rounds, for a guide to the first search."""
@@ -118,7 +129,8 @@ class Pricing:
         """Run the other rounds."""
         self.raise_prices(self.schedule)
         if self.search.instance.ranged and not self.given and not self.enough_prices():
-            self.raise_prices(replace(FINE, visits=self.schedule.visits))
+            rounds = FINE.rounds if Repartition().suits(self.search.k) else FEW_FINE
+            self.raise_prices(replace(FINE, rounds=rounds, visits=self.schedule.visits))
         self.search.priced = self.progress.bound > 0 and not self.stop.now()
 
     def raise_prices(self, schedule: PriceBound) -> None:

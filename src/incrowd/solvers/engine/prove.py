@@ -133,13 +133,14 @@ def aim_of(
 ) -> tuple[int, Classes] | None:
     """Return a cost of ``bound`` to ``most`` and all classes of releases of that cost.
 
-    The highest, halving the way to ``worth``, with few classes; None if there are too many.
+    The highest, halving the way to what is proven, with few classes; None if there are too many.
     """
+    proven = max(worth, bound)
     while not stop.now():
         classes = classes_within(lifted, instance, k, most - worth + 1e-6, stop.over)
         if classes is not None and len(classes.size) <= FEW_CLASSES[patient]:
             return most, classes
-        lower = max(bound, floor(worth + (most - worth) / 2))
+        lower = max(bound, floor(proven + (most - proven) / 2))
         if lower >= most:
             enough = classes is not None and len(classes.size) <= MOST_CLASSES[patient]
             return (most, classes) if enough and classes is not None else None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, STOPPED, PrefixTree, Slack
 from incrowd.bounds.price import MOST_TRIES
-from incrowd.bounds.rounds import counted
+from incrowd.bounds.rounds import at_each_step
 from incrowd.bounds.support import affordable
 from incrowd.lattice.emission import Emission, new_sink
 from incrowd.problem.instance import Instance
@@ -41,9 +41,14 @@ STARTS = 3  # annealings before that: some end better than others, and stay so
 WARM = 0.25  # share of the first heat then
 SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
 RANGED = 3  # times as many pairs where columns are generalized to ranges: more patterns are near
-TRADES, LUKEWARM = 2_500, (0.15, 0.005)  # moves per copy and heat of trading among ranges
+SOONER = 0.6  # share of the moves of annealing where trading among ranges does more
+# that trading, from little heat
+LUKEWARM = Trading(moves=3_500, heat=(0.3, 0.01), regroups=0.05, bisects=0.12)
 # the same of tables too wide for prices, with the moves of all copies (intervals differ by little)
 WIDE_TRADES, MOST_TRADES, RANGED_HEAT = 6_000, 100_000_000, (1.0, 0.03)
+# share of the time left that trading takes on wide tables where blocks follow; seconds of a time
+# limit per row from which on they gain as much as more trading
+TRADED, BLOCKS_PAY = 0.6, 1e-2
 PATIENT_SLACK = 2.5  # cells above its prices that a class may cost, where time is given
 POLISH = Annealing(moves=40, heat=(0.2, 0.07), focus=0.9, least=200_000)
 
@@ -145,6 +150,8 @@ class Search:
     def search(self) -> None:
         """Anneal from a greedy start, over candidates that the final prices allow."""
         annealing = self.means.annealing or Annealing.suited(self.instance, self.k)
+        if self.instance.ranged and not Repartition().suits(self.k) and not self.means.annealing:
+            annealing = replace(annealing, moves=SOONER * annealing.moves)
         if self.priced:  # what the start knows should not melt
             hot, cold = annealing.heat
             warm = WARM if self.shares.wide else 0.5
@@ -178,10 +185,10 @@ class Search:
             moves = min(WIDE_TRADES, MOST_TRADES / self.instance.rows)
             trading = Trading(moves=moves, heat=RANGED_HEAT)
         hot, cold = trading.heat
-        left = self.stop.left()
+        left, share = self.stop.left(), TRADED if self.rebuilds() else 1.0
         found = replace(trading, heat=(warmth * hot, cold)).run(
             split(self.progress.best, self.k), near, self.k, self.seed,
-            None if left == np.inf else (left, MOST_PATIENT), self.done,
+            None if left == np.inf else (share * left, MOST_PATIENT), self.done,
             lambda cost, share: self.tell("trading", share, cost),
         )  # fmt: skip
         self.offer(found)
@@ -191,25 +198,35 @@ class Search:
 
         Annealing meets joins among the candidates alone, and of intervals many more are good.
         """
-        self.go_on("trading", self.near, Trading(moves=TRADES, heat=LUKEWARM).run)
+        self.go_on("trading", self.near_at(self.price), LUKEWARM.run)
 
     def repartition(self) -> None:
         """Put blocks of near classes of the best so far together anew, where prices are good."""
-        known = self.priced or (self.wide and self.instance.ranged)
-        if self.done() or self.instance.plain or self.instance.rows <= SMALL or not known:
+        if self.done() or not self.guided():
             return
-        if Repartition().suits(self.k):
+        if self.rebuilds():
             near = self.near_at(self.price)
             self.go_on("blocks of rows", near, partial(Repartition().run, price=self.price))
         elif self.instance.ranged and not self.wide:
             self.trade_on()
 
+    def guided(self) -> bool:
+        """Whether prices are good enough to guide near rows, and patterns are not better."""
+        if self.wide:
+            return self.instance.rows > SMALL and self.limit >= BLOCKS_PAY * self.instance.rows
+        return self.instance.rows > SMALL and self.priced and not self.instance.plain
+
+    def rebuilds(self) -> bool:
+        """Whether blocks of near classes are put together anew."""
+        return self.guided() and Repartition().suits(self.k)
+
     def go_on(self, stage: str, near: Near, run: Callable[..., Solution]) -> None:
         """Improve the best so far among near classes, in a share of the time left."""
         left = self.stop.left()
+        share, factor = (1.0, MOST_PATIENT) if self.wide else (self.shares.blocks, 1.0)
         found = run(
             split(self.progress.best, self.k), near, k=self.k, seed=self.seed,
-            seconds=None if left == np.inf else (self.shares.blocks * left, 1.0), stop=self.done,
+            seconds=None if left == np.inf else (share * left, factor), stop=self.done,
             report=lambda cost, share: self.tell(stage, share, cost),
         )  # fmt: skip
         self.offer(found)
@@ -260,7 +277,7 @@ class Search:
         """Return a lawful assignment near a fractional release of the prices at hand."""
         counts, cell = self.instance.counts, self.instance.cell
         gauge = Gauge()
-        stop = counted(self.done, gauge.steps(0.0, 1.0, STEPS))
+        stop = at_each_step(self.done, gauge.steps(0.0, 1.0, STEPS))
         self.tell("fractional release", gauge=gauge)
         return rounded(candidates, counts, self.price, self.k, cell, stop)
 

@@ -17,6 +17,7 @@ from incrowd.solvers.engine.near import Near
 
 FAR = 1 << 62
 NOBODY = -1
+REFUSED = -2
 
 
 class TradedClasses(NamedTuple):
@@ -25,6 +26,9 @@ class TradedClasses(NamedTuple):
     class_of, place: int64, (copies,): class of each copy, and where it stands there.
     member: int64, (classes, 2k − 1).  size, cost: int64, (classes,): copies, and what each pays.
     spare, spares: int64: classes without members, and how many there are.
+    span: int32, (classes, 2, columns): least and greatest code of each class.
+    relief: int64, (copies,): what each row of its class would pay less without a copy, or more than
+        that; ease: int64, (classes,): the most of these.
     row_of, first_copy, codes: of the instance.  near: as ``near_rows`` tells.
     """
 
@@ -35,6 +39,9 @@ class TradedClasses(NamedTuple):
     cost: NDArray[np.int64]
     spare: NDArray[np.int64]
     spares: NDArray[np.int64]
+    span: NDArray[np.int32]
+    relief: NDArray[np.int64]
+    ease: NDArray[np.int64]
     row_of: NDArray[np.int64]
     first_copy: NDArray[np.int64]
     codes: NDArray[np.int32]
@@ -119,7 +126,7 @@ def join(i: Any, b: Any, m: Any) -> None:
 
 
 def opened(solution: Solution, near: Near, k: int) -> TradedClasses:
-    """Return the classes of a solution as a classes."""
+    """Return the classes of a solution; spans and reliefs are not filled in."""
     instance, sizes = solution.instance, solution.sizes
     classes = max(len(sizes), instance.rows // k)
     order, starts = solution.order
@@ -134,6 +141,8 @@ def opened(solution: Solution, near: Near, k: int) -> TradedClasses:
     return TradedClasses(
         solution.classes.copy(), place, member, size, cost,
         spare, np.array([classes - len(sizes)], np.int64),
+        np.empty((classes, 2, instance.columns), np.int32), np.zeros(instance.rows, np.int64),
+        np.zeros(classes, np.int64),
         instance.copies, instance.first_copy, instance.codes, near.rows,
     )  # fmt: skip
 

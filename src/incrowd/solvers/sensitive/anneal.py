@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from incrowd.kernels.jit import lean_kernel
 from incrowd.kernels.random import below, draw
 from incrowd.solvers.engine.assignment import total_cost
-from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.regions import regions_of
-from incrowd.solvers.sensitive.assignment import Rules, new_state, shortfall
-from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span
+from incrowd.solvers.sensitive.assignment import new_state, shortfall
+from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span, annealed, dear
 from incrowd.solvers.sensitive.journal import new_pad
 from incrowd.solvers.sensitive.moves import NONE, Mix, one_move
 from incrowd.solvers.sensitive.start import mend_root
@@ -73,27 +72,6 @@ def slices(total: int, pace: Callable[[], float], number: int = 0) -> Iterator[t
         first = max(last, min(int(total * pace()), total - length))
 
 
-def annealed(
-    places: int,
-    cell: float,
-    heats: tuple[float, float],
-    mix: Mix,
-    stop: Callable[[], bool],
-    lists: Lists,
-    spans: list[Span],
-    rng: NDArray[np.uint64],
-) -> NDArray[np.int32]:
-    """Spend the moves of spans on a region; return its assignment."""
-    c, rules, price, pattern = lists
-    state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
-    for span in spans:
-        active = np.flatnonzero(c.cost[state.pattern] - price[c.row_of] > 1.5 * cell)
-        anneal_slice(span, heats, mix, state, pad, rules, c, rng, active)
-        if stop():
-            break
-    return state.pattern
-
-
 @dataclass(frozen=True, kw_only=True)
 class LawfulAnnealing:
     """A cooling schedule.
@@ -120,13 +98,17 @@ class LawfulAnnealing:
     focus: float = 0.5
     penalty: float = 5.0
 
+    def mix(self, cell: float, root: float, least: int) -> Mix:
+        """Return how moves are mixed, where the root's pattern costs so much."""
+        return Mix(
+            float(max(1, round(cell))), self.penalty * root, self.shifts, self.breaking,
+            self.breaks, max(60, 3 * least), self.focus,
+        )  # fmt: skip
+
     def run(
         self,
-        c: Candidates,
-        rules: Rules,
+        lists: Lists,
         places: int,
-        pattern: NDArray[np.int64],
-        price: NDArray[np.float64],
         cell: float,
         warmth: float,
         seed: int,
@@ -139,38 +121,37 @@ class LawfulAnnealing:
 
         All classes are lawful throughout but the root's, which pays for it: copies wait there for
         their turn, which a lawful class would allow in lawful bundles only.
-        ``cell`` is what suppressing one cell typically costs; ``warmth`` scales the temperatures;
-        ``price`` (float64, distinct) tells where to look; ``pace`` as in ``slices``;
+        ``lists``: where it starts; its prices tell where to look.  ``cell`` is what suppressing one
+        cell typically costs; ``warmth`` scales the temperatures; ``pace`` as in ``slices``;
         ``threads``: of large tables, which are searched by regions; no influence on the result.
         """
+        c, rules, _, pattern = lists
         state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
         rng = np.array([(seed * 0x9E3779B9 + 777) & 0xFFFFFFFFFFFF], np.uint64)
         copies = len(pattern)
         total = max(1, int(self.moves * copies))
-        cost, best, best_pattern = total_cost(state, c), FAR, pattern.copy()
         least = int(rules.least[0])
         hot, cold = (warmth * heat * cell * least**self.growth for heat in self.heat)
         root = len(c.cost) - 1
         lenient = rules._replace(exempt=np.array([root], np.int64))
-        mix = Mix(
-            float(max(1, round(cell))), self.penalty * float(c.cost[root]), self.shifts,
-            self.breaking,
-            self.breaks, max(60, 3 * least), self.focus,
-        )  # fmt: skip
-        if shortfall(state, lenient) == 0:
-            best = cost
-        regions = None
-        if regions_of(copies):
-            regions = LawfulRegions(Lists(c, lenient, price, pattern), seed, threads)
+        mix = self.mix(cell, float(c.cost[root]), least)
+        cost, best_pattern = total_cost(state, c), pattern.copy()
+        best = cost if shortfall(state, lenient) == 0 else FAR
+        lists = lists._replace(rules=lenient)
+        regions = LawfulRegions(lists, seed, threads) if regions_of(copies) else None
+
+        def spend(span: Span, active: Any, state: Any, pad: Any, lists: Lists, rng: Any) -> int:
+            c, rules, *_ = lists
+            return anneal_slice(span, (hot, cold), mix, state, pad, rules, c, rng, active)
+
         for first, last in slices(total, pace, EPOCHS if regions else 0):
-            span, heats = (first, last, total), (hot, cold)
+            span = first, last, total
             if regions is not None:
-                regions.run(span, partial(annealed, places, cell, heats, mix, stop))
+                regions.run(span, partial(annealed, spend, places, cell, stop))
                 state = new_state(c, rules, places, regions.pattern)
                 cost = total_cost(state, c)
             else:
-                active = np.flatnonzero(c.cost[state.pattern] - price[c.row_of] > 1.5 * cell)
-                cost += anneal_slice(span, heats, mix, state, pad, lenient, c, rng, active)
+                cost += spend(span, dear(lists, state, cell), state, pad, lists, rng)
             if cost < best and shortfall(state, lenient) == 0:
                 best = cost
                 best_pattern[:] = state.pattern

@@ -41,6 +41,7 @@ class Bounding:
     tree, price: patterns of lawful classes, and the prices that guide the search.
     wide: whether there are too many patterns to list.  sized: whether prices by size guide.
     limited: whether time or a gap may end the run.
+    charged: a tree and prices with charges, which a fractional release goes by; None for none.
     any_rows: what any k rows as a class prove, in units of 1/scale; None where that is not known.
     """
 
@@ -61,6 +62,7 @@ class Bounding:
         self.wide = self.sized = False
         self.limited = self.stop.time_limit is not None or self.stop.gap is not None
         self.any_rows: int | None = None
+        self.charged: tuple[LawfulTree, NDArray[np.float64]] | None = None
 
     def bound_at_once(self) -> None:
         """Bound classes of any k rows: so quick that no time limit is too short for it."""
@@ -195,9 +197,13 @@ class Bounding:
         """Charge each pattern once; return if there is room.  Prices before guide the search."""
         stop, told = partial(self.priced, CHARGING), self.telling("charges")
         prices = charged_prices(tree, self.price, stop, told)
-        if prices is not None and (bound := self.proven(prices)[0]) > self.progress.bound:
+        if prices is None:
+            return False
+        bound, price = self.proven(prices)
+        if bound > self.progress.bound:
             self.progress.prove(prices, bound, lawful=True)
-        return prices is not None
+            self.charged = tree, price
+        return True
 
     def proven(self, prices: Prices) -> tuple[int, NDArray[np.float64]]:
         """Return the bound that prices prove, and the prices in units of 1/scale."""

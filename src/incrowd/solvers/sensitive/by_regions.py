@@ -5,11 +5,11 @@ not be lawful.  Models here are closed under union, so that lawful classes of on
 regions are lawful together.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from incrowd.run.threads import together, within_room
 from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.regions import SLICE, Cutter, Region, dealt, regions_of
-from incrowd.solvers.sensitive.assignment import Rules
+from incrowd.solvers.sensitive.assignment import LawfulState, Rules, new_state
+from incrowd.solvers.sensitive.journal import Pad, new_pad
 
 EPOCHS = 25  # how often regions are cut anew
 NEAR = 50  # smallest classes that a pattern which makes rows neighbours may hold
@@ -34,8 +35,35 @@ class Lists(NamedTuple):
     pattern: NDArray[np.int64]
 
 
-Anneal = Callable[[Lists, list[Span], NDArray[np.uint64]], NDArray[np.integer]]
+Anneal = Callable[[Lists, Iterable[Span], NDArray[np.uint64]], NDArray[np.integer]]
 """Spends the moves of spans (first, last + 1, of how many) on a table; returns its assignment."""
+Spend = Callable[[Span, NDArray[np.intp], LawfulState, Pad, Lists, NDArray[np.uint64]], Any]
+"""Spends the moves of one span, many of them on some copies, and changes the assignment."""
+
+
+def dear(lists: Lists, state: LawfulState, cell: float) -> NDArray[np.intp]:
+    """Return the copies that pay more than a cell and a half above their price."""
+    paid = lists.c.cost[state.pattern] - lists.price[lists.c.row_of]
+    return np.flatnonzero(paid > 1.5 * cell)
+
+
+def annealed(
+    spend: Spend,
+    places: int,
+    cell: float,
+    stop: Callable[[], bool],
+    lists: Lists,
+    spans: Iterable[Span],
+    rng: NDArray[np.uint64],
+) -> NDArray[np.int32]:
+    """Spend the moves of spans on a table or a region; return its assignment."""
+    state = new_state(lists.c, lists.rules, places, lists.pattern)
+    pad = new_pad(lists.c, lists.rules, places)
+    for span in spans:
+        spend(span, dear(lists, state, cell), state, pad, lists, rng)
+        if stop():
+            break
+    return state.pattern
 
 
 def rules_in(region: Region, rules: Rules) -> Rules:

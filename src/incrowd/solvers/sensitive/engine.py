@@ -18,6 +18,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.charged_shares import ChargedShares
+from incrowd.bounds.charges import law_of
+from incrowd.bounds.copies_by_value import Law
 from incrowd.bounds.lawful_price import LawfulPriceBound
 from incrowd.bounds.lawful_shares import LawfulShares
 from incrowd.bounds.price import PriceBound
@@ -37,7 +40,8 @@ from incrowd.solvers.engine.windows import window_emission
 from incrowd.solvers.progress import Progress
 from incrowd.solvers.sensitive.anneal import LawfulAnnealing
 from incrowd.solvers.sensitive.bounding import Bounding
-from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, with_start
+from incrowd.solvers.sensitive.by_regions import Lists
+from incrowd.solvers.sensitive.prune import narrowed, reduced_costs, united, with_start
 from incrowd.solvers.sensitive.rare_classes import rare_classes
 from incrowd.solvers.sensitive.rounding import drawn_patterns, rounded, trimmed
 from incrowd.solvers.sensitive.rules import rules_of
@@ -202,13 +206,25 @@ class Run(Bounding):
             steps += 1
             return self.stop.now() or used() >= 1
 
-        share, _ = shares.run(self.tree, emission, self.price, margin, instance.counts, over)
+        found = self.shares_once(over)
+        if found is not None:
+            emission, share = united(emission, *found, instance.distinct)
+        else:
+            share, _ = shares.run(self.tree, emission, self.price, margin, instance.counts, over)
         reduced = reduced_costs(self.tree, self.price, emission)
         if self.relaxed:
             self.soft_stages(emission, share, reduced / whole)
         else:
             self.lawful_stages(emission, share, reduced / whole)
         return emission
+
+    def shares_once(self, stop: Callable[[], bool]) -> tuple[Emission, NDArray[np.float64]] | None:
+        """Return a fractional release that opens each pattern once, under t-closeness."""
+        if self.charged is None or not self.sized:
+            return None
+        tree, price = self.charged
+        law = law_of(tree)
+        return ChargedShares().run(tree, law, price, stop) if isinstance(law, Law) else None
 
     def lawful_stages(
         self, emission: Emission, share: NDArray[np.float64], reduced: NDArray[np.float64]
@@ -261,7 +277,7 @@ class Run(Bounding):
             else:
                 candidates, pattern = with_solution(narrowed(emission, keep)[0], found)
             pattern = engine.soft.run(
-                candidates, self.rules, self.places, pattern, self.price, instance.cell,
+                Lists(candidates, self.rules, self.price, pattern), self.places, instance.cell,
                 effort * moves * engine.annealing.moves, (heat[0] * warmth, heat[1] * warmth),
                 (penalty[0] / calm, penalty[1] / calm), seed + number, self.done,
                 partial(self.annealed, effort * moves),
@@ -288,8 +304,9 @@ class Run(Bounding):
         """Anneal with a share of the moves and a part of the time left, offer what comes out."""
         annealing = self.engine.annealing
         moves = min(1.0, LARGE / self.k) * share * annealing.moves
+        lists = Lists(candidates, self.rules, self.price, pattern)
         found = replace(annealing, moves=moves).run(
-            candidates, self.rules, self.places, pattern, self.price, self.instance.cell,
+            lists, self.places, self.instance.cell,
             heat * self.warmth, self.seed + number, self.done,
             lambda cost, done: self.annealed(share, done, cost), pace_of(self.stop, part),
             threads=self.stop.threads,

@@ -98,3 +98,31 @@ def with_start(
     start = np.full(instance.rows, root, np.int64)
     start[there] = np.minimum(place[number[pattern[there]]], root)
     return candidates, start
+
+
+def united(
+    one: Emission, other: Emission, share: NDArray[np.float64], distinct: int
+) -> tuple[Emission, NDArray[np.float64]]:
+    """Return the patterns of both, those with the same rows once, and the shares over their pairs.
+
+    ``share``: float64, of the pairs of ``other``; the pairs of ``one`` alone carry nothing.
+    """
+    sign = np.random.default_rng(29).integers(1 << 62, size=distinct, dtype=np.uint64)
+    keys = np.concatenate([signs(one, sign), signs(other, sign)])
+    kept, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    of_pair = number[np.concatenate([owners(one), owners(other) + len(one.cost)])]
+    rows = np.concatenate([one.rows, other.rows])
+    pairs, place = np.unique(of_pair * distinct + rows, return_inverse=True)
+    carried = np.concatenate([np.zeros(len(one.rows)), share])
+    length = np.bincount(pairs // distinct, minlength=len(kept))
+    offset = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    cost = np.concatenate([one.cost, other.cost])[first]
+    both = Emission(cost, offset, (pairs % distinct).astype(np.int32))
+    return both, np.bincount(place, carried, len(pairs)).astype(np.float64)
+
+
+def signs(emission: Emission, sign: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """uint64, shape (patterns,): a number for the set of each pattern's rows."""
+    if len(emission.cost) == 0:
+        return np.zeros(0, np.uint64)
+    return np.add.reduceat(sign[emission.rows], emission.offset[:-1])

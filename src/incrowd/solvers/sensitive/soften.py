@@ -1,18 +1,16 @@
 """Annealing through unlawful releases: the schedule of ``incrowd.solvers.sensitive.soft``."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.solvers.engine.candidates import Candidates
 from incrowd.solvers.engine.regions import regions_of
 from incrowd.solvers.sensitive.anneal import slices
-from incrowd.solvers.sensitive.assignment import Rules, new_state
-from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span
-from incrowd.solvers.sensitive.journal import new_pad
+from incrowd.solvers.sensitive.by_regions import EPOCHS, LawfulRegions, Lists, Span, annealed
 from incrowd.solvers.sensitive.soft import SoftMix, soft_slice
 
 
@@ -35,11 +33,8 @@ class SoftAnnealing:
 
     def run(
         self,
-        c: Candidates,
-        rules: Rules,
+        lists: Lists,
         places: int,
-        pattern: NDArray[np.int64],
-        price: NDArray[np.float64],
         cell: float,
         moves: float,
         heat: tuple[float, float],
@@ -52,22 +47,31 @@ class SoftAnnealing:
     ) -> NDArray[np.int64]:
         """Anneal an assignment (int64, copies → patterns); its classes may come and go unlawful.
 
-        ``moves`` per copy; ``heat``: first and last temperature in units of 1/scale; ``penalty``:
-        first and last penalty of a row lacking, in cells; ``pace`` as in ``slices``.  ``threads``:
-        of large tables, which are searched by regions; no influence on the result.
+        ``lists``: where it starts; ``moves`` per copy; ``heat``: first and last temperature in
+        units of 1/scale; ``penalty``: first and last penalty of a row lacking, in cells; ``pace``
+        as in ``slices``.  ``threads``: of large tables, which are searched by regions; no influence
+        on the result.
         """
-        lists, total = Lists(c, rules, price, pattern), max(1, int(moves * len(pattern)))
+        copies = len(lists.pattern)
+        total = max(1, int(moves * copies))
         rng = np.array([(seed * 0x9E3779B9 + 4441) & 0xFFFFFFFFFFFF], np.uint64)
+        penalties = penalty[0] * cell, penalty[1] * cell
 
-        def anneal(lists: Lists, spans: Iterable[Span], rng: NDArray[np.uint64]) -> Any:
-            return self.annealed(lists, places, cell, heat, penalty, spans, rng, stop)
+        def spend(span: Span, active: Any, state: Any, pad: Any, lists: Lists, rng: Any) -> None:
+            c, rules, *_ = lists
+            mix = SoftMix(
+                *self.mix, float(max(1, round(cell))), self.breaking,
+                min(self.found, len(pad.found)), max(60, 3 * int(rules.least[0])), self.focus,
+            )  # fmt: skip
+            soft_slice(span, heat, penalties, mix, state, pad, rules, c, rng, active)
 
         def told(number: int) -> Iterator[Span]:
             for first, last in slices(total, pace, number):
                 yield first, last, total
                 report(last / total)
 
-        if not regions_of(len(pattern)):
+        anneal = partial(annealed, spend, places, cell, stop)
+        if not regions_of(copies):
             return anneal(lists, told(0), rng).astype(np.int64)
         regions = LawfulRegions(lists, seed, threads)
         for span in told(EPOCHS):
@@ -75,29 +79,3 @@ class SoftAnnealing:
             if stop():
                 break
         return regions.pattern
-
-    def annealed(
-        self,
-        lists: Lists,
-        places: int,
-        cell: float,
-        heat: tuple[float, float],
-        penalty: tuple[float, float],
-        spans: Iterable[Span],
-        rng: NDArray[np.uint64],
-        stop: Callable[[], bool],
-    ) -> NDArray[np.int32]:
-        """Spend the moves of spans; return the assignment."""
-        c, rules, price, pattern = lists
-        state, pad = new_state(c, rules, places, pattern), new_pad(c, rules, places)
-        mix = SoftMix(
-            *self.mix, float(max(1, round(cell))), self.breaking, min(self.found, len(pad.found)),
-            max(60, 3 * int(rules.least[0])), self.focus,
-        )  # fmt: skip
-        penalties = penalty[0] * cell, penalty[1] * cell
-        for span in spans:
-            active = np.flatnonzero(c.cost[state.pattern] - price[c.row_of] > 1.5 * cell)
-            soft_slice(span, heat, penalties, mix, state, pad, rules, c, rng, active)
-            if stop():
-                break
-        return state.pattern

@@ -1,0 +1,108 @@
+"""A fractional release that belongs to prices with charges, under t-closeness by equal distance.
+
+It opens each pattern once, as a release does; that of prices without charges opens a wide pattern
+as often as its rows allow, and costs less than any release.  As in ``lawful_shares``, the mean of
+the dearest classes over many small steps covers every row almost exactly (Barahona and Anbil, The
+volume algorithm, Mathematical Programming 87, 2000).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.bounds.charges import (
+    MOST_PAIRS,
+    MOST_PATTERNS,
+    begun,
+    copies_by_value_of,
+    emitted,
+    noted,
+)
+from incrowd.bounds.copies_by_value import Law
+from incrowd.bounds.dearest_class import most_worth
+from incrowd.bounds.lawful_tree import LawfulTree
+from incrowd.bounds.reductions import adam_step
+from incrowd.kernels.jit import lean_kernel
+from incrowd.lattice.emission import Emission, new_sink
+
+
+@lean_kernel
+def carry_all(
+    u: Any, lists: Any, counts: Any, law: Any, s: Any, gradient: Any, idle: Any, step: int,
+    place: Any, share: Any,
+) -> None:  # fmt: skip
+    """Fill the supergradient at u, and add each pattern's dearest class to the shares of its pairs.
+
+    ``place``: int64, shape (distinct,), scratch.  ``idle``: as in ``charge_all``.
+    """
+    begun(u, counts, gradient)
+    offset, rows, cost = lists
+    for p in range(len(idle)):
+        if step < idle[p, 1]:
+            continue
+        c = float(cost[p])
+        charge = most_worth(rows, offset[p], offset[p + 1], u, counts, c, law, s)
+        if noted(charge, p, step, idle, law, s, gradient) <= 0.0:
+            continue
+        for x in range(offset[p], offset[p + 1]):
+            place[rows[x]] = x
+        for v in range(law.start.size - 1):
+            for x in range(law.start[v], law.start[v] + s.best[v]):
+                share[place[s.row[x]]] += 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChargedShares:
+    """Averages steps about the best prices with charges.
+
+    Attributes
+    ----------
+    iterations: steps, the first quarter of which does not count.
+    rate: step, in mean prices.
+    margin: patterns that prices so much higher violate take part, in mean prices.
+    """
+
+    iterations: int = 120
+    rate: float = 0.004
+    margin: float = 0.05
+
+    def run(
+        self,
+        tree: LawfulTree,
+        law: Law,
+        centre: NDArray[np.float64],
+        stop: Callable[[], bool] = lambda: False,
+    ) -> tuple[Emission, NDArray[np.float64]] | None:
+        """Return the patterns that take part, and how many copies each pair carries.
+
+        float64, shape (pairs,).  ``centre``: float64, shape (distinct,), prices with charges.  None
+        where there are too many patterns, or ``stop`` says so before a step counts.
+        """
+        instance = tree.instance
+        counts = instance.counts
+        mean = max(float(centre @ counts) / instance.rows, 1e-9)
+        sink = new_sink(MOST_PATTERNS, MOST_PAIRS)
+        patterns = emitted(tree, centre, self.margin * mean, sink)
+        if patterns is None:
+            return None
+        lists, copies = sink.first(patterns), copies_by_value_of(tree, law)
+        u, free = centre.astype(np.float64), np.full(len(centre), np.inf)
+        gradient, first, second = np.zeros((3, len(u)))
+        idle, place = np.zeros((patterns, 2), np.int64), np.zeros(len(u), np.int64)
+        share, counted = np.zeros(len(lists.rows)), 0
+        arrays = lists.offset, lists.rows, lists.cost
+        stride = tree.strides.of_row
+        for i in range(self.iterations):
+            if stop():
+                break
+            if i == self.iterations // 4:
+                share[:], counted = 0, 0
+            carry_all(u, arrays, counts, law, copies, gradient, idle, i, place, share)
+            adam_step(
+                u, gradient, counts, first, second, self.rate * mean, stride, 1e-2, -free, free
+            )
+            counted += 1
+        return (lists, share / counted) if counted else None
