@@ -20,6 +20,8 @@ CASES: dict[str, dict[str, Any]] = {
     "hierarchies": {"k": 5, "hierarchies": True},
     "l2": {"k": 5, "l": 2, "sensitive": "salary-class"},
     "tiny": {"k": 2, "rows": 30},
+    "hundred": {"k": 2, "rows": 100},
+    "tiny-l2": {"k": 5, "l": 2, "sensitive": "salary-class", "rows": 30},
 }
 
 

@@ -175,8 +175,9 @@ def is_cheap_here(problem: Problem, solver_id: str) -> bool:
     """Whether ``auto`` should consider the solver for a problem of this size."""
     if solver_id == "pattern-milp":
         instance = problem.instance
-        tiny = instance.distinct <= TINY and effort(instance) <= TINY_EFFORT
-        return tiny and problem.model.size_decides and problem.smallest_class > 2
+        if problem.model.size_decides and problem.smallest_class == 2:
+            return False  # matching is as quick there, and has prices
+        return instance.distinct <= TINY and effort(instance) <= TINY_EFFORT
     if solver_id != "subset-dp":
         return True
     if problem.instance.distinct > MOST_DISTINCT:

@@ -25,6 +25,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Event, Listener, register
 from numba.core.registry import CPUDispatcher
 
+from incrowd.kernels import interpreted
 from incrowd.run import clock
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -151,6 +152,12 @@ class Kernel(CPUDispatcher):
     library: Any = JITCodeLibrary
     special: Mapping[str, Any]
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run it: compiled, or as the function that it is made of (``kernels/interpreted.py``)."""
+        if interpreted.HOW.get():
+            return interpreted.call(self.py_func, *args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
     def compile(self, sig: Any) -> Any:
         """Compile one version, or take it from the cache."""
         context: Any = self.targetctx
@@ -240,7 +247,9 @@ class Inner(Kernel):
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse."""
+        """Refuse, unless kernels are interpreted."""
+        if interpreted.HOW.get():
+            return interpreted.call(self.py_func, *args, **kwargs)
         raise TypeError(f"{self.py_func.__qualname__} can be called by kernels alone")
 
 

@@ -14,7 +14,7 @@ from incrowd.run.stop import Share
 from incrowd.solvers.base import Context, Outcome, Solver
 from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.matching.pipeline import Effort
-from incrowd.solvers.matching.solver import SimplexMatching
+from incrowd.solvers.matching.solver import SimplexMatching, few
 
 AT_ONCE = 3_000  # distinct rows up to which matching takes a second or so
 MOST = 200_000  # distinct rows that matching is given when there is no time limit
@@ -86,7 +86,7 @@ def two_anonymous(problem: Problem, context: Context) -> tuple[Outcome, Solver]:
     if distinct > (MOST if stop.time_limit is None else PACE * stop.left()):
         portfolio.run(Engine())
         return portfolio.outcome(), portfolio.solver
-    if distinct > AT_ONCE or stop.gap is not None:
+    if distinct > AT_ONCE or (stop.gap is not None and not few(problem)):
         portfolio.run(Engine(), min(1 + distinct / START, stop.left() / 4))
     if not portfolio.over:
         effort = Effort(to_the_end=stop.gap == 0)
