@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import incrowd as ic
 from incrowd.cli import cli
-from incrowd.errors import NoLawfulReleaseError, OutOfScopeError
+from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
 
 EARLIER = pl.DataFrame({"x": list("aabb"), "y": list("cccc"), "s": list("fmfm")})
 rows_of = st.lists(
@@ -79,3 +79,20 @@ def test_what_a_class_gains_is_counted_in_people(tmp_path: Path, monkeypatch) ->
         ic.anonymize(
             "new.csv", k=2, person="pid", sensitive="s", existing="old.csv", missing_person="drop"
         )
+
+
+@pytest.mark.parametrize("binary", ["new rows", "the earlier release"])
+@pytest.mark.parametrize("role", ["sensitive", "keep"])
+def test_bytes_are_refused_before_the_search(
+    binary: str, role: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that nothing is searched for rows that could not be joined with the earlier ones."""
+    monkeypatch.setattr("incrowd.existing.of_table.Joining", None)  # no search can begin
+    old, new = (
+        EARLIER.cast({"s": pl.Binary}) if side == binary else EARLIER
+        for side in ("the earlier release", "new rows")
+    )
+    asked: dict[str, Any] = {role: "s"}
+    where = "" if binary == "new rows" else "the earlier release: "
+    with pytest.raises(InputError, match=f"^{where}column 's' is of type Binary"):
+        ic.anonymize(new, 2, existing=old, **asked)

@@ -18,6 +18,7 @@ from incrowd.bounds import column_groups
 from incrowd.cli import cli
 from incrowd.cli.frontier import numbers
 from incrowd.errors import InputError, NoLawfulReleaseError, OutOfScopeError
+from incrowd.frontiers.points import in_runs
 from incrowd.frontiers.sweep import Sweep
 from incrowd.privacy.distinct_diversity import DistinctDiversity
 from incrowd.privacy.k_anonymity import KAnonymity
@@ -180,7 +181,7 @@ def test_what_cannot_be():
     """Tests the refusals."""
     frame = people(10)
     with pytest.raises(NoLawfulReleaseError, match="k = 11 is larger"):
-        ic.frontier(frame, [2, 11])
+        ic.frontier(frame, [12, 11])
     with pytest.raises(InputError, match="at least one k"):
         ic.frontier(frame, [])
     with pytest.raises(InputError, match="k must be a whole number"):
@@ -189,6 +190,49 @@ def test_what_cannot_be():
         ic.frontier(frame, [2], person="job", pseudonym="job")
     with pytest.raises(TypeError, match=r"frontier\(\) .*no_such"):
         ic.frontier(frame, [2], no_such=1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "possible"),
+    [
+        ({"sensitive": "ill"}, [2, 3, 5, 8]),
+        ({"sensitive": "ill", "fixed": "b"}, [2, 3]),  # of one value there are three rows
+        ({"keep": "ill", "person": "who"}, [2, 3]),
+        ({"sensitive": "ill", "caps": {"a": 0.5}}, [2]),
+        ({"sensitive": "ill", "l": 2, "method": "mondrian"}, [2, 3, 5, 8]),
+    ],
+)
+def test_some_k_are_possible(asked, possible):
+    """Tests that those are found as without the others, which are told, each with its reason."""
+    frame = pl.DataFrame(
+        {
+            "a": list("aabbccdd"),
+            "b": list("xxxxxyyy"),
+            "ill": list("klklklkl"),
+            "who": list("12312312"),
+        }
+    )
+    frame = frame if "person" in asked else frame.drop("who")
+    found = ic.frontier(frame, [9, 2, 3, 5, 8, 11], **asked)
+    assert list(found.ks) == possible
+    assert found.points == ic.frontier(frame, possible, **asked).points
+    rest = [k for k in (2, 3, 5, 8, 9, 11) if k not in possible]
+    assert list(found.impossible) == rest
+    for k in rest:
+        with pytest.raises(NoLawfulReleaseError) as caught:
+            ic.frontier(frame, k, **asked)
+        assert found.impossible[k] == str(caught.value)
+    assert f"{len(rest)} impossible" in repr(found)
+    (warning,) = found.warnings
+    assert found.impossible[rest[0]] in warning
+
+
+@given(st.sets(st.integers(1, 20), min_size=1))
+def test_runs(ks):
+    """Tests that each number is named, in a run or alone."""
+    said = [[int(end) for end in run.split(" to ")] for run in in_runs(sorted(ks)).split(", ")]
+    assert [k for run in said for k in range(run[0], run[-1] + 1)] == sorted(ks)
+    assert all(len(run) == 1 or run[0] + 1 < run[1] for run in said)
 
 
 def test_by_policy():
@@ -230,6 +274,14 @@ def test_command(tmp_path, monkeypatch):
     assert "<svg" in (tmp_path / "f.svg").read_text(encoding="utf-8")
     done = CliRunner().invoke(cli, [*words, "-q"])
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["k", "2", "3", "4"]
+    done = CliRunner().invoke(cli, [*words[:3], "39:60:7,41", *words[4:], "--json", "-q"])
+    record = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert ([p["k"] for p in record["points"]], record["impossible"]) == ([39], [41, 46, 53, 60])
+    assert f"warning: {record['warnings'][0]}" in done.stderr
+    done = CliRunner().invoke(cli, [*words[:3], "41:43", *words[4:]])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "k = 41 is larger" in done.stderr
     for wrong, message in (
         (["-o", "in.csv"], "is the input itself"),
         (["-o", "-", "--json"], "standard output"),

@@ -41,6 +41,7 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
 
     One sweep, in which each k starts from what its neighbours have found. --time-limit is for the
     whole sweep. No release is written; publish one of them at most (incrowd anonymize -k K).
+    A k that no release can obey is left out, and named in a warning.
     """
     wanted = numbers(ks)
     require_apart({"-o": given["output"], "--svg": given["svg"]}, table, given)
@@ -63,12 +64,14 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
             file.write(svg_text(found.plot(), "frontier").encode())
     if as_json:
         points = [point.record() for point in found.points]
+        none = {"impossible": list(found.impossible), "warnings": list(found.warnings)}
         print_json(
             {
                 "rows": found.rows,
                 "columns": found.columns,
                 "models": list(found.models),
                 "points": points,
+                **(none if found.impossible else {}),
                 "ended": found.ended,
                 "seconds": round(found.seconds, 3),
                 "seed": policy.search_seed,
@@ -77,6 +80,8 @@ def frontier(table: str, ks: str, as_json: bool, quiet: bool, **given: Any) -> i
         )
     elif given["output"] is None:
         click.echo(as_lines(found))
+    for warning in found.warnings:
+        say(f"incrowd: warning: {warning}")
     how = "" if found.ended == "finished" else f"; ended: {found.ended}"
     say(f"{found!r}, {found.seconds:.1f} s{how}".strip("<>").replace(">,", ","), quiet)
     return 130 if found.ended == "interrupted" else 0

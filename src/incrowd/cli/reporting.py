@@ -125,7 +125,10 @@ def frontier_for(release: "Release", ks: str | None) -> "Frontier | None":
         return None
     from incrowd.frontiers.of_table import frontier_of
 
-    return frontier_of(release.source, numbers(ks), release.policy)
+    found = frontier_of(release.source, numbers(ks), release.policy)
+    for warning in found.warnings:
+        say(f"incrowd: warning: {warning}")
+    return found
 
 
 def attacks_on(release: "Release") -> "Findings | None":

@@ -7,6 +7,7 @@ from incrowd.errors import InputError, OutOfScopeError
 from incrowd.policy import Policy
 from incrowd.policy.kinds import LAWS_OF_ALL_ROWS, require_unasked
 from incrowd.privacy.model import Model
+from incrowd.tables.base import Source
 
 
 def require_servable(policy: Policy) -> None:
@@ -33,6 +34,16 @@ def require_columns(found: Sequence[str], columns: Sequence[str]) -> None:
             "the earlier release has other columns than the new rows would be published with: "
             f"{', '.join(map(repr, found))} against {', '.join(map(repr, columns))}"
         )
+
+
+def require_texts(existing: Source, new: Source, columns: Sequence[str]) -> None:
+    """Raise InputError for a column without a text form, by which the union is checked."""
+    for name in columns:
+        new.encode(name)
+        try:
+            existing.encode(name)
+        except InputError as error:
+            raise InputError(f"the earlier release: {error}") from None
 
 
 def require_joinable(model: Model, names: Iterable[str], policy: Policy) -> None:

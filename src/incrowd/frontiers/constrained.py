@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from incrowd._api import configured, searched
-from incrowd.driver.solve import choose, require_lawful_table
+from incrowd.driver.solve import choose
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError, StoppedError
-from incrowd.frontiers.sweep import Found
+from incrowd.frontiers.sweep import Found, may_be, require_some
 from incrowd.policy import Policy
 from incrowd.run.events import Event
 from incrowd.run.stop import Share
@@ -25,29 +25,36 @@ def constrained(
     policy: Policy,
     context: Context,
     reached: Callable[[int, Found], Any],
+    impossible: dict[int, str],
 ) -> dict[int, Found]:
-    """Return what is found at each k, ascending.
+    """Return what is found at each k that has a release, ascending.
+
+    Parameters
+    ----------
+    impossible: takes up why each k without a release has none.
 
     Raises
     ------
-    NoLawfulReleaseError: no release can obey model and constraints at some k.
+    NoLawfulReleaseError: no k has one; the reason is that of the smallest.
     StoppedError: the sweep ended before a release within the constraints was found at some k.
     """
     found: dict[int, Found] = {}
     tables = {k: replace(table, model=table.model.with_k(k)) for k in ks}
-    for each in tables.values():
-        if each.instance.rows:
-            require_lawful_table(each.problem)
+    left = [k for k in ks if not table.instance.rows or may_be(tables[k].problem, k, impossible)]
     before: Found | None = None
-    for done, k in enumerate(sorted(ks, reverse=True)):
-        at = found[k] = Found(tables[k].problem, choose(tables[k].problem, policy.method))
-        context.listener(Event(f"k = {k}: release", share=done / len(ks)))
+    for done, k in enumerate(sorted(left, reverse=True)):
+        at = Found(tables[k].problem, choose(tables[k].problem, policy.method))
+        context.listener(Event(f"k = {k}: release", share=done / len(left)))
         if before is None or not context.stop.now():
-            search(tables[k], policy, part_of(context, len(ks) - done), at, before)
+            part = part_of(context, len(left) - done)
+            if (why := search(tables[k], policy, part, at, before)) is not None:
+                impossible[k] = why
+                continue
         if before is not None and cheaper(before, at):
             at.solution, at.solver = before.solution, before.solver
-        before = at
+        before = found[k] = at
         reached(k, at)
+    require_some(found, impossible)
     bound = 0
     for k in sorted(found):
         bound = found[k].bound = max(bound, found[k].bound)
@@ -60,15 +67,25 @@ def part_of(context: Context, left: int) -> Context:
     return replace(context, stop=stop, listener=lambda event: None)
 
 
-def search(table: Coded, policy: Policy, context: Context, at: Found, before: Found | None) -> None:
-    """Search at one k; what a larger k has left serves where the search finds nothing."""
+def search(
+    table: Coded, policy: Policy, context: Context, at: Found, before: Found | None
+) -> str | None:
+    """Search at one k; return why it has no release, if so.
+
+    What a larger k has left serves where the search ends early.
+    """
     try:
         solved = searched(table, policy, configured(policy.method, policy.reductions), context)
-    except (StoppedError, NoLawfulReleaseError) as error:
-        if before is None or isinstance(error, NoLawfulReleaseError):
+    except NoLawfulReleaseError as error:
+        if before is not None:  # that of the larger k is lawful
             raise
-        return
+        return str(error)
+    except StoppedError:
+        if before is None:
+            raise
+        return None
     at.solution, at.bound = solved.solution, solved.bound
+    return None
 
 
 def cheaper(before: Found, at: Found) -> bool:

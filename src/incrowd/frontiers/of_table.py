@@ -52,14 +52,15 @@ def frontier(
 
     Returns
     -------
-    the frontier; ``.frame()`` has a row for each k, ``.plot()`` draws it.  Neither cost nor bound
+    the frontier; ``.frame()`` has a row for each k, ``.plot()`` draws it.  A k without a release
+    has no point, but stands in ``.impossible``.  Neither cost nor bound
     falls as k rises.  Each cost is that of a release that was re-checked; a single ``anonymize``
     may search longer and find a better one.  Ctrl-C ends the sweep with what is known until then.
 
     Raises
     ------
     InputError: something given is wrong.
-    NoLawfulReleaseError: no release can obey the model at some k.
+    NoLawfulReleaseError: no release can obey the model at any k.
     """
     if "k" in asked:
         raise InputError("frontier: k is given by ks, its second argument; leave k out")
@@ -90,7 +91,8 @@ def frontier_of(
         raise OutOfScopeError("a frontier knows no linked rows; with a pseudonym, make releases")
     with telling(listener) as tell, interruptible(stop), watched(stop):
         start = begun(source, replace(policy, k=wanted[0]), tell, stop)
-        found = swept(wanted, start, policy)
+        impossible: dict[int, str] = {}
+        found = swept(wanted, start, policy, impossible)
     table, problem = start.table, start.table.problem
     return Frontier(
         points=tuple(point(k, at, table) for k, at in found.items()),
@@ -100,11 +102,14 @@ def frontier_of(
         seconds=stop.elapsed(),
         ended=stop.why() if stop.now() else "finished",
         make_frame=frame_maker(source),
+        impossible=dict(sorted(impossible.items())),
     )
 
 
-def swept(ks: list[int], start: Start, policy: Policy) -> dict[int, Found]:
-    """Run the sweep that the policy needs."""
+def swept(
+    ks: list[int], start: Start, policy: Policy, impossible: dict[int, str]
+) -> dict[int, Found]:
+    """Run the sweep that the policy needs; ``impossible`` takes up each k without a release."""
     table, context = start.table, start.context
 
     def reached(k: int, at: Found) -> None:
@@ -112,9 +117,10 @@ def swept(ks: list[int], start: Start, policy: Policy) -> dict[int, Found]:
         context.listener(Event(f"k = {k}: found", share=share, point=point(k, at, table)))
 
     if is_constrained(policy):
-        return constrained(ks, table, policy, context, reached)
+        return constrained(ks, table, policy, context, reached, impossible)
     problem, apart = served_apart(table.problem)
-    found = Sweep(problem, problem.model.with_k, start.method, context, reached).run(ks)
+    model_at = problem.model.with_k
+    found = Sweep(problem, model_at, start.method, context, reached, impossible).run(ks)
     if apart is None:
         return found
     return {

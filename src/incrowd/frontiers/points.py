@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from incrowd.report.plots import plot_frontier
@@ -65,6 +65,7 @@ class Frontier:
     models: names of the privacy models at the smallest k.
     rows, columns: of the table: rows, and quasi-identifiers.
     seconds: wall time of the sweep; ended: ``"finished"``, ``"time limit"`` or ``"interrupted"``.
+    impossible: why each k that was asked and has no release has none, by ascending k.
     """
 
     points: tuple[Point, ...]
@@ -74,11 +75,20 @@ class Frontier:
     seconds: float
     ended: str
     make_frame: Callable[[Mapping[str, Sequence[Any]]], Any]
+    impossible: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def ks(self) -> tuple[int, ...]:
         """The k of each point, ascending."""
         return tuple(point.k for point in self.points)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One that names each k without a release, and the reason at the smallest; or none."""
+        ks = tuple(self.impossible)
+        if not ks:
+            return ()
+        return (f"no release at k = {in_runs(ks)}: {self.impossible[ks[0]]}",)
 
     def table(self) -> dict[str, list[Any]]:
         """Return the columns k, cost, lower_bound, gap, …, one entry for each k."""
@@ -117,7 +127,19 @@ class Frontier:
             return "<Frontier: no k>"
         proven = sum(point.status == "optimal" for point in self.points)
         widest = max(point.gap for point in self.points)
+        none = f", {len(self.impossible)} impossible" if self.impossible else ""
         return (
             f"<Frontier: {len(self.points)} values of k from {self.ks[0]} to {self.ks[-1]}, "
-            f"{proven} proven optimal, widest gap {shown_gap(widest)}>"
+            f"{proven} proven optimal, widest gap {shown_gap(widest)}{none}>"
         )
+
+
+def in_runs(ks: Sequence[int]) -> str:
+    """Return ascending numbers as text, e.g. ``3, 5 to 9``."""
+    found: list[str] = []
+    for i, k in enumerate(ks):
+        if 0 < i < len(ks) - 1 and ks[i - 1] + 1 == k == ks[i + 1] - 1:
+            continue  # inside a run
+        to = i > 1 and ks[i - 2] + 2 == ks[i - 1] + 1 == k
+        found.append(f"{' to ' if to else ', '}{k:,}")
+    return "".join(found).removeprefix(", ")

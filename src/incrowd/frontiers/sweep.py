@@ -4,7 +4,7 @@ A release for k + 1 is lawful for k, so its cost is one for k as well; a bound f
 release for k + 1.  Hence neither cost nor bound ever falls as k rises, and both tighten each other.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import HASTE, affordable
 from incrowd.driver.solve import choose, recheck, require_lawful_table, solve
+from incrowd.errors import NoLawfulReleaseError
 from incrowd.frontiers.warm import WarmRun, raised_prices
 from incrowd.privacy.model import Model
 from incrowd.problem.problem import Problem
@@ -51,6 +52,7 @@ class Sweep:
     model_at: the model at each k.
     method: ``"auto"``, a solver's id, or a solver.
     reached: called with each k once its release is found; its bound may still rise.
+    impossible: takes up why each k without a release has none.
     """
 
     problem: Problem
@@ -58,14 +60,15 @@ class Sweep:
     method: str | Solver
     context: Context
     reached: Callable[[int, Found], Any] = lambda k, at: None
+    impossible: dict[int, str] = field(default_factory=dict)
     found: dict[int, Found] = field(default_factory=dict)
 
     def run(self, ks: Sequence[int]) -> dict[int, Found]:
-        """Return what is found at each k, ascending.
+        """Return what is found at each k that has a release, ascending.
 
         Raises
         ------
-        NoLawfulReleaseError: no release can obey the model at some k.
+        NoLawfulReleaseError: no k has one; the reason is that of the smallest.
         """
         for k in sorted(set(ks)):
             problem = replace(self.problem, model=self.model_at(k))
@@ -73,13 +76,17 @@ class Sweep:
                 empty = solve(problem, self.method, self.context)
                 self.found[k] = Found(problem, by_id("engine"), empty.solution)
                 continue
-            require_lawful_table(problem)
+            if not may_be(problem, k, self.impossible):
+                continue
             self.found[k] = Found(problem, choose(problem, self.method))
         if not self.problem.instance.rows:
             return self.found
+        require_some(self.found, self.impossible)
         engines = [k for k, at in self.found.items() if self.method == "auto" and is_engine(at)]
         self.raise_bounds(engines)
         self.find_releases(engines)
+        self.found = {k: at for k, at in self.found.items() if at.solution is not None}
+        require_some(self.found, self.impossible)
         self.bound_anyhow()
         self.pass_on()
         return {k: at.checked() for k, at in self.found.items()}
@@ -111,6 +118,8 @@ class Sweep:
                 share = Share.of(stop, stop.left() / left)
                 context = replace(self.context, stop=share, listener=lambda event: None)
                 self.find(k, at, context, start, k in engines)
+            if start is None and at.solution is None:
+                continue
             if start is not None and (at.solution is None or start.cost < at.solution.cost):
                 at.solution, at.solver = start, by or at.solver
             start, by = at.solution, at.solver
@@ -123,7 +132,12 @@ class Sweep:
             outcome = WarmRun(at.problem, context, at.prices, at.wide, start).outcome()
             at.solution, at.bound = outcome.solution, max(at.bound, outcome.bound)
             return
-        solved = solve(at.problem, self.method, context)
+        try:
+            solved = solve(at.problem, self.method, context)
+        except NoLawfulReleaseError as error:  # of a law that parts may obey and the whole breaks
+            if start is None:
+                self.impossible[k] = str(error)
+            return
         at.solution, at.bound = solved.solution, solved.bound
 
     def bound_anyhow(self) -> None:
@@ -152,3 +166,19 @@ class Sweep:
 def is_engine(at: Found) -> bool:
     """Whether the engine serves this k, and nothing but k is asked."""
     return at.solver.id == "engine" and at.problem.model.size_decides
+
+
+def may_be(problem: Problem, k: int, impossible: dict[int, str]) -> bool:
+    """Whether a release may obey the model at a k; take up why none can."""
+    try:
+        require_lawful_table(problem)
+    except NoLawfulReleaseError as error:
+        impossible[k] = str(error)
+        return False
+    return True
+
+
+def require_some(found: Sized, impossible: Mapping[int, str]) -> None:
+    """Raise NoLawfulReleaseError, with the reason of the smallest k, where no k has a release."""
+    if impossible and not found:
+        raise NoLawfulReleaseError(impossible[min(impossible)])
