@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +24,7 @@ from incrowd.checker.verify import Verdict
 from incrowd.cli import cli
 
 ROWS, DIGITS = 7, 3
+ARABIC = str.maketrans("0123456789", "\u0660\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669")
 RULES = {
     "mean": {"a": "mean"},
     "two": {"a": "mean", "b": "mean"},
@@ -108,6 +110,14 @@ def all_cells(column: str, change: Callable[[str], str | None]) -> Callable[[Bun
     return edit
 
 
+def first_of(column: str, change: Callable[[str], str]) -> Callable[[Bundle], Any]:
+    def edit(bundle: Bundle) -> None:
+        cells = bundle.release.columns[column]
+        bundle.release.columns[column] = [change(x) if x == cells[0] else x for x in cells]
+
+    return edit
+
+
 def hidden(bundle: Bundle) -> None:
     """Call the kept column one of pseudonyms, and write into it what one likes."""
     bundle.facts["roles"]["keep"].remove("note")
@@ -139,6 +149,13 @@ FORGERIES: dict[str, Callable[[Bundle], Any]] = {
     "an average starred": cell("a", "*"),
     "all starred": all_cells("a", lambda _: "*"),
     "averages of other decimals": all_cells("a", lambda text: text + "0001"),
+    "averages with zeros behind": all_cells("a", lambda text: f"{Decimal(text):.4f}"),
+    "an average with a zero behind": first_of("a", lambda text: f"{Decimal(text):.3f}0"),
+    "averages with spaces": all_cells("a", lambda text: text + " \t"),
+    "averages in digits of another script": all_cells("a", lambda text: text.translate(ARABIC)),
+    "averages with powers of ten": all_cells("a", lambda text: f"{Decimal(text) * 1000}e-3"),
+    "averages with a sign": all_cells("a", lambda text: f"+{text}"),
+    "averages with zeros before": all_cells("a", lambda text: f"0{text}"),
     "a kept cell changed": cell("note", "n9"),
     "a kept column under pseudonyms that are none": hidden,
     "another kind of average": rule(kind="median"),

@@ -13,6 +13,7 @@ order, of k to 2k − 1 rows (see ``docs/explanation/averages.md``), and a short
 Several columns: prices that sum to no more over a class than it costs (``nearest.py``).
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -32,6 +33,10 @@ from incrowd.checker.rejection import RejectedError, require
 Ints = NDArray[np.int64]
 KINDS = ("mean", "median", "centroid")
 LONGEST, DIGITS = 60, 18
+# how text writes an average: plainly, or as numbers below 0.0001 are written of Parquet and Arrow
+WRITTEN = re.compile(
+    r"(?!-0\Z)-?(0|[1-9][0-9]*)(\.[0-9]+)?|-?[0-9](\.[0-9]+)?(e-[0-9]{2}|E-[1-9][0-9]?)"
+)
 
 
 class Column(NamedTuple):
@@ -76,6 +81,10 @@ def compared(
     classes = proof.rows["class"].cast(pl.Int64).to_numpy()
     columns = columns_of(text[0], rules, marks, weights)
     found = recheck(text[0], text[1], columns, k, classes, origin, cost, scale)
+    as_numbers = [{c for c in table.columns if table[c].dtype.is_numeric()} for table in tables]
+    for column in found:
+        if column.name not in as_numbers[1]:
+            require_written(column, text[1], classes, origin, column.name in as_numbers[0])
     price = proof.rows["price"].cast(pl.Int64).to_numpy()
     proven = least(columns, k, price, origin, scale, quantum)
     require(bound <= proven, f"what is known proves {proven}, not {bound}")
@@ -245,6 +254,31 @@ def paid(column: Column, shown: pl.Series, groups: Sequence[Ints], order: Ints) 
         require_at(number(str(text), column.name) == right, "it is not its class's average", *where)
         total += spread(known, column.kind)
     return total * column.price
+
+
+def require_written(
+    column: Column, after: pl.DataFrame, classes: Ints, order: Ints, typed: bool
+) -> None:
+    """Reject an average that is written in a way of its own: spaces and zeros could tell of cells.
+
+    It stays as it was written where each row of the class had this very text.  ``typed``: they were
+    numbers of Parquet or Arrow, where zeros may stand behind if all have as many decimals.
+    """
+    texts = after[column.name].cast(pl.String).to_list()
+    own = [column.cells[at] for at in order.tolist()]
+    groups = classes.tolist()
+    changed = {group for group, new, old in zip(groups, texts, own, strict=True) if new != old}
+    first = {text: row for row, text in enumerate(texts) if groups[row] in changed}
+    first = {text: row for text, row in first.items() if text is not None}
+    plain = [t for t in first if WRITTEN.fullmatch(t) and (typed or "e" not in t.lower())]
+    read = {text: Decimal(text) for text in plain}
+    decimals = {t: -int(x.as_tuple().exponent) for t, x in read.items()}
+    filled = any(decimals[t] > 0 and x.as_tuple().digits[-1] == 0 for t, x in read.items())
+    for text, row in first.items():
+        fine = text in read and (decimals[text] == 0 or Fraction(read[text]).denominator > 1)
+        fine = fine and (not filled or (typed and decimals[text] in (0, max(decimals.values()))))
+        reason = "the average of its class is written in a way of its own"
+        require_at(fine, reason, row + 1, column.name)
 
 
 def require_at(truth: bool, reason: str, row: int, column: str) -> None:
