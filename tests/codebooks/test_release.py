@@ -1,6 +1,7 @@
 """Tests of releases by patterns: the mechanism by enumeration, and what users do with it."""
 
 import json
+import re
 from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import product
@@ -244,7 +245,8 @@ def test_verification_says_no(files):
     def verdict(change: dict, release: str = text, *more: str) -> str:
         (folder / "o.csv").write_text(release)
         sha = ic.codebooks.statement.sha256_of(folder / "o.csv")
-        (folder / "s.json").write_text(json.dumps(said | {"release_sha256": sha} | change))
+        stated = json.dumps(said | {"release_sha256": sha} | change)
+        (folder / "s.json").write_text(re.sub(r'"(-?1e999)"', r"\1", stated))
         done = CliRunner().invoke(cli, [*checked, *more])
         assert done.exit_code == ("no:" in done.stderr)
         return done.stderr
@@ -259,6 +261,8 @@ def test_verification_says_no(files):
     assert "other columns" in verdict({"published_as_they_are": []})
     for change in ({"k": 20.9}, {"k": "20"}, {"delta": "0.5"}, {"epsilon": "1e-9999999"}):
         assert "another form" in verdict(change)
+    for number in ("1e999", "-1e999"):  # beyond doubles
+        assert "another form" in verdict({"delta": number})
     assert "another form" in verdict({"published_as_they_are": "ill"})
     for change in ({"star": ["*"]}, {"quasi_identifiers": ["sex"]}, {"protects": "each person"}):
         assert f"the statement's {next(iter(change))} is not" in verdict(change)
@@ -287,7 +291,8 @@ def test_verify_refuses_what_does_not_go_together(files):
     ):
         done = CliRunner().invoke(cli, [*checked, *more])
         assert (done.exit_code, words in done.stderr) == (2, True), done.stderr
-    for wrong in (said.replace('"k": 20', '"k": 50, "k": 20'), "[" * 100_000):
+    twice, true = ('"k": 20', '"k": 50, "k": 20'), ('"version": 1', '"version": true')
+    for wrong in (said.replace(*twice), said.replace(*true), "[" * 100_000):
         (folder / "s.json").write_text(wrong)
         done = CliRunner().invoke(cli, checked)
         assert (done.exit_code, "not the statement" in done.stderr) == (2, True), done.stderr

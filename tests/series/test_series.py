@@ -298,13 +298,15 @@ def test_bad_tables_and_histories(folder: Path) -> None:
         ("format", "x"),
         ("people", {"1": ["s", ["t"], []]}),
         ("classes", [{"s": "?"}]),
+        ("releases", [1]),
     ):
         Path("h").write_text(json.dumps(plain | {name: value}))
         with pytest.raises(InputError, match="not a history of incrowd republish"):
             ic.republish(table, "h", person="pid", sensitive="s")
-    Path("h").write_text("{")
-    with pytest.raises(InputError, match="not a history"):
-        ic.republish(table, "h", person="pid", sensitive="s")
+    for wrong in ("{", "[" * 100_000):
+        Path("h").write_text(wrong)
+        with pytest.raises(InputError, match="not a history"):
+            ic.republish(table, "h", person="pid", sensitive="s")
 
 
 def test_changes_and_company_are_named(folder: Path) -> None:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +34,17 @@ def read_statement(path: str | Path) -> dict[str, Any]:
     ------
     InputError: the file is none.
     """
+    no = InputError(f"{path}: not the statement of a release by patterns")
     try:
         said = read_json(Path(path).read_bytes())
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from None
     except (ValueError, RecursionError):
         said = None
-    if not isinstance(said, dict) or (said.get("format"), said.get("version")) != (FORMAT, VERSION):
-        raise InputError(f"{path}: not the statement of a release by patterns")
+    if not isinstance(said, dict) or said.get("format") != FORMAT:
+        raise no
+    if type(said.get("version")) is not int or said["version"] != VERSION:  # true is not 1
+        raise no
     return said
 
 
@@ -65,7 +69,7 @@ def reasons(
             return
     k, delta, others = (said.get(name) for name in ("k", "delta", "published_as_they_are"))
     sample, epsilon = (_exact(said.get(name)) for name in ("sample", "epsilon"))
-    fine = type(k) is int and type(delta) is float
+    fine = type(k) is int and type(delta) is float and isfinite(delta)  # 1e999 is read as infinite
     fine = fine and isinstance(others, list) and all(isinstance(name, str) for name in others)
     if not fine or sample is None or epsilon is None:
         yield "the statement lacks a number, or has one of another form"

@@ -84,9 +84,10 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
         }
         classes = [dict(each) for each in plain["classes"]]
         require(all(k is None or k in people for each in classes for k in each.values()))
+        require(all(isinstance(each, dict) for each in plain["releases"]))
         require(all(p.value in p.signature for p in people.values()))
         history = History(dict(plain["asked"]), people, classes, plain["releases"])
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise InputError(
             f"{path}: is not a history of incrowd republish, or a damaged one"
         ) from None
