@@ -1,9 +1,12 @@
 """The policy that ends a search: release and bound against what was spent, made up here."""
 
+import random
 from collections.abc import Callable
 
+import polars as pl
 import pytest
 
+import incrowd as ic
 from incrowd.run.paying import LITTLE, Paying, Turns
 from incrowd.run.stop import Share, Stop
 
@@ -69,3 +72,27 @@ def test_gap_zero_and_spend_ask_for_all_of_it():
     assert Stop(gap=0).thorough and Stop(spend=True).thorough
     assert Stop().begin(None, None, True).thorough
     assert Share.of(Stop(spend=True), 1.0).thorough
+
+
+@pytest.mark.parametrize(
+    "asked", [{"person": "p", "keep": "s"}, {"sensitive": "s", "l": 2, "id": "p"}]
+)
+def test_a_gap_of_0_that_is_never_reached_ends(asked):
+    """Tests that without a time limit a search ends where its bound stays below the optimum.
+
+    It had gone on until it was interrupted; the guard ends it then, with another reason.
+    """
+    draw = random.Random(2)
+    cells = {"a": "abcd", "b": "abc", "c": "abcde", "d": "ab", "s": "fghk"}
+    frame = pl.DataFrame({c: [draw.choice(pool) for _ in range(32)] for c, pool in cells.items()})
+    frame = frame.with_columns(p=pl.Series([f"p{draw.randrange(21)}" for _ in range(32)]))
+    stop, turns = ic.Stop(), []
+
+    def guard(event):
+        turns.append(event)
+        if len(turns) > 2_000:
+            stop.interrupt()
+
+    found = ic.anonymize(frame, 3, qi=list("abcd"), gap=0, stop=stop, progress=guard, **asked)
+    assert found.status == "feasible"  # else the table tests nothing
+    assert found.ended == "stopped paying"

@@ -332,13 +332,15 @@ class Run(Bounding):
         """Annealing over all candidates, in turns while that pays.
 
         Under a limit turns are judged by the time they take; without one each by itself, and they
-        are short.  ``been``: the first turn is over.
+        are short.  A gap of 0 alone is not a limit: it may never be reached.
+        ``been``: the first turn is over.
         """
         rounds, going, turns = int(been), self.progress.paying(), Turns()
         turns.note(self.own.cost)
-        while not self.done() and ((going() if self.limited else not turns.idle) or rounds == 0):
+        timed = self.limited and (self.stop.time_limit is not None or not self.stop.thorough)
+        while not self.done() and ((going() if timed else not turns.idle) or rounds == 0):
             candidates, pattern = with_solution(emission, self.own)
             self.anneal(candidates, pattern, share, heat, len(STAGES) + rounds)
             turns.note(self.own.cost)
             rounds += 1
-            share, heat = share if self.limited else AGAIN, COOL
+            share, heat = share if timed else AGAIN, COOL
