@@ -153,7 +153,7 @@ def main() -> None:
         return
     parser: argparse.ArgumentParser = arguments(__doc__)
     parser.add_argument("--turns", type=int, default=2)
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory() as folder:
         cases = {name: partial(line, name, given.data, Path(folder), given.turns) for name in CASES}
         tabulate(given, HEAD, cases)
