@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import incrowd as ic
 from incrowd.cli import cli
 from incrowd.errors import VerificationError
-from incrowd.tables.base import Column, Edit, Replacement
+from incrowd.tables.base import Edit, Replacement
 from incrowd.tables.files import open_table as read
 from incrowd.tables.numbers import as_numbers, numbers_of
 
@@ -126,16 +126,17 @@ def test_the_first_type_that_holds_all(seed):
 
 def test_cells_that_no_row_shows_have_no_say():
     """Tests that a type follows from shown cells alone: hidden ones would be told by it."""
-    column = Column.of([str(2**60 + 1), "7"], np.array([0, 1, 1]))
+    table = read(pl.DataFrame({"age": [2**60 + 1, 7, 7]}))
+    column = table.encode("age")
     for order in (None, np.array([2, 1])):
         ids = np.array([0, 0, 0] if order is None else [-1, 0, 0])
         edit = Edit(
             ("age",), {"age": Replacement(("7.5",), ids)}, order, numbers=frozenset({"age"})
         )
         texts, index = [*column.values, "7.5"], np.where(ids >= 0, 2, column.codes)
-        found = numbers_of(edit, "age", pl.Int64(), texts, index)
+        found = numbers_of(table, edit, "age", texts, index)
         assert found.dtype == pl.Float64 and found.to_list() == [None, None, 7.5]
-        assert numbers_of(Edit(("age",)), "age", pl.Int64(), texts, index) is None
+        assert numbers_of(table, Edit(("age",)), "age", texts, index) is None
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])

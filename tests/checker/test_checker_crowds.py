@@ -215,8 +215,8 @@ def test_near_rows_of_many_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ranges_with_too_many_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that prices of ranges are refused in words, wherever the steps run out."""
     rows = interval_rows(40, 3, 1500)
-    work = spans.Work()
-    monkeypatch.setattr(spans, "Work", lambda: work)
+    work = spans.Work(spans.MOST)
+    monkeypatch.setattr(spans, "Work", lambda left: work)
     before = work.left
     list(crowds.violations(rows, 4))
     spent = before - work.left

@@ -65,13 +65,19 @@ CLASHES = [
 @pytest.mark.parametrize("words", CLASHES)
 def test_no_file_takes_the_place_of_another(words: str, folder: Path) -> None:
     """Tests names of files that are there and that are not, by detours, links and policies."""
-    (folder / "link").symlink_to(folder)
     (folder / "hard.csv").hardlink_to(folder / "parts/one.csv")
+    said = refused(words, folder)
+    assert "choose another name for" in said or "name the same file" in said
+
+
+def refused(words: str, folder: Path) -> str:
+    """Return why a command is refused, which changes nothing in a folder that links to itself."""
+    (folder / "link").symlink_to(folder)
     before = contents(folder)
     done = CliRunner().invoke(cli, words.split())
     assert done.exit_code == 2, done.output
-    assert "choose another name for" in done.stderr or "name the same file" in done.stderr
     assert contents(folder) == before
+    return done.stderr
 
 
 JOINING = [
@@ -98,12 +104,7 @@ ASIDE = [
 @pytest.mark.parametrize("words", JOINING)
 def test_no_output_joins_the_input(words: str, folder: Path) -> None:
     """Tests that a second run cannot read a release beside the rows that it was made of."""
-    (folder / "link").symlink_to(folder)
-    before = contents(folder)
-    done = CliRunner().invoke(cli, words.split())
-    assert done.exit_code == 2, done.output
-    assert "lies in the input" in done.stderr
-    assert contents(folder) == before
+    assert "lies in the input" in refused(words, folder)
 
 
 @pytest.mark.parametrize("words", ASIDE)

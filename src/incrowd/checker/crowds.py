@@ -21,17 +21,17 @@ With columns that are ranges, sets are looked at by ``incrowd.checker.spans``.
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.checker import inequality, spans
+from incrowd.checker.choosing import Work, broken, highest, steps
 from incrowd.checker.inequality import FEW, STEPS, Ints, Rows
 from incrowd.checker.ranges import Windows
 from incrowd.checker.rejection import require
-from incrowd.checker.spans import highest
 
 Bytes = NDArray[np.uint8]
 CHUNK = 1 << 17  # entries of new groups at once, for each row of a set; bounds the memory
@@ -46,7 +46,7 @@ class Crowds(NamedTuple):
     place in ``root``; those columns; the sum of the prices, and how many rows are still to come.
     """
 
-    group: Ints
+    of: Ints
     row: Ints
     bits: Bytes
     root: Ints
@@ -68,7 +68,8 @@ def violations(rows: Rows, k: int, keep: None = None) -> Iterator[tuple[Ints, in
 
     If any does, at least one; of its rows those that were chosen last may be left out.
     """
-    count, left = len(rows.price), STEPS * (FEW + len(rows.price))
+    count = len(rows.price)
+    work = Work(STEPS * (FEW + count))
     for row in np.flatnonzero((rows.copies >= k) & (rows.price > 0)):
         yield np.array([row]), 0
     if any(isinstance(tree, Windows) for tree in rows.trees):
@@ -78,26 +79,11 @@ def violations(rows: Rows, k: int, keep: None = None) -> Iterator[tuple[Ints, in
     piece = max(1, BEGINS // max(1, count * (8 + node.shape[1] // 8)))
     for begin in range(0, count, piece):
         first = np.arange(begin, min(count, begin + piece))
-        price, left = priced(weight[first]), left - len(first) * count
-        stack = [iter([begun(rows, first, node, weight, k)])]
-        while stack:
-            crowds = next(stack[-1], None)
-            if crowds is None:
-                stack.pop()
-                continue
-            at = np.arange(len(crowds.row))
-            end = np.searchsorted(crowds.group, crowds.group, "right")
-            need = crowds.need[crowds.group]
-            reach, enough = highest(rows, crowds.row, at, end, need)
-            cost = priced_at(price, crowds.root[crowds.group], joined(crowds, at))
-            alive = enough & (crowds.total[crowds.group] + reach > k * cost)
-            full = rows.copies[crowds.row] >= need
-            for entry in np.flatnonzero(alive & full):
-                yield crowds.row[entry : entry + 1], int(cost[entry])
-            at = np.flatnonzero(alive & ~full)
-            left -= int((end[at] - at).sum())
-            require(left >= 0, "the prices leave too many sets of rows to look at")
-            stack.append(chosen(rows, crowds, at, end[at], price, k))
+        price = priced(weight[first])
+        work.done(len(first) * count)
+        start = begun(rows, first, node, weight, k)
+        cost_of, further = partial(cost_at, price), partial(chosen, rows, price, k)
+        yield from broken(rows, k, start, cost_of, further, work)
 
 
 def columns_of(rows: Rows) -> tuple[Ints, Ints]:
@@ -130,9 +116,9 @@ def priced_at(price: Ints, root: Ints, bits: Bytes) -> Ints:
     return cost
 
 
-def joined(crowds: Crowds, at: Ints) -> Bytes:
-    """Return the columns of some entries, each with its group's."""
-    return crowds.have[crowds.group[at]] | crowds.bits[at]
+def cost_at(price: Ints, crowds: Crowds) -> Ints:
+    """Return what each entry costs with its group."""
+    return priced_at(price, crowds.root[crowds.of], crowds.have[crowds.of] | crowds.bits)
 
 
 def begun(rows: Rows, first: Ints, node: Ints, weight: Ints, k: int) -> Crowds:
@@ -155,20 +141,12 @@ def begun(rows: Rows, first: Ints, node: Ints, weight: Ints, k: int) -> Crowds:
 
 
 def chosen(
-    rows: Rows, crowds: Crowds, at: Ints, end: Ints, price: Ints, k: int
+    rows: Rows, price: Ints, k: int, crowds: Crowds, at: Ints, end: Ints
 ) -> Iterator[Crowds]:
     """Choose each of some entries next; yield the new groups, ``CHUNK`` entries at a time."""
-    length = end - at - 1
-    cuts = np.searchsorted(np.cumsum(length), np.arange(0, length.sum() + CHUNK, CHUNK), "right")
-    for low, top in pairwise(np.unique(np.append(cuts, [0, len(at)]))):
-        one, size = at[low:top], length[low:top]
-        before, taken = crowds.group[one], rows.copies[crowds.row[one]]
-        total = crowds.total[before] + taken * rows.price[crowds.row[one]]
-        need, root, have = crowds.need[before] - taken, crowds.root[before], joined(crowds, one)
-        rest, _ = highest(rows, crowds.row, one + 1, end[low:top], need - 1)
-        group = np.repeat(np.arange(len(one)), size)
-        entry = np.arange(len(group)) + (one + 1 - np.cumsum(size) + size)[group]
+    for one, before, total, need, rest, of, entry in steps(rows, crowds, at, end, CHUNK):
+        root, have = crowds.root[before], crowds.have[before] | crowds.bits[one]
         row, bits = crowds.row[entry], crowds.bits[entry]
-        cost = priced_at(price, root[group], have[group] | bits)
-        live = (total + rest)[group] + rows.price[row] > k * cost
-        yield Crowds(group[live], row[live], bits[live], root, have, total, need)
+        cost = priced_at(price, root[of], have[of] | bits)
+        live = (total + rest)[of] + rows.price[row] > k * cost
+        yield Crowds(of[live], row[live], bits[live], root, have, total, need)

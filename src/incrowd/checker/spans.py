@@ -15,15 +15,16 @@ five of them ranges, k = 5, takes 7·10⁷ such pairs, ten seconds.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.checker.choosing import Work, broken, highest, steps
 from incrowd.checker.inequality import Ints, Rows, Tables
 from incrowd.checker.ranges import Windows
-from incrowd.checker.rejection import require
 
 Cost = Callable[[Any, Any], Ints]  # of the least and the greatest codes
 BOX, PARTS = 16, 1 << 12  # rows of a box that is not halved: so many, or a part of all of them
@@ -66,40 +67,15 @@ class Sets(NamedTuple):
     need: Ints
 
 
-class Work:
-    """What may still be looked at."""
-
-    def __init__(self) -> None:
-        self.left = MOST
-
-    def done(self, pairs: int) -> None:
-        """Count pairs, and refuse the proof where they are too many."""
-        self.left -= pairs
-        require(self.left >= 0, "the prices leave too many sets of rows to look at")
-
-
 def violations(rows: Rows, k: int) -> Iterator[tuple[Ints, int]]:
     """Yield what ``crowds.violations`` does, but for sets of one row."""
-    table, work = table_of(rows), Work()
+    table, work = table_of(rows), Work(MOST)
+
+    def cost_of(sets: Sets) -> Ints:
+        return joined(table, sets.low[sets.of], sets.high[sets.of], sets.row)
+
     for first in begun(rows, table, k, work):
-        stack = [iter([first])]
-        while stack:
-            sets = next(stack[-1], None)
-            if sets is None:
-                stack.pop()
-                continue
-            at = np.arange(len(sets.row))
-            end = np.searchsorted(sets.of, sets.of, "right")
-            need = sets.need[sets.of]
-            reach, enough = highest(rows, sets.row, at, end, need)
-            cost = joined(table, sets.low[sets.of], sets.high[sets.of], sets.row)
-            alive = enough & (sets.total[sets.of] + reach > k * cost)
-            full = rows.copies[sets.row] >= need
-            for entry in np.flatnonzero(alive & full):
-                yield sets.row[entry : entry + 1], int(cost[entry])
-            at = np.flatnonzero(alive & ~full)
-            work.done(int((end[at] - at).sum()))
-            stack.append(chosen(rows, table, sets, at, end[at], k))
+        yield from broken(rows, k, first, cost_of, partial(chosen, rows, table, k), work)
 
 
 def table_of(rows: Rows) -> Table:
@@ -146,19 +122,6 @@ def spanned(table: Table, low: Any, high: Any) -> Ints:
     for j, cost in enumerate(table.costs):
         total += cost(low[..., j], high[..., j])
     return total
-
-
-def highest(rows: Rows, row: Ints, begin: Ints, end: Ints, wanted: Ints) -> tuple[Ints, Any]:
-    """Return the sum of the first prices of stretches of a list, and whether there are enough.
-
-    ``row``: the list.  Sums may wrap around, their differences do not: ``verify`` has the limits.
-    """
-    copies = np.append(0, np.cumsum(rows.copies[row]))
-    prices = np.append(0, np.cumsum(rows.copies[row] * rows.price[row]))
-    last = copies[begin] + wanted
-    at = np.minimum(np.searchsorted(copies, last), end)
-    beyond = copies[at] - last
-    return prices[at] - prices[begin] - rows.price[row[at - 1]] * beyond, beyond >= 0
 
 
 def boxes_of(table: Table) -> Boxes:
@@ -262,19 +225,12 @@ def opened(boxes: Boxes, of: Ints, box: Ints) -> tuple[Ints, Ints]:
     return of[number], boxes.row[place]
 
 
-def chosen(rows: Rows, table: Table, sets: Sets, at: Ints, end: Ints, k: int) -> Iterator[Sets]:
+def chosen(rows: Rows, table: Table, k: int, sets: Sets, at: Ints, end: Ints) -> Iterator[Sets]:
     """Choose each of some entries next; yield the new sets, some entries at a time."""
-    length, many = end - at - 1, max(1, 4 * CHUNK // k)  # k chunks are open at a time
-    cuts = np.searchsorted(np.cumsum(length), np.arange(0, length.sum() + many, many), "right")
-    for first, last in pairwise(np.unique(np.append(cuts, [0, len(at)]))):
-        one, size = at[first:last], length[first:last]
-        before, taken, code = sets.of[one], rows.copies[sets.row[one]], table.code[sets.row[one]]
-        total = sets.total[before] + taken * rows.price[sets.row[one]]
-        need = sets.need[before] - taken
+    many = max(1, 4 * CHUNK // k)  # k chunks are open at a time
+    for one, before, total, need, rest, of, entry in steps(rows, sets, at, end, many):
+        code, row = table.code[sets.row[one]], sets.row[entry]
         low, high = np.minimum(sets.low[before], code), np.maximum(sets.high[before], code)
-        rest, _ = highest(rows, sets.row, one + 1, end[first:last], need - 1)
-        of = np.repeat(np.arange(len(one)), size)
-        row = sets.row[np.arange(len(of)) + (one + 1 - np.cumsum(size) + size)[of]]
         cost = joined(table, low[of], high[of], row)
         live = (total + rest)[of] + rows.price[row] > k * cost
         yield Sets(of[live], row[live], low, high, total, need)

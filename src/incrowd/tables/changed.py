@@ -75,6 +75,7 @@ Changed = Mapping[str, Texts | Numbers]
 def changed(table: Table, name: str, replacement: Replacement, edit: Edit) -> Texts | Numbers:
     """Return the cells of a changed column."""
     words, index = replaced(table.encode(name), replacement)
-    kind = kind_of(table, name) if name in edit.numbers else None
-    numbers = numbers_of(edit, name, kind, words, index)
-    return Texts(words, index) if numbers is None else Numbers(numbers, index, kind)
+    numbers = numbers_of(table, edit, name, words, index)
+    if numbers is None:
+        return Texts(words, index)
+    return Numbers(numbers, index, kind_of(table, name))

@@ -20,7 +20,7 @@ from incrowd.tables.scalars import as_texts
 
 LONGEST = 38  # digits of a decimal
 DOUBLE = 15  # digits that every double holds
-Texts = Sequence[str | None]
+Words = Sequence[str | None]
 
 
 def kind_of(table: Table, column: str) -> Any:
@@ -51,7 +51,7 @@ def held_digits(table: Table, column: str, largest: float) -> int | None:
 
 
 def numbers_of(
-    edit: Edit, name: str, kind: Any, texts: Texts, index: NDArray[np.signedinteger[Any]]
+    table: Table, edit: Edit, name: str, texts: Words, index: NDArray[np.signedinteger[Any]]
 ) -> pl.Series | None:
     """Return the texts of an edited column as numbers, null where no row shows them.
 
@@ -59,7 +59,7 @@ def numbers_of(
 
     Parameters
     ----------
-    kind: the column's own type, as polars has it.
+    table: what is edited, whose column has a type.
     texts, index: all texts, and signed integers, shape (rows,): each original row's index there.
     """
     if name not in edit.numbers:
@@ -68,10 +68,10 @@ def numbers_of(
     there: list[str | None] = [None] * len(texts)
     for place in shown:
         there[place] = texts[place]
-    return as_numbers(there, kind)
+    return as_numbers(there, kind_of(table, name))
 
 
-def as_numbers(texts: Texts, kind: Any) -> pl.Series | None:
+def as_numbers(texts: Words, kind: Any) -> pl.Series | None:
     """Return texts as numbers of the first type that holds all of them exactly, or None."""
     known = [text for text in texts if text is not None]
     try:

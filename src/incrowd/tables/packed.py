@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from incrowd.tables.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
 from incrowd.tables.native import encode_polars
-from incrowd.tables.numbers import kind_of, numbers_of
+from incrowd.tables.numbers import numbers_of
 from incrowd.tables.released import fresh, narrower, one_form
 
 PIECE = 1 << 18  # rows made at a time
@@ -178,7 +178,7 @@ class EditedPacked:
         for name, new in self._changes.items():
             texts, index = replaced(self._table.encode(name), new)
             place = index.astype(narrow(len(texts)))
-            numbers = numbers_of(self._edit, name, kind_of(self._table, name), texts, place)
+            numbers = numbers_of(self._table, self._edit, name, texts, place)
             words = pl.Series("value", texts, dtype=pl.String) if numbers is None else numbers
             found[name] = words, place
         return found

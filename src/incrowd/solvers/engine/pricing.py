@@ -18,7 +18,6 @@ from incrowd.bounds.support import (
 from incrowd.bounds.wide import wide_prices
 from incrowd.run.gauge import Gauge
 from incrowd.solvers.engine.near import near_costs
-from incrowd.solvers.engine.repartition import Repartition
 from incrowd.solvers.engine.search import Search
 
 FEW_VISITS = 200_000  # of a support search among intervals, up to which patterns are priced
@@ -110,7 +109,7 @@ class Pricing:
             self.tell("prices", share)
 
         search, share = self.search, self.search.shares.pricing
-        if search.instance.plain and not Repartition().suits(search.k):
+        if search.instance.plain and not search.blocks_suit:
             share = LONGER
         return wide_prices(search.instance, search.k, self.stop, share, report)
 
@@ -129,7 +128,7 @@ class Pricing:
         """Run the other rounds."""
         self.raise_prices(self.schedule)
         if self.search.instance.ranged and not self.given and not self.enough_prices():
-            rounds = FINE.rounds if Repartition().suits(self.search.k) else FEW_FINE
+            rounds = FINE.rounds if self.search.blocks_suit else FEW_FINE
             self.raise_prices(replace(FINE, rounds=rounds, visits=self.schedule.visits))
         self.search.priced = self.progress.bound > 0 and not self.stop.now()
 

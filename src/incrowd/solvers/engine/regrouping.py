@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.kernels.jit import inner_kernel
-from incrowd.kernels.random import below, least_gain
+from incrowd.kernels.random import below
 from incrowd.problem.join import span_cost
 from incrowd.solvers.engine.relief import note
 from incrowd.solvers.engine.traded import (
@@ -20,6 +20,7 @@ from incrowd.solvers.engine.traded import (
     LEFT,
     NOBODY,
     REFUSED,
+    allowed,
     clear,
     join,
     paid,
@@ -124,8 +125,7 @@ def regroup(
     number = n // k
     if number > 2 and m.spares[0] == 0:
         number = np.int64(2)
-    before = m.size[a] * m.cost[a] + m.size[b] * m.cost[b]
-    most = before - np.int64(np.ceil(least_gain(heat, rng)))
+    before, most = allowed(a, b, heat, m, rng)
     left = grow(number, n, k, most, m, pad, tables, rng)
     if left == REFUSED:
         return 0
@@ -216,8 +216,7 @@ def bisect(
 ) -> Any:
     """Part the copies of two classes along the line between two of them; return the change."""
     n = pooled(a, b, m, pad)
-    before = m.size[a] * m.cost[a] + m.size[b] * m.cost[b]
-    most = before - np.int64(np.ceil(least_gain(heat, rng)))
+    before, most = allowed(a, b, heat, m, rng)
     line_up(n, m, pad, tables, rng)
     cut, after, m_a, m_b = best_cut(n, k, most, m, pad, tables)
     if cut == 0:

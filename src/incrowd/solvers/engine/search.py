@@ -150,7 +150,7 @@ class Search:
     def search(self) -> None:
         """Anneal from a greedy start, over candidates that the final prices allow."""
         annealing = self.means.annealing or Annealing.suited(self.instance, self.k)
-        if self.instance.ranged and not Repartition().suits(self.k) and not self.means.annealing:
+        if self.instance.ranged and not self.blocks_suit and not self.means.annealing:
             annealing = replace(annealing, moves=SOONER * annealing.moves)
         if self.priced:  # what the start knows should not melt
             hot, cold = annealing.heat
@@ -216,9 +216,14 @@ class Search:
             return self.instance.rows > SMALL and self.limit >= BLOCKS_PAY * self.instance.rows
         return self.instance.rows > SMALL and self.priced and not self.instance.plain
 
+    @property
+    def blocks_suit(self) -> bool:
+        """Whether classes are small enough for blocks of near ones to be put together anew."""
+        return Repartition().suits(self.k)
+
     def rebuilds(self) -> bool:
         """Whether blocks of near classes are put together anew."""
-        return self.guided() and Repartition().suits(self.k)
+        return self.guided() and self.blocks_suit
 
     def go_on(self, stage: str, near: Near, run: Callable[..., Solution]) -> None:
         """Improve the best so far among near classes, in a share of the time left."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.kernels.jit import inner_kernel
+from incrowd.kernels.random import least_gain
 from incrowd.problem.instance import Instance
 from incrowd.problem.join import span_cost
 from incrowd.problem.solution import Solution
@@ -123,6 +124,13 @@ def join(i: Any, b: Any, m: Any) -> None:
     """Put copy i into a class."""
     put(i, b, m.size[b], m)
     m.size[b] += 1
+
+
+@inner_kernel
+def allowed(a: Any, b: Any, heat: float, m: Any, rng: Any) -> Any:
+    """Return what the copies of two classes pay now, and the most that they may pay anew."""
+    before = m.size[a] * m.cost[a] + m.size[b] * m.cost[b]
+    return before, before - np.int64(np.ceil(least_gain(heat, rng)))
 
 
 def opened(solution: Solution, near: Near, k: int) -> TradedClasses:

@@ -16,7 +16,7 @@ import numpy as np
 
 from incrowd.bounds.rounds import fade
 from incrowd.kernels.jit import inner_kernel, lean_kernel
-from incrowd.kernels.random import below, draw, least_gain
+from incrowd.kernels.random import below, draw
 from incrowd.problem.solution import Solution
 from incrowd.solvers.engine.anneal import Clock
 from incrowd.solvers.engine.near import Near
@@ -29,6 +29,7 @@ from incrowd.solvers.engine.traded import (
     LEFT,
     NOBODY,
     REFUSED,
+    allowed,
     clear,
     join,
     leave,
@@ -112,8 +113,7 @@ def trade(
     one look at b with i (see ``submodular``).
     """
     a = m.class_of[i]
-    before = m.size[a] * m.cost[a] + m.size[b] * m.cost[b]
-    most = before - np.int64(np.ceil(least_gain(heat, rng)))
+    before, most = allowed(a, b, heat, m, rng)
     left = m.cost[a] - m.relief[i]
     joined = paid(m.span[b], pad.span[EMPTY], m.row_of[i], FAR, m.codes, tables)
     who, after, pays_a, pays_b = best_return(i, b, k, most, (left, joined), m, pad, tables)
