@@ -56,7 +56,8 @@ def least_work(
 
     Along shortest augmenting paths (Bellman and Ford; no potentials, nothing rounds).
 
-    ``distance``: whole numbers, or fractions.  ``tries``: how many pairs of a source and a sink may be looked at, counted down.
+    ``distance``: whole numbers, or fractions.
+    ``tries``: how many pairs of a source and a sink may be looked at, counted down.
     """
     left = list(surplus)
     sources = [v for v, s in enumerate(left) if s > 0]
