@@ -174,7 +174,7 @@ def shaped(facts: dict[str, Any]) -> tuple[dict[str, list[str]], list[dict[str, 
     fine = isinstance(other, list) and all(isinstance(name, str) for name in other)
     require(fine, "the proof does not name what it leaves unchecked")
     require_keys(models)
-    known = facts.get("hierarchies")
+    known: Any = facts.get("hierarchies")
     fine = isinstance(known, dict) and all(map(_says_origin, known.values()))
     require(fine, "the proof does not say where its hierarchies come from")
     fine = {*known} <= {*roles["qi"], *roles["sensitive"]}  # of the latter for distances
