@@ -243,6 +243,22 @@ def test_statements_that_tell_more(key: str, value: str, tmp_path: Path) -> None
     assert not with_statement(bundle, said, tmp_path).accepted
 
 
+def test_pseudonyms_of_people_without_company(tmp_path: Path) -> None:
+    """Tests a model of linked rows that asks for one person: pseudonyms told whose rows are whose.
+
+    Where nothing at all is asked for, pseudonyms may stand.
+    """
+    bundle = base("pseudonyms")
+    bundle.facts["pricing"] = []
+    priced(bundle, 0, 0)
+    assert verdict_of(bundle, tmp_path).accepted
+    people = bundle.facts["models"][-1]
+    bundle.facts["models"] = [{"model": "k-anonymity", "k": 2}, people | {"k": 1}]
+    assert "pseudonyms" in str(verdict_of(bundle, tmp_path).reason)
+    bundle.facts["models"], bundle.facts["price_k"] = [people | {"k": 1}], 1
+    assert verdict_of(bundle, tmp_path).accepted
+
+
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\n\r\n\n\r\n"])
 def test_blank_lines_at_the_end_of_a_release(end: bytes, tmp_path: Path) -> None:
     """Tests line ends behind the last row: each of two kinds, they could spell any text."""
