@@ -361,12 +361,20 @@ def released_words(library, order):
         back = from_native(pa.table({"a": words})).edited(edit).native().column("a")
         assert back.type == words.type
         return back.unify_dictionaries().chunk(0).dictionary.to_pylist()
+    if library == "pandas of pyarrow":
+        cells = NAMED.to_frame().to_pandas(use_pyarrow_extension_array=True)
+        words = pa.DictionaryArray.from_arrays([1, 0, None, 2], ["b", "gone", "a"], ordered=True)
+        cells["a"] = type(cells["a"].array)(pa.chunked_array([words]))
+        back = from_native(cells.set_index(pd.Index([5, 5, 2, 1]))).edited(edit).native()["a"]
+        assert back.dtype == cells["a"].dtype
+        assert back.index.tolist() == list(range(len(order)))
+        return back.array.__arrow_array__().unify_dictionaries().chunk(0).dictionary.to_pylist()
     back = from_native(frame).edited(edit).native()["a"].dtype
     assert back == pl.Enum(back.categories)
     return back.categories
 
 
-@pytest.mark.parametrize("library", ["polars", "packed", "pandas", "pyarrow"])
+@pytest.mark.parametrize("library", ["polars", "packed", "pandas", "pyarrow", "pandas of pyarrow"])
 def test_categories_of_rows_left_out_are_dropped(library):
     """Tests that a type does not tell values of rows that are not published."""
     assert list(released_words(library, [1, 2, 3])) == ["b", "a"]

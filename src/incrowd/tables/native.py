@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError, MissingExtraError
 from incrowd.tables.base import Column, Edit, Table, places_in
 from incrowd.tables.changed import Changed, Numbers, Texts, changed
-from incrowd.tables.released import fresh, one_form_of, picked, used, used_words
+from incrowd.tables.released import fresh, one_form_of, picked, used, used_kinds, used_words
 from incrowd.tables.scalars import as_texts, require_one_kind
 
 LOST = ("interval", "time with time zone", "union")  # of duckdb: months, offsets, tags
@@ -182,7 +182,7 @@ def _without_unused(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
     if backend.is_pandas_like():
         native = frame.to_native().copy(deep=False)
         for name in named:
-            native[name] = native[name].cat.remove_unused_categories()
+            native[name] = used_kinds(native[name])
         return nw.from_native(native, eager_only=True)
     names = used if backend.is_polars() else used_words
     kept = {c: names(cells) if c in named else cells for c, cells in frame.to_dict().items()}
