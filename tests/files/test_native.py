@@ -20,6 +20,7 @@ from incrowd.checker.files import as_text
 from incrowd.errors import InputError
 from incrowd.tables import Edit, Replacement, from_native, texts
 from incrowd.tables.base import Column
+from incrowd.tables.fewer import FewerRows
 from incrowd.tables.packed import packed_table
 
 COLUMNS = {
@@ -334,6 +335,30 @@ def test_zero_and_nan_are_published_one_way(library, dtype):
     assert found.is_null().to_list() == [False] * 5 + [True]
     bits = found.drop_nulls().to_numpy().view("u4" if dtype == pl.Float32 else "u8").tolist()
     assert len(set(bits)) == 3
+
+
+SIGNS = {name: [False, True, True, False] for name in ("polars", "packed", "pyarrow", "pandas")}
+SIGNS["nullable"] = [False, True, False, False]
+
+
+@pytest.mark.parametrize("library", SIGNS)
+def test_kept_numbers_stay_to_the_bit(library):
+    """Tests −0.0 and an odd NaN in a column that is published as it is, and fewer of its rows."""
+    series = pl.Series("a", [0.0, -0.0, np.copysign(np.nan, -1), 1.5])
+    frame: Any = {"polars": series.to_frame(), "pyarrow": pl_to_arrow(series)}.get(library)
+    if library == "packed":
+        table = packed_table(["a"], lambda _: series)
+    elif library == "nullable":
+        table = from_native(pd.DataFrame({"a": pd.Series([0.0, -0.0, 2.0, 1.5], dtype="Float64")}))
+    else:
+        table = from_native(pd.DataFrame({"a": series}) if frame is None else frame)
+    for rows in (np.arange(4), np.array([1, 2])):
+        edit = Edit(("a",), kept=frozenset(["a"]))
+        back: Any = FewerRows(table, rows).edited(edit).native()
+        cells = np.array(back["a"].to_numpy(), dtype=float)
+        assert np.signbit(cells).tolist() == [SIGNS[library][row] for row in rows]
+    back = table.edited(edit).native()
+    assert np.signbit(np.array(back["a"].to_numpy(), dtype=float)).tolist() == SIGNS[library]
 
 
 def pl_to_arrow(series):
