@@ -24,14 +24,16 @@ class Columns:
     groups: the rows of each.
     masks: the cells it hides, a bit for each column of the table, the first one highest.
     rests: what it costs above its rows' prices; nonnegative.
+    step: costs of two partitions of the same rows differ by a multiple of this.
     odd_sets: rows of which some column holds an odd number; they only make it faster.
     chosen: for each row, the column that holds it in the cheapest partition known.
-    steps, programs: what the search for a cover took so far.
+    steps: what the search for a cover may still take.  programs: solved so far.
     """
 
     groups: Sequence[Group]
     masks: Sequence[int]
     rests: Sequence[int]
+    step: int = 1
     odd_sets: Sequence[NDArray[np.int64]] = ()
     stop: Stop = field(default_factory=Stop)
     chosen: dict[int, int] = field(default_factory=dict)

@@ -1,9 +1,9 @@
 """Ties by linear programs: what the prices of all rows leave open is branched on.
 
 Where a certificate lies below the optimum, its prices say little of which columns the cheapest
-covers may use.  A *leaf* is a branch whose own linear program is whole, and prices of its own bound
-what it holds: there few columns are left.  Each cover that costs no more than ``room`` is in one of
-the leaves, since a branch is dropped, and a column taken out of one, by integer prices alone.
+covers may use.  A *leaf* is a branch whose own linear program is whole, or costs as much as the
+optimum: there few columns are left.  Each cover that costs no more than ``room`` is in one of the
+leaves, since a branch is dropped, and a column taken out of one, by integer prices alone.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from incrowd.solvers.matching.branching import (
 from incrowd.solvers.matching.certificate import FINEST
 from incrowd.veil.columns import TOO_MANY, Columns
 
-MOST_PROGRAMS = 5_000
+MOST_PROGRAMS = 20_000
 
 
 class Leaf(NamedTuple):
@@ -34,14 +34,25 @@ class Leaf(NamedTuple):
 
 
 def narrowed(columns: Columns, part: set[int]) -> set[int]:
-    """Return those of a component's columns that its cheapest covers may use, and perhaps more."""
+    """Return those of a component's columns that its cheapest covers may use, and perhaps more.
+
+    The known partition's there is one of them from now on.
+    """
     found = columns.standing(part)
     room = columns.paid(found)
-    return found.union(*(leaf.columns for leaf in leaves(columns, part, room)))
+    kept = set(found)
+    for leaf in leaves(columns, part, room, tight=True):
+        if leaf.cover is not None and columns.paid(leaf.cover) < room:
+            columns.choose(leaf.cover)
+            return narrowed(columns, part)
+        kept |= leaf.columns
+    return kept
 
 
-def leaves(columns: Columns, part: set[int], room: int) -> Iterator[Leaf]:
+def leaves(columns: Columns, part: set[int], room: int, tight: bool = False) -> Iterator[Leaf]:
     """Yield the leaves of some columns whose rows' covers may cost ``room`` or less.
+
+    tight: whether one that holds nothing cheaper is a leaf although its program is not whole.
 
     Raises
     ------
@@ -64,7 +75,8 @@ def leaves(columns: Columns, part: set[int], room: int) -> Iterator[Leaf]:
             continue
         # a column whose slack alone exceeds the gap is in no such cover
         usable = at.usable & (relaxed.slack < (room - relaxed.bound + 1) * unit)
-        split = pair_to_split(groups, relaxed.x)
+        done = tight and relaxed.bound > room - columns.step  # nothing is cheaper
+        split = None if done else pair_to_split(groups, relaxed.x)
         if split is None:
             chosen = np.flatnonzero(relaxed.x > 0.5)
             whole = covers(groups[chosen], len(rows)) and int(cost[chosen].sum()) <= room

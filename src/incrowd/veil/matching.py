@@ -25,7 +25,7 @@ from incrowd.hierarchy.tree import Tree
 from incrowd.problem.instance import from_codes
 from incrowd.solvers.base import Context
 from incrowd.solvers.matching.nodes import Nodes, grid_of
-from incrowd.solvers.matching.pipeline import Matching, match
+from incrowd.solvers.matching.pipeline import Effort, Matching, match
 from incrowd.solvers.matching.reduction import any_groups
 from incrowd.veil.columns import Columns
 from incrowd.veil.lists import Classes
@@ -37,6 +37,8 @@ Bools = NDArray[np.bool_]
 UNIT = 1 << 28
 """What the least cost is multiplied by: duals in floating point still tell lots apart."""
 MOST_BITS = 12
+EFFORT = Effort(patient=100, exchange=False)
+"""Before ``leaves`` takes over, which has fewer columns to branch over."""
 
 
 def bits_of_lots(rows: int, columns: int) -> int:
@@ -66,7 +68,7 @@ def cheapest(codes: Ints, veiled: Bools, weights: Ints, lots: Ints, context: Con
     weights = weights // max(1, np.gcd.reduce(weights))
     nodes, row_of_node = nodes_of(codes, veiled, weights, lots)
     matching = matched(nodes, context)
-    if matching.cost != matching.bound:
+    if matching.cost != matching.bound and context.stop.now():
         raise OutOfScopeError(
             f"simplex-matching with a veil: the optimum is not proven ({matching.ended}), and "
             "another release would tell more than the veil allows; use --method consistent"
@@ -84,7 +86,7 @@ def matched(nodes: Nodes, context: Context) -> Matching:
     """Match to the end, whatever gap would do elsewhere: a release near the optimum is no use."""
     asked, context.stop.gap = context.stop.gap, 0.0
     try:
-        return match(nodes, any_groups(nodes), context)
+        return match(nodes, any_groups(nodes), context, EFFORT)
     finally:
         context.stop.gap = asked
 
@@ -125,12 +127,12 @@ def columns_of(
     exactly, as it may meet an odd set more than once; so releases are told apart by their cost
     less all prices.
     """
-    certificate = matching.certificate
-    room = matching.cost * certificate.unit - certificate.total
+    certificate, unit = matching.certificate, matching.certificate.unit
+    room = matching.cost * unit - certificate.total
     usable = within(nodes, certificate, weights, extra, veiled, room)
     members = [tuple(row_of_node[g[g >= 0]].tolist()) for g in usable.groups]
     odd_sets = [row_of_node[odd_set] for odd_set in certificate.odd_sets]
-    columns = Columns(members, usable.masks, usable.rests.tolist(), odd_sets)
+    columns = Columns(members, usable.masks, usable.rests.tolist(), 2 * unit, odd_sets)
     columns.choose(known_columns(nodes, usable, matching.groups))
     return columns
 

@@ -15,8 +15,8 @@ from incrowd.errors import OutOfScopeError
 from incrowd.veil.columns import TOO_MANY, Columns
 from incrowd.veil.leaves import leaves, narrowed
 
-MOST_STEPS = 20_000
-"""Of one search for a cover, before linear programs help: a second."""
+FEW_STEPS, MOST_STEPS = 2_000, 20_000
+"""Of one search for a cover before linear programs help, and in one of their leaves: a second."""
 
 
 class TooManyError(Exception):
@@ -140,30 +140,36 @@ def searched(columns: Columns, left: set[int], rows: Iterable[int], room: int) -
     if set(rows) - columns.at(left).keys():
         return None
     try:
-        if not room:
-            return cover(columns, left, rows, room)
-    except (TooManyError, RecursionError):  # many ties, or a component of thousands of rows
+        return quick(columns, left, rows, room, FEW_STEPS)
+    except TooManyError:
         pass
-    finally:
-        columns.steps = 0
-    try:
-        for leaf in leaves(columns, left, room):
-            if leaf.cover is not None:
-                return leaf.cover
-            found = cover(columns, leaf.columns, rows, room)
-            if found is not None:
-                return found
-    except (TooManyError, RecursionError):
-        raise OutOfScopeError(TOO_MANY) from None
-    finally:
-        columns.steps = 0
+    for leaf in leaves(columns, left, room):
+        if leaf.cover is not None:
+            return leaf.cover
+        try:
+            found = quick(columns, leaf.columns, rows, room, MOST_STEPS)
+        except TooManyError:
+            raise OutOfScopeError(TOO_MANY) from None
+        if found is not None:
+            return found
     return None
+
+
+def quick(
+    columns: Columns, left: set[int], rows: Iterable[int], room: int, steps: int
+) -> list[int] | None:
+    """Return the same, in so many steps; TooManyError if these are not enough."""
+    columns.steps = steps
+    try:
+        return cover(columns, left, rows, room)
+    except RecursionError:  # a component of thousands of rows
+        raise TooManyError from None
 
 
 def cover(columns: Columns, left: set[int], rows: Iterable[int], room: int) -> list[int] | None:
     """Return the cheapest of some columns that hold each row once; None above ``room``."""
-    columns.steps += 1
-    if columns.steps > MOST_STEPS:
+    columns.steps -= 1
+    if columns.steps < 0:
         raise TooManyError
     if set(rows) - columns.at(left).keys():
         return None
