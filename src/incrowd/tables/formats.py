@@ -100,13 +100,7 @@ def _write_frame(id: str, table: Table, file: IO[bytes], form: Form) -> None:
     elif isinstance(table, EditedPacked):
         table.write(id, file)
     else:
-        try:
-            frame = as_polars(table)
-        except (NotImplementedError, TypeError, ValueError):
-            if isinstance(table, NativeTable):
-                for column in table.columns:
-                    table.take(column, slice(0))  # names the one that no file can hold
-            raise
+        frame = as_polars(table)
         (frame.write_parquet if id == "parquet" else frame.write_ipc)(file)
 
 
