@@ -63,6 +63,27 @@ def test_values_that_the_table_lacks_make_no_range_wider(tmp_path: Path) -> None
     assert f"costs {cost}, not" in str(verdict_of(bundle, tmp_path).reason)
 
 
+def priced(bundle: Bundle, price: int, bound: int) -> None:
+    """Price all rows alike, and claim a bound."""
+    rows = bundle.parts["rows.parquet"]
+    bundle.parts["rows.parquet"] = rows.with_columns(pl.lit(price, pl.Int64).alias("price"))
+    bundle.facts["bound"] = bound
+
+
+@pytest.mark.parametrize("name", ["distinct", "t", "people"])
+def test_rules_of_larger_classes_beside_groups_of_small_ones(name: str, tmp_path: Path) -> None:
+    """Tests sizes of groups that are lawful beside a size of class that is not: rules went by that.
+
+    No pattern had as many rows, so no price was too high.
+    """
+    bundle = base(name)
+    facts = bundle.facts
+    price = -(-facts["cost"] * facts["quantum"] // bundle.release.height)
+    facts["price_k"], facts["group_k"] = bundle.release.height + 1, [1]
+    priced(bundle, price, facts["cost"])
+    assert "larger classes" in str(verdict_of(bundle, tmp_path).reason)
+
+
 def nested(bundle: Bundle) -> None:
     """Release structs that differ in nanoseconds, of which Python's own form tells nothing."""
     kind = pa.struct([("t", pa.timestamp("ns"))])

@@ -93,3 +93,13 @@ class Solution:
     def cost(self) -> int:
         """Cost of the release: Σ size × cost(join), in units of 1/scale."""
         return int(np.dot(self.sizes, self.class_costs))
+
+    def part(self, block: NDArray[np.int64]) -> tuple["Solution", NDArray[np.int64]]:
+        """Return some copies as a problem of their own, and its distinct rows' numbers here.
+
+        ``block``: int64: numbers of copies, ascending, whole classes of them.
+        """
+        whole = self.instance
+        rows, counts = np.unique(whole.copies[block], return_counts=True)
+        part = Instance(whole.codes[rows], counts.astype(np.int64), whole.trees, whole.scale)
+        return Solution.of(part, self.classes[block]), rows
