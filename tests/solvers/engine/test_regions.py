@@ -38,6 +38,7 @@ def test_regions_are_whole_tables(seed: int) -> None:
     for copies in parts:
         assert np.bincount(pattern[copies])[np.unique(pattern[copies])].min() >= K
         region = cut_out(c, copies, pattern, K, keys, room)
+        assert np.array_equal(region.patterns[region.pattern], pattern[copies])
         own = region.candidates
         rows = set(c.row_of[copies].tolist())
         for p in range(len(c.cost)):
@@ -58,6 +59,17 @@ def test_regions_are_whole_tables(seed: int) -> None:
                 r in own.rows[own.offset[p] : own.offset[p + 1]] for p in listed
             )
     assert not room.held.any() and not room.local.any() and joins > 20
+
+
+@pytest.mark.parametrize("paid", [1, 8])
+def test_regions_share_out_work(paid: int) -> None:
+    """Tests that no region has much more work than another, copies that pay counting for more."""
+    _, c, pattern = made(5)
+    pattern[: len(pattern) // 2] = np.argmin(c.cost)  # what is whole gives no work
+    work = np.where(c.cost[pattern] > 0, paid, 1)
+    assert 0 < (work > 1).mean() < 0.6 or paid == 1
+    parts = [int(work[copies].sum()) for copies in dealt(c, pattern, K, 3, 5, paid=paid)]
+    assert len(parts) == 3 and max(parts) - min(parts) <= paid * 5 * K
 
 
 def same_join(c: Candidates, patterns: np.ndarray, own: Candidates, at: int) -> bool:
