@@ -37,14 +37,12 @@ class Region(NamedTuple):
 
     candidates: those of its copies alone.  copies: int64, shape (copies,), as the table numbers
     them, rising.  patterns: int64, shape (patterns,), likewise.  rows: int64, shape (distinct,).
-    pattern: int64, shape (copies,), of each copy, as the region numbers them.
     """
 
     candidates: Candidates
     copies: NDArray[np.int64]
     patterns: NDArray[np.int64]
     rows: NDArray[np.int64]
-    pattern: NDArray[np.int64]
 
 
 def regions_of(copies: int) -> int:
@@ -272,7 +270,7 @@ def cut_out(
     room.local[now] = room.local[-1] = 1
     patterns = np.sort(met[(room.held[met] >= k) | (room.local[met] > 0)])
     support = room.held[patterns]
-    room.held[met] = 0
+    room.held[met] = room.local[now] = room.local[-1] = 0
     room.local[patterns] = np.arange(1, len(patterns) + 1)
     offset = np.zeros(len(patterns) + 1, np.int64)
     count_rows(rows, *lists, room.local, offset)
@@ -286,10 +284,9 @@ def cut_out(
         np.ascontiguousarray(c.codes[rows]), c.tables,
     )  # fmt: skip
     fill_region(rows, *lists, room.local, own, offset[:-1].copy())
-    numbers = room.local[now] - 1
     room.local[patterns] = 0
     enter_keys(keys[patterns], own.table_key, own.table_pattern)
-    return Region(own, copies, patterns, rows, numbers)
+    return Region(own, copies, patterns, rows)
 
 
 class Cutter:
