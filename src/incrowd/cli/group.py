@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
-from incrowd import __version__
 from incrowd.cli.output import give_up_on, say
 from incrowd.errors import IncrowdError, did_you_mean
+from incrowd.text.version import __version__
 
 COMMANDS = {
     "anonymize": "Write a release in which everyone hides among at least k.",
