@@ -609,3 +609,13 @@ def test_a_policy_that_says_nothing_of_the_order_shuffles(tmp_path: Path):
     for said, order in (("", "shuffle"), ('order = "keep"\n', "keep")):
         policy.write_text('k = 3\nid = ["name"]\nqi = ["age", "town", "sex", "diagnosis"]\n' + said)
         assert Session(str(path), str(policy)).ask.further["order"] == order
+
+
+def test_folders_that_cannot_be_made_are_refused_by_name(page: Page, tmp_path: Path):
+    """Tests a folder in one that is not there, and one of the name of a file; work is kept."""
+    made(page)
+    (tmp_path / "file").write_text("x")
+    for folder in (tmp_path / "none" / "out", tmp_path / "file", tmp_path / "file" / "out"):
+        page.post("place", folder=str(folder), names=["policy"])
+        assert str(folder) in page.refused("publish")
+    assert "file: the folder cannot be made" in page.refused("save", folder=str(tmp_path / "file"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.attacks import attack
-from incrowd.desk import figures, publish
+from incrowd.desk import figures, files, publish
 from incrowd.desk.analysis import compared
 from incrowd.desk.ask import Ask
 from incrowd.desk.columns import columns_of
@@ -336,7 +336,7 @@ class Session:
                 )
             where = publish.places(self.folder, self.names, self.table.path)
             publish.require_free(list(where.values()), replace_files)
-            Path(self.folder).mkdir(exist_ok=True)
+            files.made(self.folder)
             more = {
                 "command": self.spelling.words(), "guesses": self.table.guesses,
                 "frontier": self.sweeping.result if self.sweeping else None,
