@@ -20,6 +20,8 @@ SPELLED = tuple(
 )
 FEWEST = 10
 """Rows below which a word that few rows have is nothing of note."""
+LARGEST = 300_000
+"""Rows beyond which nobody sums a table up below it, and reading all columns takes long."""
 MOST = 3
 """Rows with such a word beyond which it is a value like others."""
 
@@ -27,7 +29,7 @@ MOST = 3
 def totals(source: Source) -> Iterator[str]:
     """Yield the caution that a few rows have a word such as ``Total`` in some column."""
     found: set[int] = set()
-    for name in source.columns if source.rows >= FEWEST else ():
+    for name in source.columns if FEWEST <= source.rows <= LARGEST else ():
         try:
             column = source.encode(name)
         except InputError:  # without a text form there is no word
