@@ -129,7 +129,8 @@ def parts_of(
     larger = "the prices are for larger classes than asked"
     if not crowds:
         least = least_class(models, sensitive)
-        require(all(part.k <= least for part in parts), larger)
+        sizes = [proof.facts["price_k"], *ks]  # rules go by the former, whatever the groups do
+        require(max(sizes) <= least, larger)
         return parts
     plain = {str(model.get("model")) for model in models} <= {KIND, "k-anonymity"}
     plain = plain and not ranges and not proof.facts.get("pricing") and not proof.sets.height

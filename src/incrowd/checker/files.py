@@ -12,19 +12,10 @@ from typing import Any, NamedTuple, NoReturn
 import polars as pl
 
 from incrowd.checker.archive import DAMAGED, LACKING, parts_of
-from incrowd.checker.delimited import MARK, TWO_WAYS, Reading, read_csv
+from incrowd.checker.delimited import MARK, Reading, read_csv
 from incrowd.checker.lean import once_each
 from incrowd.checker.models import require_keys
-from incrowd.checker.packed import (
-    READERS,
-    TEXT,
-    UNREADABLE,
-    flat,
-    form_of,
-    has_two_forms,
-    length_of,
-    read_packed,
-)
+from incrowd.checker.packed import READERS, TEXT, UNREADABLE, form_of, length_of, read_packed
 from incrowd.checker.parquet import SMALL, require_moderate
 from incrowd.checker.rejection import RejectedError, require, require_none
 
@@ -200,8 +191,9 @@ def read_table(
 ) -> pl.DataFrame:
     """Read a table; delimited text by a dialect: delimiter, newline, encoding.
 
-    ``MARK`` stands before each column's name.  ``released``: reject one that writes equal cells in
-    several ways: one text here, but whoever has the file tells rows of a class apart by them.
+    ``MARK`` stands before each column's name.  ``released``: reject delimited text that writes
+    equal cells in several ways: one text here, but whoever has the file tells rows of a class apart
+    by them.
     ``reading``: what the verifier says of delimited text.  ``lean``: of columns of many rows hold
     each different text once.
     """
@@ -213,9 +205,6 @@ def read_table(
             require(form in READERS, f"a table is of a form that the checker does not read: {form}")
             table = read_packed(data, lean)
         table.columns = [MARK + name for name in table.columns]
-        for column in table.get_columns() if released else ():
-            alike = any(has_two_forms(cells) for cells in flat(column))
-            require(not alike, TWO_WAYS, column=column.name)
         return table
     except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
         raise RejectedError(UNREADABLE) from None

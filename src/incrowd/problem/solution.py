@@ -42,7 +42,7 @@ class Solution:
     def order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Copies sorted by class, and where each class starts."""
         order = np.argsort(self.classes, kind="stable")
-        return order, np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64)
+        return order, (np.cumsum(self.sizes) - self.sizes).astype(np.int64)
 
     @cached_property
     def spans(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
