@@ -36,7 +36,8 @@ def lists_of(name: str, given: Any) -> tuple[tuple[str, ...], ...]:
 
 def plain_number(value: Any) -> Any:
     """Return a number of numpy as one of Python, and anything else as it is."""
-    return value.item() if isinstance(value, Real) and hasattr(value, "item") else value
+    own: Any = getattr(value, "item", None)
+    return own() if isinstance(value, Real) and own is not None else value
 
 
 def take_plain_numbers(policy: Any) -> None:

@@ -316,8 +316,9 @@ def as_polars(table: Table) -> Any:
         try:
             return frame.to_polars()
         except UNTYPED:
-            for name in frame.columns if isinstance(table, NativeTable) else ():
-                table.take(name, slice(0))  # names the one that has no type
+            if isinstance(table, NativeTable):
+                for name in table.columns:
+                    table.take(name, slice(0))  # names the one that has no type
             raise
 
 
