@@ -38,7 +38,8 @@ MARGIN, LEAST = 0.15, 0.003  # of the mean price: the first margin, and the last
 WIDER, NARROWER = 1.6, 0.7
 REST = 0.35  # of the margin, where prices hardly move
 TRIES = 3  # margins tried before sets are given up
-SETS, PAIRS = 600_000, 12_000_000  # listed at once
+SETS, PAIRS = (100_000, 600_000), 12_000_000  # listed at once, at least and at most
+SETS_EACH = 20  # for each row, between these
 FEW, FEW_EACH = 20_000, 4  # sets, in all or for each row: the margin may grow
 SELDOM = 10  # searches that a certificate is worth
 HALF = 0.5  # of the time, after which groups of columns are asked where no set was listed yet
@@ -115,7 +116,8 @@ class RowRounds:
         self.effort = effort
         self.sets, self.counts, self.stop, self.report = sets, counts, stop, report
         self.end = np.inf if stop.time_limit is None else share * stop.time_limit
-        self.sink, self.few = new_sink(SETS, PAIRS), max(FEW, FEW_EACH * len(counts))
+        sets = min(max(SETS[0], SETS_EACH * len(counts)), SETS[1])
+        self.sink, self.few = new_sink(sets, PAIRS), max(FEW, FEW_EACH * len(counts))
         self.steps, self.listed, self.raised = 0, False, False
         self.rising, self.tried = True, np.zeros(0)
 

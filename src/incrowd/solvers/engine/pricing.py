@@ -24,6 +24,7 @@ FEW_VISITS = 200_000  # of a support search among intervals, up to which pattern
 # columns from which on half as many visits are too many: annealing among so many patterns comes to
 # worse releases there than trading does (5,000 rows of 40 columns, 60 s: 55,852 and 46,889 cells)
 MANY_COLUMNS = 36
+LONG = 0.55  # the same where nothing but trading follows them
 LONGER = 0.7  # share of a time limit for prices of wide tables with classes too large for blocks
 # rounds after the others where columns are generalized to ranges: many patterns differ by little
 FINE = PriceBound(
@@ -109,8 +110,8 @@ class Pricing:
             self.tell("prices", share)
 
         search, share = self.search, self.search.shares.pricing
-        if search.instance.plain and not search.blocks_suit:
-            share = LONGER
+        if search.instance.plain and not search.rebuilds():
+            share = LONG if search.blocks_suit else LONGER
         return wide_prices(search.instance, search.k, self.stop, share, report)
 
     def first_prices(self) -> None:
