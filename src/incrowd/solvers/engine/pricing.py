@@ -24,8 +24,8 @@ FEW_VISITS = 200_000  # of a support search among intervals, up to which pattern
 # columns from which on half as many visits are too many: annealing among so many patterns comes to
 # worse releases there than trading does (5,000 rows of 40 columns, 60 s: 55,852 and 46,889 cells)
 MANY_COLUMNS = 36
-LONG = 0.55  # the same where nothing but trading follows them
 LONGER = 0.7  # share of a time limit for prices of wide tables with classes too large for blocks
+LONG = 0.55  # the same where nothing but trading follows for want of time
 # rounds after the others where columns are generalized to ranges: many patterns differ by little
 FINE = PriceBound(
     rounds=6, iterations=120, margin=(0.2, 0.03), rate=(0.015, 0.0004), pairs=12_000_000,
