@@ -33,7 +33,6 @@ from incrowd.solvers.progress import Progress
 
 SMALL = 600  # rows up to which polishing gives up after some idle turns, whatever the budget
 MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
-HEAT = 0.5  # of the mean price: the first heat of trading, at most
 MOST_TRADING = 64.0  # the same of trading
 PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
 WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
@@ -187,11 +186,6 @@ class Search:
         if self.instance.ranged:
             moves = min(WIDE_TRADES, MOST_TRADES / self.instance.rows)
             trading = Trading(moves=moves, heat=RANGED_HEAT)
-        elif self.wide:  # what rows pay little for melts sooner
-            mean = float(self.price @ self.instance.counts) / self.instance.rows
-            warm = min(1.0, HEAT * mean / (trading.heat[0] * self.instance.cell))
-            hot, cold = trading.heat
-            trading = replace(trading, heat=(warm * hot, warm * cold) if warm else trading.heat)
         hot, cold = trading.heat
         left, share = self.stop.left(), TRADED if self.rebuilds() else 1.0
         found = replace(trading, heat=(warmth * hot, cold)).run(
