@@ -147,6 +147,15 @@ def test_no_rows_tell_what_was_asked(tmp_path, monkeypatch, distance):
         ic.anonymize(frame, k=2, method="engin", **asked)
 
 
+@pytest.mark.parametrize("asked", [{"linked_rows": True}, {"pseudonym": "who"}], ids=str)
+def test_people_of_a_table_without_rows(asked):
+    """Tests that there is a release without rows where the rows of people stay linked, too."""
+    frame = pl.DataFrame({"who": [], "a": []}, schema={"who": pl.String, "a": pl.Int64})
+    release = ic.anonymize(frame, k=2, qi="a", person="who", **asked)
+    assert release.data.height == release.cost == 0
+    assert release.status == "optimal"
+
+
 def test_k_larger_than_the_table():
     """Tests that the reason is told."""
     with pytest.raises(ic.NoLawfulReleaseError, match="k = 7 is larger than the table"):

@@ -230,3 +230,41 @@ def test_parts_come_from_the_cache(tmp_path: Path) -> None:
     assert run("3") == ["18", "0", "0"]
     assert run("2.5") == ["15.0", "0", "1"]  # what a part is made of is in it
     assert run("3") == ["18", "0", "0"]  # the whole
+
+
+LINEAR_ALGEBRA = """
+import sys
+import numba, numpy as np
+from incrowd.kernels.jit import kernel
+
+@kernel
+def doubled(x):
+    return 2 * x
+
+@numba.njit
+def product(a):
+    return a @ a
+
+print(doubled(4), "scipy.linalg" in sys.modules, product(np.full((2, 2), 3.0))[0, 0])
+"""
+
+
+def test_numba_does_not_load_what_kernels_never_use() -> None:
+    """Tests that a kernel runs without linear algebra, which others may use all the same."""
+    done = subprocess.run(
+        [sys.executable, "-c", LINEAR_ALGEBRA],
+        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)}, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["8", "False", "18.0"]
+
+
+def test_the_package_loads_no_solver_before_it_is_needed() -> None:
+    """Tests that neither linear algebra nor optimisation is imported with the package."""
+    asked = "import sys, incrowd._api; print([m for m in sys.modules if m.count('.') == 1])"
+    done = subprocess.run(
+        [sys.executable, "-c", asked],
+        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)}, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert "scipy." not in done.stdout.replace("scipy._", "").replace("scipy.version", "")

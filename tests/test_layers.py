@@ -71,6 +71,19 @@ def graph() -> dict[str, set[str]]:
     return graph
 
 
+def test_no_room_enters_by_the_front_door():
+    """Public names are for users: what the package itself needs it takes from where that lives."""
+    public = set(incrowd.__all__) | {"__version__"}
+    for file in PACKAGE.rglob("*.py"):
+        if file.name == "__main__.py":
+            continue
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, ast.Import):
+                assert "incrowd" not in {one.name for one in node.names}, file
+            elif isinstance(node, ast.ImportFrom) and node.module == "incrowd":
+                assert not public & {one.name for one in node.names}, file
+
+
 def test_every_file_has_a_layer(graph: dict[str, set[str]]):
     assert set(graph) == set(LAYER)
 

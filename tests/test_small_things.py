@@ -1,6 +1,8 @@
 """Tests of what a new user trips over: marks of encodings, twins of values, numbers of one."""
 
 import json
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -163,3 +165,11 @@ def test_frontier_prints_its_table(tmp_path: Path) -> None:
     assert done.exit_code == 0 and len(done.output.strip().splitlines()) >= 3, done.output
     done = run("frontier", str(tmp_path / "i.csv"), "-k", "1:2", "-q", "--json")
     assert [point["k"] for point in json.loads(done.output)["points"]] == [1, 2]
+
+
+def test_one_version() -> None:
+    """Tests that the package, its metadata and its citation name the same version."""
+    root = Path(__file__).parent.parent
+    said = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    cited = re.search(r"(?m)^version: (.*)$", (root / "CITATION.cff").read_text("utf-8"))
+    assert cited and ic.__version__ == said == cited[1]

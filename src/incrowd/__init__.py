@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from incrowd.run.stop import Stop as Stop
     from incrowd.series.front import republish as republish
     from incrowd.tables.files import open_table as open_table
-
-__version__ = "0.1.0"
+    from incrowd.text.version import __version__ as __version__
 
 _HOME = {
+    "__version__": "incrowd.text.version",
     "Event": "incrowd.run.events",
     "HierarchyError": "incrowd.errors",
     "IncrowdError": "incrowd.errors",

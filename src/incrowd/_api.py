@@ -13,7 +13,7 @@ from incrowd.constraints.capped import solve_capped
 from incrowd.constraints.plan import is_constrained, plan_of
 from incrowd.deletion.of_table import released as released_deleting
 from incrowd.driver.solve import Solved, require_lawful_table, solve
-from incrowd.encoding.encoded import Coded, coded, edit_for, shuffled
+from incrowd.encoding.encoded import Coded, coded, edit_for, kept_of, shuffled
 from incrowd.encoding.pseudonyms import with_pseudonyms
 from incrowd.encoding.suppressed_rows import without_rows
 from incrowd.errors import InputError
@@ -142,7 +142,7 @@ def _release_of(source: Source, policy: Policy, tell: Listener, stop: Stop) -> R
     if averaged is None:
         edit = edit_for(table, solved.solution, published, order)
     else:
-        edit = averaged.edit(published, order)
+        edit = averaged.edit(published, order, kept_of(table.roles))
     release = Release(
         coded=table,
         edit=with_pseudonyms(edit, table.source, keys),

@@ -4,8 +4,10 @@ Each case once was accepted, or ended in something else than a verdict.
 """
 
 import io
+import json
 import struct
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +20,14 @@ pytest.importorskip("networkx")
 from forging.bundle import Bundle  # noqa: E402
 from forging.mending import mend  # noqa: E402
 from forging.trying import all_stars, arrow_file, base, verdict_of  # noqa: E402
+from proof_samples import judged  # noqa: E402
 
 from incrowd.checker.arrow import require_moderate  # noqa: E402
-from incrowd.checker.files import read_table  # noqa: E402
+from incrowd.checker.files import read_proof, read_table  # noqa: E402
+from incrowd.checker.published import require_hierarchy  # noqa: E402
 from incrowd.checker.rejection import RejectedError  # noqa: E402
+from incrowd.checker.verify import check  # noqa: E402
+from incrowd.proof.statement import statement  # noqa: E402
 
 # --- false claims ---
 
@@ -62,6 +68,27 @@ def test_values_that_the_table_lacks_make_no_range_wider(tmp_path: Path) -> None
     assert f"costs {cost}, not" in str(verdict_of(bundle, tmp_path).reason)
 
 
+def priced(bundle: Bundle, price: int, bound: int) -> None:
+    """Price all rows alike, and claim a bound."""
+    rows = bundle.parts["rows.parquet"]
+    bundle.parts["rows.parquet"] = rows.with_columns(pl.lit(price, pl.Int64).alias("price"))
+    bundle.facts["bound"] = bound
+
+
+@pytest.mark.parametrize("name", ["distinct", "t", "people"])
+def test_rules_of_larger_classes_beside_groups_of_small_ones(name: str, tmp_path: Path) -> None:
+    """Tests sizes of groups that are lawful beside a size of class that is not: rules went by that.
+
+    No pattern had as many rows, so no price was too high.
+    """
+    bundle = base(name)
+    facts = bundle.facts
+    price = -(-facts["cost"] * facts["quantum"] // bundle.release.height)
+    facts["price_k"], facts["group_k"] = bundle.release.height + 1, [1]
+    priced(bundle, price, facts["cost"])
+    assert "larger classes" in str(verdict_of(bundle, tmp_path).reason)
+
+
 def nested(bundle: Bundle) -> None:
     """Release structs that differ in nanoseconds, of which Python's own form tells nothing."""
     kind = pa.struct([("t", pa.timestamp("ns"))])
@@ -97,11 +124,14 @@ def test_equal_numbers_in_two_forms_within_lists(other: float) -> None:
             file = io.BytesIO()
             cells = pl.Series("a", [wrap(same), wrap(second), None], dtype=kind)
             pl.DataFrame([cells]).write_parquet(file)
+            table = read_table(file.getvalue(), {}, released=True)
+            one = table.select(pl.col("=a").gather([0, 0, 2]))
             if fine:
-                assert read_table(file.getvalue(), {}, released=True).height == 3
+                judged(one, table, "keep")
             else:
                 with pytest.raises(RejectedError, match="written in two ways"):
-                    read_table(file.getvalue(), {}, released=True)
+                    judged(one, table, "keep")
+                judged(table, table, "keep")
 
 
 def test_levels_that_repeat_are_no_levels(tmp_path: Path) -> None:
@@ -135,15 +165,112 @@ def test_a_group_that_is_called_like_a_star(tmp_path: Path) -> None:
     assert "without a name" in str(verdict_of(bundle, tmp_path).reason)
 
 
-def test_a_hierarchy_of_a_column_that_is_published(tmp_path: Path) -> None:
-    """Tests that a hierarchy's file is no hierarchy of a column which nothing hides."""
+@pytest.mark.parametrize("column", ["note", "Ada Lovelace has f"])
+def test_a_hierarchy_of_a_column_that_is_published(column: str, tmp_path: Path) -> None:
+    """Tests a hierarchy of a column that nothing hides, or of none: the statement repeats it."""
     bundle = base("hierarchies")
-    bundle.facts["hierarchies"]["note"] = bundle.facts["hierarchies"]["a"]
+    bundle.facts["hierarchies"][column] = bundle.facts["hierarchies"]["a"]
+    assert "of what has none" in str(verdict_of(bundle, tmp_path).reason)
+
+
+@pytest.mark.parametrize("kind", ["range", "average"])
+def test_a_file_of_a_column_that_shows_no_label_of_it(kind: str, tmp_path: Path) -> None:
+    """Tests a file of values and stars: the verifier asked for suppression, and saw intervals."""
+    bundle = base("range")
     file = tmp_path / "a.csv"
-    file.write_bytes(bundle.hierarchies["a"])
-    assert verdict_of(bundle, tmp_path, hierarchies={"a": file}).accepted
-    verdict = verdict_of(bundle, tmp_path, hierarchies={"note": file})
-    assert (verdict.accepted, verdict.column) == (False, "note")
+    values = sorted({cell for cell in bundle.original.columns["a"] if cell})
+    file.write_text("".join(f"{value};*\n" for value in values))
+    stated = bundle.facts["hierarchies"]["a"]
+    stated["sha256"] = sha256(file.read_bytes()).hexdigest()
+    if kind == "average":
+        stated["average"] = {"kind": "mean", "digits": 0}
+        stated["range"] = None
+    assert any("-" in cell for cell in bundle.release.columns["a"])
+    assert verdict_of(bundle, tmp_path).accepted == (kind == "range")
+    proof = read_proof(tmp_path / "out.proof", bundle.original.height)
+    proof = proof._replace(facts=proof.facts | {"roles": bundle.facts["roles"]})
+    with pytest.raises(RejectedError, match="is not the file"):
+        require_hierarchy(proof, "a", file.read_bytes())
+
+
+def test_values_that_stay_cost_nothing_in_a_range(tmp_path: Path) -> None:
+    """Tests a range that charges cells which stay as they are: its costs are called a width."""
+    bundle = base("range")
+    ladders = bundle.parts["ladders.parquet"]
+    mine = (pl.col("column") == "a") & (pl.col("level") == 0)
+    cost = pl.when(mine).then(1).otherwise(pl.col("cost")).cast(pl.Int64).alias("cost")
+    bundle.parts["ladders.parquet"] = ladders.with_columns(cost)
+    bundle.facts["bound"] = 0
+    assert "charges values that stay" in str(verdict_of(bundle, tmp_path).reason)
+
+
+def stated(bundle: Bundle, folder: Path) -> dict[str, Any]:
+    """Return the honest statement of a bundle, which is written to a folder."""
+    return statement(bundle.facts, bundle.save(folder)[2])
+
+
+def with_statement(bundle: Bundle, said: dict[str, Any], folder: Path) -> Any:
+    """Return the verdict on a bundle with a statement."""
+    file = folder / "statement.json"
+    file.write_text(json.dumps(said))
+    return check(*bundle.save(folder), statement=file)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda said: said | {"suppressed_rows": False},
+        lambda said: said | {"cost": float(said["cost"])},
+        lambda said: said | {"version": 2.0},
+        lambda said: said | {"optimal": int(said["optimal"])},
+        lambda said: said | {"models": [said["models"][0] | {"k": 3.0}, *said["models"][1:]]},
+    ],
+)
+def test_numbers_of_a_statement_have_one_form(change: Any, tmp_path: Path) -> None:
+    """Tests true for 1 and 1.0 for 1: readers differ, and forms could tell of hidden cells."""
+    bundle = base("k=3")
+    said = stated(bundle, tmp_path)
+    assert with_statement(bundle, said, tmp_path).accepted
+    assert change(said) == said  # to Python
+    assert "the statement's" in str(with_statement(bundle, change(said), tmp_path).reason)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("salt", ""), ("salt", "00"), ("salt", "A" * 64), ("incrowd", "Ada has f")]
+)
+def test_statements_that_tell_more(key: str, value: str, tmp_path: Path) -> None:
+    """Tests a salt that anybody guesses, so that hidden cells can be tried, and words of a cell."""
+    bundle = base("k=3")
+    bundle.facts[key] = value
+    said = stated(bundle, tmp_path)
+    assert key in str(with_statement(bundle, said, tmp_path).reason) or key == "incrowd"
+    assert not with_statement(bundle, said, tmp_path).accepted
+
+
+def test_pseudonyms_of_people_without_company(tmp_path: Path) -> None:
+    """Tests a model of linked rows that asks for one person: pseudonyms told whose rows are whose.
+
+    Where nothing at all is asked for, pseudonyms may stand.
+    """
+    bundle = base("pseudonyms")
+    bundle.facts["pricing"] = []
+    priced(bundle, 0, 0)
+    assert verdict_of(bundle, tmp_path).accepted
+    people = bundle.facts["models"][-1]
+    bundle.facts["models"] = [{"model": "k-anonymity", "k": 2}, people | {"k": 1}]
+    assert "pseudonyms" in str(verdict_of(bundle, tmp_path).reason)
+    bundle.facts["models"], bundle.facts["price_k"] = [people | {"k": 1}], 1
+    assert verdict_of(bundle, tmp_path).accepted
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\n\r\n\n\r\n"])
+def test_blank_lines_at_the_end_of_a_release(end: bytes, tmp_path: Path) -> None:
+    """Tests line ends behind the last row: each of two kinds, they could spell any text."""
+    bundle = base("k=3")
+    bundle.edits.append(("original", lambda data: data + end))
+    assert verdict_of(bundle, tmp_path).accepted
+    bundle.edits.append(("release", lambda data: data + end))
+    assert "blank lines" in str(verdict_of(bundle, tmp_path).reason)
 
 
 def test_distances_of_nothing(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ from incrowd.checker.arrow import require_moderate  # noqa: E402
 from incrowd.checker.entropy import entropy_reaches  # noqa: E402
 from incrowd.checker.files import read_table  # noqa: E402
 from incrowd.checker.models import lawful as obeys  # noqa: E402
-from incrowd.checker.models import least_class  # noqa: E402
+from incrowd.checker.models import least_class, scaled  # noqa: E402
 from incrowd.checker.rejection import RejectedError  # noqa: E402
 
 
@@ -286,6 +286,79 @@ def test_sizes_of_class_are_not_sought_for_ever(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(shares, "MOST_STEPS", 9)
     assert least_class([close], table) == 3
     assert least_class([close | {"distance": "ordered", "order": ["x", "y", "z"]}], table) == 3
+
+
+def test_classes_of_many_values_take_what_their_rows_take() -> None:
+    """Tests 4,000 rows of as many values in pairs: each class was held against all values.
+
+    What a class lacks is counted here, not timed: look-ups of the table, and steps of a search.
+    """
+
+    class Looked(dict):
+        at = 0
+
+        def __getitem__(self, value: Any) -> int:
+            Looked.at += 1
+            return super().__getitem__(value)
+
+        def values(self) -> Any:
+            Looked.at += len(self)
+            return super().values()
+
+    table = Looked({(str(v),): 1 for v in range(4000)})
+    table.rows = 4000  # as the checker counts once
+    pair = {("1",): 1, ("7",): 1}
+    for model, fine in (
+        ({"model": "t-closeness", "t": "3999/4000", "distance": "equal"}, True),
+        ({"model": "t-closeness", "t": "1998/2000", "distance": "equal"}, False),
+        ({"model": "basic-beta", "beta": "1999"}, True),
+        ({"model": "basic-beta", "beta": "1998"}, False),
+        ({"model": "delta-disclosure", "delta": "99"}, False),
+    ):
+        Looked.at = 0
+        assert obeys(model | {"column": "s"}, pair, table) == fine
+        assert Looked.at <= 4
+
+
+def test_all_models_share_the_steps_of_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests a hundred models, each of which sought its least size of class to the end."""
+    close = {"model": "t-closeness", "t": "0", "distance": "equal", "column": "a"}
+    beta = {"model": "basic-beta", "beta": "0", "column": "a"}
+    table = pl.DataFrame({"a": ["x", "y", "z", "x"] * 5})
+    monkeypatch.setattr(shares, "MOST_STEPS", 30)
+    for model in (close, beta):
+        assert least_class([model], table) == 4
+        assert least_class([model] * 10, table) < 4
+
+
+def test_distances_are_added_up_in_whole_numbers() -> None:
+    """Tests that a class takes no fractions, which take ten times as long, nor the matrix anew."""
+    matrix = [["0", "1/3", "1"], ["1/3", "0", "2/3"], ["1", "2/3", "0"]]
+    model = {"model": "t-closeness", "distance": "metric", "order": list("xyz"), "matrix": matrix}
+    model |= {"t": "1/3", "column": "s"}
+    whole = scaled(model, 3)
+    assert (whole.unit, whole.far) == (3, [[0, 1, 3], [1, 0, 2], [3, 2, 0]])
+    ready, table = model | {"matrix": whole}, {("x",): 1, ("y",): 1, ("z",): 1}
+    assert scaled(ready, 3) is whole
+    for group in ({("y",): 2}, {("x",): 2}, {("x",): 1, ("z",): 1}):
+        assert obeys(model, group, table) == obeys(ready, group, table)
+    assert obeys(ready, {("y",): 2}, table) and not obeys(ready, {("x",): 2}, table)
+
+
+def test_values_that_each_class_looks_at_are_counted() -> None:
+    """Tests that guarded values and levels of a hierarchy are paid for, class by class."""
+    table = {(str(v),): 1 for v in range(40)}
+    values = [str(v) for v in range(40)]
+    levels = [list(range(40)), [0] * 40]
+    for model in (
+        {"model": "alpha-k", "alpha": "1", "k": 1, "values": values},
+        {"model": "t-closeness", "t": "1", "distance": "ordered", "order": values},
+        {"model": "t-closeness", "t": "1", "distance": "hierarchical", "order": values,
+         "levels": levels},
+    ):  # fmt: skip
+        assert obeys(model, {("1",): 2}, table, [1000])
+        with pytest.raises(RejectedError, match="too long"):
+            obeys(model, {("1",): 2}, table, [300])
 
 
 def test_arrow_files_that_inflate(tmp_path: Path) -> None:

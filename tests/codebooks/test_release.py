@@ -292,10 +292,16 @@ def test_verify_refuses_what_does_not_go_together(files):
         done = CliRunner().invoke(cli, [*checked, *more])
         assert (done.exit_code, words in done.stderr) == (2, True), done.stderr
     twice, true = ('"k": 20', '"k": 50, "k": 20'), ('"version": 1', '"version": true')
-    for wrong in (said.replace(*twice), said.replace(*true), "[" * 100_000):
+    decimal = ('"version": 1', '"version": 1.0')
+    for wrong in (*(said.replace(*pair) for pair in (twice, true, decimal)), "[" * 100_000):
         (folder / "s.json").write_text(wrong)
         done = CliRunner().invoke(cli, checked)
         assert (done.exit_code, "not the statement" in done.stderr) == (2, True), done.stderr
+    for version, fine in (("2.5.1.dev3+g0a", True), ("Ada has f", False)):  # words of a row
+        plain = json.loads(said)
+        (folder / "s.json").write_text(json.dumps(plain | {"incrowd": version}))
+        done = CliRunner().invoke(cli, checked)
+        assert (done.exit_code, "incrowd is not" in done.stderr) == (int(not fine), not fine)
     done = CliRunner().invoke(cli, ["verify", str(folder / "o.csv")])
     assert (done.exit_code, "--original is needed" in done.stderr) == (2, True)
     done = CliRunner().invoke(cli, [*checked[:2], *checked[4:]])

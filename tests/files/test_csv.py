@@ -1,6 +1,7 @@
 """Delimited text: what is read, what is refused, what comes back byte for byte."""
 
 import io
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -8,9 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.errors import InputError
-from incrowd.tables import Edit, Replacement, texts
+from incrowd.tables import Edit, Replacement, csv_table, texts
 from incrowd.tables.csv_table import CsvTable, read_csv
 from tables import csv_bytes, parsed, tables
+
+
+@pytest.fixture(
+    scope="module", params=[csv_table.FEW, 0], ids=["interpreted", "compiled"], autouse=True
+)
+def kernels(request: pytest.FixtureRequest) -> Iterator[None]:
+    """All tests here, as small files are read and as large ones are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_table, "FEW", request.param)
+        yield
 
 
 def values(table: CsvTable) -> dict[str, list[str | None]]:

@@ -20,6 +20,7 @@ from incrowd.checker.files import as_text
 from incrowd.errors import InputError
 from incrowd.tables import Edit, Replacement, from_native, texts
 from incrowd.tables.base import Column
+from incrowd.tables.fewer import FewerRows
 from incrowd.tables.packed import packed_table
 
 COLUMNS = {
@@ -336,6 +337,30 @@ def test_zero_and_nan_are_published_one_way(library, dtype):
     assert len(set(bits)) == 3
 
 
+SIGNS = {name: [False, True, True, False] for name in ("polars", "packed", "pyarrow", "pandas")}
+SIGNS["nullable"] = [False, True, False, False]
+
+
+@pytest.mark.parametrize("library", SIGNS)
+def test_kept_numbers_stay_to_the_bit(library):
+    """Tests −0.0 and an odd NaN in a column that is published as it is, and fewer of its rows."""
+    series = pl.Series("a", [0.0, -0.0, np.copysign(np.nan, -1), 1.5])
+    frame: Any = {"polars": series.to_frame(), "pyarrow": pl_to_arrow(series)}.get(library)
+    if library == "packed":
+        table = packed_table(["a"], lambda _: series)
+    elif library == "nullable":
+        table = from_native(pd.DataFrame({"a": pd.Series([0.0, -0.0, 2.0, 1.5], dtype="Float64")}))
+    else:
+        table = from_native(pd.DataFrame({"a": series}) if frame is None else frame)
+    for rows in (np.arange(4), np.array([1, 2])):
+        edit = Edit(("a",), kept=frozenset(["a"]))
+        back: Any = FewerRows(table, rows).edited(edit).native()
+        cells = np.array(back["a"].to_numpy(), dtype=float)
+        assert np.signbit(cells).tolist() == [SIGNS[library][row] for row in rows]
+    back = table.edited(edit).native()
+    assert np.signbit(np.array(back["a"].to_numpy(), dtype=float)).tolist() == SIGNS[library]
+
+
 def pl_to_arrow(series):
     """A series as a pyarrow table."""
     return pa.table({series.name: series.to_arrow()})
@@ -361,12 +386,20 @@ def released_words(library, order):
         back = from_native(pa.table({"a": words})).edited(edit).native().column("a")
         assert back.type == words.type
         return back.unify_dictionaries().chunk(0).dictionary.to_pylist()
+    if library == "pandas of pyarrow":
+        cells = NAMED.to_frame().to_pandas(use_pyarrow_extension_array=True)
+        words = pa.DictionaryArray.from_arrays([1, 0, None, 2], ["b", "gone", "a"], ordered=True)
+        cells["a"] = type(cells["a"].array)(pa.chunked_array([words]))
+        back = from_native(cells.set_index(pd.Index([5, 5, 2, 1]))).edited(edit).native()["a"]
+        assert back.dtype == cells["a"].dtype
+        assert back.index.tolist() == list(range(len(order)))
+        return back.array.__arrow_array__().unify_dictionaries().chunk(0).dictionary.to_pylist()
     back = from_native(frame).edited(edit).native()["a"].dtype
     assert back == pl.Enum(back.categories)
     return back.categories
 
 
-@pytest.mark.parametrize("library", ["polars", "packed", "pandas", "pyarrow"])
+@pytest.mark.parametrize("library", ["polars", "packed", "pandas", "pyarrow", "pandas of pyarrow"])
 def test_categories_of_rows_left_out_are_dropped(library):
     """Tests that a type does not tell values of rows that are not published."""
     assert list(released_words(library, [1, 2, 3])) == ["b", "a"]

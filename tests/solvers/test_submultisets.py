@@ -1,12 +1,18 @@
 """What the exact methods ask a model about the classes of a small table."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from incrowd.privacy.base import Group
 from incrowd.problem.problem import Problem
 from incrowd.run.stop import Stop
+from incrowd.solvers.base import Context
+from incrowd.solvers.exact import dynamic
+from incrowd.solvers.exact.split_recursion import SplitRecursion
 from incrowd.solvers.exact.submultisets import histogram_keys, lawful_keys
+from incrowd.solvers.exact.subset_dp import SubsetDP
 from solvers.small_tables import Shape, models, tables
 
 
@@ -32,3 +38,21 @@ def test_classes_asked_together(sensitive: tuple[int, ...]) -> None:
                 lawful, asked = lawful + law, asked + 1
             assert lawful_keys(model, table, groups, keys, Stop(0.0)) is None
     assert 0 < lawful < asked
+
+
+@pytest.mark.parametrize("method", [SubsetDP(), SplitRecursion()], ids=lambda m: m.id)
+def test_interpreted_kernels_find_the_same(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a few rows are solved as more are, whose kernels are compiled."""
+    several = 0
+    for instance, rng in tables(10, 10, Shape(rows=(2, 8), trees=True, sensitive=(3,))):
+        for model in models(instance, rng):
+            problem = Problem(instance, model)
+            found = []
+            for few in (dynamic.FEW, 0):
+                monkeypatch.setattr(dynamic, "FEW", few)
+                done = method.run(problem, Context())
+                classes = None if done.solution is None else done.solution.classes.tolist()
+                found.append((classes, done.bound))
+            assert found[0] == found[1]
+            several += found[0][0] is not None and len(set(found[0][0])) > 1
+    assert several

@@ -1,5 +1,6 @@
 """Tests of the optimum for k = 2 under a veil, against all releases of small tables."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -9,10 +10,13 @@ from test_lists import STAR, judge, law, veils
 
 from incrowd.errors import OutOfScopeError
 from incrowd.solvers.base import Context
+from incrowd.solvers.matching.branching import Branch
 from incrowd.solvers.matching.nodes import FAR, costs_of
-from incrowd.veil import ties
+from incrowd.solvers.matching.pipeline import Effort
+from incrowd.solvers.matching.reduction import any_groups
+from incrowd.veil import leaves, matching, ties
 from incrowd.veil.lists import Classes
-from incrowd.veil.matching import UNIT, bits_of_lots, cheapest, nodes_of
+from incrowd.veil.matching import UNIT, bits_of_lots, cheapest, matched, nodes_of
 from incrowd.veil.optimum import best, hidden_of_sets
 from incrowd.veil.usable import profitable
 
@@ -54,6 +58,50 @@ def test_the_first_of_the_cheapest():
         weights = weights // np.gcd.reduce(weights)
         found = hidden_in(cheapest(codes, veiled, weights, lots, Context(seed=3)))
         assert (found == first_of_all(codes, veiled, weights, lots)).all()
+
+
+@pytest.mark.parametrize("steps", [0, ties.FEW_STEPS])
+def test_the_first_where_prices_leave_a_gap(monkeypatch, steps):
+    """Tests it with lower prices than there are: by linear programs, and by these alone."""
+    rng = np.random.default_rng(12)
+    monkeypatch.setattr(ties, "FEW_STEPS", steps)
+    programs, gaps = count_programs(monkeypatch), 0
+
+    def lowered(nodes, context):
+        found = matched(nodes, context)
+        certificate = found.certificate
+        less = rng.integers(0, UNIT // rng.choice([2, 20, 2**20]), nodes.size) * certificate.unit
+        less *= rng.random(nodes.size) < 0.3
+        groups = any_groups(nodes) if rng.random() < 0.5 else found.groups  # not the cheapest
+        return replace(
+            found,
+            groups=groups,
+            cost=int(costs_of(nodes.grid, groups).sum()),
+            certificate=replace(certificate, price=certificate.price - less),
+        )
+
+    monkeypatch.setattr(matching, "matched", lowered)
+    for _ in range(60):
+        codes, veiled, weights, lots = drawn(rng, 9)
+        weights = weights // np.gcd.reduce(weights)
+        before = len(programs)
+        found = hidden_in(cheapest(codes, veiled, weights, lots, Context(seed=3)))
+        assert (found == first_of_all(codes, veiled, weights, lots)).all()
+        gaps += len(programs) > before
+    assert gaps > 30
+
+
+def count_programs(monkeypatch) -> list[Branch]:
+    """The branches whose linear program is solved from now on."""
+    seen = []
+
+    def solved(columns, program, at):
+        seen.append(at)
+        return one(columns, program, at)
+
+    one = leaves.solved
+    monkeypatch.setattr(leaves, "solved", solved)
+    return seen
 
 
 def first_of_all(codes, veiled, weights, lots):
@@ -130,6 +178,27 @@ def test_consistent_on_larger_tables():
     assert seen > 20
 
 
+@pytest.mark.parametrize("seed", [157, 294])
+def test_consistent_where_odd_sets_leave_a_gap(monkeypatch, seed):
+    """Tests tables whose optimum only branching proves: one in fifty of these."""
+    rng = np.random.default_rng(seed)
+    people = np.random.default_rng(150)
+    codes = np.column_stack([people.integers(0, size, 150) for size in (10, 2, 6, 3)])
+    veiled = rng.random(codes.shape) < 0.1
+    veiled[rng.permutation(150)[:2]] = True
+    lots = rng.integers(0, 1 << bits_of_lots(*codes.shape), codes.shape)
+    programs = count_programs(monkeypatch)
+    release = hidden_in(cheapest(codes, veiled, np.ones(4, np.int64), lots, Context()))
+    assert programs
+    monkeypatch.setattr(matching, "EFFORT", Effort(rounds=10, patient=0, exchange=False))
+    cells = np.argwhere(release & ~veiled)
+    for i, c in cells[rng.permutation(len(cells))[:2]]:
+        more = veiled.copy()
+        more[i, c] = True
+        again = cheapest(codes, more, np.ones(4, np.int64), lots, Context(seed=int(i)))
+        assert (hidden_in(again) == release).all()
+
+
 def test_ratio():
     """Tests, by adding up all veils, that a release which hides a cell favours no value by 1/q."""
     rng = np.random.default_rng(5)
@@ -198,7 +267,8 @@ def test_what_is_not_proven_is_refused(monkeypatch):
     context.stop.interrupt()
     with pytest.raises(OutOfScopeError, match="not proven"):
         cheapest(*given, context)
-    monkeypatch.setattr(ties, "MOST_STEPS", 0)
+    monkeypatch.setattr(ties, "FEW_STEPS", 0)
+    monkeypatch.setattr(leaves, "MOST_PROGRAMS", 0)
     with pytest.raises(OutOfScopeError, match="which of them comes"):
         cheapest(*given, Context())
 

@@ -21,7 +21,7 @@ from incrowd.veil import coins
 
 @pytest.fixture
 def same_coins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Coins that fall alike in each run: some others leave too many ties, which is an error."""
+    """Coins that fall alike in each run."""
     monkeypatch.setattr(entropy, "urandom", random.Random(1).randbytes)
 
 

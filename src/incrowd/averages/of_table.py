@@ -55,11 +55,13 @@ class Averaged:
         """Names of the averaged columns."""
         return tuple(axis.column for axis in self.axes)
 
-    def edit(self, published: tuple[str, ...], order: Ints | None) -> Edit:
+    def edit(
+        self, published: tuple[str, ...], order: Ints | None, kept: frozenset[str] = frozenset()
+    ) -> Edit:
         """Return what turns the table into its release."""
         members, rows = members_of(self.classes), len(self.classes)
         shown = {axis.column: axis.shown(members, rows) for axis in self.axes}
-        return Edit(published, shown, order, numbers=frozenset(shown))
+        return Edit(published, shown, order, numbers=frozenset(shown), kept=kept)
 
 
 def rules_of(policy: Policy) -> dict[str, Averages]:

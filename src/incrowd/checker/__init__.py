@@ -22,5 +22,6 @@ These five are enough for k-anonymity.  Around them:
     oddsets.py    odd-set terms
     dropped.py    rows left out of a table that breaks the models
     lawful.py     the price inequality for sensitive models, in place of that for k alone
+    unchanged.py  columns that are published as they are, and the bits of equal numbers
     published.py  comparing hierarchies with their files and the statement with the proof
 """

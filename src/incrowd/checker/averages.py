@@ -33,6 +33,7 @@ from incrowd.checker.rejection import RejectedError, require
 Ints = NDArray[np.int64]
 KINDS = ("mean", "median", "centroid")
 LONGEST, DIGITS = 60, 18
+MOST_RUNS, EACH = 1 << 24, 1 << 12  # runs of numbers looked at: so many, and for each row more
 # how text writes an average: plainly, or as numbers below 0.0001 are written of Parquet and Arrow
 WRITTEN = re.compile(
     r"(?!-0\Z)-?(0|[1-9][0-9]*)(\.[0-9]+)?|-?[0-9](\.[0-9]+)?(e-[0-9]{2}|E-[1-9][0-9]?)"
@@ -315,6 +316,8 @@ def least(
 
 def shortest(rising: list[Fraction], k: int, kind: str) -> Fraction:
     """Return the least spread of runs of k to 2k − 1 numbers that make up all of them."""
+    runs = k * max(0, len(rising) - k)
+    require(runs <= MOST_RUNS + EACH * len(rising), "there are too many runs of numbers to look at")
     unit = np.lcm.reduce([x.denominator for x in rising], dtype=object)
     whole = [int((x - rising[0]) * unit) for x in rising]
     one = np.cumsum([0, *whole], dtype=object)

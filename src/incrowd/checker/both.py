@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from incrowd.checker import files
-from incrowd.checker.delimited import TWO_WAYS, Reading
-from incrowd.checker.packed import READERS, UNREADABLE, flat, form_of, has_two_forms, require_sizes
+from incrowd.checker.delimited import Reading
+from incrowd.checker.packed import READERS, UNREADABLE, form_of, require_sizes
 from incrowd.checker.parquet import rows_of
 from incrowd.checker.rejection import RejectedError, require
 
@@ -82,7 +82,7 @@ def read_both(original: Path, release: Path, facts: Any, reading: Reading | None
 
 
 def one_table(parts: list[pl.DataFrame]) -> pl.DataFrame:
-    """Join the parts of a table; rejected are other columns, and equal cells in two forms."""
+    """Join the parts of a table; rejected are other columns."""
     fine = all(part.columns == parts[0].columns for part in parts)
     require(fine, "the files of a folder have other columns")
     words = [name for name in parts[0].columns if any(p[name].dtype == pl.Enum for p in parts)]
@@ -91,9 +91,6 @@ def one_table(parts: list[pl.DataFrame]) -> pl.DataFrame:
         table = pl.concat(parts)
     except pl.exceptions.PolarsError:
         raise RejectedError(UNREADABLE) from None
-    for column in table.get_columns():
-        alike = any(has_two_forms(cells) for cells in flat(column))
-        require(not alike, TWO_WAYS, column=column.name)
     return table.with_columns([files.words_of(table[name]) for name in words])
 
 

@@ -33,6 +33,7 @@ from incrowd.checker.rejection import RejectedError, require
 
 KIND = "combination"
 MOST_CHOICES = 4096  # of levels, of one combination and of the columns that several share
+MOST_OF_ALL = 8 * MOST_CHOICES  # of all combinations together
 NEVER = 1 << 60
 
 
@@ -129,7 +130,8 @@ def parts_of(
     larger = "the prices are for larger classes than asked"
     if not crowds:
         least = least_class(models, sensitive)
-        require(all(part.k <= least for part in parts), larger)
+        sizes = [proof.facts["price_k"], *ks]  # rules go by the former, whatever the groups do
+        require(max(sizes) <= least, larger)
         return parts
     plain = {str(model.get("model")) for model in models} <= {KIND, "k-anonymity"}
     plain = plain and not ranges and not proof.facts.get("pricing") and not proof.sets.height
@@ -170,24 +172,33 @@ def total_of(
     """
     if not crowds:
         return sum(totals)
-    found = 0
+    found, left = 0, [MOST_OF_ALL]
     for cluster in clusters(crowds):
         mine = {column for crowd in cluster for column in crowd.columns}
         by_prices = sum(x for x, part in zip(totals, parts, strict=True) if {*part.columns} & mine)
-        found += max(by_prices, by_rows(cluster, cells, ladders) * quantum)
+        found += max(by_prices, by_rows(cluster, cells, ladders, left) * quantum)
     return found
 
 
 def by_rows(
-    cluster: Sequence[Crowd], cells: pl.DataFrame, ladders: Mapping[str, pl.DataFrame]
+    cluster: Sequence[Crowd],
+    cells: pl.DataFrame,
+    ladders: Mapping[str, pl.DataFrame],
+    left: list[int],
 ) -> int:
-    """Return the sum over rows of the cheapest open choice; 0 where there are too many to try."""
+    """Return the sum over rows of the cheapest open choice; 0 where there are too many to try.
+
+    ``left``: how many may be tried in all, counted down.
+    """
     columns = list(dict.fromkeys(c for crowd in cluster for c in crowd.columns))
     coded = {column: coded_of(cells[column], ladders[column]) for column in columns}
     shared = [c for c in columns if sum(c in crowd.columns for crowd in cluster) > 1]
     some = (shared, *(crowd.columns for crowd in cluster))
-    if max(prod(len(coded[c].node) for c in names) for names in some) > MOST_CHOICES:
+    choices = [prod(len(coded[c].node) for c in names) for names in some]
+    if max(choices) > MOST_CHOICES:
         return 0
+    left[0] -= sum(choices[1:])
+    require(left[0] >= 0, "the combinations leave too many choices of levels to try")
     own = [dict(own_costs(crowd, shared, coded)) for crowd in cluster]
     best = np.full(cells.height, NEVER)
     for levels in product(*(range(len(coded[c].node)) for c in shared)):

@@ -17,9 +17,11 @@ from incrowd.checker.rejection import require
 
 MARK = "="  # before columns' names: polars has a meaning of its own for "", "*" and "^a$"
 TWO_WAYS = "equal cells are written in two ways, which tells rows of a class apart"
+BLANK = "blank lines stand at its end, of which each could say something"
 BARE = "a line ends within a cell without quotes: other readers see other rows"
 MIXED = "its lines end in several ways, which tells rows of a class apart"
 DELIMITERS = (",", ";", "\t", "|")
+ENDS = (b"", b"\n", b"\r\n", b"\r")
 SAMPLE = 1 << 16  # characters looked at to find the delimiter
 WIDE = ("utf-16", "utf-32")
 # encodings that have one form for a text and no state: by the names that ``codecs.lookup`` gives
@@ -199,6 +201,7 @@ def read_text(data: bytes, delimiter: str, end: str, released: bool) -> pl.DataF
     """Read delimited text in UTF-8; ``end``: the last character of its lines."""
     inner = data.rstrip(b"\r\n") if released else b""
     if delimiter.encode() in data.partition(end.encode())[0]:  # else a blank line is a record
+        require(data[len(inner) :] in ENDS or not released, BLANK)
         data = without_blank_lines(data, end)
     plain = data.replace(b"\r\n", b"\n") if end == "\n" else data
     bare = released and end == "\r" and b'"' not in data and b"\n" in data

@@ -12,19 +12,10 @@ from typing import Any, NamedTuple, NoReturn
 import polars as pl
 
 from incrowd.checker.archive import DAMAGED, LACKING, parts_of
-from incrowd.checker.delimited import MARK, TWO_WAYS, Reading, read_csv
+from incrowd.checker.delimited import MARK, Reading, read_csv
 from incrowd.checker.lean import once_each
 from incrowd.checker.models import require_keys
-from incrowd.checker.packed import (
-    READERS,
-    TEXT,
-    UNREADABLE,
-    flat,
-    form_of,
-    has_two_forms,
-    length_of,
-    read_packed,
-)
+from incrowd.checker.packed import READERS, TEXT, UNREADABLE, form_of, length_of, read_packed
 from incrowd.checker.parquet import SMALL, require_moderate
 from incrowd.checker.rejection import RejectedError, require, require_none
 
@@ -57,6 +48,7 @@ def read_proof(path: str | Path, rows: int) -> Proof:
     And one whose parts say that they are larger than an original of so many rows calls for.
     """
     data = parts_of(Path(path).read_bytes(), ("proof.json", *PARTS))
+    require_short(data["proof.json"], rows)
     try:
         facts = read_json(data.pop("proof.json"), parse_float=_no_number)
         tables = []
@@ -87,6 +79,13 @@ def read_proof(path: str | Path, rows: int) -> Proof:
             size = table[column].str.len_bytes().cast(pl.Int64).sum() if text else 0
             require(size <= MANY + 64 * FEW * rows, f"{name}: {column} holds too long texts")
     return Proof(facts, *tables)
+
+
+def require_short(text: bytes, rows: int) -> None:
+    """Reject JSON that is much longer, or holds many more values, than so many rows call for."""
+    values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
+    fine = len(text) <= SMALL + 64 * FEW * rows and values <= 2 * MANY + FEW * rows
+    require(fine, "proof.json is too large")
 
 
 def prices_of(facts: dict[str, Any]) -> list[str]:
@@ -120,6 +119,16 @@ def read_json(text: bytes, **how: Any) -> Any:
     found = json.loads(text, parse_constant=_no_number, object_pairs_hook=_once, **how)
     json.dumps(found, ensure_ascii=False).encode()
     return found
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values of JSON are one: true is not 1, and 1 is not 1.0."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def is_release(version: Any) -> bool:
+    """Whether it may be the version of a program, which says nothing of a table."""
+    return isinstance(version, str) and re.fullmatch(r"[0-9][0-9a-z.+]{0,39}", version) is not None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -156,16 +165,21 @@ def shaped(facts: dict[str, Any]) -> tuple[dict[str, list[str]], list[dict[str, 
     fine = isinstance(other, list) and all(isinstance(name, str) for name in other)
     require(fine, "the proof does not name what it leaves unchecked")
     require_keys(models)
-    known = facts.get("hierarchies")
+    known: Any = facts.get("hierarchies")
     fine = isinstance(known, dict) and all(map(_says_origin, known.values()))
     require(fine, "the proof does not say where its hierarchies come from")
+    fine = {*known} <= {*roles["qi"], *roles["sensitive"]}  # of the latter for distances
+    require(fine, "the proof names a hierarchy of what has none")
     return roles, models
 
 
 def _says_origin(known: Any) -> bool:
-    """Whether it may be what a proof says of a hierarchy: its texts of missing values are texts."""
-    texts = known.get("missing", []) if isinstance(known, dict) else None
-    return isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+    """Whether it may be what a proof says of a hierarchy: all that it says in words is text."""
+    if not isinstance(known, dict):
+        return False
+    words, texts = [known.get(name) for name in ("origin", "sha256")], known.get("missing", [])
+    fine = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+    return fine and all(word is None or isinstance(word, str) for word in words)
 
 
 def marked(
@@ -200,8 +214,9 @@ def read_table(
 ) -> pl.DataFrame:
     """Read a table; delimited text by a dialect: delimiter, newline, encoding.
 
-    ``MARK`` stands before each column's name.  ``released``: reject one that writes equal cells in
-    several ways: one text here, but whoever has the file tells rows of a class apart by them.
+    ``MARK`` stands before each column's name.  ``released``: reject delimited text that writes
+    equal cells in several ways: one text here, but whoever has the file tells rows of a class apart
+    by them.
     ``reading``: what the verifier says of delimited text.  ``lean``: of columns of many rows hold
     each different text once.
     """
@@ -213,9 +228,6 @@ def read_table(
             require(form in READERS, f"a table is of a form that the checker does not read: {form}")
             table = read_packed(data, lean)
         table.columns = [MARK + name for name in table.columns]
-        for column in table.get_columns() if released else ():
-            alike = any(has_two_forms(cells) for cells in flat(column))
-            require(not alike, TWO_WAYS, column=column.name)
         return table
     except (pl.exceptions.PolarsError, LookupError, TypeError, ValueError):
         raise RejectedError(UNREADABLE) from None

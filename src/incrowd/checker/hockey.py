@@ -11,6 +11,8 @@ from incrowd.checker.rejection import RejectedError, require
 
 MOST = 4000
 """Rows of a pattern up to which the definition is computed; the work grows with the square."""
+MOST_BITS = 1 << 36
+"""Bits of all numbers that are added up: half a minute."""
 BEYOND = f"delta cannot be recomputed within {MOST} rows of a pattern"
 STEEPEST, FINEST = 100, 10**20
 """The largest ε, and the denominators of samples up to which the numbers fit in the memory."""
@@ -26,9 +28,11 @@ def require_delta(k: int, share: Fraction, epsilon: Fraction, claimed: Fraction)
     factor = below_exponential(epsilon)
     part, whole = share.numerator, share.denominator
     n = k - 1
+    left = MOST_BITS
     few = [comb(n, j) * part**j * (whole - part) ** (n - j) for j in range(n + 1)]
     while not none_later(k, n, share, factor, claimed, Fraction(sum(few[:k]), whole**n)):
-        if n >= MOST:
+        left -= n * n * whole.bit_length()  # so many numbers, each of so many bits for each row
+        if n >= MOST or left < 0:
             raise RejectedError(BEYOND)
         more = [(whole - part) * a + part * b for a, b in zip([*few, 0], [0, *few], strict=True)]
         one, two = seen(more, k), seen([whole * weight for weight in [*few, 0]], k)

@@ -216,7 +216,7 @@ class Lawful:
         self, rows: Rows, depth: int, row: Ints, starts: Ints, cost: Ints, _: int, wide: Any = True
     ) -> State | None:
         """Drop groups and entries that cannot violate, here or below; as ``inequality.kept``."""
-        self.left -= len(row)
+        self.left -= len(row) * max(1, len(self.rules))
         require(self.left >= 0, "the prices leave too many patterns to ask for lawful classes")
         group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(row)))
         e, copies = rows.price[row] - cost[group], rows.copies[row]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from incrowd.checker import once, shares
 from incrowd.checker.entropy import entropy_reaches
 from incrowd.checker.rejection import RejectedError, require, require_none
-from incrowd.checker.transport import checked_metric, least_work
+from incrowd.checker.transport import Scaled, checked_metric, least_work
 
 Plain = Mapping[str, Any]
 Histogram = Mapping[Any, int]
@@ -47,7 +47,15 @@ KEYS |= {f"t-closeness {d}": f"t distance column {more}" for d, more in DISTANCE
 MOST_MODELS, MOST_LEVELS, MOST_DIGITS = 100, 100, 100
 # steps of all searches of a proof: so many, and for each row more; a call of ``mates`` takes TRIES
 MOST_TRIES, TRIES = 1 << 24, 1 << 8
-EACH = 1 << 15
+EACH, STEP = 1 << 15, 1 << 3  # ``STEP``: what one value costs that a distance looks at
+
+
+class Known(dict[Any, int]):
+    """The table's histogram and its rows, which every class asks for."""
+
+    def __init__(self, counts: Histogram) -> None:
+        super().__init__(counts)
+        self.rows = sum(counts.values())
 
 
 def require_keys(models: Sequence[Plain]) -> None:
@@ -82,11 +90,10 @@ def require_lawful(
         columns = columns_of(model, sensitive)
         keys = pl.DataFrame({str(j): sensitive.get_column(c) for j, c in enumerate(columns)})
         frame = keys.with_columns(pl.Series("class", classes)).with_row_index("row")
-        table = Counter(keys.rows())
+        table = Known(Counter(keys.rows()))
         if model.get("once"):
-            table = Counter(
-                {(v,): n for v, n in once.table_of(model, sensitive, columns[0], models).items()}
-            )
+            counts = once.table_of(model, sensitive, columns[0], models)
+            table = Known({(v,): n for v, n in counts.items()})
             frame = once.counted(frame, keys.columns, sensitive.select(once.whose(models)))
         groups = frame.group_by("class", *keys.columns).agg(pl.len(), pl.col("row").min())
         members: dict[int, Counter[Any]] = {}
@@ -94,6 +101,8 @@ def require_lawful(
         for name, *values, count, row in groups.rows():
             members.setdefault(name, Counter())[tuple(values)] = count
             first[name] = min(row, first.get(name, row))
+        if model.get("distance") == "metric":
+            model = {**model, "matrix": scaled(model, len(table))}
         seen: dict[frozenset[Any], bool] = {}
         for name in sorted(members, key=first.__getitem__):
             histogram = members[name]
@@ -169,6 +178,8 @@ def lawful(
     if kind == "t-closeness":
         return work(model, group, table, tries) <= number(model, "t")
     if kind in shares.NAMES:
+        tries[0] -= STEP * len(model.get("values") or ())
+        require(tries[0] >= 0, "the guarded values of a class take too long to count")
         limit, k = share_limit(model)
         return shares.fits(str(kind), limit, k, *shares.counted(model, group, table))
     if kind == "people":  # the values are persons: however many rows each has
@@ -218,11 +229,13 @@ def mates(
 
 def work(model: Plain, group: Histogram, table: Histogram, tries: list[int]) -> Fraction:
     """Earth Mover's Distance between a class and the table, both as shares."""
-    n, rows = sum(group.values()), sum(table.values())
-    surplus = {v[0]: group.get(v, 0) * rows - n * count for v, count in table.items()}
+    n, rows = sum(group.values()), shares.rows_of(table)
     distance = model.get("distance")
     if distance == "equal":
-        return Fraction(sum(s for s in surplus.values() if s > 0), n * rows)
+        return Fraction(sum(max(0, h * rows - n * table[v]) for v, h in group.items()), n * rows)
+    tries[0] -= STEP * len(table) * max(1, len(model.get("levels") or ()))
+    require(tries[0] >= 0, "the distances of a class take too long to add up")
+    surplus = {v[0]: group.get(v, 0) * rows - n * count for v, count in table.items()}
     order: Any = model.get("order")
     require(isinstance(order, list), "the model does not list the values")
     require(
@@ -237,8 +250,8 @@ def work(model: Plain, group: Histogram, table: Histogram, tries: list[int]) -> 
         total = sum(s for at in levels for s in sums(at, falling) if s > 0)
         return Fraction(total, n * rows * max(len(levels), 1))
     require(distance == "metric", "the checker does not know the model's distance")
-    matrix = metric(model, len(order))
-    return least_work(falling, matrix, tries) / (n * rows)
+    unit, matrix = scaled(model, len(order))
+    return Fraction(least_work(falling, matrix, tries)) / (unit * n * rows)
 
 
 def nearest(model: Plain, values: int) -> Fraction:
@@ -273,6 +286,12 @@ def sums(node: Iterable[int], surplus: Iterable[int]) -> list[int]:
     return list(total.values())
 
 
+def scaled(model: Plain, values: int) -> Scaled:
+    """Return the distances of a model in whole numbers, or reject what is no metric."""
+    known = model["matrix"]
+    return known if isinstance(known, Scaled) else Scaled.of(metric(model, values))
+
+
 def metric(model: Plain, values: int) -> Sequence[Sequence[Fraction]]:
     """Return the distances of a model, or reject what is no metric of diameter 1."""
     return distances(tuple(map(tuple, model["matrix"])), values)
@@ -291,10 +310,11 @@ def least_class(models: Sequence[Plain], sensitive: pl.DataFrame) -> int:
         kind = model.get("model")
         if kind == "t-closeness" or kind in shares.NAMES:
             table = once.table_of(model, sensitive, columns_of(model, sensitive)[0], models)
+            steps = shares.MOST_STEPS // len(models)
             if kind == "t-closeness":
-                least = max(least, least_close(model, table))
+                least = max(least, least_close(model, table, steps))
             else:
-                few = shares.least(share_table(model, table), table)
+                few = shares.least(share_table(model, table), table, steps)
                 least = max(least, few, share_limit(model)[1])
         elif kind == "combination":
             continue  # says nothing of classes
@@ -315,12 +335,12 @@ def fewest_of(model: Plain, sensitive: pl.DataFrame, models: Sequence[Plain]) ->
     return once.fewest_values(model, table, limits, apart)
 
 
-def least_close(model: Plain, table: Histogram) -> int:
+def least_close(model: Plain, table: Histogram, steps: int) -> int:
     """Return the least n for which the quotas n·C(v)/N, rounded, can be within t of the table.
 
-    Or a smaller number, where it takes long to find.
+    Or a smaller number, where it takes more than so many ``steps`` to find.
     """
-    most = shares.MOST_STEPS // max(1, len(table))
+    most = steps // max(1, len(table))
     rows, t = sum(table.values()), number(model, "t")
     distance, order = model.get("distance"), model.get("order", list(table))
     counts = [table[v] for v in order]

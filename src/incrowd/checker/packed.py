@@ -5,7 +5,6 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from incrowd.checker import arrow
@@ -126,12 +125,3 @@ def length_of(column: pl.Series) -> int:
     some: Any = {pl.String: column.str, pl.Categorical: column.cat, pl.Enum: column.cat}
     texts = some.get(column.dtype.base_type())
     return 0 if texts is None else int(texts.len_bytes().cast(pl.Int64).sum())
-
-
-def has_two_forms(column: pl.Series) -> bool:
-    """Whether equal numbers differ in their bits: -0.0 and 0.0, or two forms of NaN."""
-    if not column.dtype.is_float():
-        return False
-    held = column.drop_nulls()
-    cells = held.to_numpy()
-    return len(np.unique(cells.view(f"u{cells.itemsize}"))) > held.n_unique()

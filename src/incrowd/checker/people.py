@@ -8,6 +8,7 @@ import polars as pl
 
 from incrowd.checker.files import MARK, as_text
 from incrowd.checker.inequality import Ints
+from incrowd.checker.models import least_size, number
 from incrowd.checker.rejection import require, require_none
 
 Plain = Mapping[str, Any]
@@ -38,7 +39,9 @@ def secrets_of(
     But under pseudonyms they may, if a model asks that all rows of a person are shared.
     """
     whose, hidden = persons(models), roles.get("pseudonym", [])
+    company = min(2, least_size(models))  # linked rows of one person alone hide nobody
     alone = [model for model in models if model.get("linked") and len(model["columns"]) == 1]
+    alone = [model for model in alone if number(model, "k", whole=True) >= company]
     linked = persons(alone)  # of several columns that name a person, one links more than its rows
     for column in hidden:
         require_pseudonyms(as_text(before[column]).gather(origin), after[column], column in linked)

@@ -5,13 +5,14 @@ import hashlib
 import hmac
 import io
 import math
+import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
 import polars as pl
 
-from incrowd.checker.files import Proof, read_json, sha256
+from incrowd.checker.files import Proof, is_release, read_json, same, sha256
 from incrowd.checker.ladder import validated
 from incrowd.checker.rejection import RejectedError, require
 
@@ -21,8 +22,9 @@ def require_hierarchy(proof: Proof, column: str, data: bytes) -> None:
     hidden = column in proof.facts["roles"]["qi"]
     require(hidden, "the proof does not call it a quasi-identifier", column=column)
     stated = proof.facts["hierarchies"].get(column, {})
-    same = stated.get("sha256") == sha256(data)
-    require(same, "the hierarchy is not the file whose hash the proof states", column=column)
+    other = {"range", "average"} & {*stated}  # its cells are none of a file's labels
+    fine = stated.get("sha256") == sha256(data) and not other
+    require(fine, "the hierarchy is not the file whose hash the proof states", column=column)
     ladder = proof.ladders.filter(pl.col("column") == column).drop("column")
     require_like_file(validated(ladder, column), data, column, stated.get("missing", ()))
 
@@ -73,6 +75,9 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> dict[str,
     except ValueError:
         raise RejectedError("the statement is no JSON") from None
     facts = proof.facts
+    salted = re.fullmatch(r"[0-9a-f]{64}", facts["salt"]) is not None  # others can be guessed
+    require(salted, "the proof's salt is not one of 32 bytes")
+    require(is_release(facts["incrowd"]), "the proof does not say which version wrote it")
     salt = bytes.fromhex(facts["salt"])
     private = ("order", "levels", "matrix")
 
@@ -108,8 +113,11 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> dict[str,
         silent = ("bound", "gap", "optimal")
         expected = {name: said for name, said in expected.items() if name not in silent} | veil
     for name in sorted({*expected, *stated}):
-        same = name in stated and name in expected and stated[name] == expected[name]
-        require(same, f"the statement's {name} is not the proof's")
+        both = name in stated and name in expected
+        require(
+            both and same(stated[name], expected[name]),
+            f"the statement's {name} is not the proof's",
+        )
     return veil
 
 

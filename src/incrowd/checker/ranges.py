@@ -65,7 +65,8 @@ class Intervals:
         more = {name for name in ("order", "show") if rule.get(name) is not None}
         must(set(rule) == KEYS | more, "has other keys")
         must(rule["kind"] in ("numbers", "dates", "order"), "is of an unknown kind")
-        must((rule["kind"] == "order") == isinstance(order, list), "lists an order, or should")
+        listed = isinstance(order, list) and len(order) <= PARTS
+        must((rule["kind"] == "order") == listed, "lists an order, or should")
         must(rule["cost"] in ("width", "values", "stars"), "has an unknown cost")
         self.kind, self.cost = rule["kind"], rule["cost"]
         self.places = {text: Fraction(n) for n, text in enumerate(order or [])}
@@ -77,7 +78,9 @@ class Intervals:
             must(fine and (read is None or written(read) == rule[name]), f"has no lawful {name}")
         must(self.step is None or self.kind == "numbers", "rounds what is not a number")
         must(ladder["level"].n_unique() <= 2, "has a ladder with groups")
-        values = ladder.filter(pl.col("level") == 0)["leaf"].to_list()
+        own, missing = ladder.filter(pl.col("level") == 0), {*missing}
+        must(not (own["cost"] != 0).any(), "charges values that stay")
+        values = own["leaf"].to_list()
         at = {value: self.place(value) for value in values if value is not None}
         only_star = [text for text in at if DECLARED.fullmatch(text) or text in missing]
         self.known = {text: x for text, x in at.items() if x is not None and text not in only_star}

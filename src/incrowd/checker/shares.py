@@ -12,9 +12,11 @@ is irrational for rational x ≠ 0 (Lindemann 1882), so it differs from y, and s
 that close in on it from both sides tell on which side y lies.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import ceil, exp, floor, log
+from functools import lru_cache
+from math import exp, log
 from typing import Any
 
 from incrowd.checker.rejection import require
@@ -47,12 +49,14 @@ def series_exceeds(x: Fraction, y: Fraction) -> bool:
     return True
 
 
-def fits(kind: str, limit: Fraction, k: int, group: Sequence[int], table: Sequence[int]) -> bool:
-    """Whether a class with these counts obeys; ``table``: of the same values.
+def fits(
+    kind: str, limit: Fraction, k: int, group: Sequence[int], table: Sequence[int], rows: int
+) -> bool:
+    """Whether a class with these counts obeys; ``table``: of the same values; ``rows``: all of it.
 
     For (α,k)-anonymity only the guarded values' counts matter, and the last one is of all others.
     """
-    n, rows = sum(group), sum(table)
+    n = sum(group)
     if kind == "alpha-k":
         return n >= k and all(h <= limit * n for h in group[:-1])
     ratios = [Fraction(h * rows, n * c) for h, c in zip(group, table, strict=True)]
@@ -65,12 +69,24 @@ def fits(kind: str, limit: Fraction, k: int, group: Sequence[int], table: Sequen
 
 
 def counted(model: Mapping[str, Any], group: Mapping[Any, int], table: Mapping[Any, int]) -> Any:
-    """Return the counts of class and table as ``fits`` asks for them; keys are 1-tuples."""
-    values = guarded(model, [value for (value,) in table])
+    """Return the counts of class and table, and its rows, as ``fits`` asks for them.
+
+    Keys are 1-tuples.  Of the values that a class lacks one stands for all: none of their number
+    says more than that they are lacking, and a class is asked for in the time that its rows take.
+    """
     if model.get("model") == "alpha-k":
-        counts = [[part.get((v,), 0) for v in values] for part in (group, table)]
-        return [[*c, sum(p.values()) - sum(c)] for c, p in zip(counts, (group, table), strict=True)]
-    return [[part.get((v,), 0) for v in values] for part in (group, table)]
+        counts = [group[(v,)] for v in guarded(model, [value for (value,) in group])]
+        return [*counts, sum(group.values()) - sum(counts)], [], rows_of(table)
+    guarded(model, ())  # these name none
+    lacking = len(table) > len(group)
+    both = [*group.values(), *[0] * lacking], [*(table[v] for v in group), *[1] * lacking]
+    return *both, rows_of(table)
+
+
+def rows_of(table: Any) -> int:
+    """Return how many rows a histogram has: as it says, or counted."""
+    known = getattr(table, "rows", None)
+    return sum(table.values()) if known is None else known
 
 
 def guarded(model: Mapping[str, Any], known: Sequence[Any]) -> list[Any]:
@@ -112,6 +128,7 @@ def exp_above(x: Fraction) -> Fraction:
     return y
 
 
+@lru_cache(1 << 12)
 def ln_above(y: Fraction) -> Fraction:
     """Return a fraction above ln y for y ≥ 1, hardly larger."""
     x = Fraction(log(y)) + FINE
@@ -120,15 +137,25 @@ def ln_above(y: Fraction) -> Fraction:
     return x
 
 
-def least(shares: Mapping[Any, Share], table: Mapping[Any, int]) -> int:
+def least(shares: Mapping[Any, Share], table: Mapping[Any, int], steps: int) -> int:
     """Return the least number of rows for which whole counts can lie between the shares.
 
-    Or a smaller number, where it takes long to find.
+    Or a smaller number, where it takes more than so many ``steps`` to find.
     """
-    rows = min(sum(table.values()), MOST_STEPS // max(1, len(table)))
+    alike = Counter((*shares[v], count) for v, count in table.items())
+    kinds = [
+        (y.numerator, y.denominator, x.numerator, x.denominator, count, values)
+        for (y, x, count), values in alike.items()
+    ]
+    rows = min(sum(table.values()), steps // max(1, len(kinds)))
     for n in range(1, rows):
-        low = [ceil(shares[v][0] * n) for v in table]
-        high = [min(count, floor(shares[v][1] * n)) for v, count in table.items()]
-        if sum(low) <= n <= sum(high) and all(a <= b for a, b in zip(low, high, strict=True)):
-            return n
+        least = most = 0
+        for a, b, c, d, count, values in kinds:
+            low, high = -(-a * n // b), min(count, c * n // d)
+            if low > high:
+                break
+            least, most = least + low * values, most + high * values
+        else:
+            if least <= n <= most:
+                return n
     return max(rows, 1)

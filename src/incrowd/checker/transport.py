@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,19 @@ from incrowd.checker.rejection import require
 
 MOST_VALUES, FEW = 1000, 200  # of a metric; of one whose numbers take more than 61 bits
 MOST_BITS = 10_000
+
+
+class Scaled(NamedTuple):
+    """Distances in whole numbers: ``unit`` times what they are."""
+
+    unit: int
+    far: Sequence[Sequence[int]]
+
+    @classmethod
+    def of(cls, distance: Sequence[Sequence[Fraction]]) -> "Scaled":
+        """Return distances in the largest unit in which they are whole."""
+        unit = lcm(*{x.denominator for row in distance for x in row})
+        return cls(unit, [[int(x * unit) for x in row] for row in distance])
 
 
 def checked_metric(
@@ -36,12 +50,13 @@ def checked_metric(
 
 
 def least_work(
-    surplus: Sequence[int], distance: Sequence[Sequence[Fraction]], tries: list[int] | None = None
-) -> Fraction:
+    surplus: Sequence[int], distance: Sequence[Sequence[Any]], tries: list[int] | None = None
+) -> Any:
     """Return the least Σ flow·distance that carries every surplus (> 0) to the shortages (< 0).
 
     Along shortest augmenting paths (Bellman and Ford; no potentials, nothing rounds).
 
+    ``distance``: whole numbers, or fractions.
     ``tries``: how many pairs of a source and a sink may be looked at, counted down.
     """
     left = list(surplus)
@@ -49,7 +64,7 @@ def least_work(
     sinks = [v for v, s in enumerate(left) if s < 0]
     flow = {(a, b): 0 for a in sources for b in sinks}
     while any(left):
-        far = {a: Fraction(0) for a in sources if left[a]}
+        far: dict[int, Any] = {a: 0 for a in sources if left[a]}
         parent: dict[int, int] = {}
         changed = True
         while changed:
@@ -71,4 +86,4 @@ def least_work(
             flow[(a, b) if i % 2 == 0 else (b, a)] += amount if i % 2 == 0 else -amount
         left[path[-1]] -= amount
         left[path[0]] += amount
-    return sum((f * distance[a][b] for (a, b), f in flow.items()), Fraction(0))
+    return sum((f * distance[a][b] for (a, b), f in flow.items()), 0)

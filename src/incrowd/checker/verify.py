@@ -22,6 +22,7 @@ from incrowd.checker.people import secrets_of, with_people
 from incrowd.checker.published import require_hierarchy, require_statement, said_by
 from incrowd.checker.recheck import recheck
 from incrowd.checker.rejection import RejectedError, require, require_none
+from incrowd.checker.unchanged import require_unchanged
 
 MASK = (1 << 32) - 1
 
@@ -154,13 +155,7 @@ def require_columns(
     require(after.columns == wanted, "the release lacks a column or has another order")
     rows = (before.height, after.height)
     require(rows[0] == rows[1], f"the release has {rows[1]} rows, the original has {rows[0]}")
-    for column in roles["sensitive"] + roles["keep"]:
-        old, new = before[column].gather(origin), after[column]
-        if old.dtype != new.dtype:
-            old, new = files.as_text(old), files.as_text(new)
-        marked = safe and new.dtype == pl.String
-        wrong = old.ne_missing(files.undone(new) if marked else new).arg_true()
-        require_none(wrong, "the cell was changed", column)
+    require_unchanged(before, after, origin, roles, safe)
 
 
 def price_total(

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 from incrowd.checker.rejection import require
 
+LONGEST = 1000  # characters of a template
+
 
 class Wording(NamedTuple):
     """What stands before, between and behind the ends of an interval."""
@@ -30,7 +32,8 @@ class Wording(NamedTuple):
 
 def wording(show: Any, column: str) -> Wording:
     """Return a template's wording: ``{low}`` and then ``{high}`` once each; rejected is another."""
-    require(isinstance(show, str), "its template is not a text", column=column)
+    fine = isinstance(show, str) and len(show) <= LONGEST  # each interval is held against it
+    require(fine, "its template is not a text, or too long", column=column)
     before, low, rest = show.partition("{low}")
     between, high, after = rest.partition("{high}")
     other = before + between + after

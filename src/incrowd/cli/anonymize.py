@@ -289,7 +289,8 @@ def write_derived(source: "Source", path: str) -> None:
     """Write the table from which the release was made."""
     from incrowd.tables import Edit, write
 
-    write(source.edited(Edit(source.columns)), path, private=True)
+    edit = Edit(source.columns, kept=frozenset(source.columns))
+    write(source.edited(edit), path, private=True)
 
 
 def require_form(output: str, source: "Source", given: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """The command group: commands by name, loaded when they are called; errors as one line."""
 
 import contextlib
+import gc
 import importlib
 import importlib.util
 import os
@@ -13,9 +14,9 @@ from typing import Any
 
 import click
 
-from incrowd import __version__
 from incrowd.cli.output import give_up_on, say
 from incrowd.errors import IncrowdError, did_you_mean
+from incrowd.text.version import __version__
 
 COMMANDS = {
     "anonymize": "Write a release in which everyone hides among at least k.",
@@ -37,6 +38,8 @@ COMMANDS = {
 }
 INTERRUPTED = 130
 TERMINATED = 143
+OBJECTS = 20_000
+"""New objects between looks for circles of them, of which imports and searches make few."""
 
 
 class ReaderGoneError(Exception):
@@ -201,6 +204,7 @@ def main() -> None:
     def terminate(number: int, frame: FrameType | None) -> None:
         sys.exit(TERMINATED)  # unwinds, so that temporary files go
 
+    gc.set_threshold(OBJECTS)
     signal.signal(signal.SIGTERM, terminate)
     open_missing_streams()
     try:
@@ -215,6 +219,7 @@ def main() -> None:
                 with contextlib.suppress(OSError):
                     stream.flush()
             os._exit(end.code if isinstance(end.code, int) else 1)
+        gc.freeze()  # nothing is gained by looking through all objects before the system takes them
         raise
 
 

@@ -18,7 +18,7 @@ from incrowd.policy.table import OPTIONS
 from incrowd.proof.held import ROLES, in_words
 from incrowd.proof.verified import Answer, held
 from incrowd.tables.addresses import is_address
-from incrowd.text.units import at_most, counted, shown_gap, shown_share
+from incrowd.text.units import counted, shown_gap
 
 if TYPE_CHECKING:
     from incrowd.checker.verify import Verdict
@@ -106,7 +106,7 @@ def answer(facts: Mapping[str, Any]) -> str:
     state = "optimal: it equals the bound" if facts["optimal"] else gap
     cost, bound = (hundredths(facts[name], facts["scale"]) for name in ("cost", "bound"))
     most = facts["most"]
-    share = f" ({shown_share(at_most(facts['cost'], most))} of the most)" if most else ""
+    share = f" ({facts['cost'] / most:.2%} of the most)" if most else ""
     dropped = facts["suppressed_rows"]
     left_out = f" ({dropped:,} more are left out, each counted as all stars)" if dropped else ""
     which = "lawful release of these rows" if dropped else "lawful release"

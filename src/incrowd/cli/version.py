@@ -2,7 +2,7 @@
 
 import click
 
-from incrowd import __version__
+from incrowd.text.version import __version__
 
 
 @click.command("version")

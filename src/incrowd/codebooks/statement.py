@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import incrowd
 from incrowd.codebooks.delta import Asked
 from incrowd.codebooks.patterns import Patterns
 from incrowd.proof.writing import sha256_of
+from incrowd.text.version import __version__
 
 FORMAT, VERSION = "incrowd-codebook-statement", 1
 
@@ -34,7 +34,7 @@ def statement(
     return {
         "format": FORMAT,
         "version": VERSION,
-        "incrowd": incrowd.__version__,
+        "incrowd": __version__,
         "release_sha256": release,
         "patterns_sha256": patterns,
         "quasi_identifiers": list(known.columns),

@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.checker.files import read_json
+from incrowd.checker.files import is_release, read_json, same
 from incrowd.checker.hockey import require_delta
 from incrowd.checker.rejection import RejectedError
 from incrowd.codebooks.delta import Asked
@@ -43,7 +43,7 @@ def read_statement(path: str | Path) -> dict[str, Any]:
         said = None
     if not isinstance(said, dict) or said.get("format") != FORMAT:
         raise no
-    if type(said.get("version")) is not int or said["version"] != VERSION:  # true is not 1
+    if not same(said.get("version"), VERSION):
         raise no
     return said
 
@@ -81,8 +81,11 @@ def reasons(
         yield error.reason
         return
     expected = statement(Asked(k, sample, epsilon), delta, patterns, others, paths)
-    differ = [n for n in sorted({*said, *expected}) if said.get(n, ...) != expected.get(n, ...)]
-    if wrong := [name for name in differ if name != "incrowd"]:
+    if is_release(said.get("incrowd")):  # of another version, perhaps
+        expected["incrowd"] = said["incrowd"]
+    both = {*said} & {*expected}
+    differ = {*said, *expected} - {name for name in both if same(said[name], expected[name])}
+    if wrong := sorted(differ):
         yield f"the statement's {wrong[0]} is not what goes with the rest of it"
         return
     wanted = (*patterns.columns, *others)

@@ -161,9 +161,9 @@ def edit_for(
     table: Coded, solution: Solution, published: tuple[str, ...], order: NDArray[np.int64] | None
 ) -> Edit:
     """Return the edit that turns the table into the release which ``solution`` stands for."""
-    instance = table.instance
+    instance, kept = table.instance, kept_of(table.roles)
     if not instance.rows:
-        return Edit(published)
+        return Edit(published, kept=kept)
     replacements = {}
     for j, tree in enumerate(instance.trees):
         # copy by copy, which lie in the order of the distinct rows, then row by row
@@ -178,7 +178,12 @@ def edit_for(
             level = solution.levels[:, j].astype(np.int8)[solution.classes]
             ids = ids.astype(narrow(len(labels)))[level, leaf]
         replacements[tree.column] = Replacement(labels, ids[table.copy_of_row])
-    return Edit(published, replacements, order)
+    return Edit(published, replacements, order, kept=kept)
+
+
+def kept_of(roles: Roles) -> frozenset[str]:
+    """Return the columns whose cells a release publishes to the bit."""
+    return frozenset((*roles.sensitive, *roles.keep))
 
 
 def shuffled(

@@ -14,7 +14,7 @@ from incrowd.checker.models import require_lawful
 from incrowd.checker.people import named
 from incrowd.checker.recheck import classes_of
 from incrowd.checker.rejection import RejectedError, require
-from incrowd.encoding.encoded import Coded, shuffled
+from incrowd.encoding.encoded import Coded, kept_of, shuffled
 from incrowd.errors import InputError, VerificationError
 from incrowd.existing.both import Both, both_of, strangers
 from incrowd.existing.classes import (
@@ -78,7 +78,8 @@ class ExtendedRelease(Release):
     @cached_property
     def table(self) -> Table:
         """The union as it is to be written."""
-        return self._union.edited(Edit(self.edit.columns, {}, self.shuffle))
+        edit = Edit(self.edit.columns, {}, self.shuffle, kept=self.edit.kept)
+        return self._union.edited(edit)
 
     @cached_property
     def class_of_row(self) -> NDArray[np.int64]:
@@ -126,7 +127,8 @@ class ExtendedRelease(Release):
         InputError: the folder cannot be written.
         """
         whole = self.source.source if isinstance(self.source, FewerRows) else self.source
-        held = FewerRows(whole, self.held).edited(Edit(whole.columns))
+        as_it_is = Edit(whole.columns, kept=frozenset(whole.columns))
+        held = FewerRows(whole, self.held).edited(as_it_is)
         write(held, path, private=True)
 
     def texts_of_union(self) -> pl.DataFrame:
@@ -332,4 +334,4 @@ def edit_of(table: Coded, published: Published, place: Ints, columns: tuple[str,
             labels, ids = labels_by_level(tree)
             ids = ids[levels[:, j], leaf]
         replacements[tree.column] = Replacement(labels, ids)
-    return Edit(columns, replacements)
+    return Edit(columns, replacements, kept=kept_of(table.roles))

@@ -57,7 +57,9 @@ class WholeRelease(Release):
         ------
         InputError: the folder cannot be written.
         """
-        write(self.source.edited(Edit(self.source.columns)), path, private=True)
+        columns = self.source.columns
+        edit = Edit(columns, kept=frozenset(columns))
+        write(self.source.edited(edit), path, private=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,12 @@ types which have moved.  So caches bear a digest of all sources that a kernel ma
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -151,6 +153,7 @@ class Kernel(CPUDispatcher):
 
     library: Any = JITCodeLibrary
     special: Mapping[str, Any]
+    begun = False  # whether its cache was sought
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run it: compiled, or as the function that it is made of (``kernels/interpreted.py``)."""
@@ -159,7 +162,10 @@ class Kernel(CPUDispatcher):
         return super().__call__(*args, **kwargs)
 
     def compile(self, sig: Any) -> Any:
-        """Compile one version, or take it from the cache."""
+        """Compile one version, or take it from the cache, which is first sought now."""
+        if not self.begun:
+            load_numba()
+            cached(self)
         context: Any = self.targetctx
         with made_as(context.codegen(), self.library):
             return super().compile(sig)
@@ -253,6 +259,39 @@ class Inner(Kernel):
         raise TypeError(f"{self.py_func.__qualname__} can be called by kernels alone")
 
 
+def cached(made: Kernel) -> None:
+    """Have a kernel keep what is compiled of it: a run asks for few of all kernels."""
+    made.begun = True
+    with suppress(RuntimeError):  # "no locator available": nowhere to keep the cache
+        made.enable_caching()
+    with suppress(AttributeError):  # there is none, or numba keeps its caches otherwise
+        cache: Any = getattr(made, "_cache", None)
+        file = cache._cache_file
+        file._version = version_of(made.py_func)
+        if made.py_func.__module__ in SOURCES.texts:
+            file._source_stamp = None  # the digest says more
+        if isinstance(made, Inner):
+            file._index_name = f"{PART}{file._index_name}"
+            file._index_path = str(Path(file._cache_path, file._index_name))
+            file._data_name_pattern = f"{PART}{file._data_name_pattern}"
+
+
+def load_numba() -> None:
+    """Have numba load what it compiles with, but not scipy's linear algebra.
+
+    Numba loads that only to see whether it is there, for a seventh of a second.  It is: the package
+    asks for it.
+    """
+    if TRIED and "numba.np.arraymath" not in sys.modules:
+        linalg: Any = import_module("numba.np.linalg")
+        before = linalg.ensure_blas
+        linalg.ensure_blas = lambda: None
+        try:
+            import_module("numba.np.arraymath")
+        finally:
+            linalg.ensure_blas = before
+
+
 def widened(given: Any) -> Any:
     """Return the type in which an argument of a type is passed to a kernel."""
     plain = types.unliteral(given)
@@ -265,21 +304,7 @@ ALWAYS = {"nogil": True, "no_cfunc_wrapper": True}  # kernels are not handed on 
 
 
 def _compiled(kind: type[Kernel], function: F, **special: Any) -> F:
-    options: dict[str, Any] = {**ALWAYS, **special}
-    compiled: Any  # called as the function is
-    try:
-        compiled = numba.njit(cache=True, **options)(function)
-        with suppress(AttributeError):  # numba is switched off, or keeps its caches otherwise
-            file = compiled._cache._cache_file
-            file._version = version_of(function)
-            if function.__module__ in SOURCES.texts:
-                file._source_stamp = None  # the digest says more
-            if kind is Inner:
-                file._index_name = f"{PART}{file._index_name}"
-                file._index_path = str(Path(file._cache_path, file._index_name))
-                file._data_name_pattern = f"{PART}{file._data_name_pattern}"
-    except RuntimeError:  # "no locator available": nowhere to keep the cache
-        compiled = numba.njit(**options)(function)
+    compiled: Any = numba.njit(**ALWAYS, **special)(function)  # called as the function is
     if hasattr(compiled, "get_call_template"):  # else numba is switched off
         compiled.__class__ = kind
         compiled.special = special

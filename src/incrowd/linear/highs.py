@@ -4,8 +4,8 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from incrowd.run.silence import standard_output_kept_clean
 from incrowd.run.stop import Stop
@@ -24,7 +24,7 @@ class Point(NamedTuple):
 
 
 def model_of(
-    matrix: sparse.csc_matrix | sparse.csc_array,
+    matrix: "scipy.sparse.csc_matrix | scipy.sparse.csc_array",
     cost: NDArray[np.number],
     upper: NDArray[np.float64],
     row_lower: NDArray[np.float64],
@@ -58,7 +58,7 @@ def model_of(
 
 
 def append_columns(
-    model: Any, cost: NDArray[np.number], matrix: sparse.csc_matrix | sparse.csc_array
+    model: Any, cost: NDArray[np.number], matrix: "scipy.sparse.csc_matrix | scipy.sparse.csc_array"
 ) -> None:
     """Append columns x ≥ 0; ``matrix``: rows × new."""
     n = len(cost)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, eye_array
 
 from incrowd.linear.highs import Point, append_columns, limit_time, model_of, optimum
 
@@ -36,11 +36,11 @@ class Simplex:
     ) -> None:
         self.columns = 0
         stand_ins = self.stand_ins = len(dear)
-        matrix = csc_array(eye_array(len(lower), stand_ins))
+        matrix = scipy.sparse.csc_array(scipy.sparse.eye_array(len(lower), stand_ins))
         self.model = model_of(matrix, dear, np.full(stand_ins, np.inf), lower, upper)
         self.model.setOptionValue("presolve", "off")
 
-    def add_columns(self, cost: NDArray[np.float64], matrix: csc_array) -> None:
+    def add_columns(self, cost: NDArray[np.float64], matrix: "scipy.sparse.csc_array") -> None:
         """Append columns, shape (rows, new)."""
         append_columns(self.model, cost, matrix)
         self.columns += len(cost)

@@ -16,6 +16,11 @@ FORMATS = (*(f"{day}{time}" for time in TIMES for day in DAYS), *MONTHS, TOGETHE
 PLAUSIBLE = range(1850, 2101)  # years of dates that are written like numbers
 CODED = re.compile(r"[A-Za-z]{0,3}\d[\w.\-/]*[†*+!#]?")  # E11.9, G63.2*, 62.01, SW1A
 MOSTLY = 0.9  # share of the values from which the others are taken for codes as well
+MIXED = "dates, though not all are written in one way"
+COMMAS = ("numbers with a decimal comma", "numbers with their unit")
+COMMA = re.compile(r"[+-]?\d+(,\d+)?")
+UNIT = re.compile(r"[+-]?\d+([.,]\d+)? ?([a-zA-Zµ%°][\w./%°²³]{0,9})")  # 72,5 kg, 38.2 °C
+DATED = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{2,4}([ T].*)?")  # 3.2.21, 2021-02-03
 
 
 def kind_of(values: Sequence[str]) -> str:
@@ -34,11 +39,28 @@ def kind_of(values: Sequence[str]) -> str:
     if all(n is not None for n in numbers) and not numbered(values):
         whole = all(n is not None and n == n.to_integral_value() for n in numbers)
         return "whole numbers" if whole else "numbers"
+    written = as_written(values)
+    if written is not None:
+        return written
     digits = sum(any(c.isdigit() for c in value) for value in values)
     same = len({len(value) for value in values}) == 1
     if digits == len(values) and same and len(values[0]) >= 3:
         return "codes"
     return "long codes" if values and coded(values) else "text"
+
+
+def as_written(values: Sequence[str]) -> str | None:
+    """Return the kind of numbers and dates that no rule reads as they are; None of other values."""
+    dated = sum(DATED.fullmatch(value) is not None for value in values)
+    if values and dated >= MOSTLY * len(values) and not short_years(values):
+        return MIXED
+    if any("," in value for value in values) and all(map(COMMA.fullmatch, values)):
+        return COMMAS[0]
+    units = [UNIT.fullmatch(value) for value in values]
+    met = {unit[2] for unit in units if unit is not None}
+    if len(values) > 2 and len(met) == 1 and sum(map(bool, units)) >= MOSTLY * len(values):
+        return COMMAS[1]
+    return None
 
 
 def coded(values: Sequence[str]) -> bool:

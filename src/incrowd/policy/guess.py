@@ -17,7 +17,7 @@ from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.date import days_of
 from incrowd.hierarchy.missing import sparing
 from incrowd.hierarchy.spec import parse
-from incrowd.policy.forms import formats_of, is_date, kind_of, short_years
+from incrowd.policy.forms import COMMAS, MIXED, formats_of, is_date, kind_of, short_years
 from incrowd.tables import open_table
 from incrowd.tables.base import Column
 from incrowd.text.missing import likely, marks_for, marks_of, require_known
@@ -28,6 +28,17 @@ IDENTIFYING = (
     *("ids", "uid", "uuid", "guid", "identifier", "passport", "iban", "mrn", "license", "licence"),
     *("username", "login", "url", "website", "address", "street", "ip", "account", "card", "nhs"),
     *("pid", "patid", "patientid", "personid", "subjectid", "studentid", "employeeid", "custid"),
+    *(
+        "nachname",
+        "vorname",
+        "familienname",
+        "anschrift",
+        "adresse",
+        "strasse",
+        "straße",
+        "telefon",
+    ),
+    *("nom", "prenom", "prénom", "apellido", "apellidos", "nombre", "kvnr", "fallnr", "fallnummer"),
 )
 PERSONAL = (  # of these one that stands in several rows names one person, unlike a surname
     *("id", "pid", "patid", "patientid", "personid", "subjectid", "studentid", "employeeid"),
@@ -35,19 +46,55 @@ PERSONAL = (  # of these one that stands in several rows names one person, unlik
 )
 PEOPLE = (  # of these a column that bears the word alone, with many values, says who
     *("patient", "person", "subject", "participant", "respondent", "pupil", "student", "employee"),
-    *("member", "customer", "client"),
+    *("member", "customer", "client", "pat", "patnr", "patienten", "pseudonym", "versicherte"),
 )
 MANY_PEOPLE = 0.05  # of the rows: fewer different values than these are kinds of people
-QUANTITIES = ("age", "ages", "year", "years", "born", "birth", "weight", "height", "bmi", "size")
-BIRTH = ("birth", "born", "birthdate", "birthday", "dob", "birthdates")
+QUANTITIES = (
+    "alter",
+    "gewicht",
+    "größe",
+    "age",
+    "ages",
+    "year",
+    "years",
+    "born",
+    "birth",
+    "weight",
+    "height",
+    "bmi",
+    "size",
+)
+BIRTH = (
+    *("birth", "born", "birthdate", "birthday", "dob", "birthdates"),
+    *("geburt", "geburtsdatum", "geburtstag", "gebdat", "gebdatum"),
+)
 SENSITIVE = (
     *("diagnosis", "diagnoses", "disease", "illness", "disorder", "condition", "symptom", "icd"),
     *("hiv", "cancer", "treatment", "medication", "drug", "prescription", "procedure", "test"),
     *("income", "salary", "wage", "wages", "pay", "earnings", "debt", "loan", "balance", "credit"),
     *("religion", "faith", "politics", "party", "vote", "union", "orientation", "conviction"),
     *("crime", "offence", "offense", "score", "grade", "result", "outcome", "asthma", "diabetes"),
+    *("diagnose", "diagnosen", "krankheit", "befund", "therapie", "medikament", "gehalt"),
+    *("einkommen", "diagnostic", "diagnóstico", "maladie"),
 )
-TEXT = ("note", "notes", "comment", "comments", "remark", "remarks", "description", "text", "memo")
+TEXT = (
+    "note",
+    "notes",
+    "comment",
+    "comments",
+    "remark",
+    "remarks",
+    "description",
+    "text",
+    "memo",
+    "bemerkung",
+    "bemerkungen",
+    "kommentar",
+    "notiz",
+    "anmerkung",
+    "freitext",
+    "remarque",
+)
 CODES = ("zip", "zipcode", "postcode", "postal", "plz", "postalcode")
 CODINGS = (  # of illnesses, medicines, procedures, trades, occupations, places
     *("icd", "icdcode", "atc", "ndc", "ops", "drg", "cpt", "hcpcs", "loinc", "snomed"),
@@ -224,7 +271,7 @@ def says_who(kind: str, values: Sequence[str], present: int, rows: int) -> str |
 def words_of(name: str) -> list[str]:
     """Split a column's name into lower-case words: ``PatientID`` and ``patient_id`` alike."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return re.findall(r"[a-z]+", spaced.lower())
+    return re.findall(r"[^\W\d_]+", spaced.lower())
 
 
 def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
@@ -234,6 +281,13 @@ def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
     kind = kind_of(values)
     if kind == "dates" and len(values) > 1:
         return dates(values)
+    if kind in COMMAS:
+        return (
+            None,
+            "write them as 12.5 first (a point, no unit), so that they can become intervals",
+        )
+    if kind == MIXED:
+        return None, "write all dates in one way first, such as 2021-03-15"
     if short_years(values):
         return None, "dates with two digits for the year, which leave the century open: write four"
     if len(values) >= MANY_CODES:

@@ -42,7 +42,7 @@ class Solution:
     def order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Copies sorted by class, and where each class starts."""
         order = np.argsort(self.classes, kind="stable")
-        return order, np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64)
+        return order, (np.cumsum(self.sizes) - self.sizes).astype(np.int64)
 
     @cached_property
     def spans(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -93,3 +93,13 @@ class Solution:
     def cost(self) -> int:
         """Cost of the release: Σ size × cost(join), in units of 1/scale."""
         return int(np.dot(self.sizes, self.class_costs))
+
+    def part(self, block: NDArray[np.int64]) -> tuple["Solution", NDArray[np.int64]]:
+        """Return some copies as a problem of their own, and its distinct rows' numbers here.
+
+        ``block``: int64: numbers of copies, ascending, whole classes of them.
+        """
+        whole = self.instance
+        rows, counts = np.unique(whole.copies[block], return_counts=True)
+        part = Instance(whole.codes[rows], counts.astype(np.int64), whole.trees, whole.scale)
+        return Solution.of(part, self.classes[block]), rows

@@ -18,7 +18,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-import incrowd
 from incrowd.bounds.deletion import bound_of
 from incrowd.bounds.prices import Prices
 from incrowd.checker.both import hash_at
@@ -29,6 +28,7 @@ from incrowd.policy.roles import Roles
 from incrowd.problem.solution import Solution
 from incrowd.published.ladders import ladder_of, stated
 from incrowd.tables.atomic import privately
+from incrowd.text.version import __version__
 
 if TYPE_CHECKING:
     from incrowd.deletion.of_table import Deleted
@@ -123,7 +123,7 @@ def facts_of(evidence: Evidence, original: str | Path, release: str | Path) -> d
     return {
         "format": "incrowd-proof",
         "version": VERSION,
-        "incrowd": incrowd.__version__,
+        "incrowd": __version__,
         "original": {"sha256": hash_at(original)},
         "release": {"sha256": hash_at(release)},
         # Secret and fresh: it keeps the statement's hashes from telling guesses right.

@@ -22,6 +22,7 @@ from incrowd.privacy.model import Model
 from incrowd.published import cautions
 from incrowd.published.figures import Figures
 from incrowd.published.rechecked import rechecked
+from incrowd.published.unchanged import of_unchanged
 from incrowd.published.window import Windows
 from incrowd.tables import files
 from incrowd.tables.base import Edit, Source, Table, agree, labelled
@@ -293,6 +294,9 @@ class Published(Figures):
         names = () if self.roles.person else self.roles.id  # there, people are counted
         classes, replaced = self._class_of_original, self.edit.replacements
         found = [*cautions.repeated(self.source, names, classes, self.k)]
+        roles, k = self.roles, self.k
+        hidden = {name: replaced[name] for name in roles.qi if name in replaced}
+        found += of_unchanged(self.source, roles.sensitive, roles.keep, hidden, k)
         found += cautions.of_models(self.policy)
         found += cautions.of_cells(self.coded)
         found += cautions.of_index(self.source, self.policy.order)

@@ -33,6 +33,7 @@ def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Ite
     classes: int64, shape (rows,): the class of each original row.
     k: least number of rows of a class.
     """
+    shared, whole = {}, 0
     for name in names:
         column = told(source, name)
         if column is None:
@@ -43,15 +44,34 @@ def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Ite
             )
             continue
         different = values_by_class(classes, column.codes.astype(np.int64))
-        few = int((different < k).sum())
+        whole, few = len(different), int((different < k).sum())
         if few:
-            of = "class" if len(different) == 1 else "classes"
-            has = "has" if few == 1 else "have"
-            yield (
-                f"rows of one class share values of {name!r}, which is left out: {few:,} of "
-                f"{len(different):,} {of} {has} fewer than {k:,} different ones. Rows are counted; "
-                f"if {name!r} names people, fewer than {k:,} people may stand in a class"
-            )
+            shared[name] = few
+    if shared:
+        yield shared_by_few(shared, whole, k)
+
+
+def shared_by_few(shared: Mapping[str, int], classes: int, k: int) -> str:
+    """Return the caution that a class may hold fewer than k people.
+
+    shared: for each column that is left out, in how many classes it has fewer than k values.
+    """
+    of = "class" if classes == 1 else "classes"
+    names = list(map(repr, shared))
+    if len(names) == 1:
+        few = shared[min(shared)]
+        told = f"{few:,} of {classes:,} {of} {'has' if few == 1 else 'have'}"
+        return (
+            f"rows of one class share values of {names[0]}, which is left out: {told} fewer than "
+            f"{k:,} different ones. Rows are counted; if {names[0]} names people, fewer than "
+            f"{k:,} people may stand in a class, and --person counts people"
+        )
+    listed = ", ".join(f"{name!r} in {few:,}" for name, few in shared.items())
+    return (
+        f"rows of one class share values of columns that are left out; of {classes:,} {of} fewer "
+        f"than {k:,} different ones have: {listed}. Rows are counted; if one of these columns "
+        f"names people, fewer than {k:,} people may stand in a class, and --person counts people"
+    )
 
 
 def told(source: Source, name: str) -> Column | None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from incrowd.hierarchy.labels import spans_of
 from incrowd.hierarchy.range_family import RangeFamily
@@ -111,7 +111,9 @@ def least(function: Callable[[float], float], start: float, end: float) -> float
     if start == end:
         return function(start)
     within = {"xatol": (end - start) * FINE}
-    found = minimize_scalar(function, bounds=(start, end), method="bounded", options=within)
+    found = scipy.optimize.minimize_scalar(
+        function, bounds=(start, end), method="bounded", options=within
+    )
     return min(float(found.fun), function(start), function(end))
 
 

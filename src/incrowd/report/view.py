@@ -13,7 +13,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-import incrowd
 from incrowd.errors import InputError, OutOfScopeError, no_column
 from incrowd.hierarchy.family import Family
 from incrowd.policy import Policy
@@ -21,6 +20,7 @@ from incrowd.published.base import Published
 from incrowd.report.counts import class_sizes
 from incrowd.tables.base import Column, Table
 from incrowd.text.units import Number
+from incrowd.text.version import __version__
 
 PUBLIC_RULES = ("interval", "prefix", "date", "bands", "keep", "round", "codes")
 COSTS = ("level", "ncp", "stars")  # others are files or values of the publisher's own
@@ -226,7 +226,7 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         method=release.method if inside else asked_method(policy),
         changed=release.changed,
         sizes=np.sort(release.class_sizes),
-        version=incrowd.__version__,
+        version=__version__,
         people=(release.fewest_people if inside else release.k) if roles.person else None,
         ownerless=release.rows_without_person if inside else 0,
         averaged=averages_of(release),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from incrowd.checker.files import same
 from incrowd.errors import InputError
 
 FORMAT, VERSION = "incrowd-history", 1
@@ -77,13 +78,11 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     try:
         plain = json.loads(data.decode("utf-8", "surrogatepass"))
-        require(plain["format"] == FORMAT and plain["version"] == VERSION)
-        people = {
-            str(key): Person(str(value), frozenset(signature), frozenset(beside))
-            for key, (value, signature, beside) in plain["people"].items()
-        }
+        require(plain["format"] == FORMAT and same(plain["version"], VERSION))
+        people = {key: person_of(*entry) for key, entry in plain["people"].items()}
         classes = [dict(each) for each in plain["classes"]]
         require(all(k is None or k in people for each in classes for k in each.values()))
+        require(isinstance(plain["releases"], list))
         require(all(isinstance(each, dict) for each in plain["releases"]))
         require(all(p.value in p.signature for p in people.values()))
         history = History(dict(plain["asked"]), people, classes, plain["releases"])
@@ -98,6 +97,13 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
                 "a series are asked the same"
             )
     return history
+
+
+def person_of(value: Any, signature: Any, beside: Any) -> Person:
+    """Return what is remembered of a person; ValueError where it is not text and lists of text."""
+    require(isinstance(value, str) and all(isinstance(one, list) for one in (signature, beside)))
+    require(all(isinstance(text, str) for text in (*signature, *beside)))
+    return Person(value, frozenset(signature), frozenset(beside))
 
 
 def require(truth: bool) -> None:

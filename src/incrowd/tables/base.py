@@ -90,6 +90,8 @@ class Edit:
     order: int64, shape (rows,): original row of each released row, or None for the same order.
     fewer: ``order`` leaves rows out and moves none, so what tells a row's place may stay.
     numbers: columns whose new texts are numbers; see ``incrowd.tables.numbers``.
+    kept: columns whose cells stay to the bit.  In others equal cells look one way (−0.0 and 0.0
+        would tell rows of a class apart), also where no cell of the column changes.
     """
 
     columns: tuple[str, ...]
@@ -97,6 +99,7 @@ class Edit:
     order: NDArray[np.int64] | None = None
     fewer: bool = False
     numbers: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
 
 
 class Table(Protocol):

@@ -2,14 +2,15 @@
 
 import codecs
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import InputError
+from incrowd.kernels.interpreted import of_few
 from incrowd.tables import csv_kernels as kernels
 from incrowd.tables.base import (
     MOST_LABELS,
@@ -29,6 +30,7 @@ Places = NDArray[np.int64]
 Ids = NDArray[np.signedinteger[Any]]
 Ends = NDArray[np.unsignedinteger[Any]]  # counted from the start of the record
 PIECE = 1 << 17  # records written at a time
+FEW = 1 << 16  # bytes that Python reads and writes sooner than compiled kernels are loaded
 
 
 def as_csv(columns: Mapping[str, Column], dialect: Dialect) -> bytes:
@@ -61,6 +63,7 @@ class CsvTable:
         self._known: dict[str, Column] = {}
         self._ways: dict[str, int] = {}
         self._spelled: dict[str, tuple[list[bytes], list[str | None], NDArray[np.int32]]] = {}
+        self._few = len(data) <= FEW
         self.columns = tuple(parsed(raw) or "" for raw in header)
         self.dialect = dialect
 
@@ -85,12 +88,20 @@ class CsvTable:
         """Return the different fields of a column as they are written, and each row's."""
         j = self.columns.index(column)
         codes = np.empty(self.rows, np.int32)
-        place = (self._data, self._starts, self._ends)
-        first: Places = kernels.number_values(*place, j, codes)
-        starts, ends = self._starts[first], self._ends[first].astype(np.int64)
+        if self._few:
+            known: dict[bytes, int] = {}
+            for row, raw in enumerate(self._written(np.arange(self.rows), j)):
+                codes[row] = known.setdefault(raw, len(known))
+            return list(known), codes
+        first: Places = kernels.number_values(self._data, self._starts, self._ends, j, codes)
+        return self._written(first, j), codes
+
+    def _written(self, rows: Places, j: int) -> list[bytes]:
+        """Return fields of column ``j`` as they are written."""
+        starts, ends = self._starts[rows], self._ends[rows].astype(np.int64)
         begin = starts if j == 0 else starts + ends[:, j - 1] + 1
         spans = zip(begin.tolist(), (starts + ends[:, j]).tolist(), strict=True)
-        return [self._data[a:b].tobytes() for a, b in spans], codes
+        return [self._data[a:b].tobytes() for a, b in spans]
 
     def _spelling(self, column: str, edit: Edit) -> Spelling:
         """Return how the values of a column are written beside the labels that replace some."""
@@ -99,7 +110,8 @@ class CsvTable:
         if column not in self._ways:
             j = self.columns.index(column)
             breaks = ord(self.dialect.delimiter), ord(self.dialect.newline[-1])
-            self._ways[column] = kernels.ways(self._data, self._starts, self._ends, j, *breaks)
+            place = (self._data, self._starts, self._ends, j, *breaks)
+            self._ways[column] = of_few(self._few, lambda: kernels.ways(*place))
         ways = self._ways[column]
         both = ways & kernels.PLAIN and ways & kernels.NEEDLESS
         odd = ways & (kernels.ODD | kernels.NEEDLESS)
@@ -121,12 +133,13 @@ class CsvTable:
     @cached_property
     def _quotes(self) -> int:
         """How many quotes the file holds."""
-        return kernels.count_bytes(self._data, ord('"'), ord('"'))[0]
+        return of_few(self._few, lambda: kernels.count_bytes(self._data, ord('"'), ord('"')))[0]
 
     @cached_property
     def _breaks(self) -> bool:
         """Whether what ends a line for others may stand in a field as it is."""
-        returns, feeds = kernels.count_bytes(self._data, ord("\r"), ord("\n"))
+        breaks = ord("\r"), ord("\n")
+        returns, feeds = of_few(self._few, lambda: kernels.count_bytes(self._data, *breaks))
         if self.dialect.newline == "\r":
             return feeds > 0
         return returns > (feeds if self.dialect.newline == "\r\n" else 0)
@@ -158,10 +171,8 @@ class CsvTable:
                 ids[c] = np.where(found >= 0, found + shift, ids[c])
             rest = (piece, ids, pool, offsets, delimiter, newline)
             source = (self._data, self._starts, self._ends, columns)
-            size = kernels.assemble(*source, *rest, np.empty(0, np.uint8))
-            out = np.empty(size, np.uint8)
-            kernels.assemble(*source, *rest, out)
-            yield out.tobytes()
+            write = partial(kernels.assemble, *source, *rest)
+            yield of_few(self._few, partial(filled, write)).tobytes()
 
     def _changes(self, edit: Edit, text: "Pool") -> Iterator[tuple[int, Ids, int]]:
         """Yield place of a column, ids of new fields of its rows, and where they start in ``text``.
@@ -177,6 +188,13 @@ class CsvTable:
                 quoted = (self.dialect.quoted(label).encode() for label in new.labels)
                 own = zip(new.labels, quoted, strict=True)
                 yield c, new.ids, text.add([spelled.chosen.get(*pair) for pair in own])
+
+
+def filled(write: Callable[[Bytes], int]) -> Bytes:
+    """Return what ``write`` fills a buffer with; it returns the size, also of one too small."""
+    out = np.empty(write(np.empty(0, np.uint8)), np.uint8)
+    write(out)
+    return out
 
 
 class EditedCsv:
@@ -211,7 +229,7 @@ class EditedCsv:
             *(mine._data, mine._starts, mine._ends, mine.columns.index(column), order),
             *(theirs._data, theirs._starts, theirs._ends, theirs.columns.index(column)),
         )
-        return bool(kernels.same_fields(*places))
+        return bool(of_few(mine._few, lambda: kernels.same_fields(*places)))
 
     def native(self) -> Any:
         """Return a polars frame in which every column is text."""
@@ -285,6 +303,19 @@ def read_csv(
     data = as_utf8(data, encoding, name)
     dialect = sniff(data, delimiter, encoding, name)
     body = np.frombuffer(data, np.uint8)
+    starts, ends = of_few(len(body) <= FEW, lambda: records_in(body, dialect, name))
+    if not len(starts):
+        raise InputError(f"{name}: the file is empty; expected a header line with column names")
+    stops = [int(starts[0]) + e for e in ends[0].tolist()]
+    at = [int(starts[0]), *(stop + 1 for stop in stops[:-1])]
+    header = tuple(data[a:b] for a, b in zip(at, stops, strict=True))
+    table = CsvTable(body, starts[1:], ends[1:], header, dialect)
+    require_different(table.columns, name)
+    return table
+
+
+def records_in(body: Bytes, dialect: Dialect, name: str) -> tuple[Places, Ends]:
+    """Return where records start, shape (records,), and their fields end, (records, fields)."""
     newline, cut = ord(dialect.newline[-1]), ord(dialect.delimiter)
     breaks, cuts = kernels.count_bytes(body, newline, cut)
     starts = np.empty(breaks + 1, np.int64)
@@ -297,15 +328,7 @@ def read_csv(
         if verdict != kernels.WIDE:
             break
     _require_fine(name, dialect, verdict, line, width, found)
-    if not records:
-        raise InputError(f"{name}: the file is empty; expected a header line with column names")
-    starts, ends = starts[:records], ends[: records * width].reshape(records, width)
-    stops = [int(starts[0]) + e for e in ends[0].tolist()]
-    at = [int(starts[0]), *(stop + 1 for stop in stops[:-1])]
-    header = tuple(data[a:b] for a, b in zip(at, stops, strict=True))
-    table = CsvTable(body, starts[1:], ends[1:], header, dialect)
-    require_different(table.columns, name)
-    return table
+    return starts[:records], ends[: records * width].reshape(records, width)
 
 
 def _require_fine(

@@ -1,5 +1,6 @@
 """A table without some of its rows, in the form of the table it came from."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,4 +35,5 @@ class FewerRows:
             replacements[name] = Replacement(new.labels, ids)
         order = self.kept if edit.order is None else self.kept[edit.order]
         fewer = edit.order is None
-        return self.source.edited(Edit(edit.columns, replacements, order, fewer, edit.numbers))
+        whole = replace(edit, replacements=replacements, order=order, fewer=fewer)
+        return self.source.edited(whole)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError, MissingExtraError
 from incrowd.tables.base import Column, Edit, Table, places_in
 from incrowd.tables.changed import Changed, Numbers, Texts, changed
-from incrowd.tables.released import fresh, one_form_of, picked, used, used_words
+from incrowd.tables.released import fresh, one_form_of, picked, used, used_kinds, used_words
 from incrowd.tables.scalars import as_texts, require_one_kind
 
 LOST = ("interval", "time with time zone", "union")  # of duckdb: months, offsets, tags
@@ -101,16 +101,16 @@ class NativeTable:
         """Replace cells, drop columns, reorder rows.
 
         A column without changed cells keeps its type, but equal values become one cell (−0.0 and
-        0.0 would tell rows apart); others become text, but for those whose new texts are numbers
-        (``Edit.numbers``).  The index of a pandas frame is kept; with a new order it is numbered
-        afresh, for it would tell the old one.
+        0.0 would tell rows apart) unless its cells are kept (``Edit.kept``); others become text,
+        but for those whose new texts are numbers (``Edit.numbers``).  The index of a pandas frame
+        is kept; with a new order it is numbered afresh, for it would tell the old one.
         """
         texts: dict[str, Texts | Numbers] = {}
         for name, replacement in edit.replacements.items():
             if replacement.changed:
                 texts[name] = changed(self, name, replacement, edit)
         pandas_like = self._frame.implementation.is_pandas_like()
-        frame = (_edited_pandas if pandas_like else _edited)(self._frame, edit.columns, texts)
+        frame = (_edited_pandas if pandas_like else _edited)(self._frame, edit, texts)
         if edit.order is not None:
             frame = picked(frame, edit.order)
             if pandas_like and not edit.fewer:
@@ -123,18 +123,18 @@ class NativeTable:
         return NativeTable(frame, self._back)
 
 
-def _edited(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Changed) -> Any:
+def _edited(frame: "nw.DataFrame[Any]", edit: Edit, texts: Changed) -> Any:
     """Pick columns and replace some.
 
     Column by column, for polars takes a name such as ``*`` or ``^a$`` for a pattern when it
     selects.
     """
     backend = frame.implementation
-    kept = {
-        name: texts[name].series(backend) if name in texts else one_form_of(frame.get_column(name))
-        for name in columns
-    }
-    return _framed(kept, backend)
+    made = {}
+    for name in edit.columns:
+        cells = texts[name].series(backend) if name in texts else frame.get_column(name)
+        made[name] = cells if name in texts or name in edit.kept else one_form_of(cells)
+    return _framed(made, backend)
 
 
 def _framed(columns: Mapping[str, "nw.Series[Any]"], backend: Any) -> "nw.DataFrame[Any]":
@@ -157,14 +157,16 @@ def _framed_polars(columns: Mapping[str, Any]) -> "nw.DataFrame[Any]":
     return nw.from_native(pl.DataFrame(columns), eager_only=True)
 
 
-def _edited_pandas(frame: "nw.DataFrame[Any]", columns: Sequence[str], texts: Changed) -> Any:
+def _edited_pandas(frame: "nw.DataFrame[Any]", edit: Edit, texts: Changed) -> Any:
     """The same for pandas and its kin, the index kept."""
-    native = frame.to_native()[list(columns)].copy(deep=False)
+    native = frame.to_native()[list(edit.columns)].copy(deep=False)
     native.attrs = {}  # notes on the original, which files of a release would hold
     series = frame.implementation.to_native_namespace().Series
-    for name in columns:
+    for name in edit.columns:
         if name in texts:
             native[name] = texts[name].pandas(series, native[name])
+        elif name in edit.kept:
+            continue
         elif native[name].dtype == object:
             cells = _one_form_objects(native[name], name)
             native[name] = series(cells, index=native.index, dtype=object)
@@ -182,7 +184,7 @@ def _without_unused(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
     if backend.is_pandas_like():
         native = frame.to_native().copy(deep=False)
         for name in named:
-            native[name] = native[name].cat.remove_unused_categories()
+            native[name] = used_kinds(native[name])
         return nw.from_native(native, eager_only=True)
     names = used if backend.is_polars() else used_words
     kept = {c: names(cells) if c in named else cells for c, cells in frame.to_dict().items()}

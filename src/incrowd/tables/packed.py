@@ -72,7 +72,7 @@ class Plain:
 
 def packed(series: pl.Series) -> Packed | Plain:
     """Pack a column if that makes it smaller and loses nothing; fractions never are."""
-    name, series, rows = series.name, one_form(series.alias("value")), len(series)
+    name, series, rows = series.name, series.alias("value"), len(series)
     kind = series.dtype
     named = isinstance(kind, pl.Categorical | pl.Enum)
     if not (kind in FLAT or kind.is_integer() or named) or not rows:
@@ -167,6 +167,7 @@ class EditedPacked:
         there = rows if order is None else order[rows]
         if column not in self._changes:
             cells = self._table.take(column, there)
+            cells = cells if column in self._edit.kept else one_form(cells)
             return cells.cast(self._kinds[column]) if column in self._kinds else cells
         vocabulary, index = self._vocabulary[column]
         return vocabulary.gather(index[there].astype(np.int64))

@@ -121,6 +121,7 @@ class EditedParts:
             {name: new for name, new in self.edit.replacements.items() if name in there},
             self.edit.order,
             numbers=self.edit.numbers,
+            kept=self.edit.kept,
         )
 
     @property

@@ -57,20 +57,32 @@ def used(series: "nw.Series[Any]") -> "nw.Series[Any]":
     return nw.from_native(cells.cast(narrower(cells)), series_only=True)
 
 
+def used_kinds(series: Any) -> Any:
+    """Return a series of pandas with the categories that occur; its own or a dictionary's."""
+    if hasattr(series, "cat"):
+        return series.cat.remove_unused_categories()
+    cells = chosen_words(series.array.__arrow_array__())
+    return type(series)(type(series.array)(cells), index=series.index)
+
+
 def used_words(series: "nw.Series[Any]") -> "nw.Series[Any]":
     """Return a dictionary of pyarrow with the words that occur, in their order."""
+    return nw.from_native(chosen_words(series.to_native()), series_only=True)
+
+
+def chosen_words(cells: Any) -> Any:
+    """Return a chunked array of a dictionary of pyarrow, with the words that occur."""
     import pyarrow as pa
     from pyarrow import compute
 
     known: Any = compute  # its functions are made when it is imported
-    cells = series.to_native()
     there = set(cells.to_pylist())
     every = cells.unify_dictionaries().chunk(0).dictionary if cells.num_chunks else pa.array([])
     words = every.filter(pa.array([word in there for word in every.to_pylist()], pa.bool_()))
     codes = known.index_in(cells.cast(cells.type.value_type), words).combine_chunks()
     index = codes.cast(cells.type.index_type)
     packed = pa.DictionaryArray.from_arrays(index, words, ordered=cells.type.ordered)
-    return nw.from_native(pa.chunked_array([packed]), series_only=True)
+    return pa.chunked_array([packed])
 
 
 def one_form_of(series: "nw.Series[Any]") -> "nw.Series[Any]":

@@ -1,1 +1,1 @@
-"""How figures read: costs in their units, tables of figures."""
+"""How figures read: costs in their units, tables of figures. Which version this is."""

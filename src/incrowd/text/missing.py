@@ -14,6 +14,8 @@ WORDS = ("N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A", "<NA>")
 DOUBTFUL = (
     *("NA", "na", "None", ".", "-", "?", "inf", "-inf", "--", "n.a.", "N.A.", "missing", "Missing"),
     *("unknown", "Unknown", "UNKNOWN", "not known", "Not known"),
+    *("unbekannt", "Unbekannt", "k.A.", "k. A.", "k.A", "keine Angabe", "fehlt", "inconnu"),
+    *("desconocido", "not available", "not recorded", "not done", "refused", "no answer"),
 )
 NEGATIVE = ("-9", "-99", "-999", "-9999", "-8", "-88", "-888", "-7", "-77", "-777")
 """Of numbers that are otherwise 0 or more."""

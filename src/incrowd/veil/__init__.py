@@ -3,7 +3,8 @@
 coins.py    coins of the operating system
 lists.py    the consistent method: sets of columns by loss, rare groups first, with helpers by lot
 optimum.py  another: the optimum of a small table, ties broken by a fixed order
-matching.py that of large tables for k = 2; usable.py what it may be made of; ties.py the first
+matching.py that of large tables for k = 2; usable.py, columns.py what it may be made of; ties.py
+            the first of these; leaves.py linear programs where prices of all rows say too little
 release.py  from a table to a veiled solution; what the theorem does not hold for is refused
 
 The theorems are in docs/explanation/veil.md.

@@ -24,20 +24,21 @@ from incrowd.errors import OutOfScopeError
 from incrowd.hierarchy.tree import Tree
 from incrowd.problem.instance import from_codes
 from incrowd.solvers.base import Context
-from incrowd.solvers.matching.certificate import Certificate
-from incrowd.solvers.matching.nodes import Nodes, costs_of, grid_of
-from incrowd.solvers.matching.pipeline import ALL, Matching, match
+from incrowd.solvers.matching.nodes import Nodes, grid_of
+from incrowd.solvers.matching.pipeline import Effort, Matching, match
 from incrowd.solvers.matching.reduction import any_groups
-from incrowd.solvers.matching.walk import Walker
+from incrowd.veil.columns import Columns
 from incrowd.veil.lists import Classes
-from incrowd.veil.ties import Columns, first
-from incrowd.veil.usable import MOST_LISTED, Usable, masks_of, require_few, tight
+from incrowd.veil.ties import first
+from incrowd.veil.usable import Usable, masks_of, within
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 UNIT = 1 << 28
 """What the least cost is multiplied by: duals in floating point still tell lots apart."""
 MOST_BITS = 12
+EFFORT = Effort(patient=100, exchange=False)
+"""Before ``leaves`` takes over, which has fewer columns to branch over."""
 
 
 def bits_of_lots(rows: int, columns: int) -> int:
@@ -67,13 +68,14 @@ def cheapest(codes: Ints, veiled: Bools, weights: Ints, lots: Ints, context: Con
     weights = weights // max(1, np.gcd.reduce(weights))
     nodes, row_of_node = nodes_of(codes, veiled, weights, lots)
     matching = matched(nodes, context)
-    if matching.cost != matching.bound:
+    if matching.cost != matching.bound and context.stop.now():
         raise OutOfScopeError(
             f"simplex-matching with a veil: the optimum is not proven ({matching.ended}), and "
             "another release would tell more than the veil allows; use --method consistent"
         )
     extra = 2 * lots[row_of_node]
     columns = columns_of(nodes, matching, row_of_node, weights * UNIT, extra, veiled[row_of_node])
+    columns.stop = context.stop
     found = first(columns)
     bit = 1 << np.arange(codes.shape[1])[::-1]
     hidden = np.array([found[row] for row in range(rows)])[:, None] & bit > 0
@@ -84,7 +86,7 @@ def matched(nodes: Nodes, context: Context) -> Matching:
     """Match to the end, whatever gap would do elsewhere: a release near the optimum is no use."""
     asked, context.stop.gap = context.stop.gap, 0.0
     try:
-        return match(nodes, any_groups(nodes), context)
+        return match(nodes, any_groups(nodes), context, EFFORT)
     finally:
         context.stop.gap = asked
 
@@ -121,34 +123,18 @@ def columns_of(
 ) -> Columns:
     """Return what a cheapest release may be made of, and the one that is known.
 
-    Where cost and certificate agree its groups have slack 0; else their slacks add up to the
-    difference at most.  Not exactly, as it may meet an odd set more than once; so releases are told
-    apart by their cost less all prices.
+    Slacks of its groups add up to what it costs above the certificate's bound, at most.  Not
+    exactly, as it may meet an odd set more than once; so releases are told apart by their cost
+    less all prices.
     """
-    certificate = matching.certificate
-    room = matching.cost * certificate.unit - certificate.total
-    if room == 0:
-        usable = tight(nodes, certificate, weights, extra, veiled)
-    else:
-        usable = within(nodes, certificate, room)
-    price = np.append(certificate.price, 0)  # of the padding
-    pairs = usable.groups[:, 1] >= 0
-    rests = np.zeros(len(pairs), np.int64)  # of free nodes, which stand by themselves
-    rests[pairs] = costs_of(nodes.grid, usable.groups[pairs]) * certificate.unit
-    rests[pairs] -= price[usable.groups[pairs]].sum(axis=1)
+    certificate, unit = matching.certificate, matching.certificate.unit
+    room = matching.cost * unit - certificate.total
+    usable = within(nodes, certificate, weights, extra, veiled, room)
     members = [tuple(row_of_node[g[g >= 0]].tolist()) for g in usable.groups]
-    columns = Columns(members, usable.masks, rests.tolist())
+    odd_sets = [row_of_node[odd_set] for odd_set in certificate.odd_sets]
+    columns = Columns(members, usable.masks, usable.rests.tolist(), 2 * unit, odd_sets)
     columns.choose(known_columns(nodes, usable, matching.groups))
     return columns
-
-
-def within(nodes: Nodes, certificate: Certificate, room: int) -> Usable:
-    """Return all groups whose slack is at most some number."""
-    walker = Walker(nodes.grid, 0, MOST_LISTED)
-    groups = walker.below(certificate.dual, room + 1, ALL, triples=True)
-    require_few(2, True, MOST_LISTED + walker.full)
-    shown = nodes.instance.codes[nodes.instance.copies]
-    return Usable(groups, masks_of(shown, groups))
 
 
 def known_columns(nodes: Nodes, usable: Usable, groups: NDArray[np.int32]) -> Iterator[int]:

@@ -5,62 +5,26 @@ one of them shows.  All columns that a cheapest partition may use are given, wit
 above its rows' prices; so what is looked for is an exact cover of the rows.  Most rows have one
 column left, or columns that all hide the same cells; the others fall into small components.
 
-Whole numbers throughout; nothing depends on a clock.
+Whole numbers decide throughout.  A clock may end the search, without a result; nothing else
+depends on it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 
 from incrowd.errors import OutOfScopeError
+from incrowd.veil.columns import TOO_MANY, Columns
+from incrowd.veil.leaves import leaves, narrowed
 
-Group = tuple[int, ...]
-MOST_STEPS = 300_000
-"""Of the search for covers, before it gives up: some seconds."""
-TOO_MANY = (
-    "simplex-matching with a veil: so many releases cost the same that which of them comes first "
-    "is not proven; use --method consistent"
-)
+FEW_STEPS, MOST_STEPS = 2_000, 20_000
+"""Of one search for a cover before linear programs help, and in one of their leaves: a second."""
+
+
+class TooManyError(Exception):
+    """A search took too many steps."""
 
 
 class TornError(Exception):
     """Some row has no column left."""
-
-
-@dataclass(eq=False)
-class Columns:
-    """The columns that a cheapest partition may use.
-
-    Attributes
-    ----------
-    groups: the rows of each.
-    masks: the cells it hides, a bit for each column of the table, the first one highest.
-    rests: what it costs above its rows' prices; nonnegative.
-    chosen: for each row, the column that holds it in the cheapest partition known.
-    """
-
-    groups: Sequence[Group]
-    masks: Sequence[int]
-    rests: Sequence[int]
-    chosen: dict[int, int] = field(default_factory=dict)
-    steps: int = 0
-
-    def choose(self, columns: Iterable[int]) -> None:
-        """Let rows stand in these columns."""
-        for column in columns:
-            self.chosen.update(dict.fromkeys(self.groups[column], column))
-
-    def at(self, columns: Iterable[int]) -> dict[int, set[int]]:
-        """Row → those of some columns that hold it."""
-        found: dict[int, set[int]] = {}
-        for column in columns:
-            for row in self.groups[column]:
-                found.setdefault(row, set()).add(column)
-        return found
-
-    def stands(self, rows: Iterable[int], columns: set[int]) -> list[int] | None:
-        """Return the columns that hold these rows in the known partition, None if not of these."""
-        found = {self.chosen[row] for row in rows}
-        return list(found) if found <= columns else None
 
 
 def first(columns: Columns) -> dict[int, int]:
@@ -70,14 +34,6 @@ def first(columns: Columns) -> dict[int, int]:
     ------
     OutOfScopeError: there are too many to look through.
     """
-    try:
-        return looked_through(columns)
-    except RecursionError:  # a component of thousands of rows
-        raise OutOfScopeError(TOO_MANY) from None
-
-
-def looked_through(columns: Columns) -> dict[int, int]:
-    """Return the same; may recurse too deep."""
     stack = [set(part) for part in within_means(columns)]
     while stack:
         part = stack.pop()
@@ -99,9 +55,10 @@ def within_means(columns: Columns) -> list[set[int]]:
     waiting, found = parts(columns, range(len(columns.groups))), []
     while waiting:
         part = waiting.pop()
-        used = {columns.chosen[row] for column in part for row in columns.groups[column]}
-        room = sum(columns.rests[column] for column in used)
+        room = columns.paid(columns.standing(part))
         kept = {column for column in part if columns.rests[column] <= room}
+        if room and len(kept) == len(part):
+            kept = narrowed(columns, part)
         if len(kept) == len(part):
             found.append(part)
         else:
@@ -111,12 +68,12 @@ def within_means(columns: Columns) -> list[set[int]]:
 
 def decided(columns: Columns, part: set[int], at: dict[int, set[int]], row: int) -> set[int]:
     """Return the columns left of a component when a row hides what comes first, and choose them."""
-    room = sum(columns.rests[column] for column in {columns.chosen[other] for other in at})
+    room = columns.paid(columns.standing(part))
     for mask in sorted({columns.masks[column] for column in at[row]}):
         left = part - {column for column in at[row] if columns.masks[column] != mask}
         if columns.masks[columns.chosen[row]] == mask:
             return settled(columns, left)[0]
-        found = cover(columns, left, at.keys(), room)
+        found = searched(columns, left, at.keys(), room)
         if found is not None:
             columns.choose(found)
             return settled(columns, left)[0]
@@ -173,24 +130,60 @@ def parts(columns: Columns, left: Iterable[int]) -> list[set[int]]:
     return list(found.values())
 
 
+def searched(columns: Columns, left: set[int], rows: Iterable[int], room: int) -> list[int] | None:
+    """Return some columns that hold each row once and cost ``room`` at most; None if none do.
+
+    Raises
+    ------
+    OutOfScopeError: there are too many to look through.
+    """
+    if set(rows) - columns.at(left).keys():
+        return None
+    try:
+        return quick(columns, left, rows, room, FEW_STEPS)
+    except TooManyError:
+        pass
+    for leaf in leaves(columns, left, room):
+        if leaf.cover is not None:
+            return leaf.cover
+        try:
+            found = quick(columns, leaf.columns, rows, room, MOST_STEPS)
+        except TooManyError:
+            raise OutOfScopeError(TOO_MANY) from None
+        if found is not None:
+            return found
+    return None
+
+
+def quick(
+    columns: Columns, left: set[int], rows: Iterable[int], room: int, steps: int
+) -> list[int] | None:
+    """Return the same, in so many steps; TooManyError if these are not enough."""
+    columns.steps = steps
+    try:
+        return cover(columns, left, rows, room)
+    except RecursionError:  # a component of thousands of rows
+        raise TooManyError from None
+
+
 def cover(columns: Columns, left: set[int], rows: Iterable[int], room: int) -> list[int] | None:
     """Return the cheapest of some columns that hold each row once; None above ``room``."""
-    columns.steps += 1
-    if columns.steps > MOST_STEPS:
-        raise OutOfScopeError(TOO_MANY)
+    columns.steps -= 1
+    if columns.steps < 0:
+        raise TooManyError
     if set(rows) - columns.at(left).keys():
         return None
     try:
         left, found = settled(columns, left)
     except TornError:
         return None
-    room -= sum(columns.rests[column] for column in found)
+    room -= columns.paid(found)
     for part in parts(columns, left):
         here = alone(columns, part, room)
         if here is None:
             return None
         found += here
-        room -= sum(columns.rests[column] for column in here)
+        room -= columns.paid(here)
     return found if room >= 0 else None
 
 
@@ -198,7 +191,7 @@ def alone(columns: Columns, part: set[int], room: int) -> list[int] | None:
     """Return the cheapest cover of a component's rows; None above ``room``."""
     at = columns.at(part)
     if (found := columns.stands(at, part)) is not None:
-        return found if sum(columns.rests[column] for column in found) <= room else None
+        return found if columns.paid(found) <= room else None
     best = None
     row = min(at, key=lambda row: (len(at[row]), row))
     for column in branches(columns, at[row], columns.chosen[row]):
@@ -207,7 +200,7 @@ def alone(columns: Columns, part: set[int], room: int) -> list[int] | None:
         rest = cover(columns, left, at.keys() - set(taken), room - columns.rests[column])
         if rest is not None:
             best = [column, *rest]
-            room = sum(columns.rests[other] for other in best) - 1
+            room = columns.paid(best) - 1
             if room < 0:
                 break
     return best

@@ -1,22 +1,25 @@
 """Which pairs and triples a cheapest release may use, and which rows need no listing.
 
-A certificate gives each pair and triple a *slack*, and those of a cheapest release have slack 0
-where cost and certificate agree.  Rows that are alike would make very many: of 100 equal rows
-161,700 triples.  They are left out as follows.
+A certificate gives each pair and triple a *slack*; those of a cheapest release add up to the
+*room* at most: what it costs above the certificate's bound, nearly always 0.  Rows that are alike
+would make very many: of 100 equal rows 161,700 triples.  They are left out as follows.
 
 The *rest* of a row under a label (a set of columns and values that are shown) is what it then
 costs, less its prices.  Rests of a group add up to its slack at most (Lemma 4a of
 docs/explanation/two-anonymity.md), exactly where no two rows are in one odd set.  A row is *free*
-under a label if its rest is 0 and no odd set holds it.
+under a label if its rest is not negative and no odd set holds it.
 
 **Claim.**  Say two rows can have no other label.  Then every cheapest release is made of listed
-groups and of free rows that stand by themselves, if all pairs and triples of slack 0 are listed
-but those under this label that hold two free rows; and what is made of them is lawful.
+groups and of free rows that stand by themselves, if all pairs under this label are listed but
+those of two free rows, and all triples of which odd sets hold two; and what is made of them is
+lawful.
 
-**Argument.**  A class under the label falls into pairs and triples, all of slack 0.  Of one
-that holds two free rows, let these stand by themselves.  Its third row, if any, has rest 0.  If
-it is free it stands by itself too.  Else it and one of the free rows are a pair of slack 0, which
-holds one free row.  And who stands by himself has the two rows for company.
+**Argument.**  A class under the label falls into pairs and triples.  A pair of free rows may
+stand as two rows by themselves.  Of a triple of which odd sets hold one row or none, no two are in
+one odd set, so two rests add up to the slack of a pair at least, which is not negative: of the rows
+that no odd set holds one at most has a negative rest, another is free.  Let it stand by itself; the
+others are a pair.  None of this changes the cost.  And who stands alone has the two rows for
+company.
 """
 
 from collections.abc import Iterator
@@ -30,7 +33,7 @@ from incrowd.errors import OutOfScopeError
 from incrowd.problem.instance import packed
 from incrowd.solvers.matching.certificate import Certificate
 from incrowd.solvers.matching.dual import slacks_of
-from incrowd.solvers.matching.nodes import Nodes
+from incrowd.solvers.matching.nodes import Nodes, costs_of
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -38,28 +41,32 @@ MOST_LISTED, MOST_ALIKE = 2_000_000, 200
 
 
 class Label(NamedTuple):
-    """Nodes that may show the same columns and values, and which of them are free or held there.
+    """Nodes that may show the same columns and values, their rests, and which odd sets hold.
 
     mask: the columns that are hidden, a bit for each, the first one highest.
     """
 
     mask: int
     nodes: Ints
-    free: Bools
+    rests: Ints
     held: Bools
 
 
 class Usable(NamedTuple):
-    """int32, shape (groups, 3), see ``Nodes``, where one node stands by itself; what each hides."""
+    """int32, shape (groups, 3), see ``Nodes``, where one node stands by itself; what each hides.
+
+    rests: int64, shape (groups,): what each costs above its rows' prices.
+    """
 
     groups: NDArray[np.int32]
     masks: list[int]
+    rests: Ints
 
 
-def tight(
-    nodes: Nodes, certificate: Certificate, weights: Ints, extra: Ints, veiled: Bools
+def within(
+    nodes: Nodes, certificate: Certificate, weights: Ints, extra: Ints, veiled: Bools, room: int
 ) -> Usable:
-    """Return the groups of slack 0, and free nodes by themselves in place of groups of them.
+    """Return the groups whose slack is at most ``room``, free nodes in place of groups of them.
 
     Parameters
     ----------
@@ -71,25 +78,31 @@ def tight(
     ------
     OutOfScopeError: there are too many.
     """
-    labels = list(labels_of(nodes, certificate, weights, extra, veiled))
+    dual = certificate.dual
+    labels = list(labels_of(nodes, certificate, weights, extra, veiled, room))
     ways = np.zeros(nodes.size, np.int64)
     for label in labels:
         ways[label.nodes] += 1
-    singles: list[tuple[int, int]] = []
+    singles: list[tuple[int, int, int]] = []
     listed: set[tuple[int, int, int]] = set()
     for label in labels:
         safe = int(np.count_nonzero(ways[label.nodes] == 1)) > 1
         require_few(len(label.nodes), safe, len(listed))
-        free = label.free & safe
+        free = (label.rests >= 0) & ~label.held & safe
         listed.update(groups_under(label, free, safe))
-        singles += [(node, label.mask) for node in label.nodes[free].tolist()]
+        by_themselves = free & (label.rests <= room)
+        for node, rest in zip(label.nodes[by_themselves], label.rests[by_themselves], strict=True):
+            singles.append((int(node), label.mask, int(rest)))
     groups = np.array(sorted(listed), np.int32).reshape(-1, 3)
-    groups = groups[slacks_of(nodes.grid, certificate.dual, groups) == 0]
+    groups = groups[slacks_of(nodes.grid, dual, groups) <= room]
+    price = np.append(certificate.price, 0)  # of the padding
+    rests = costs_of(nodes.grid, groups) * certificate.unit - price[groups].sum(axis=1)
     alone = np.full((len(singles), 3), -1, np.int32)
-    alone[:, 0] = [node for node, _ in singles]
+    alone[:, 0] = [node for node, _, _ in singles]
     shown = nodes.instance.codes[nodes.instance.copies]
-    masks = masks_of(shown, groups) + [mask for _, mask in singles]
-    return Usable(np.concatenate([groups, alone]), masks)
+    masks = masks_of(shown, groups) + [mask for _, mask, _ in singles]
+    own = np.array([rest for _, _, rest in singles], np.int64)
+    return Usable(np.concatenate([groups, alone]), masks, np.concatenate([rests, own]))
 
 
 def require_few(rows: int, safe: bool, listed: int) -> None:
@@ -102,11 +115,7 @@ def require_few(rows: int, safe: bool, listed: int) -> None:
 
 
 def groups_under(label: Label, free: Bools, safe: bool) -> Iterator[tuple[int, int, int]]:
-    """Yield pairs and triples of a label's nodes, but those that hold two free ones.
-
-    Where no odd set holds two of three, pairs of slack 0 make all rests of such a triple 0, so at
-    least two of them are free: a safe label needs triples with two nodes in odd sets alone.
-    """
+    """Yield the pairs and triples of a label's nodes that are to be listed."""
     rows = sorted(zip(label.nodes.tolist(), free.tolist(), label.held.tolist(), strict=True))
     bound = [row for row in rows if not row[1]]
     for (u, _, _), (v, _, _) in combinations(bound, 2):
@@ -127,7 +136,7 @@ def groups_under(label: Label, free: Bools, safe: bool) -> Iterator[tuple[int, i
 
 
 def labels_of(
-    nodes: Nodes, certificate: Certificate, weights: Ints, extra: Ints, veiled: Bools
+    nodes: Nodes, certificate: Certificate, weights: Ints, extra: Ints, veiled: Bools, room: int
 ) -> Iterator[Label]:
     """Yield each label under which two nodes or more may stand in a cheapest release."""
     dual, columns = certificate.dual, veiled.shape[1]
@@ -139,22 +148,21 @@ def labels_of(
         base = int(weights[hidden].sum()) * dual.unit
         hat = dual.hat[rows]
         top = int(hat.max(initial=0))
-        rows = rows[(hat + top >= 2 * base) | (hat + 2 * top >= 3 * base)]
+        rows = rows[(hat + top >= 2 * base - room) | (hat + 2 * top >= 3 * base - room)]
         if len(rows) < 2:
             continue
         rest = base + extra[rows][:, hidden].sum(axis=1) * dual.unit - dual.hat[rows]
         key, _ = packed([codes[rows, j] for j in np.flatnonzero(~hidden)], len(rows))
-        kept, start = profitable(key, rest)
+        kept, start = profitable(key, rest, room)
         for part in np.split(kept, start[1:]):
             if len(part) > 1:
-                free = (rest[part] == 0) & ~held[rows[part]]
-                yield Label(mask, rows[part], free, held[rows[part]])
+                yield Label(mask, rows[part], rest[part], held[rows[part]])
 
 
-def profitable(key: Ints, rest: Ints) -> tuple[Ints, Ints]:
+def profitable(key: Ints, rest: Ints, room: int = 0) -> tuple[Ints, Ints]:
     """Return the rows that some pair or triple of their key may hold, and where each key begins.
 
-    Those whose rest and the least of one other, or of two others, add up to 0 at most.
+    Those whose rest and the least of one other, or of two others, add up to ``room`` at most.
     """
     order = np.lexsort((rest, key))
     key, rest = key[order], rest[order]
@@ -166,7 +174,7 @@ def profitable(key: Ints, rest: Ints) -> tuple[Ints, Ints]:
     second = np.where(rank < 2, 2, 1)
     three = size > 2
     two = rest[np.where(three, first + second, first)]
-    kept = (size > 1) & (rest + one <= 0) | three & (rest + one + two <= 0)
+    kept = (size > 1) & (rest + one <= room) | three & (rest + one + two <= room)
     chosen = key[kept]
     fresh = np.flatnonzero(np.concatenate([[True], chosen[1:] != chosen[:-1]])[: len(chosen)])
     return order[kept], fresh

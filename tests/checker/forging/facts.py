@@ -239,6 +239,8 @@ def sizes(draw: Draw, bundle: Bundle) -> None:
     number = len(bundle.facts["groups"] or [0]) + draw.choice([0, 0, 0, 1])
     bundle.facts["group_k"] = [draw.choice([1, 2, 3, 4, 0, True, "2"]) for _ in range(number)]
     if draw.random() < 0.3:
+        bundle.facts["price_k"] = draw.choice([4, 8])
+    if draw.random() < 0.3:
         names = draw.sample([*bundle.facts["roles"]["qi"], "s"], 2)
         entry = {"model": "combination", "k": draw.choice([1, 2, 3]), "columns": names}
         bundle.facts["models"] = [*bundle.facts["models"], entry]

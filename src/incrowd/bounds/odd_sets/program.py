@@ -5,8 +5,8 @@ what a row is worth beyond is not sought.
 """
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
 from incrowd.bounds.odd_sets.evaluation import Found, excesses, lower_all, neighbours, penalized
 from incrowd.bounds.odd_sets.pool import Pool
@@ -142,12 +142,12 @@ class Program:
         self.evaluate()
         return self.add_classes()
 
-    def columns(self, first: int) -> csc_array:
+    def columns(self, first: int) -> "scipy.sparse.csc_array":
         """Return the classes from ``first`` on: copies of each row, and what each set counts."""
         start, _, index = self.pool.entries(self.by_row, len(self.counts))
         start, index = start[first:] - start[first], index[start[first] :].astype(np.int64)
         shape = len(self.counts) + len(self.members), len(start) - 1
-        matrix = csc_array((np.ones(len(index)), index, start), shape=shape)
+        matrix = scipy.sparse.csc_array((np.ones(len(index)), index, start), shape=shape)
         matrix.sum_duplicates()
         return matrix
 

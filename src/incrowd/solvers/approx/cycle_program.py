@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 
 from incrowd.linear.highs import branched, model_of, optimum, run_until
 from incrowd.run.silence import standard_output_kept_clean
@@ -95,7 +95,7 @@ class Pairs:
         tail, head = self.tail[self.chosen], self.head[self.chosen]
         edges = np.arange(len(tail))
         places = (np.concatenate([tail, head]), np.concatenate([edges, edges]))
-        matrix: Any = coo_array((np.ones(2 * len(tail)), places), (self.n, len(tail)))
+        matrix: Any = scipy.sparse.coo_array((np.ones(2 * len(tail)), places), (self.n, len(tail)))
         two = np.full(self.n, 2.0)
         cost = self.cost[self.chosen]
         return model_of(matrix.tocsc(), cost, np.ones(len(cost)), two, two, whole)

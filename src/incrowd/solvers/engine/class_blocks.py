@@ -81,13 +81,6 @@ class Neighbourhood:
         self.above = above_lifted(every, costs, self.problem) / instance.cell
         self.names = np.add.reduceat(self.keys[self.layout.rows], self.layout.first[:-1])
 
-    def part(self, block: NDArray[np.int64]) -> tuple[Solution, NDArray[np.int64]]:
-        """Return some copies as a problem of their own, and its distinct rows' numbers here."""
-        whole = self.best.instance
-        rows, counts = np.unique(whole.copies[block], return_counts=True)
-        part = Instance(whole.codes[rows], counts.astype(np.int64), whole.trees, whole.scale)
-        return Solution.of(part, self.best.classes[block]), rows
-
     def offered(self, present: Solution, rows: NDArray[np.int64]) -> tuple[Classes, Lifted]:
         """Return classes for the block, its own among them, and lifted prices over them."""
         k, instance, lifted = self.k, present.instance, self.lifted
@@ -131,7 +124,7 @@ class Neighbourhood:
         """Put these classes' rows together anew; return the better release."""
         inside = np.isin(self.best.classes, classes)
         block = np.flatnonzero(inside)
-        present, rows = self.part(block)
+        present, rows = self.best.part(block)
         problem = *self.offered(present, rows), present.instance, self.k, present.cost - 1
         found, _ = BRANCHING.run(*problem, NODES, seconds)
         if found is None:

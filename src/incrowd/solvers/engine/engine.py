@@ -134,6 +134,7 @@ class Run:
         yield search.first_search
         yield pricing.bound_by_prices
         yield search.search
+        yield search.rehouse
         yield search.repartition
         yield from closing
         yield search.polish

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
 from incrowd.linear.highs import branched, model_of
 from incrowd.run.silence import standard_output_kept_clean
@@ -45,8 +45,6 @@ def program_of(
     class lends more than its surplus; no class lends more copies of a row than it holds; only
     opened patterns receive.
     """
-    from scipy.sparse import csc_array
-
     inside = ~outside[block.pattern]
     patterns, opened = np.unique(block.pattern[inside], return_inverse=True)
     loan = block.lender >= 0
@@ -81,7 +79,9 @@ def program_of(
     paid = price[block.rows]
     reduced = block.cost - np.where(own, paid[block.row], 0.0)
     return Program(
-        csc_array((value, (row, column)), shape=(int(first[-1]), len(patterns) + len(choice))),
+        scipy.sparse.csc_array(
+            (value, (row, column)), shape=(int(first[-1]), len(patterns) + len(choice))
+        ),
         low.astype(np.float64),
         high.astype(np.float64),
         np.concatenate([np.zeros(len(patterns)), reduced]).astype(np.float64),
@@ -112,7 +112,7 @@ def solve_block(
     limits = program.most, program.low, program.high
     whole = np.arange(len(program.cost)) < program.patterns
     with standard_output_kept_clean():
-        model = model_of(csc_array(program.matrix), program.cost, *limits, whole)
+        model = model_of(scipy.sparse.csc_array(program.matrix), program.cost, *limits, whole)
         model.setOptionValue("mip_max_nodes", nodes)
         model.setOptionValue("mip_rel_gap", 0.5 / above)
         result = branched(model, budget)

@@ -23,6 +23,7 @@ from incrowd.solvers.engine.greedy import greedy
 from incrowd.solvers.engine.growing import grown
 from incrowd.solvers.engine.near import Near, near_rows
 from incrowd.solvers.engine.neighbourhood import Neighbourhoods
+from incrowd.solvers.engine.rehousing import Rehousing
 from incrowd.solvers.engine.repartition import Repartition
 from incrowd.solvers.engine.rounding import STEPS, rounded
 from incrowd.solvers.engine.schedule import Shares
@@ -175,6 +176,14 @@ class Search:
         patience = 0.5 * share / STARTS, min(factor, MOST_AGAIN)
         self.anneal("annealing", annealing, patience, STARTS)
         self.anneal_again(lambda turns: self.stop.elapsed() > end)
+
+    def rehouse(self) -> None:
+        """Put the rows that no candidate suits together anew, among themselves."""
+        if self.done() or not self.priced:
+            return
+        slack = self.slack() * self.instance.cell
+        problem = self.progress.best, self.price, slack, self.k, self.seed
+        self.offer(Rehousing().run(*problem, self.stop, self.done))
 
     def trade(self, warmth: float = 1.0) -> None:
         """Let near classes trade rows, from the best so far or from classes of near rows."""

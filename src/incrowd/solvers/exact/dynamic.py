@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.kernels.interpreted import of_few
 from incrowd.problem.problem import Problem
 from incrowd.reduce.chain import Level, presolve
 from incrowd.solvers.base import Context, Outcome, Scope
@@ -18,9 +19,11 @@ from incrowd.solvers.exact.submultisets import (
     assign,
     enumerate_submultisets,
     too_big,
+    work,
 )
 
 BLOCK = 1 << 12  # sub-multisets between two looks at the clock
+FEW = 3**10  # pairs of them that Python tries sooner than compiled kernels are loaded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +65,12 @@ class DynamicProgram:
 
         None when stopped.
         """
+        few = work(problem.instance) <= FEW
+        return of_few(few, lambda: self._optima(problem, context))
+
+    def _optima(
+        self, problem: Problem, context: Context
+    ) -> tuple[SubMultisets, NDArray[np.int64], NDArray[np.int64]] | None:
         context.tell("pricing subsets")
         parts = enumerate_submultisets(problem, context.stop)
         if parts is None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import highspy
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from incrowd.linear.highs import append_columns, model_of, optimum, run_until
 from incrowd.run.stop import Stop
@@ -77,8 +77,12 @@ class Master:
     def _load(self, price: NDArray[np.float64]) -> Any:
         """Build the model: artificial columns first, then the pool's."""
         n, k = self._nodes, len(self._artificial)
-        fixed = sparse.csc_matrix((np.ones(k), (self._artificial, np.arange(k))), shape=(n, k))
-        matrix = sparse.csc_matrix(sparse.hstack([fixed, _incidence(self._pool.groups, n)]))
+        fixed = scipy.sparse.csc_matrix(
+            (np.ones(k), (self._artificial, np.arange(k))), shape=(n, k)
+        )
+        matrix = scipy.sparse.csc_matrix(
+            scipy.sparse.hstack([fixed, _incidence(self._pool.groups, n)])
+        )
         cost = np.concatenate([price[self._artificial], self._costs(0)]) / self._unit
         upper = np.full(len(cost), np.inf)
         upper[:k] = 0
@@ -128,10 +132,10 @@ class Master:
         matrix = _incidence(groups, n)
         if self.cuts:
             member = _incidence_of_sets(self.cuts, n)
-            odd = sparse.csc_matrix(member @ matrix)
+            odd = scipy.sparse.csc_matrix(member @ matrix)
             odd.data %= 2
             odd.eliminate_zeros()
-            matrix = sparse.csc_matrix(sparse.vstack([matrix, odd]))
+            matrix = scipy.sparse.csc_matrix(scipy.sparse.vstack([matrix, odd]))
         append_columns(self._model, self._costs(self._columns) / self._unit, matrix)
         self._columns = len(self._pool)
         self.x = np.concatenate([self.x, np.zeros(len(groups))])
@@ -166,17 +170,17 @@ def odd_columns(incidence: Incidence, odd_set: NDArray[np.int64]) -> NDArray[np.
     return columns[times % 2 == 1]
 
 
-def _incidence(groups: NDArray[np.int32], n: int) -> sparse.csc_matrix:
+def _incidence(groups: NDArray[np.int32], n: int) -> "scipy.sparse.csc_matrix":
     """Nodes × columns."""
     member = groups.ravel()
     column = np.repeat(np.arange(len(groups)), 3)
     taken = member >= 0
     ones = np.ones(int(taken.sum()))
-    return sparse.csc_matrix((ones, (member[taken], column[taken])), shape=(n, len(groups)))
+    return scipy.sparse.csc_matrix((ones, (member[taken], column[taken])), shape=(n, len(groups)))
 
 
-def _incidence_of_sets(sets: list[NDArray[np.int64]], n: int) -> sparse.csr_matrix:
+def _incidence_of_sets(sets: list[NDArray[np.int64]], n: int) -> "scipy.sparse.csr_matrix":
     """Sets × nodes."""
     member = np.concatenate(sets)
     owner = np.repeat(np.arange(len(sets)), [len(s) for s in sets])
-    return sparse.csr_matrix((np.ones(len(member)), (owner, member)), shape=(len(sets), n))
+    return scipy.sparse.csr_matrix((np.ones(len(member)), (owner, member)), shape=(len(sets), n))

@@ -58,12 +58,14 @@ class Effort:
     rounds: of cuts, where they pay; 0 leaves all the fast steps out.
     branches: looked at, and ``patient`` as many where a gap of 0 is asked for.
     to_the_end: whether the exchange takes over on large tables too, where it may take hours.
+    exchange: whether it takes over at all.
     """
 
     rounds: int = 10_000
     branches: int = 300
     patient: int = 100_000
     to_the_end: bool = True
+    exchange: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +134,7 @@ class Run:
     def hands_over(self) -> bool:
         """Whether what is left open is for the exchange of triples."""
         size = self.nodes.size + 3 * len(self.nodes.hosts)
-        return size <= (MOST if self.effort.to_the_end else QUICK)
+        return self.effort.exchange and size <= (MOST if self.effort.to_the_end else QUICK)
 
     @property
     def pays(self) -> bool:

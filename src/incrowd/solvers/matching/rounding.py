@@ -9,8 +9,8 @@ from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from incrowd.linear.highs import branched, model_of
 from incrowd.run.stop import Stop
@@ -165,7 +165,7 @@ def whole_program(
     member = groups.ravel()
     taken = member >= 0
     column = np.repeat(np.arange(len(groups)), 3)[taken]
-    matrix = sparse.csc_matrix(
+    matrix = scipy.sparse.csc_matrix(
         (np.ones(len(column)), (place[member[taken]], column)), shape=(len(region), len(groups))
     )
     once = np.ones(len(region))

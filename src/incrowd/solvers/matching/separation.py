@@ -9,9 +9,8 @@ violated sets are looked for in each connected component of its fractional colum
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from incrowd.kernels.jit import kernel
 
@@ -35,8 +34,8 @@ def components(
     third = np.where(chosen[:, 2] >= 0, chosen[:, 2], second)
     tail = np.concatenate([chosen[:, 0], second])
     head = np.concatenate([second, third])
-    graph = sparse.coo_matrix((np.ones(len(tail), np.int8), (tail, head)), shape=(n, n))
-    _, label = connected_components(graph, directed=False)
+    graph = scipy.sparse.coo_matrix((np.ones(len(tail), np.int8), (tail, head)), shape=(n, n))
+    _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
     nodes = np.unique(np.concatenate([chosen[:, 0], second, third])).astype(np.int64)
     return list(
         zip(

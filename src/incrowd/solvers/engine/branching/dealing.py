@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
 from incrowd.lattice.emission import Emission
 from incrowd.linear.simplex import Simplex
@@ -36,7 +36,7 @@ def dealt(
     n = len(row)
     index = np.stack([row, instance.distinct + place], axis=1).ravel()
     shape = instance.distinct + len(opened), n
-    matrix = csc_array((np.ones(2 * n), index, 2 * np.arange(n + 1)), shape=shape)
+    matrix = scipy.sparse.csc_array((np.ones(2 * n), index, 2 * np.arange(n + 1)), shape=shape)
     counts = instance.counts.astype(np.float64)
     lower = np.concatenate([counts, np.full(len(opened), float(k))])
     upper = np.concatenate([counts, np.full(len(opened), np.inf)])

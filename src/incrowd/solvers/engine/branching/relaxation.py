@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, vstack
 
 from incrowd.bounds.odd_sets.lifted import Lifted
 from incrowd.bounds.odd_sets.pricing import Classes, OddSet
@@ -63,9 +63,9 @@ class Relaxation:
         n, rows, patterns = len(classes.size), instance.distinct, len(self.names)
         self.first_set = rows + patterns
         copies = copies_in(classes, instance)
-        of = csr_array((np.ones(n), (self.pattern, np.arange(n))), shape=(patterns, n))
+        of = scipy.sparse.csr_array((np.ones(n), (self.pattern, np.arange(n))), shape=(patterns, n))
         parts = [copies, of, groups(lifted.sets, copies)] if lifted.sets else [copies, of]
-        self.matrix = csc_array(vstack(parts, format="csc"))
+        self.matrix = scipy.sparse.csc_array(scipy.sparse.vstack(parts, format="csc"))
         caps = np.array([s.most(instance.counts) for s in lifted.sets], np.float64)
         lower = np.concatenate([self.counts, np.zeros(patterns), np.full(len(caps), -np.inf)])
         upper = np.concatenate([self.counts, np.full(patterns, np.inf), caps])
@@ -83,7 +83,7 @@ class Relaxation:
         """Let classes join the program."""
         self.place[new] = len(self.listed) + np.arange(len(new))
         self.listed = np.concatenate([self.listed, new])
-        self.simplex.add_columns(self.cost[new], csc_array(self.matrix[:, new]))
+        self.simplex.add_columns(self.cost[new], scipy.sparse.csc_array(self.matrix[:, new]))
 
     def enter(self, node: Node) -> None:
         """Go to a node."""
@@ -146,14 +146,16 @@ def copies_in(classes: Classes, instance: Instance) -> Any:
     n = len(classes.size)
     column = np.repeat(np.arange(n), classes.size)
     row = classes.rows[classes.taken]
-    return csc_array((np.ones(len(row)), (row, column)), shape=(instance.distinct, n))
+    return scipy.sparse.csc_array((np.ones(len(row)), (row, column)), shape=(instance.distinct, n))
 
 
 def groups(sets: Sequence[OddSet], matrix: Any) -> Any:
     """Return ⌊|C∩S|/q⌋, sets × classes, from the copies of each row in each class; sparse."""
     column = np.concatenate([s.rows for s in sets])
     row = np.repeat(np.arange(len(sets)), [len(s.rows) for s in sets])
-    members = csr_array((np.ones(len(row)), (row, column)), shape=(len(sets), matrix.shape[0]))
+    members = scipy.sparse.csr_array(
+        (np.ones(len(row)), (row, column)), shape=(len(sets), matrix.shape[0])
+    )
     held = (members @ matrix).tocoo()
     modulus = np.array([s.modulus for s in sets])
     held.data //= modulus[held.coords[0]]

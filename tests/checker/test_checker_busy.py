@@ -1,0 +1,115 @@
+"""Tests of proofs of some kilobytes that kept the checker busy, or filled its memory.
+
+What is counted is looked at, not seconds.
+"""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("networkx")
+
+from forging.trying import base, verdict_of
+
+from incrowd.checker import averages, combinations, hockey, lawful
+from incrowd.checker.ranges import Intervals
+from incrowd.checker.rejection import RejectedError
+
+RULE = {"kind": "numbers", "round": None, "most": None, "cost": "width"}
+LADDER = pl.DataFrame(
+    {"leaf": ["1", "2"] * 2, "level": [0, 0, 1, 1], "label": ["1", "2", "*", "*"]}
+).with_columns(cost=pl.col("level") * 10**6)
+
+
+class Slow(list[Any]):
+    """A list that must not be searched value by value."""
+
+    def __contains__(self, key: object) -> bool:
+        """Fail."""
+        raise AssertionError
+
+
+def test_texts_of_missing_values_are_looked_up() -> None:
+    """Tests a million texts that stand for missing values: each value was sought among them."""
+    found = Intervals(RULE, LADDER, "a", Slow(["2", "x"]))
+    assert list(found.known) == ["1"]
+    assert found.leaves == ["1", "2"]
+
+
+def test_templates_are_short() -> None:
+    """Tests a template of megabytes: the end of each interval was sought in it."""
+    for length, fine in ((980, True), (2000, False)):
+        rule = RULE | {"show": "{low}" + "x" * length + "{high}"}
+        if fine:
+            assert Intervals(rule, LADDER, "a").wording.between == "x" * length
+        else:
+            with pytest.raises(RejectedError, match="too long"):
+                Intervals(rule, LADDER, "a")
+
+
+def test_orders_have_an_end() -> None:
+    """Tests an order of more than a million values."""
+    order = [str(n) for n in range(10**6 + 1)]
+    with pytest.raises(RejectedError, match="lists an order"):
+        Intervals(RULE | {"kind": "order", "order": order}, LADDER, "a")
+
+
+@pytest.mark.parametrize("filler", [[[]] * 2_200_000, "x" * 70_000_000])
+def test_json_that_fills_the_memory(filler: Any, tmp_path: Path) -> None:
+    """Tests lists of nothing by the million, of which a ZIP file holds a thousandth."""
+    bundle = base("k=3")
+    bundle.facts["more"] = filler
+    assert "proof.json is too large" in str(verdict_of(bundle, tmp_path).reason)
+
+
+def test_combinations_share_the_choices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests a combination that stands there again and again: all of its choices were tried anew."""
+    bundle = base("combinations")
+    monkeypatch.setattr(combinations, "MOST_OF_ALL", 100)
+    assert verdict_of(bundle, tmp_path).accepted
+    bundle.facts["models"] += bundle.facts["models"] * 10
+    assert "too many choices of levels" in str(verdict_of(bundle, tmp_path).reason)
+
+
+def test_averages_of_large_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests runs of numbers: of half a table's rows there are as many as the square of these."""
+    rising = [Fraction(n) for n in range(8)]
+    for name in ("MOST_RUNS", "EACH"):
+        monkeypatch.setattr(averages, name, 1)
+    assert averages.shortest(rising, 1, "mean") == 0
+    with pytest.raises(RejectedError, match="too many runs"):
+        averages.shortest(rising, 4, "mean")
+
+
+def test_rules_share_what_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests twenty rules: each entry of the search is looked at by each."""
+    bundle = base("distinct")
+    monkeypatch.setattr(lawful, "FEW", 1 - bundle.release.height)
+
+    def within(entries: int) -> bool:
+        monkeypatch.setattr(lawful, "ENTRIES", entries)
+        verdict = verdict_of(bundle, tmp_path)
+        assert verdict.accepted or "too many patterns" in str(verdict.reason)
+        return verdict.accepted
+
+    least = next(entries for entries in range(1, 10_000) if within(entries))
+    assert least > 1
+    model = bundle.facts["models"][-1]
+    bundle.facts["models"] += [dict(model) for _ in range(20)]
+    assert not within(least)
+    assert within(21 * least)
+
+
+def test_delta_of_a_fine_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests an epsilon with which nothing ends, and numbers of 66 bits for each row."""
+    monkeypatch.setattr(hockey, "MOST_BITS", 10**5)
+    tiny = Fraction(1, 10**30)
+    with pytest.raises(RejectedError, match="cannot be recomputed"):
+        hockey.require_delta(1, Fraction(1, 10**20 - 11), tiny, Fraction(1))
+    monkeypatch.setattr(hockey, "MOST", 20)
+    with pytest.raises(RejectedError, match="cannot be recomputed"):  # by rows, as before
+        hockey.require_delta(1, Fraction(1, 2), tiny, Fraction(1))
