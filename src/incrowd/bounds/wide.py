@@ -116,8 +116,8 @@ class RowRounds:
         self.effort = effort
         self.sets, self.counts, self.stop, self.report = sets, counts, stop, report
         self.end = np.inf if stop.time_limit is None else share * stop.time_limit
-        sets = min(max(SETS[0], SETS_EACH * len(counts)), SETS[1])
-        self.sink, self.few = new_sink(sets, PAIRS), max(FEW, FEW_EACH * len(counts))
+        most = min(max(SETS[0], SETS_EACH * len(counts)), SETS[1])
+        self.sink, self.few = new_sink(most, PAIRS), max(FEW, FEW_EACH * len(counts))
         self.steps, self.listed, self.raised = 0, False, False
         self.rising, self.tried = True, np.zeros(0)
 
