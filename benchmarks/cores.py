@@ -11,6 +11,7 @@ cannot make smaller (regions).  From these Amdahl's law says what 16 cores would
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -155,6 +156,9 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=2)
     given = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory() as folder:
+        # as after an installation: Python's files are compiled once
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(folder, "compiled")))
         cases = {name: partial(line, name, given.data, Path(folder), given.turns) for name in CASES}
         tabulate(given, HEAD, cases)
 

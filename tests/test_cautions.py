@@ -247,3 +247,21 @@ def test_both_reports_speak_of_a_second_release():
     release = ic.anonymize(EARLIER, k=2, sensitive="ill")
     for page in (internal_report(release), external_report(release)):
         assert "a second release of the same people" in page
+
+
+def test_rows_that_sum_up_others_are_warned_of(tmp_path):
+    """Tests a total below a table, in init and anonymize; a value that many rows have is none."""
+    table = pl.DataFrame({"ward": [*"ABAB" * 5, "Summe:"], "n": [*"1234" * 5, "50"]})
+    (warning,) = ic.anonymize(table, k=2).warnings
+    assert warning.startswith("1 row has a cell that reads like total or sum, the first in row 21")
+    assert "50" not in warning
+    assert ic.anonymize(table[:20], k=2).warnings == ()
+    many = table.with_columns(ward=pl.Series([*["total", "local", None] * 7]))
+    assert ic.anonymize(many, k=2).warnings == ()
+    table.write_csv(tmp_path / "t.csv")
+    asked = ["init", str(tmp_path / "t.csv"), "-o", str(tmp_path / "p.toml")]
+    done = CliRunner().invoke(cli, asked)
+    assert (done.exit_code, warning in done.stderr) == (0, True)
+    named = pl.DataFrame({"ward": [None, *"ABAB" * 5, "TOTAL", "zz"], "n": ["1"] * 23})
+    (warning,) = ic.anonymize(named, k=2).warnings
+    assert "row 22" in warning

@@ -115,3 +115,13 @@ def test_several_columns_left_out_that_repeat_are_one_warning():
     (warning,) = [text for text in found if "rows of one class share" in text]
     assert "'a' in " in warning and "'b' in " in warning
     assert warning.count("Rows are counted") == 1 and "--person counts people" in warning
+
+
+def test_large_tables_are_judged_by_names_alone(monkeypatch):
+    """Tests that no column is read then: of one whose cells say who, nothing is known."""
+    monkeypatch.setattr("incrowd.published.unchanged.MOST_ROWS", ROWS - 1)
+    frame = VISITS.with_columns(
+        surname=pl.Series(["Berg"] * ROWS), born=pl.Series(YEARS), n=pl.Series(range(ROWS))
+    )
+    (warning,) = ic.anonymize(frame, **ASKED, keep=["surname", "born", "n", "ward"]).warnings
+    assert warning.startswith("column 'surname' is published unchanged")

@@ -203,6 +203,16 @@ def test_honest_proofs_of_odd_tables(form: str, end: str, tmp_path: Path) -> Non
         assert (refused.exit_code, "say --delimiter" in refused.output) == (1, True)
 
 
+@pytest.mark.parametrize(
+    ("header", "width"), [('"a,b"', 1), ('"a\nb",c', 2), ('"a","b,c"', 2), ("a", 1), ("a,b", 2)]
+)
+def test_blank_lines_at_the_end(header: str, width: int) -> None:
+    """Tests that they are rows of a table of one column only, whatever its name holds."""
+    body = "x\n\ny\n\n\n" if width == 1 else "x,y\n\n\n"
+    table = read_table(f"{header}\n{body}".encode(), {})
+    assert (table.width, table.height) == ((1, 5) if width == 1 else (2, 1))
+
+
 @pytest.mark.parametrize("name", ["out", "in"])
 def test_a_table_of_two_forms(name: str, tmp_path: Path) -> None:
     """Tests a Parquet file that is called CSV: whoever goes by its name sees something else."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
@@ -295,3 +296,19 @@ def require_clean(found: Browsed, source: str | None, screen: str) -> None:
             broken = found.page.evaluate("axe.run().then(found => found.violations)")
             told = [f"{each['id']}: {each['nodes'][0]['html'][:120]}" for each in broken]
             assert not told, f"{screen}, {theme}: {told}"
+
+
+def test_wide_tables_and_long_names_stay_within_the_page(browser: Any, tmp_path: Path):
+    """Tests 40 columns, one with a name of 150 letters and marks of HTML: their boxes scroll."""
+    names = ["<b>x</b>", "y" * 150, *(f"q{i}" for i in range(38))]
+    path = tmp_path / "wide.csv"
+    pl.DataFrame({name: [*"abab"] * 3 for name in names}).write_csv(path)
+    with browsed(browser, Session(str(path)), 1000) as found:
+        assert fits(found)
+        assert found.page.locator("tbody th").first.inner_text() == "<b>x</b>"
+        found.make()
+        found.go("table")
+        found.page.locator(".cells td").first.wait_for()
+        assert fits(found)
+        inside = "document.querySelector('main').scrollWidth <= innerWidth"
+        assert found.page.evaluate(inside)

@@ -481,7 +481,7 @@ def test_opening_tables(page: Page, tmp_path: Path):
     policy = tmp_path / "policy.toml"
     policy.write_text('k = 3\nqi = ["age", "sex"]\nid = "name"\nkeep = ["town", "diagnosis"]\n')
     session = Session(page.session.table.path, str(policy))
-    assert session.ask.further == {"k": 3, "order": "keep"}
+    assert session.ask.further == {"k": 3, "order": "shuffle"}
     assert session.ask.columns_of("keep") == ["town", "diagnosis"]
     policy.write_text('qi = ["age"]\n')
     with pytest.raises(InputError, match="no role"):
@@ -591,3 +591,31 @@ def test_the_page_knows_every_option():
     search = {"reductions", "spend", "threads"}
     known = {one.name for one in fields(ic.Policy)}
     assert known - taken - search == {*NOT_YET, "missing_person", "pseudonym"}
+
+
+def test_no_seed_is_asked_that_nobody_gave(page: Page):
+    """Tests that the order is drawn anew: neither a seed nor its warning, unless one is typed."""
+    assert "seed" not in page.get("state")["ask"]["further"]
+    assert made(page)["warnings"] == []
+    page.post("ask", further={"seed": 7})
+    assert "seed" in made(page)["warnings"][0]
+    page.post("ask", further={"seed": None})
+    assert made(page)["warnings"] == []
+
+
+def test_a_policy_that_says_nothing_of_the_order_shuffles(tmp_path: Path):
+    """Tests it as the command line does, and that ``keep`` is kept."""
+    path, policy = table(tmp_path), tmp_path / "p.toml"
+    for said, order in (("", "shuffle"), ('order = "keep"\n', "keep")):
+        policy.write_text('k = 3\nid = ["name"]\nqi = ["age", "town", "sex", "diagnosis"]\n' + said)
+        assert Session(str(path), str(policy)).ask.further["order"] == order
+
+
+def test_folders_that_cannot_be_made_are_refused_by_name(page: Page, tmp_path: Path):
+    """Tests a folder in one that is not there, and one of the name of a file; work is kept."""
+    made(page)
+    (tmp_path / "file").write_text("x")
+    for folder in (tmp_path / "none" / "out", tmp_path / "file", tmp_path / "file" / "out"):
+        page.post("place", folder=str(folder), names=["policy"])
+        assert str(folder) in page.refused("publish")
+    assert "file: the folder cannot be made" in page.refused("save", folder=str(tmp_path / "file"))

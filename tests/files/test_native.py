@@ -296,6 +296,16 @@ def test_nanoseconds_of_pandas_are_read():
     assert found["clock"] == ["00:00:00", "00:00:00.000000001", "00:00:00.000000002"]
 
 
+def test_numbers_that_no_file_has_a_type_for(tmp_path):
+    """Tests whole numbers beyond 64 bits, as pandas holds them: text can say them."""
+    frame = pd.DataFrame({"a": [10**40, 10**40, 5, 5], "b": list("xxyy")})
+    release = ic.anonymize(frame, k=2, qi=["a", "b"])
+    with pytest.raises(InputError, match="have no type for"):
+        release.write(tmp_path / "o.parquet")
+    release.write(tmp_path / "o.csv")
+    assert (tmp_path / "o.csv").read_text().splitlines()[1] == f"{10**40},x"
+
+
 ALIKE = {
     "zeros": pd.Series([0.0, -0.0, 0.0]),
     "nullable": pd.Series([0.0, -0.0, 0.0], dtype="Float64"),

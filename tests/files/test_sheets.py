@@ -191,3 +191,47 @@ def test_what_a_sheet_cannot_hold() -> None:
     assert back["d"].to_list() == ["1850-01-01", "1990-01-01"]
     moment = pl.DataFrame({"m": [datetime(2020, 1, 2, 3, 4, 5)]})
     assert there_and_back(moment, "xlsx").equals(moment)
+
+
+@pytest.mark.parametrize("rows", [4, 30_000])
+def test_hidden_rows_and_columns_of_a_table_are_refused(rows: int) -> None:
+    """Tests a filtered sheet, and that hidden ones beside the table, or none, are nothing."""
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    sheet.append(["a", "b", "c"])
+    for _ in range(rows):
+        sheet.append(["x", '<row r="2" hidden="1">', 1])
+    sheet.column_dimensions["E"].hidden = True
+    sheet.row_dimensions[rows + 5].hidden = True
+    book.save(data := io.BytesIO())
+    assert read_sheet(data.getvalue(), "t", "xlsx").rows == rows
+    sheet.row_dimensions[rows].hidden = True
+    book.save(data := io.BytesIO())
+    with pytest.raises(InputError, match=f"row {rows} of the sheet is hidden"):
+        read_sheet(data.getvalue(), "t", "xlsx")
+    sheet.column_dimensions["B"].hidden = True
+    book.save(data := io.BytesIO())
+    with pytest.raises(InputError, match="column B of the sheet is hidden") as found:
+        read_sheet(data.getvalue(), "t", "xlsx")
+    assert "'x'" not in str(found.value)
+
+
+@pytest.mark.parametrize("how", ["collapse", "filter"])
+def test_hidden_rows_and_columns_of_open_documents_are_refused(how: str) -> None:
+    odf = pytest.importorskip("odf.opendocument")
+    from odf.table import TableColumn, TableRow
+
+    write_sheet(pl.DataFrame({"a": ["x", "y"], "b": [1, 2]}), "ods", data := io.BytesIO())
+    book = odf.load(io.BytesIO(data.getvalue()))
+    table = book.spreadsheet.childNodes[0]
+    shown, hidden = (TableColumn(visibility=how) if n else TableColumn() for n in range(2))
+    table.insertBefore(hidden, table.childNodes[0])
+    table.insertBefore(shown, hidden)
+    book.write(data := io.BytesIO())
+    with pytest.raises(InputError, match="column B of the sheet is hidden"):
+        read_sheet(data.getvalue(), "t", "ods")
+    hidden.setAttribute("visibility", "visible")
+    book.spreadsheet.getElementsByType(TableRow)[2].setAttribute("visibility", how)
+    book.write(data := io.BytesIO())
+    with pytest.raises(InputError, match="row 3 of the sheet is hidden"):
+        read_sheet(data.getvalue(), "t", "ods")

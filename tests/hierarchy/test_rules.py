@@ -353,3 +353,19 @@ def test_values_declared_missing_stay_or_become_stars(tmp_path: Path) -> None:
         for value in lost:
             assert set(paths[value]) == {value, "*"}
     assert check(parse(str(file)), "x", ["12", "31", *lost], parse_cost("level")).sound
+
+
+@pytest.mark.parametrize(
+    ("values", "rule", "named"),
+    [
+        (["03.02.2021", "2021-02-04"], "date", "(date:format=%Y-%m-%d|%d.%m.%Y)"),
+        (["03.02.2021", "13/02/2021"], "date:format=%d.%m.%Y,month", "=%d.%m.%Y|%d/%m/%Y)"),
+        (["02/13/2021", "02/03/2021"], "date", "(date:format=%m/%d/%Y)"),
+        (["02/03/2021"], "date", "(date:format=%d/%m/%Y)"),
+        (["02/03/21"], "date", "(date:format=%d/%m/%Y)"),  # no century is guessed
+    ],
+)
+def test_the_message_names_formats_that_read_the_dates(values, rule, named):
+    with pytest.raises(HierarchyError) as found:
+        parse(rule).build("q", values)
+    assert named in str(found.value)

@@ -90,6 +90,24 @@ def test_hierarchies_by_specification(tmp_path):
         Policy(hierarchies={"a": "intervall:5"}).sources()
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"l": np.int64(2), "sensitive": "s"},
+        {"l": 2, "l_kind": "recursive", "c": np.float32(2), "sensitive": "s"},
+        {"t": np.float64(0.5), "sensitive": "s"},
+        {"time_limit": np.int64(3), "gap": np.float32(0.5)},
+        {"weights": {"a": np.int64(2), "b": np.float64(0.5)}},
+    ],
+)
+def test_numbers_of_numpy_read_again_as_they_were(tmp_path, given):
+    """Tests that a policy says them in a file, and is the same one then."""
+    policy, path = Policy(**given), tmp_path / "policy.toml"
+    path.write_text(policy.toml())
+    assert Policy.read(path) == policy
+    assert "np." not in repr(policy)
+
+
 def test_whole_numbers_of_numpy():
     """Tests that numpy's whole numbers are whole numbers, and that what is not one is refused."""
     frame = pd.DataFrame({"a": list("xxyy"), "s": list("uvuv")})

@@ -22,7 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import Ascent
-from incrowd.bounds.prefix_tree import EMIT, OVERFLOW, REPAIR, STOPPED, PrefixTree, Slack
+from incrowd.bounds.prefix_tree import (
+    EMIT,
+    OVERFLOW,
+    REPAIR,
+    STOPPED,
+    VISITS_SPENT,
+    PrefixTree,
+    Slack,
+)
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.rounds import Report, Rounds, Stop, fade, no_report, no_stop
 from incrowd.lattice.emission import Emission
@@ -46,6 +54,7 @@ class PriceBound:
     pairs, patterns: budget of (row, pattern) pairs and of patterns kept in memory per round.
     visits: nodes of the prefix tree that one enumeration may touch.
     worth, again: see ``Schedule``.
+    once: whether rounds end where an enumeration touches more, and are not tried in smaller boxes.
     """
 
     rounds: int = 12
@@ -58,6 +67,7 @@ class PriceBound:
     visits: int = 10_000_000
     worth: float = 0.01
     again: int = 0
+    once: bool = False
 
     @classmethod
     def suited(cls, instance: Instance) -> "PriceBound":
@@ -109,7 +119,7 @@ class PriceBound:
         ``highest``: where prices end, though higher ones would do.  ``gauge`` is told how far they
         are.
         """
-        boxes = SizedBoxes(tree, k, self.visits, highest)
+        boxes = SizedBoxes(tree, k, self.visits, highest, self.once)
         return Rounds(self).ascend(boxes, start * self.lift, stop, report, gauge)
 
 
@@ -121,6 +131,7 @@ class SizedBoxes:
     k: int
     visits: int
     highest: float = np.inf
+    once: bool = False
 
     def unit(self, u: NDArray[np.float64]) -> float:
         """Return what suppressing a cell costs."""
@@ -135,7 +146,7 @@ class SizedBoxes:
             state = self.tree.run(EMIT, self.k, u, slack=slack, sink=sink, visits=self.visits)
             if state[3] == 0:
                 return width, int(state[0])
-            if state[3] == STOPPED:
+            if state[3] == STOPPED or (self.once and state[3] == VISITS_SPENT):
                 break
             width *= 0.6 if state[3] == OVERFLOW else 0.2
         return None

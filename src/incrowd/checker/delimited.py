@@ -200,7 +200,8 @@ def token_of(delimiter: str, end: str) -> str:
 def read_text(data: bytes, delimiter: str, end: str, released: bool) -> pl.DataFrame:
     """Read delimited text in UTF-8; ``end``: the last character of its lines."""
     inner = data.rstrip(b"\r\n") if released else b""
-    if delimiter.encode() in data.partition(end.encode())[0]:  # else a blank line is a record
+    first = re.match(token_of(delimiter, end).encode(), data)
+    if first and first[2] == delimiter.encode():  # else a blank line is a record
         require(data[len(inner) :] in ENDS or not released, BLANK)
         data = without_blank_lines(data, end)
     plain = data.replace(b"\r\n", b"\n") if end == "\n" else data

@@ -32,7 +32,7 @@ def init(
     The policy can be used at once (incrowd anonymize --policy), but the guesses are made from
     names, types and how many values differ: check each one. No cell of IN is quoted in it.
     """
-    from incrowd.policy.guess import free_star, guess
+    from incrowd.policy.guess import free_star, guess, totals
     from incrowd.policy.write import policy_text
 
     require_apart({"-o": output}, table, {})
@@ -56,6 +56,8 @@ def init(
     say(f"{counted(len(guesses), 'column')}: {found}; check each guess", quiet)
     if output != "-":
         say(f"written  {output}", quiet)
+    for caution in totals(source):
+        say(f"incrowd: warning: {caution}")
 
 
 def require_quasi_identifier(guesses: "list[Guess]") -> None:

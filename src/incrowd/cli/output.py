@@ -13,8 +13,17 @@ if TYPE_CHECKING:
 
 
 def print_json(record: dict[str, Any]) -> None:
-    """Print one object on standard output."""
-    click.echo(json.dumps(record, ensure_ascii=False))
+    """Print one object on standard output, of which every program reads the same texts.
+
+    Characters that standard output cannot show, such as bytes of a path that are no text, are
+    escaped.
+    """
+    text = json.dumps(record, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(record)
+    click.echo(text)
 
 
 def say(message: str, quiet: bool = False) -> None:

@@ -1,7 +1,6 @@
 """What is asked of a release, as plain data that can be undone, saved and sent to the page."""
 
 import re
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -145,19 +144,9 @@ class Ask:
                 raise InputError(f"further: {name!r} cannot be asked{did_you_mean(name, FURTHER)}")
             further[name] = value
         further = {name: value for name, value in further.items() if value not in (None, [], {})}
-        found = replace(self, roles=roles, rules=rules, own=own, further=further).seeded()
+        found = replace(self, roles=roles, rules=rules, own=own, further=further)
         found.policy()
         return found
-
-    def seeded(self) -> "Ask":
-        """Return what is asked with a seed where rows are shuffled.
-
-        Without one each run shuffles afresh, and the command line shown would give other bytes.  It
-        has as many bits as a number of the page keeps: nobody tries them all.
-        """
-        if self.further.get("order", "keep") == "keep" or "seed" in self.further:
-            return self
-        return replace(self, further={**self.further, "seed": secrets.randbits(52)})
 
     def with_own(
         self, column: str, rows: Sequence[Sequence[str]], rule: str | None = None

@@ -36,3 +36,17 @@ def listed(folder: str) -> dict[str, Any]:
     return {
         "folder": str(path), "above": above, "folders": folders[:MOST], "tables": tables[:MOST],
     }  # fmt: skip
+
+
+def made(folder: str | Path) -> None:
+    """Make a folder unless it is there.
+
+    Raises
+    ------
+    InputError: it cannot be made, or is a file.
+    """
+    try:
+        Path(folder).mkdir(exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"{folder}: the folder cannot be made: {reason}") from None

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from incrowd.desk import files
 from incrowd.desk.ask import Ask
 from incrowd.desk.session import Moment, Session
 from incrowd.errors import InputError
@@ -35,7 +36,7 @@ def save(session: Session, folder: str) -> str:
         }
         if not place.parent.is_dir():
             raise InputError(f"{place.parent}: no such folder")
-        place.mkdir(exist_ok=True)
+        files.made(place)
         file = place / FILE
         with whole(file) as out:
             out.write(json.dumps(record, ensure_ascii=False, indent=1).encode())

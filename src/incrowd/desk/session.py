@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.attacks import attack
-from incrowd.desk import figures, publish
+from incrowd.desk import figures, files, publish
 from incrowd.desk.analysis import compared
 from incrowd.desk.ask import Ask
 from incrowd.desk.columns import columns_of
@@ -19,7 +19,9 @@ from incrowd.desk.spelling import Spelling
 from incrowd.desk.work import RUNNING, Making, Sweeping, Work, facts_of
 from incrowd.errors import InputError, no_column
 from incrowd.policy import Policy
+from incrowd.policy.file import read_keys
 from incrowd.policy.guess import Guess, guess
+from incrowd.policy.table import OPTIONS
 from incrowd.release import Release
 from incrowd.tables.addresses import is_address
 from incrowd.tables.base import Column, Source
@@ -71,6 +73,12 @@ def but_for_k(ask: Ask) -> Ask:
     return replace(ask, further=rest)
 
 
+def shuffling(path: str) -> Policy:
+    """Read a policy file; like the command line, one that says nothing of the order shuffles."""
+    asked = Policy.read(path)
+    return asked if "order" in read_keys(path, OPTIONS) else replace(asked, order="shuffle")
+
+
 class Session:
     """The desk's state.
 
@@ -116,8 +124,8 @@ class Session:
                 raise InputError("the desk opens files; write the table of the database into one")
             opened = Opened.at(str(Path(path).expanduser().resolve()))
             if policy is not None:
-                ask = Ask.of_policy(Policy.read(policy), opened.source.columns)
-            first = (ask or Ask.first(opened.source, opened.guesses)).seeded()
+                ask = Ask.of_policy(shuffling(policy), opened.source.columns)
+            first = ask or Ask.first(opened.source, opened.guesses)
             self.opened = opened
             self.forget()
             self.moments = [Moment(first)]
@@ -328,7 +336,7 @@ class Session:
                 )
             where = publish.places(self.folder, self.names, self.table.path)
             publish.require_free(list(where.values()), replace_files)
-            Path(self.folder).mkdir(exist_ok=True)
+            files.made(self.folder)
             more = {
                 "command": self.spelling.words(), "guesses": self.table.guesses,
                 "frontier": self.sweeping.result if self.sweeping else None,

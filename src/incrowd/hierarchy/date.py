@@ -21,6 +21,9 @@ LABELS: dict[str, Callable[[date], str]] = {
 }
 STEPS = ("month", "quarter", "year", "decade")
 FORMAT = "format="
+DAYS = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d")
+TRIED = 500
+"""Values that are not dates by a rule, looked at for the formats that would read them."""
 
 
 @dataclass(frozen=True)
@@ -103,12 +106,15 @@ def read_days(
     wrong = [value for value, days in zip(values, found, strict=True) if not days]
     if wrong:
         count = "1 value is not a date" if len(wrong) == 1 else f"{len(wrong)} values are not dates"
-        like = " or ".join(formats) or "2021-03-15 or 2021-03-15T10:30"
+        right = [value for value, days in zip(values, found, strict=True) if days]
+        named = "|".join(reading(wrong, right, formats)) or "%d/%m/%Y"
+        of_a_rule = rule.startswith("date")
+        where, other = ("date:", ", or use a hierarchy file") if of_a_rule else ("", "")
         raise HierarchyError(
             f"column {column!r}, {rule}: {count}, the first of the form {form(min(wrong))}; "
-            f"write dates like {like}, leave missing ones empty or name what stands for them "
-            "(--na), say how dates are written "
-            "(date:format=%d/%m/%Y), or use a hierarchy file"
+            "write dates like 2021-03-15 or 2021-03-15T10:30, leave missing ones empty or name "
+            "what stands for them (--na), say how dates are written "
+            f"({where}format={named}){other}"
         )
     twice = sum(len(days) > 1 for days in found)
     if twice:
@@ -117,6 +123,26 @@ def read_days(
             f"column {column!r}, {rule}: {one} a different date by two of the formats; give one"
         )
     return [next(iter(days)) for days in found]
+
+
+def reading(wrong: Sequence[str], right: Sequence[str], formats: Sequence[str]) -> list[str]:
+    """Return formats that read what is not a date so far, beside those that are asked for.
+
+    The one that reads most comes first, then the one that reads most of the rest; day before month
+    where both are possible.  None has two digits for the year, which leave the century open.
+    Empty where none reads anything.
+    """
+    step = -(-len(wrong) // TRIED)
+    rest, found = list(wrong)[::step], list(formats or (["%Y-%m-%d"] if right else []))
+    asked = len(found)
+    while rest and len(found) < asked + 4:
+        read = {f: sum(bool(days_of(v, [f])) for v in rest) for f in ("%Y-%m-%d", *DAYS)}
+        best = max(read, key=lambda written: read[written])
+        if not read[best]:
+            break
+        found.append(best)
+        rest = [value for value in rest if not days_of(value, [best])]
+    return found if len(found) > asked else []
 
 
 def days_of(value: str, formats: Sequence[str]) -> set[date]:

@@ -16,6 +16,7 @@ from incrowd.policy.kinds import (
     names_of,
     require_number,
     require_persons,
+    take_plain_numbers,
 )
 from incrowd.policy.options import ORDERS, documented
 from incrowd.policy.protect import Unsaid, require_served_with
@@ -57,6 +58,7 @@ class Policy(Asked):
             from incrowd.policy.derive import rules_of
 
             object.__setattr__(self, "derive", rules_of(self.derive))
+        take_plain_numbers(self)
         require_kinds(self)
         if self.protect and isinstance(self.k, Unsaid):
             object.__setattr__(self, "k", 1)

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
-from incrowd.hierarchy.date import days_of
+from incrowd.hierarchy.date import DAYS, days_of
 
-DAYS = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d")
 MONTHS = ("%d-%b-%Y", "%d %b %Y", "%d %B %Y")  # 3-Feb-2021, 3 February 2021
 TIMES = ("", " %H:%M", " %H:%M:%S")
 SHORT = tuple(f"{a}{mark}{b}{mark}%y" for mark in "/.-" for a, b in (("%d", "%m"), ("%m", "%d")))

@@ -20,6 +20,7 @@ from incrowd.hierarchy.spec import parse
 from incrowd.policy.forms import COMMAS, MIXED, formats_of, is_date, kind_of, short_years
 from incrowd.tables import open_table
 from incrowd.tables.base import Column
+from incrowd.tables.totals import totals as totals
 from incrowd.text.missing import likely, marks_for, marks_of, require_known
 
 IDENTIFYING = (

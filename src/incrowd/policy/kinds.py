@@ -1,6 +1,7 @@
 """Values of a policy, as they are given in Python, held against the kinds they are of."""
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 from incrowd.errors import InputError, did_you_mean
@@ -31,6 +32,21 @@ def lists_of(name: str, given: Any) -> tuple[tuple[str, ...], ...]:
     if wrong or any(isinstance(each, str) or not isinstance(each, Iterable) for each in lists):
         raise InputError(f"{name} takes a list of lists of column names, not {given!r}")
     return tuple(tuple(each) for each in lists)
+
+
+def plain_number(value: Any) -> Any:
+    """Return a number of numpy as one of Python, and anything else as it is."""
+    own: Any = getattr(value, "item", None)
+    return own() if isinstance(value, Real) and own is not None else value
+
+
+def take_plain_numbers(policy: Any) -> None:
+    """Put numbers of Python in place of numpy's, so that a policy reads again as it was."""
+    for name in ("l", "c", "t", "time_limit", "gap"):
+        object.__setattr__(policy, name, plain_number(getattr(policy, name)))
+    if isinstance(policy.weights, Mapping):
+        plain = {column: plain_number(weight) for column, weight in policy.weights.items()}
+        object.__setattr__(policy, "weights", plain)
 
 
 def require_number(name: str, value: Any, allowed: str, fits: Any) -> None:

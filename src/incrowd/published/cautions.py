@@ -13,6 +13,7 @@ from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, twins
 from incrowd.privacy.classes import values_by_class
 from incrowd.tables.base import Column, Replacement, Source
+from incrowd.tables.totals import totals
 from incrowd.text.missing import marks_for
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def of_combinations(policy: Policy, qi: Sequence[str]) -> Iterator[str]:
 def of_cells(table: Coded) -> Iterator[str]:
     """Yield cautions about the cells of the original."""
     yield from alike(table)
+    yield from totals(table.source)
     empty = blank(table)
     if empty is not None and empty.any():
         rows = int(empty.sum())

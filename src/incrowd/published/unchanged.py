@@ -13,6 +13,8 @@ from incrowd.tables.base import Column, Replacement, Source
 
 Ints = NDArray[np.int64]
 
+MOST_ROWS = 300_000
+"""Rows beyond which a column is judged by its name alone."""
 SAMPLE = 20_000
 """Rows that are looked at for what one column tells of another, evenly spread."""
 LOOKED_AT = 20_000
@@ -23,7 +25,12 @@ HALF = 0.5
 
 
 def told(source: Source, name: str) -> Column | None:
-    """Return a column's texts; None of lists, structs and bytes, which have none."""
+    """Return a column's texts; None of lists, structs and bytes, which have none.
+
+    Of a large table none are read: columns that no search needed take long to be.
+    """
+    if source.rows > MOST_ROWS:
+        return Column((), np.zeros(0, np.int32))
     try:
         return source.encode(name)
     except InputError:
@@ -56,7 +63,7 @@ def of_unchanged(
     rest = {name: column for name, column in found.items() if name not in naming}
     yield from of_rare({n: c for n, c in rest.items() if n in keep}, source.rows, k)
     yield from of_exceptions({n: c for n, c in rest.items() if n in sensitive}, source.rows, k)
-    for name, column in rest.items():
+    for name, column in rest.items() if source.rows <= MOST_ROWS else ():
         yield from of_hidden(source, name, column, replaced)
 
 

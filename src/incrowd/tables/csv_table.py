@@ -341,7 +341,8 @@ def _require_fine(
         kernels.AFTER_QUOTE: "has text behind the closing quote of a field",
         kernels.BLANK: "is blank; expected the header"
         if not width
-        else "is blank, with more lines below it",
+        else "is blank, with more lines below it; delete it"
+        + ", and a title above it: the first line names the columns" * (line == 2),
     }
     if verdict != kernels.FINE:
         raise InputError(f"{name}: line {line} {reasons[verdict]}")
@@ -352,4 +353,7 @@ def require_different(header: Iterable[str], name: str) -> None:
     twice = [column for column, times in Counter(header).items() if times > 1]
     if twice:
         shown = ", ".join(repr(column) for column in twice[:5])
-        raise InputError(f"{name}: the header has {shown} more than once; rename the columns")
+        title = "; if a title or a second header stands above the names, delete it" * ("" in twice)
+        raise InputError(
+            f"{name}: the header has {shown} more than once; rename the columns{title}"
+        )

@@ -10,7 +10,7 @@ import polars as pl
 from incrowd.errors import InputError
 from incrowd.tables.base import Source, Table
 from incrowd.tables.csv_table import EditedCsv, read_csv
-from incrowd.tables.native import NativeTable, as_polars
+from incrowd.tables.native import as_polars
 from incrowd.tables.packed import EditedPacked, packed_texts, read_back, read_packed
 from incrowd.tables.sheets import SHEETS, read_sheet, write_sheet
 from incrowd.tables.stat import FAMILY, PACKAGE, StatTable, read_stat, stat_form
@@ -100,13 +100,7 @@ def _write_frame(id: str, table: Table, file: IO[bytes], form: Form) -> None:
     elif isinstance(table, EditedPacked):
         table.write(id, file)
     else:
-        try:
-            frame = as_polars(table)
-        except (NotImplementedError, TypeError, ValueError):
-            if isinstance(table, NativeTable):
-                for column in table.columns:
-                    table.take(column, slice(0))  # names the one that no file can hold
-            raise
+        frame = as_polars(table)
         (frame.write_parquet if id == "parquet" else frame.write_ipc)(file)
 
 

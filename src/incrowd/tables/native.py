@@ -15,6 +15,7 @@ from incrowd.tables.released import fresh, one_form_of, picked, used, used_kinds
 from incrowd.tables.scalars import as_texts, require_one_kind
 
 LOST = ("interval", "time with time zone", "union")  # of duckdb: months, offsets, tags
+UNTYPED = (NotImplementedError, TypeError, ValueError, ArithmeticError)  # of cells without a type
 EAGER = "pandas, polars, pyarrow, modin or cuDF"
 
 
@@ -55,7 +56,7 @@ class NativeTable:
         try:
             with passing(self._frame):
                 cells = self._frame.get_column(column).to_polars()[rows]
-        except (pl.exceptions.PolarsError, NotImplementedError, TypeError, ValueError):
+        except (*UNTYPED, pl.exceptions.PolarsError):
             cells = None  # pyarrow's errors are such, too
         if cells is None or cells.dtype == pl.Object:
             raise InputError(
@@ -311,7 +312,14 @@ def as_polars(table: Table) -> Any:
     """The table as a polars frame, types kept where it has any."""
     frame = nw.from_native(table.native())
     with passing(frame):
-        return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_polars()
+        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        try:
+            return frame.to_polars()
+        except UNTYPED:
+            if isinstance(table, NativeTable):
+                for name in table.columns:
+                    table.take(name, slice(0))  # names the one that has no type
+            raise
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from typing import IO, Any
 import polars as pl
 
 from incrowd.errors import InputError, MissingExtraError, did_you_mean
+from incrowd.tables.hidden import hidden_in, hidden_of
 from incrowd.tables.packed import PackedTable, packed
 
 SHEETS = {".xlsx": "xlsx", ".xlsm": "xlsx", ".ods": "ods"}
@@ -164,8 +165,13 @@ def _excel(data: bytes, name: str, sheet: str | None) -> Rows:
     found = book[_chosen(seen or book.sheetnames, sheet, name)]
     with zipfile.ZipFile(io.BytesIO(data)) as parts, parts.open(found._worksheet_path) as part:
         _require_unmerged(part, name)
-    for row in found.iter_rows():
-        yield [None if cell.value is None else _excel_cell(cell, name) for cell in row]
+    with zipfile.ZipFile(io.BytesIO(data)) as parts, parts.open(found._worksheet_path) as part:
+        hidden = hidden_in(part)
+    rows = (
+        [None if cell.value is None else _excel_cell(cell, name) for cell in row]
+        for row in found.iter_rows()
+    )
+    yield from hidden.require_seen(rows, name)
 
 
 def _require_unmerged(part: IO[bytes], name: str) -> None:
@@ -206,7 +212,7 @@ def _opendocument(data: bytes, name: str, sheet: str | None) -> Rows:
     """Yield the rows of a sheet of an OpenDocument file."""
     _library("odf", "an OpenDocument file")
     from odf.opendocument import load
-    from odf.table import CoveredTableCell, Table, TableCell, TableRow
+    from odf.table import Table, TableColumn, TableRow
 
     try:
         opened: Any = load(io.BytesIO(data))
@@ -217,8 +223,16 @@ def _opendocument(data: bytes, name: str, sheet: str | None) -> Rows:
         raise InputError(f"{name}: begins like a workbook, but cannot be read as one") from None
     by_name = {table.getAttribute("name"): table for table in tables}
     found = by_name[_chosen(list(by_name), sheet, name)]
+    rows, columns = (found.getElementsByType(kind) for kind in (TableRow, TableColumn))
+    yield from hidden_of(rows, columns).require_seen(_opendocument_rows(rows, name), name)
+
+
+def _opendocument_rows(rows: Iterable[Any], name: str) -> Rows:
+    """Yield the cells of rows, each as often as it is repeated; not empty ones at the end."""
+    from odf.table import CoveredTableCell, TableCell
+
     empty = number = 0
-    for row in found.getElementsByType(TableRow):
+    for row in rows:
         times = int(row.getAttribute("numberrowsrepeated") or 1)
         cells: list[Cell | None] = []
         for cell in row.childNodes:

@@ -162,7 +162,7 @@ function asking() {
       choice('cost', 'Cost', 'of a changed cell', [[null, 'by level'], ['ncp', 'by share of values (ncp)'], ['stars', 'one each']]),
       choice('order', 'Rows', 'of the release', [['shuffle', 'shuffled'], ['keep', 'as in the table']]),
       input('suppress_rows', 'Leave out', 'at most so many rows, where the table breaks a model', { type: 'number', min: 0 }),
-      input('seed', 'Seed', 'of all randomness', { type: 'number', min: 0, value: further().seed ?? 0 }))),
+      input('seed', 'Seed', 'of all randomness', { type: 'number', min: 0 }))),
     inline(running ? h('button', { class: 'main', id: 'run', disabled: job.stopping, onclick: () => change('stop', { what: 'release' }) }, job.stopping ? 'Stopping…' : 'Take the best so far')
       : h('button', { class: 'main', id: 'run', onclick: () => start('run') }, job ? 'Make it again' : 'Make the release'),
     S.state.stale && !running ? h('span', { class: 'badge warn' }, 'asked has changed') : null));

@@ -123,6 +123,11 @@ class Run:
         """Bounds and releases in turn, the cheap ones first."""
         pricing, search, lifting = self.pricing, self.search, self.lifting
         yield self.at_once
+        if not search.wide:
+            yield pricing.first_prices
+        if not search.wide:
+            yield search.first_search
+            yield pricing.bound_by_prices
         if search.wide:
             yield search.trade
             yield search.repartition
@@ -130,9 +135,6 @@ class Run:
         closing = (
             lifting.raise_by_odd_sets, lifting.search_in_reach, lifting.exchange, lifting.finish,
         )  # fmt: skip
-        yield pricing.first_prices
-        yield search.first_search
-        yield pricing.bound_by_prices
         yield search.search
         yield search.rehouse
         yield search.repartition

@@ -69,7 +69,7 @@ class Pricing:
         search, counts = self.search, self.search.instance.counts
         visits = affordable(search.instance.columns, search.limit / HASTE, search.means.visits)
         most = priceable(search.shares.pricing * search.limit)
-        if search.instance.plain and search.instance.columns >= MANY_COLUMNS:
+        if self.columns_are_many():
             most //= 2
         if suits_spans(search.instance, search.k):  # prices by spans take seconds
             most = min(most, FEW_VISITS)
@@ -85,6 +85,10 @@ class Pricing:
         if known is None or search.wide:
             known = better(known, self.prices_by_groups(), counts)
         self.keep(known)
+
+    def columns_are_many(self) -> bool:
+        """Whether half as many visits as usual are too many."""
+        return self.search.instance.plain and self.search.instance.columns >= MANY_COLUMNS
 
     def attained(self) -> NDArray[np.int64] | None:
         """Return what rows would pay with near rows, where columns are generalized to ranges.
@@ -119,6 +123,9 @@ class Pricing:
         search = self.search
         schedule = self.given or PriceBound.suited(search.instance)
         schedule = replace(schedule, visits=min(schedule.visits, search.visits // 3))
+        most = priceable() // 2 if self.columns_are_many() else priceable()
+        if search.blocks_suit and schedule.visits > most:
+            schedule = replace(schedule, visits=most, once=True)
         search.early = search.shares.early
         self.schedule = schedule
         if search.early:
@@ -145,11 +152,24 @@ class Pricing:
             self.tell("prices", share, gauge=gauge)
 
         u = schedule.ascend(tree, k, self.search.price, self.enough_prices, report, gauge=gauge)
+        if schedule.once and tree.visits > schedule.visits:
+            self.give_up_patterns()
+            return
         self.tell("confirming prices", gauge=Gauge(tree.walked))
         certificate = certify(tree, k, u)
         if certificate.bound(tree.instance.counts) > self.progress.bound:
             self.keep(certificate)
             self.search.raised = True
+
+    def give_up_patterns(self) -> None:
+        """Count the table as too wide after all: of sparse ones the support search tells nothing.
+
+        Where most cells of a column are alike, a pattern without them is cheap and supported, and
+        support prices are low; at better prices many more patterns matter.
+        """
+        self.search.wide = True
+        known = self.progress.certificate
+        self.keep(better(known, self.prices_by_groups(), self.search.instance.counts))
 
     def enough_prices(self) -> bool:
         """Whether to leave the prices for the release: under a short time limit."""

@@ -98,13 +98,13 @@ def cut_into_parts(size: Any, k: int, part_begin: Any) -> int:
 
 @lean_kernel
 def grow(
-    seeds: Any, begin: Any, copies: Any, part_of: Any, target: int, near: int, c: Any, seen: Any,
-    region: Any, queue: Any,
+    seeds: Any, begin: Any, copies: Any, part_of: Any, work: Any, target: int, near: int, c: Any,
+    seen: Any, region: Any, queue: Any,
 ) -> None:  # fmt: skip
     """Give each part of a class a region: what shares patterns with a seed, ring by ring.
 
-    Patterns of more than ``near`` copies do not count.  A region ends when it holds ``target``
-    copies; the next one grows from another seed.
+    Patterns of more than ``near`` copies do not count.  A region ends when its parts have
+    ``target`` of the work; the next one grows from another seed.
     """
     number = 0
     held = 0
@@ -114,7 +114,7 @@ def grow(
         if region[seed] >= 0:
             continue
         region[seed] = number
-        held += begin[seed + 1] - begin[seed]
+        held += work[seed]
         queue[tail] = seed
         tail += 1
         while head < tail and held < target:
@@ -133,7 +133,7 @@ def grow(
                             other = part_of[i]
                             if region[other] < 0:
                                 region[other] = number
-                                held += begin[other + 1] - begin[other]
+                                held += work[other]
                                 queue[tail] = other
                                 tail += 1
         if held >= target:
@@ -149,10 +149,12 @@ def dealt(
     regions: int,
     seed: int,
     near: int = MOST_SUPPORT,
+    paid: int = 1,
 ) -> list[NDArray[np.int64]]:
     """Deal the copies out to regions: int64, shape (copies of it,), rising, for each.
 
-    ``k``: copies of a part of a class, at least.  ``near``: see ``grow``.
+    ``k``: copies of a part of a class, at least.  ``near``: see ``grow``.  ``paid``: how many
+    times the work of another copy one whose pattern costs something is: regions share out work.
     """
     size = np.bincount(pattern, minlength=len(c.cost)).astype(np.int64)
     start, copies = np.cumsum(size) - size, np.empty(len(pattern), np.int64)
@@ -162,13 +164,16 @@ def dealt(
     begin = begin[: parts + 1]
     part_of = np.empty(len(pattern), np.int64)
     part_of[copies] = np.repeat(np.arange(parts), np.diff(begin))
+    paying = c.cost[pattern[copies[begin[:-1]]]] > 0
+    work = np.diff(begin) * np.where(paying, paid, 1)
     region, queue = np.full(parts, -1, np.int64), np.empty(parts, np.int64)
     seeds = np.random.default_rng([seed, 12]).permutation(parts)
     seen = np.zeros(len(c.cost), np.bool_)
-    target = -(-len(pattern) // regions)
-    grow(seeds, begin, copies, part_of, target, near, c, seen, region, queue)
-    whole = np.argsort(region[part_of], kind="stable")
-    ends = np.cumsum(np.bincount(region[part_of]))
+    target = -(-int(work.sum()) // regions)
+    grow(seeds, begin, copies, part_of, work, target, near, c, seen, region, queue)
+    of_copy = region.astype(np.int16)[part_of]  # few: sorted by their digits
+    whole = np.argsort(of_copy, kind="stable")
+    ends = np.cumsum(np.bincount(of_copy))
     return [part for part in np.split(whole, ends[:-1]) if len(part)]
 
 
@@ -254,18 +259,18 @@ def cut_out(
 
     ``pattern``: int64, shape (copies of the table,).  ``keys``: see ``keys_of``.
     """
-    rows, first = np.unique(c.row_of[copies], return_index=True)
-    first_copy = np.append(first, len(copies)).astype(np.int64)
+    row_of, now = c.row_of[copies], pattern[copies]
+    first = np.flatnonzero(np.diff(row_of, prepend=-1))  # copies of a row stand together
+    rows, first_copy = row_of[first], np.append(first, len(copies))
     counts = np.diff(first_copy)
     pairs = int((c.row_offset[rows + 1] - c.row_offset[rows]).sum())
     met = np.empty(min(pairs, len(c.cost)) + 1, np.int64)
     lists = c.row_offset, c.row_patterns
     met = met[: count_matches(rows, counts, *lists, room.held, met)]
-    open_now = np.zeros_like(room.held, np.bool_)
-    open_now[pattern[copies]] = open_now[-1] = True
-    patterns = np.sort(met[(room.held[met] >= k) | open_now[met]])
+    room.local[now] = room.local[-1] = 1
+    patterns = np.sort(met[(room.held[met] >= k) | (room.local[met] > 0)])
     support = room.held[patterns]
-    room.held[met] = 0
+    room.held[met] = room.local[now] = room.local[-1] = 0
     room.local[patterns] = np.arange(1, len(patterns) + 1)
     offset = np.zeros(len(patterns) + 1, np.int64)
     count_rows(rows, *lists, room.local, offset)

@@ -48,6 +48,8 @@ SOONER = 0.6  # share of the moves of annealing where trading among ranges does 
 LUKEWARM = Trading(moves=3_000, heat=(0.08, 0.003), regroups=0.08, bisects=0.2)
 # the same of tables too wide for prices, with the moves of all copies (intervals differ by little)
 WIDE_TRADES, MOST_TRADES, RANGED_HEAT = 6_000, 100_000_000, (1.0, 0.03)
+# moves of a wide table without a limit, of each copy and of all: what few rows take seconds for
+PATIENT_TRADES, ALL_TRADES = 2_400, 8_000_000
 # share of the time left that trading takes on wide tables where blocks follow; seconds of a time
 # limit per row from which on they gain as much as more trading
 TRADED, BLOCKS_PAY = 0.6, 1e-2
@@ -192,6 +194,9 @@ class Search:
         if warmth == 1.0 and not self.done():
             self.offer(Solution.of(self.instance, grown(self.instance, near, self.k)))
         trading = Trading()
+        if warmth == 1.0 and self.stop.time_limit is None:
+            least = min(ALL_TRADES, PATIENT_TRADES * self.instance.rows)
+            trading = replace(trading, least=max(trading.least, least))
         if self.instance.ranged:
             moves = min(WIDE_TRADES, MOST_TRADES / self.instance.rows)
             trading = Trading(moves=moves, heat=RANGED_HEAT)
