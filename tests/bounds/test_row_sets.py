@@ -1,21 +1,23 @@
 """Tests of prices by sets of near rows against all sets of k copies."""
 
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bounds.near_set_samples import UNIT, broken_sets, listed, never
+from bounds.near_set_samples import UNIT, broken_sets, never
 from incrowd.bounds import wide
+from incrowd.bounds.closed_sets import ClosedSets
 from incrowd.bounds.neighbours import neighbour_prices
 from incrowd.bounds.prefix_tree import PrefixTree
 from incrowd.bounds.price import PriceBound, certify
 from incrowd.bounds.prices import Prices
-from incrowd.bounds.row_sets import RowSets, sheet_of
+from incrowd.bounds.row_sets import sheet_of
 from incrowd.bounds.support import support_prices
 from incrowd.hierarchy.range_family import RangeFamily
+from incrowd.lattice.emission import new_sink
 from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.problem.instance import Instance, from_codes
 from incrowd.run.stop import Stop
@@ -34,22 +36,68 @@ def drawn(
         yield instance, k, rng.integers(-1, UNIT * most + 2, instance.distinct), rng
 
 
+def excess(instance: Instance, k: int, price: NDArray[np.int64], rows: list[int], cost: int) -> int:
+    """By how much the dearest k copies of some rows are priced above what k times a cost is."""
+    copies = np.repeat(price[rows], instance.counts[rows])
+    return int(np.sort(copies)[::-1][:k].sum()) - k * UNIT * cost
+
+
+def require_listed(instance: Instance, k: int, price: NDArray[np.int64], slack: int) -> int:
+    """Require that what is listed breaks its inequality, the worst set too; return how many."""
+    search, sink = ClosedSets(instance, k), new_sink(10_000, 50_000)
+    search.slack = slack
+    found, worst, joins = search.listed(price, UNIT, never, 1 << 40, sink), 0, set()
+    assert found is not None
+    for p in range(found):
+        rows, cost = sink.rows[sink.offset[p] : sink.offset[p + 1]].tolist(), int(sink.cost[p])
+        assert len({*rows}) == len(rows)
+        assert join_cost(instance, instance.first_copy[rows].tolist()) <= cost
+        above = excess(instance, k, price, rows, cost)
+        assert above > 0
+        worst = max(worst, above)
+        joins.add((cost, *sorted(rows)))
+    assert slack or len(joins) == found
+    broken = [
+        excess(instance, k, price, rows, join_cost(instance, instance.first_copy[rows].tolist()))
+        for rows in map(list, broken_sets(instance, k, price, UNIT))
+    ]
+    assert worst == max(broken, default=0)
+    return found
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_listed_sets(kind: str) -> None:
-    """Tests that all sets that break their inequality are listed once, of copies the dearest."""
-    whole = merged = 0
+    """Tests that sets that break their inequality are listed, the worst of all among them."""
+    listed = 0
     for instance, k, price, _ in drawn(31, 150, kind):
-        broken, sets = (
-            broken_sets(instance, k, price, UNIT),
-            listed(RowSets(instance, k), instance, price),
-        )
-        assert len(sets) == len({*sets}) and {*sets} <= broken
-        if instance.distinct == instance.rows:
-            assert {*sets} == broken
-            whole += len(sets)
-        assert bool(sets) == bool(broken)
-        merged += len(sets) < len(broken)
-    assert whole and merged
+        found = require_listed(instance, k, price, 0)
+        assert require_listed(instance, k, price, int(price.max()) // 2) >= found
+        listed += found
+    assert listed > 150
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_for_a_box(kind: str) -> None:
+    """Tests that cheaper prices within the slack that break a set break one that is listed."""
+    outcomes = set()
+    for instance, k, price, rng in drawn(36, 150, kind):
+        search, sink = ClosedSets(instance, k), new_sink(10_000, 50_000)
+        search.slack = slack = max(1, int(price.max()) // 3)
+        found = search.listed(price, UNIT, never, 1 << 40, sink)
+        assert found is not None
+        for _ in range(5):
+            lower = price - rng.integers(0, slack + 1, instance.distinct)
+            broken = bool(broken_sets(instance, k, lower, UNIT))
+            ends = sink.offset[: found + 1].tolist()
+            lists = [sink.rows[x:y].tolist() for x, y in pairwise(ends)]
+            above = [
+                excess(instance, k, lower, rows, cost)
+                for rows, cost in zip(lists, sink.cost.tolist(), strict=False)
+            ]
+            shown = max(above, default=0) > 0
+            assert shown == broken
+            outcomes.add(broken)
+    assert outcomes == {True, False}
 
 
 def test_many_columns() -> None:
@@ -58,9 +106,23 @@ def test_many_columns() -> None:
         rng = np.random.default_rng(seed)
         instance, _ = from_codes((rng.random((9, columns)) < rng.random(columns) / 2) * 1)
         price = rng.integers(0, UNIT * columns, instance.distinct)
-        assert {*listed(RowSets(instance, 3), instance, price)} == broken_sets(
-            instance, 3, price, UNIT
-        )
+        assert require_listed(instance, 3, price, 0)
+
+
+def test_rows_that_bytes_do_not_tell_apart() -> None:
+    """Tests columns of many values: nodes 256 apart have one last byte."""
+    rng = np.random.default_rng(3)
+    place = rng.integers(0, 3, (40, 9)) * 256
+    codes = np.vstack([np.arange(700)[:, None].repeat(9, 1), place])  # so codes are their own ranks
+    instance, _ = from_codes(codes)
+    search, price = ClosedSets(instance, 2), np.full(instance.distinct, 9 * UNIT)
+    assert len({*search.sheet.node[:, 0].tolist()}) == 700
+    found = search.certified(price, UNIT, never)
+    assert found is not None and (found < price).any()
+    for a, b in combinations(range(instance.distinct), 2):
+        if (instance.codes[a] == instance.codes[b]).any():
+            copies = instance.first_copy[[a, b]].tolist()
+            assert found[a] + found[b] <= 2 * UNIT * join_cost(instance, copies)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -68,7 +130,7 @@ def test_certified_prices(kind: str) -> None:
     """Tests that prices are lowered until they hold, not at all if they do, and not too much."""
     lowered = kept = 0
     for instance, k, price, _ in drawn(32, 150, kind):
-        found = RowSets(instance, k).certified(price, UNIT, never)
+        found = ClosedSets(instance, k).certified(price, UNIT, never)
         assert found is not None and (found <= price).all()
         assert not broken_sets(instance, k, found, UNIT) and prices_hold(instance, k, found, UNIT)
         if not broken_sets(instance, k, price, UNIT):

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proof_samples import Forger, broken_pattern, coded, problems, write_honest
 
+from incrowd.bounds.closed_sets import ClosedSets
 from incrowd.bounds.prices import Prices
-from incrowd.bounds.row_sets import MEND, RowSets
+from incrowd.bounds.row_sets import MEND
 from incrowd.checker import crowds, inequality, spans
 from incrowd.checker.ranges import Windows
 from incrowd.checker.rejection import RejectedError
@@ -49,7 +50,7 @@ def test_any_prices(problem, data) -> None:
 
 def by_rows(instance, k: int) -> Prices:
     """Prices that hold, none of which can be raised."""
-    sets, price = RowSets(instance, k), np.zeros(instance.distinct, np.int64)
+    sets, price = ClosedSets(instance, k), np.zeros(instance.distinct, np.int64)
     most = QUANTUM * k * (1 + sum(int(tree.cost.max()) for tree in instance.trees))
     for row in range(instance.distinct):
         step = 1 << most.bit_length()

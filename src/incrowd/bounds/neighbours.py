@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.bounds.differences import apart, least_weight, packed
 from incrowd.bounds.row_sets import PIECE, Sheet
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 
@@ -32,11 +33,14 @@ def distance(r: int, s: int, limit: int, sheet: Any) -> int:
 
 
 @lean_kernel
-def nearest(begin: int, end: int, k: int, sheet: Any, near: Any, price: Any) -> None:
+def nearest(begin: int, end: int, k: int, sheet: Any, pack: Any, near: Any, price: Any) -> None:
     """Fill the prices of rows begin..end−1; ``near``: int64, shape (k,), scratch."""
     for r in range(begin, end):
         near[:] = np.iinfo(np.int64).max
+        least, most = least_weight(r, sheet), sheet.node.shape[1]
         for s in range(sheet.counts.size):
+            if apart(r, s, most, pack):
+                continue
             cost = distance(r, s, near[k - 1], sheet)
             for _ in range(min(k, sheet.counts[s])):
                 if cost >= near[k - 1]:
@@ -46,6 +50,8 @@ def nearest(begin: int, end: int, k: int, sheet: Any, near: Any, price: Any) -> 
                     near[x] = near[x - 1]
                     x -= 1
                 near[x] = cost
+                if least > 0:
+                    most = min(most, near[k - 1] // least)
         price[r] = near[k - 1]
 
 
@@ -56,9 +62,9 @@ def neighbour_prices(sheet: Sheet, k: int, stop: Callable[[], bool]) -> NDArray[
     """
     rows = len(sheet.counts)
     price, near = np.zeros(rows, np.int64), np.zeros(k, np.int64)
-    piece = max(1, PIECE // max(1, rows))
+    piece, pack = max(1, PIECE // max(1, rows)), packed(sheet)
     for begin in range(0, rows, piece):
         if stop():
             return None
-        nearest(begin, min(rows, begin + piece), k, sheet, near, price)
+        nearest(begin, min(rows, begin + piece), k, sheet, pack, near, price)
     return price

@@ -224,7 +224,7 @@ class SpanSets(RowSets):
     """The search bound to one instance and one k; one caller at a time."""
 
     def __init__(self, instance: Instance, k: int) -> None:
-        self.k, self.steps, self.counts = k, 0, instance.counts
+        self.k, self.counts = k, instance.counts
         self.tree = span_tree(instance)
         rows, columns = instance.codes.shape
         size, at, cost, total, need, member, taken = np.zeros((7, k), np.int64)

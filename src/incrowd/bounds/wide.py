@@ -15,29 +15,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.ascent import Ascent
+from incrowd.bounds.closed_sets import ClosedSets
 from incrowd.bounds.column_groups import group_prices
 from incrowd.bounds.neighbours import neighbour_prices
 from incrowd.bounds.price import quantum_for, rounded_down
 from incrowd.bounds.prices import Prices, better
 from incrowd.bounds.rounds import Report, no_report
-from incrowd.bounds.row_sets import LARGEST, ROOM, WORD, RowSets
+from incrowd.bounds.row_sets import LARGEST, ROOM, WORD
 from incrowd.bounds.span_prices import span_prices, suits_spans
 from incrowd.bounds.thermometer import marks_at_most
 from incrowd.lattice.emission import new_sink
 from incrowd.problem.instance import Instance
 from incrowd.run.stop import Stop
 
-LONGEST = 2_000_000_000  # steps of one search: half a minute or so
-LONG = 1_000_000_000  # the same while no list of sets has come to its end
-MOST = 8_000_000_000  # steps of all
+LONGEST = 4_000_000_000  # steps of one search: a quarter of a minute or so
+LONG = 2_000_000_000  # the same while no list of sets has come to its end
+MOST = 24_000_000_000  # steps of all
+LARGE = 1_000_000_000  # pairs of rows: 31,000 rows
 WORDS = 2  # of bits that a row takes; searches whose rows take more are shorter by as much
 ROUNDS, ITERATIONS = 40, 300
 MARGIN, LEAST = 0.15, 0.003  # of the mean price: the first margin, and the last
 WIDER, NARROWER = 1.6, 0.7
 REST = 0.35  # of the margin, where prices hardly move
 TRIES = 3  # margins tried before sets are given up
-SETS, PAIRS = 400_000, 4_000_000  # listed at once
-FEW = 20_000  # sets: the margin may grow
+SETS, PAIRS = (100_000, 600_000), 12_000_000  # listed at once, at least and at most
+SETS_EACH = 20  # for each row, between these
+FEW, FEW_EACH = 20_000, 4  # sets, in all or for each row: the margin may grow
 SELDOM = 10  # searches that a certificate is worth
 HALF = 0.5  # of the time, after which groups of columns are asked where no set was listed yet
 
@@ -77,11 +80,11 @@ def row_prices(
     """
     columns = sum(marks_at_most(tree) for tree in instance.trees)
     rows, words = instance.distinct, -(-columns // WORD)
-    large = rows * rows > LONG or rows * k * words > ROOM or rows * columns > ROOM
+    large = rows * rows > LARGE or rows * k * words > ROOM or rows * columns > ROOM
     if k < 2 or instance.rows < k or large:
         return None, False
     effort = max(1, words // WORDS)
-    rounds = RowRounds(RowSets(instance, k), instance.counts, stop, share, report, effort)
+    rounds = RowRounds(ClosedSets(instance, k), instance.counts, stop, share, report, effort)
     start = neighbour_prices(rounds.sets.sheet, k, rounds.late)
     if start is None or not rounds.begin(start):
         return None, False
@@ -103,7 +106,7 @@ class RowRounds:
 
     def __init__(
         self,
-        sets: RowSets,
+        sets: ClosedSets,
         counts: NDArray[np.int64],
         stop: Stop,
         share: float,
@@ -113,7 +116,8 @@ class RowRounds:
         self.effort = effort
         self.sets, self.counts, self.stop, self.report = sets, counts, stop, report
         self.end = np.inf if stop.time_limit is None else share * stop.time_limit
-        self.sink = new_sink(SETS, PAIRS)
+        most = min(max(SETS[0], SETS_EACH * len(counts)), SETS[1])
+        self.sink, self.few = new_sink(most, PAIRS), max(FEW, FEW_EACH * len(counts))
         self.steps, self.listed, self.raised = 0, False, False
         self.rising, self.tried = True, np.zeros(0)
 
@@ -172,6 +176,7 @@ class RowRounds:
             up = np.ceil((u + margin) * self.quantum).astype(np.int64)
             most = (LONGEST if self.listed else LONG) // self.effort
             most = min(most, MOST // self.effort - self.steps)
+            self.sets.slack = int(2 * margin * self.quantum)
             found = self.sets.listed(up, self.quantum, self.late, most, self.sink)
             self.steps += self.sets.steps
             if self.late() or self.steps >= MOST // self.effort:
@@ -179,7 +184,7 @@ class RowRounds:
             if found is None:
                 self.rising, tries = False, tries + 1
                 margin *= NARROWER
-            elif self.rising and found < FEW and margin < self.sets.dearest:
+            elif self.rising and found < self.few and margin < self.sets.dearest:
                 margin *= WIDER
             else:
                 self.listed = True

@@ -65,7 +65,7 @@ def broken(
     rows: Rows,
     k: int,
     first: S,
-    cost_of: Callable[[S], Ints],
+    cost_of: Callable[[S], tuple[Ints, Ints]],
     chosen: Callable[[S, Ints, Ints], Iterator[S]],
     work: Work,
 ) -> Iterator[tuple[Ints, int]]:
@@ -73,7 +73,7 @@ def broken(
 
     Parameters
     ----------
-    cost_of: what each entry costs with its set.
+    cost_of: what each entry costs with its set, and each set.
     chosen: the sets that come of choosing some entries next, where the lists of these end.
     """
     stack = [iter([first])]
@@ -86,8 +86,12 @@ def broken(
         end = np.searchsorted(sets.of, sets.of, "right")
         need = sets.need[sets.of]
         reach, enough = highest(rows, sets.row, at, end, need)
-        cost = cost_of(sets)
+        cost, before = cost_of(sets)
         alive = enough & (sets.total[sets.of] + reach > k * cost)
+        free = np.flatnonzero(cost == before[sets.of])  # rows that cost their set nothing
+        last = np.full(len(before), len(at))
+        np.minimum.at(last, sets.of[free], free)  # the first such of each set
+        alive &= at <= last[sets.of]
         full = rows.copies[sets.row] >= need
         for entry in np.flatnonzero(alive & full):
             yield sets.row[entry : entry + 1], int(cost[entry])

@@ -15,7 +15,8 @@ breaks its inequality, because more rows are no cheaper:
 2. likewise with a row and the dearest of all that are left: it is not in the list any more.
 
 Equal rows of one price are chosen all at once, as far as they are needed: such a one in the place
-of a cheaper row lowers no sum and raises no cost.
+of a cheaper row lowers no sum and raises no cost.  So it is with a row that costs a group nothing:
+once it stands next, none that stands behind it is chosen in its place.
 
 With columns that are ranges, sets are looked at by ``incrowd.checker.spans``.
 """
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 
 from incrowd.checker import inequality, spans
 from incrowd.checker.choosing import Work, broken, highest, steps
+from incrowd.checker.close import Close
 from incrowd.checker.inequality import FEW, STEPS, Ints, Rows
 from incrowd.checker.ranges import Windows
 from incrowd.checker.rejection import require
@@ -75,13 +77,13 @@ def violations(rows: Rows, k: int, keep: None = None) -> Iterator[tuple[Ints, in
     if any(isinstance(tree, Windows) for tree in rows.trees):
         yield from spans.violations(rows, k)
         return
-    node, weight = columns_of(rows)
-    piece = max(1, BEGINS // max(1, count * (8 + node.shape[1] // 8)))
+    close = Close(*columns_of(rows))
+    piece = max(1, BEGINS // max(1, count * (8 + close.node.shape[1] // 8)))
     for begin in range(0, count, piece):
         first = np.arange(begin, min(count, begin + piece))
-        price = priced(weight[first])
+        price = priced(close.weight[first])
         work.done(len(first) * count)
-        start = begun(rows, first, node, weight, k)
+        start = begun(rows, first, close, k)
         cost_of, further = partial(cost_at, price), partial(chosen, rows, price, k)
         yield from broken(rows, k, start, cost_of, further, work)
 
@@ -116,28 +118,31 @@ def priced_at(price: Ints, root: Ints, bits: Bytes) -> Ints:
     return cost
 
 
-def cost_at(price: Ints, crowds: Crowds) -> Ints:
-    """Return what each entry costs with its group."""
-    return priced_at(price, crowds.root[crowds.of], crowds.have[crowds.of] | crowds.bits)
+def cost_at(price: Ints, crowds: Crowds) -> tuple[Ints, Ints]:
+    """Return what each entry costs with its group, and what each group costs."""
+    each = priced_at(price, crowds.root[crowds.of], crowds.have[crowds.of] | crowds.bits)
+    return each, priced_at(price, crowds.root, crowds.have)
 
 
-def begun(rows: Rows, first: Ints, node: Ints, weight: Ints, k: int) -> Crowds:
+def begun(rows: Rows, first: Ints, close: Close, k: int) -> Crowds:
     """Return a group for each of some rows, as the dearest of a set."""
     everyone = np.arange(len(rows.price))
     ends = np.full(len(first), len(everyone))
     best, enough = highest(rows, everyone, first, ends, np.full(len(first), k))
-    cost = np.zeros((len(first), len(everyone)), np.int64)
-    packed = np.zeros((*cost.shape, -(-node.shape[1] // 8)), np.uint8)
-    for column in range(node.shape[1]):
-        other = node[first, None, column] != node[None, :, column]
-        cost += other * weight[first, None, column]
-        packed[:, :, column // 8] |= other.astype(np.uint8) << (column % 8)
     several = enough & (rows.copies[first] < k)
     later = (everyone > first[:, None]) & several[:, None]
-    group, row = np.nonzero(later & (best[:, None] > k * cost))
-    have, taken = np.zeros((len(first), packed.shape[2]), np.uint8), rows.copies[first]
+    group, row = np.nonzero(later & (best[:, None] > k * close.least(first)))
+    node, one = close.node, first[group]
+    cost = np.zeros(len(row), np.int64)
+    packed = np.zeros((len(row), -(-node.shape[1] // 8)), np.uint8)
+    for column in range(node.shape[1]):
+        other = node[one, column] != node[row, column]
+        cost += other * close.weight[one, column]
+        packed[:, column // 8] |= other.astype(np.uint8) << (column % 8)
+    near = best[group] > k * cost
+    have, taken = np.zeros((len(first), packed.shape[1]), np.uint8), rows.copies[first]
     place, total = np.arange(len(first)), taken * rows.price[first]
-    return Crowds(group, row, packed[group, row], place, have, total, k - taken)
+    return Crowds(group[near], row[near], packed[near], place, have, total, k - taken)
 
 
 def chosen(

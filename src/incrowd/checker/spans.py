@@ -71,8 +71,9 @@ def violations(rows: Rows, k: int) -> Iterator[tuple[Ints, int]]:
     """Yield what ``crowds.violations`` does, but for sets of one row."""
     table, work = table_of(rows), Work(MOST)
 
-    def cost_of(sets: Sets) -> Ints:
-        return joined(table, sets.low[sets.of], sets.high[sets.of], sets.row)
+    def cost_of(sets: Sets) -> tuple[Ints, Ints]:
+        each = joined(table, sets.low[sets.of], sets.high[sets.of], sets.row)
+        return each, spanned(table, sets.low, sets.high)
 
     for first in begun(rows, table, k, work):
         yield from broken(rows, k, first, cost_of, partial(chosen, rows, table, k), work)

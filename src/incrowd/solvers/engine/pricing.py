@@ -25,6 +25,7 @@ FEW_VISITS = 200_000  # of a support search among intervals, up to which pattern
 # worse releases there than trading does (5,000 rows of 40 columns, 60 s: 55,852 and 46,889 cells)
 MANY_COLUMNS = 36
 LONGER = 0.7  # share of a time limit for prices of wide tables with classes too large for blocks
+LONG = 0.55  # the same where nothing but trading follows for want of time
 # rounds after the others where columns are generalized to ranges: many patterns differ by little
 FINE = PriceBound(
     rounds=6, iterations=120, margin=(0.2, 0.03), rate=(0.015, 0.0004), pairs=12_000_000,
@@ -113,8 +114,8 @@ class Pricing:
             self.tell("prices", share)
 
         search, share = self.search, self.search.shares.pricing
-        if search.instance.plain and not search.blocks_suit:
-            share = LONGER
+        if search.instance.plain and not search.rebuilds():
+            share = LONG if search.blocks_suit else LONGER
         return wide_prices(search.instance, search.k, self.stop, share, report)
 
     def first_prices(self) -> None:

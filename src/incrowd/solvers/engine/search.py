@@ -34,6 +34,7 @@ from incrowd.solvers.progress import Progress
 
 SMALL = 600  # rows up to which polishing gives up after some idle turns, whatever the budget
 MOST_PATIENT = 16.0  # factor on the moves of the annealing that a long time limit may buy
+MOST_TRADING = 64.0  # the same of trading
 PATIENCE = 4  # such idle turns, also when a gap is asked for without a time limit
 WORTHWHILE = 0.0005  # share of the cost that one turn of polishing must save
 RESTARTS = 4  # annealings of a small table under a time limit
@@ -188,7 +189,8 @@ class Search:
 
     def trade(self, warmth: float = 1.0) -> None:
         """Let near classes trade rows, from the best so far or from classes of near rows."""
-        near = self.near
+        # prices say who fits; where little heat follows, the start is better without them
+        near = self.near if self.instance.ranged else self.near_at(self.price)
         if warmth == 1.0 and not self.done():
             self.offer(Solution.of(self.instance, grown(self.instance, near, self.k)))
         trading = Trading()
@@ -202,7 +204,7 @@ class Search:
         left, share = self.stop.left(), TRADED if self.rebuilds() else 1.0
         found = replace(trading, heat=(warmth * hot, cold)).run(
             split(self.progress.best, self.k), near, self.k, self.seed,
-            None if left == np.inf else (share * left, MOST_PATIENT), self.done,
+            None if left == np.inf else (share * left, MOST_TRADING), self.done,
             lambda cost, share: self.tell("trading", share, cost),
         )  # fmt: skip
         self.offer(found)
