@@ -118,3 +118,34 @@ def test_the_internal_report_alone_has_it(rule):
     assert "all at the low ends" in page
     assert 'id="use"' not in external_report(release)
     assert 'id="use"' not in internal_report(released(age="interval:10", pay="interval:1000"))
+
+
+@pytest.mark.parametrize("rule", ["range", "mean"])
+def test_marks_of_missing_values_are_no_numbers(rule):
+    """Tests that -99, declared as missing, enters no mean, no bin and no histogram as a number."""
+    data = people().select(age=pl.col("age").fill_null("-99"))
+    release = ic.anonymize(data, 3, hierarchies={"age": rule}, na=["-99"], seed=1)
+    known = [int(age) for age in data["age"] if age != "-99"]
+    found = numbers_of(release)["age"]
+    assert sorted(found.before) == sorted(known)
+    assert found.low.min() >= min(known)
+    for text in (internal_report(release), external_report(release)):
+        assert "-100" not in text and "-80" not in text
+    bars = compared(*both(release, "age"), "*", release.trees[0], ["-99"])
+    shown = {bar.label: bar for bar in bars}
+    assert shown["-99"].before == 3 and shown["-99"].after in (0, 3)
+    assert sum(bar.before or 0 for bar in bars) == 63 == sum(bar.after for bar in bars)
+
+
+def test_numbers_of_deleted_rows_alone_end_no_report():
+    """Tests that a value that only deleted rows had is in no bar, and that the report is made."""
+    ages = [str(20 + i // 4) for i in range(60)]
+    data = pl.DataFrame({"age": [*ages, "95"], "sex": ["f", "m"] * 30 + ["x"]})
+    release = ic.anonymize(
+        data, 4, hierarchies={"age": "interval:5,10"}, delete_rows="price=1,most=1"
+    )
+    assert len(release.data) == 60
+    tree = next(tree for tree in release.trees if tree.column == "age")
+    bars = compared(*both(release, "age"), "*", tree)
+    assert sum(bar.before or 0 for bar in bars) == 60 == sum(bar.after for bar in bars)
+    assert "60" in internal_report(release)

@@ -11,6 +11,7 @@ from incrowd.report.counts import EDGES
 from incrowd.report.distribution import compared
 from incrowd.tables.base import Column, Source, Table, narrowed
 from incrowd.tables.whose import OwnedTable
+from incrowd.text.missing import marks_for
 
 LARGEST = 100  # sizes of classes from there on are one bar
 SUBSETS = 2  # columns that stand together in the list of those that tell people apart
@@ -134,10 +135,10 @@ def use(release: Release) -> dict[str, Any]:
     before = {name: narrowed(release.source.encode(name)) for name in names}
     after = {name: narrowed(release.table.encode(name).compact()) for name in names}
     trees = {tree.column: tree for tree in release.trees}
-    star = release.policy.star
+    star, na = release.policy.star, release.policy.na
     bars = {
         name: [[bar.label, bar.before, bar.after, bar.kind] for bar in
-               compared(before[name], after[name], star, trees.get(name))]
+               compared(before[name], after[name], star, trees.get(name), marks_for(na, name))]
         for name in release.roles.qi
     }  # fmt: skip
     pairs = [[p.one, p.other, p.before, p.after] for p in associations(before, after, star)]

@@ -34,14 +34,16 @@ class Bar:
     after: int
 
 
-def compared(before: Column, after: Column, star: str, tree: Family | None) -> list[Bar]:
+def compared(
+    before: Column, after: Column, star: str, tree: Family | None, marks: Sequence[str] = ()
+) -> list[Bar]:
     """Compare a column of the original with that of the release.
 
     Numbers with many values go into bins; a generalized value counts in a bin when all that it
     stands for lies in there, and as ``more general`` otherwise.  An average counts as the number
-    that it is.
+    that it is, and none of the ``marks``, which stand for missing values, as a number.
     """
-    numbers = as_numbers(before.values)
+    numbers = as_numbers(unmarked(before.values, marks))
     if len(before.values) > MOST_VALUES + 2 and numbers is not None:
         return binned(before, after, star, tree, numbers)
     old, new = counted(before), counted(after)
@@ -69,11 +71,14 @@ def compared(before: Column, after: Column, star: str, tree: Family | None) -> l
     return bars + star_bar(new, star, 0)
 
 
-def alone(after: Column, star: str) -> list[Bar]:
-    """Describe a column of the release by itself: no value or count of the original enters."""
+def alone(after: Column, star: str, marks: Sequence[str] = ()) -> list[Bar]:
+    """Describe a column of the release by itself: no value or count of the original enters.
+
+    None of the ``marks``, which stand for missing values, counts as a number.
+    """
     new = counted(after)
     shown = [v for v in new if v != star]
-    plain = [v for v in shown if v is None or as_numbers([v]) is not None]
+    plain = [v for v in shown if v is None or (v not in marks and as_numbers([v]) is not None)]
     numbers = as_numbers(plain)
     bars: list[Bar] = []
     if numbers is not None and len(plain) > MOST_VALUES + 2 and 2 * len(plain) >= len(shown):
@@ -128,6 +133,11 @@ def in_order(values: Sequence[str | None]) -> list[str | None]:
         return list(values)
     order = np.argsort(np.where(np.isnan(numbers), np.inf, numbers), kind="stable")
     return [values[i] for i in order]
+
+
+def unmarked(values: Sequence[str | None], marks: Sequence[str]) -> list[str | None]:
+    """Return the values, None for those that stand for a missing one."""
+    return [None if value in marks else value for value in values]
 
 
 def as_numbers(values: Sequence[str | None]) -> NDArray[np.float64] | None:
@@ -226,6 +236,10 @@ def binned(
         zip(before.values, bins.place(numbers).tolist(), strict=True)
     )
     if tree is not None:
+        gone = [value for value in tree.leaves if value not in place]  # in deleted rows alone
+        for value in gone:
+            number = as_numbers([value])
+            place[value] = -1 if number is None else int(bins.place(number)[0])
         leaves = np.array([place[value] for value in tree.leaves])
         for label, under in leaves_under(tree, new).items():
             below = np.unique(leaves[under])
@@ -234,20 +248,22 @@ def binned(
         average = None if value is None or value in place else as_numbers([value])
         if average is not None and value != star:
             place[value] = int(bins.place(average)[0])
+    missing = [value for value in old if place[value] < 0]
     was, now = [0] * len(bins.names), [0] * len(bins.names)
     general = 0
     for value, count in new.items():
         at = place.get(value, -2)
-        if value is not None and value != star and at >= 0:
+        if value in missing or value == star:
+            continue
+        if at >= 0:
             now[at] += count
-        elif value is not None and value != star:
+        else:
             general += count
     for value, count in old.items():
-        if value is not None:
+        if value not in missing:
             was[place[value]] += count
     bars = [Bar(*b) for b in zip(bins.names, [VALUE] * len(was), was, now, strict=True)]
-    if None in old:
-        bars.append(Bar(None, VALUE, old[None], new.get(None, 0)))
+    bars += [Bar(value, VALUE, old[value], new.get(value, 0)) for value in missing]
     if general:
         bars.append(Bar("more general", SPECIAL, 0, general))
     return bars + star_bar(new, star, 0)

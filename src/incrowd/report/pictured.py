@@ -19,6 +19,7 @@ from incrowd.report.plots import (
 from incrowd.report.sections import MOST_PAIRS
 from incrowd.report.summary import summary_columns
 from incrowd.report.view import Inside, require_group, require_whole
+from incrowd.text.missing import marks_for
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,11 +130,16 @@ class Pictured:
             if name not in trees:
                 hint = did_you_mean(str(name), trees)
                 raise InputError(f"no quasi-identifier is called {name!r}{hint}")
-        star = release.policy.star
+        star, na = release.policy.star, release.policy.na
+        before, after = release.source, release.table
         found = [
-            (name, compared(release.source.encode(name), release.table.encode(name), star, tree))
+            (
+                name,
+                compared(before.encode(name), after.encode(name), star, tree, marks_for(na, name)),
+            )
             for name, tree in trees.items()
             if name in (names or trees)
+            for both in [(before.encode(name), after.encode(name))]
         ]
         return columns_figure(found)
 

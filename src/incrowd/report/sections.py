@@ -250,10 +250,11 @@ def columns(view: View, pictures: Pictures) -> Section:
     items = []
     for name in view.published[:MOST_SHOWN]:
         if inside is None or name not in view.qi:
-            bars = alone(view.columns[name], view.star)
+            bars = alone(view.columns[name], view.star, view.marks(name))
         else:
             tree = inside.trees[name]
-            bars = compared(inside.before.encode(name), view.columns[name], view.star, tree)
+            before, after = inside.before.encode(name), view.columns[name]
+            bars = compared(before, after, view.star, tree, view.marks(name))
         changed = view.changed.get(name)
         words = "Published unchanged." if changed is None else f"{changed:,} cells changed."
         if any((bar.label or "").startswith("“") for bar in bars):

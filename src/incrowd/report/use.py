@@ -17,7 +17,9 @@ from incrowd.hierarchy.labels import spans_of
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.ranges import NUMBERS, number_of
 from incrowd.published.base import Published
+from incrowd.report.distribution import unmarked
 from incrowd.tables.base import replaced
+from incrowd.text.missing import marks_for
 
 Floats = NDArray[np.float64]
 BINS = 10
@@ -58,7 +60,7 @@ def numbers_of(release: Published) -> dict[str, Numbers]:
             column = release.source.encode(tree.column)
             texts, ids = replaced(column, release.edit.replacements[tree.column])
             ends = ends_of(tree, texts) if isinstance(tree, RangeFamily) else points(texts)
-            own = points(column.values)
+            own = points(unmarked(column.values, marks_for(release.policy.na, tree.column)))
             known = own[0][column.codes]
             rows = np.flatnonzero(~np.isnan(known))
             known, low, high = known[rows], ends[0][ids][rows], ends[1][ids][rows]
@@ -68,7 +70,7 @@ def numbers_of(release: Published) -> dict[str, Numbers]:
     return {name: numbers for name, numbers in found.items() if len(numbers.rows)}
 
 
-def points(texts: tuple[str | None, ...] | list[str | None]) -> tuple[Floats, Floats]:
+def points(texts: list[str | None]) -> tuple[Floats, Floats]:
     """float64, twice: the number that each text is, NaN for none."""
     read = [None if text is None else number_of(text) for text in texts]
     found = np.array([np.nan if x is None else float(x) for x in read])

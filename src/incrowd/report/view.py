@@ -19,6 +19,7 @@ from incrowd.policy import Policy
 from incrowd.published.base import Published
 from incrowd.report.counts import class_sizes
 from incrowd.tables.base import Column, Table
+from incrowd.text.missing import Marks, marks_for
 from incrowd.text.units import Number
 from incrowd.text.version import __version__
 
@@ -131,6 +132,7 @@ class View:
     averaged: columns whose cells are averages of classes, with what is published, in words.
     deleted: rows that were cheaper to delete, and what each costs; None where none might be.
     earlier: rows that an earlier release published, and that stay as they are.
+    na: texts that stand for missing values.
     inside: None for an external report.
     """
 
@@ -163,6 +165,7 @@ class View:
     averaged: Mapping[str, str] = field(default_factory=dict)
     deleted: tuple[int, Number] | None = None
     earlier: int = 0
+    na: Marks = ()
     inside: Inside | None = None
 
     @property
@@ -179,6 +182,10 @@ class View:
     def published(self) -> tuple[str, ...]:
         """Columns of the release, quasi-identifiers first."""
         return (*self.qi, *self.sensitive, *self.keep)
+
+    def marks(self, name: str) -> tuple[str, ...]:
+        """Return the texts that stand for a missing value in a column."""
+        return marks_for(self.na, name)
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
@@ -232,6 +239,7 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         averaged=averages_of(release),
         deleted=deletions_of(release),
         earlier=getattr(release, "earlier", 0),
+        na=policy.na,
         inside=inside,
     )
 
