@@ -97,7 +97,7 @@ def test_an_interrupt_within_exec_ends_with_its_code(tmp_path):
     )
     whole = [sys.executable, "-m", "interrupted", "version"]
     done = subprocess.run(whole, cwd=tmp_path, capture_output=True, timeout=120)
-    said = b"\nincrowd: interrupted; nothing was written\n"
+    said = b"\nincrowd: interrupted; no file is half written\n"
     assert (done.returncode, done.stderr.replace(b"\r", b"")) == (130, said)
 
 

@@ -221,3 +221,33 @@ def test_values_of_the_file_keep_its_order(run: Run) -> None:
         *range(20, 29)
     ]
     assert parse("h.csv").build("age", ["28", "20"]).leaves == ("20", "28")
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        ("--interval", "5,10"),
+        ("--quantiles", "4,2"),
+        ("--rule", "bands:20,25,28+"),
+        ("--frequency", "9"),
+    ],
+)
+def test_texts_for_missing_values(run: Run, way: tuple[str, str]) -> None:
+    """Tests that --na, of which messages speak, is there, and that such a text has no group."""
+    Path("gaps.csv").write_text(TABLE + "NA;1;;spy\n-99;1;;spy\n89+;1;;x\n")
+    column = ("--column", "age")
+    marks = ("--na", "NA,-99", "--na", "age=89+")
+    if way[0] != "--frequency":
+        refused = run("make", "gaps.csv", *column, *way, "-o", "h.csv")
+        assert (refused.exit_code, "--na" in refused.stderr) == (2, True)
+    made = run("make", "gaps.csv", *column, *way, "-o", "h.csv", *marks)
+    assert made.exit_code == 0, made.stderr
+    lines = [line.split(";") for line in Path("h.csv").read_text().splitlines()]
+    groups = {leaf: set(labels[:-1]) for leaf, *labels in lines}
+    assert all(groups[mark] == {mark} for mark in ("NA", "-99", "89+"))
+    assert run("check", "h.csv", "--table", "gaps.csv", *column).exit_code == 0
+    if way[0] == "--interval":
+        words = ("interval:5,10", "--table", "gaps.csv", *column)
+        assert run("check", *words).exit_code == 1
+        assert run("check", *words, *marks).exit_code == 0
+        assert "89+" in run("show", *words, *marks).stdout

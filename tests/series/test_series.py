@@ -276,7 +276,7 @@ def test_bad_tables_and_histories(folder: Path) -> None:
     table = pl.read_csv("1.csv", infer_schema=False)
     missing = table.with_columns(s=pl.when(pl.col("pid") == "3").then(None).otherwise("s"))
     for wrong, given_, message in (
-        (missing, {}, "1 row"),
+        (missing, {}, "1 row has no value in the sensitive column 's'"),
         (table.rename({"x": "class"}), {}, "'class' is a column that the release gets"),
         (table, {"k": 4}, "k = 4 is above m = 3"),
         (table, {"m": 0}, "m must be"),

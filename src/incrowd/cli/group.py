@@ -136,7 +136,7 @@ def guarded(run: Callable[[], Any]) -> int:
     except click.ClickException as error:
         return told(one_line(error.format_message()), 2)
     except (click.Abort, KeyboardInterrupt):
-        return told("interrupted; nothing was written", INTERRUPTED)
+        return told("interrupted; no file is half written", INTERRUPTED)
     except IncrowdError as error:
         if debugging():
             raise
@@ -148,7 +148,7 @@ def guarded(run: Callable[[], Any]) -> int:
         if debugging():
             raise
         return told(
-            "memory ran out; nothing was written: end other programs, take a machine with more "
+            "memory ran out; no file is half written: end other programs, take a machine with more "
             "memory, or spread the work with --engine spark",
             2,
         )
@@ -160,7 +160,7 @@ def guarded(run: Callable[[], Any]) -> int:
             return told(plainly(error), 2)
         # the text of an error that nobody foresaw may quote the table
         return told(
-            f"stopped by an unexpected error ({type(error).__name__}); nothing was written. "
+            f"stopped by an unexpected error ({type(error).__name__}); no file is half written. "
             "Set INCROWD_DEBUG=1 to see where (this may show cells of the table)",
             2,
         )

@@ -1,11 +1,11 @@
 """``incrowd hierarchy make|check|show``."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from incrowd.cli.options import opened, together
+from incrowd.cli.options import opened, split_names, together
 from incrowd.cli.output import say
 from incrowd.cli.places import require_apart, shown
 from incrowd.errors import InputError, did_you_mean
@@ -26,6 +26,9 @@ reading_options = together(
     ),
     click.option("--sheet", metavar="NAME", help="Of a workbook with several, the one of IN."),
 )
+na_option = click.option(
+    "--na", multiple=True, metavar="TEXT,…", help="Texts that stand for a missing value: NA,-99."
+)
 table_option = click.option("--table", metavar="IN", help="Table, of any format; - = stdin.")
 
 
@@ -40,6 +43,7 @@ table_option = click.option("--table", metavar="IN", help="Table, of any format;
 @click.option("--from", "given", metavar="FILE", help="Lines of another hierarchy file (ARX's, …).")
 @click.option("--rule", metavar="RULE", help="As after --hierarchy: keep:1,3, bands:0,18,65+, …")
 @click.option("-o", "--output", metavar="OUT", required=True, help="Hierarchy file; - = stdout.")
+@na_option
 @reading_options
 def make(
     table: str,
@@ -52,6 +56,7 @@ def make(
     given: str | None,
     rule: str | None,
     output: str,
+    na: tuple[str, ...],
     **reading: str | None,
 ) -> None:
     """Make a hierarchy file from a column of IN, in one of seven ways.
@@ -76,7 +81,7 @@ def make(
         found = " and ".join(f"--{way}" for way in chosen) or "none"
         raise click.UsageError(f"choose one of {options}; found {found}")
     require_apart({"-o": output}, table, {"given": given})
-    values, counts = _values(table, column, reading)
+    values, counts = _values(table, column, reading, na)
     ladder = _made(chosen[0], ways[chosen[0]] or "", column, values, counts)
     with whole(output) as file:
         file.write(file_text(ladder).encode())
@@ -94,6 +99,7 @@ def make(
     "--cost", default="level", show_default=True, help="level, ncp, stars, or a file label;cost."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@na_option
 @reading_options
 def check(
     hierarchy: str,
@@ -101,6 +107,7 @@ def check(
     column: str | None,
     cost: str,
     as_json: bool,
+    na: tuple[str, ...],
     **reading: str | None,
 ) -> int:
     """Say all that is wrong with HIERARCHY (a file, or a rule with a table); exit 1 if anything.
@@ -114,7 +121,7 @@ def check(
     from incrowd.hierarchy.spec import parse
 
     source = parse(hierarchy)
-    values = _wanted(source, table, column, reading)
+    values = _wanted(source, table, column, reading, na)
     found = check_hierarchy(source, column or "", values, parse_cost(cost))
     if as_json:
         answer = {"sound": found.sound, "faults": found.faults, "notes": found.notes}
@@ -135,6 +142,7 @@ def check(
 @click.option("--svg", metavar="OUT", help="Write a picture instead; - = stdout.")
 @click.option("--lines", default=60, show_default=True, help="About how many lines to fill.")
 @click.option("--all", "everything", is_flag=True, help="Every value, however many lines.")
+@na_option
 @reading_options
 def show(
     hierarchy: str,
@@ -143,6 +151,7 @@ def show(
     svg: str | None,
     lines: int,
     everything: bool,
+    na: tuple[str, ...],
     **reading: str | None,
 ) -> None:
     """Show HIERARCHY (a file, or a rule with a table) as a tree, or draw it with --svg."""
@@ -152,7 +161,7 @@ def show(
 
     require_apart({"--svg": svg}, table, {"hierarchy": hierarchy})
     source = parse(hierarchy)
-    values = _wanted(source, table, column, reading)
+    values = _wanted(source, table, column, reading, na)
     if values is None and isinstance(source, HierarchyFile):
         values = [leaf or None for leaf in source.tidy().grid.columns[0]]
     ladder = source.build(column or hierarchy, values or [])
@@ -167,30 +176,37 @@ def show(
 
 
 def _values(
-    table: str, column: str, reading: Mapping[str, str | None]
+    table: str, column: str, reading: Mapping[str, str | None], na: Sequence[str]
 ) -> tuple[tuple[str | None, ...], list[int]]:
-    """Read a column's distinct values and how many rows have each."""
+    """Read a column's distinct values, some of them declared missing, and the rows of each."""
     import numpy as np
+
+    from incrowd.hierarchy.missing import declared
 
     frame = opened(table, reading)
     if column not in frame.columns:
         near = did_you_mean(column, frame.columns)
         raise InputError(f"{shown(table)} has no column {column!r}{near}")
     encoded = frame.encode(column)
-    return encoded.values, np.bincount(encoded.codes, minlength=len(encoded.values)).tolist()
+    counts = np.bincount(encoded.codes, minlength=len(encoded.values)).tolist()
+    marks = [text.removeprefix(f"{column}=") for text in na]  # as --na of other commands has it
+    known = [value for value in encoded.values if value is not None]
+    return declared(encoded.values, split_names(marks, known)), counts
 
 
 def _wanted(
-    source: object, table: str | None, column: str | None, reading: Mapping[str, str | None]
+    source: object,
+    table: str | None,
+    column: str | None,
+    reading: Mapping[str, str | None],
+    na: Sequence[str],
 ) -> tuple[str | None, ...] | list[str] | None:
     """Read the values that a hierarchy is to serve, when a table is given."""
-    from incrowd.hierarchy.file import HierarchyFile
-
     if (table is None) != (column is None):
         raise click.UsageError("--table and --column go together")
-    if table is None and not isinstance(source, HierarchyFile):
+    if table is None and not hasattr(source, "tidy"):  # which a file has, and no rule
         raise click.UsageError(f"the rule {source} needs values: give --table and --column")
-    return None if table is None or column is None else _values(table, column, reading)[0]
+    return None if table is None or column is None else _values(table, column, reading, na)[0]
 
 
 def _made(

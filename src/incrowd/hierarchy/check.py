@@ -10,6 +10,7 @@ from incrowd.hierarchy.ladder import Ladder, Source
 from incrowd.hierarchy.paths import faults as shape_faults
 from incrowd.hierarchy.paths import number
 from incrowd.hierarchy.text import NoTableError
+from incrowd.text.units import counted
 
 MOST = 20
 """Values named one by one; the rest is counted."""
@@ -101,7 +102,8 @@ def _check_rows(
     unused = len(set(leaves).difference(known, missing))
     if unused:
         found.notes.append(
-            f"{unused} of {len(leaves)} values of the file do not occur in the table"
+            f"{unused} of {counted(len(leaves), 'value')} of the file "
+            f"{'does' if unused == 1 else 'do'} not occur in the table"
         )
     if missing and "" not in leaves:
         found.notes.append("the column has missing values; they can only stay or become '*'")

@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 
 from incrowd.errors import HierarchyError
 from incrowd.hierarchy.interval import DIGITS, Numbered, interval_label
-from incrowd.hierarchy.ladder import Ladder, distinct
+from incrowd.hierarchy.ladder import Ladder, distinct, is_missing
 from incrowd.hierarchy.paths import rule_ladder
 
 
@@ -91,17 +91,19 @@ def frequency_ladder(
     if not thresholds or any(a >= b for a, b in pairwise([1, *thresholds])):
         raise HierarchyError(f"{rule}: thresholds are rising numbers of rows, at least 2: 10,100")
     known, missing = distinct(values)
+    declared = [value for value in known if is_missing(value)]
+    known = [value for value in known if not is_missing(value)]
     rows = {value: count for value, count in zip(values, counts, strict=True) if value is not None}
-    if known and min(rows.values()) >= thresholds[-1]:
+    if known and min(rows[value] for value in known) >= thresholds[-1]:
         raise HierarchyError(
             f"column {column!r}, {rule}: no value is that rare (the rarest has "
-            f"{min(rows.values())} rows), so there is nothing to group"
+            f"{min(rows[value] for value in known)} rows), so there is nothing to group"
         )
     known.sort(key=lambda value: (rows[value], value))
     columns = [known]
     for most in thresholds:
         columns.append([f"rare (<{most})" if rows[v] < most else v for v in known])
-    return rule_ladder(column, rule, columns, missing)
+    return rule_ladder(column, rule, columns, missing, declared)
 
 
 def file_rows(ladder: Ladder) -> Iterator[list[str]]:

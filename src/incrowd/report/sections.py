@@ -75,8 +75,7 @@ def asked(view: View) -> Section:
     names = " and ".join(view.models)
     left = ""
     if view.left_out:
-        one = view.left_out == 1
-        words = "column that names people is" if one else "columns that name people are"
+        words = "column is" if view.left_out == 1 else "columns are"
         left = f" {view.left_out} {words} left out."
     cost = {
         "level": "A generalized cell costs its level divided by its hierarchy's height, a star 1.",
@@ -165,6 +164,8 @@ def done(view: View) -> Section:
         rows, price = view.deleted
         gone += f"{rows:,} rows were deleted, which costs {shown(price)} for each. "
         others += " that may delete rows so"
+        if rows and view.inside is not None:
+            gone += "Figures before are those of the rows that stayed. "
     if view.status == "optimal":
         proof = f"This is proven optimal: no {others} costs less."
     else:

@@ -51,7 +51,7 @@ def republished(source: Source, policy: Policy, asked: Asked, history: str | Pat
     }  # fmt: skip
     before = read_history(history, question)
     keys, values = texts_of(source, names.person[0]), texts_of(source, names.sensitive[0])
-    require_rows(keys, values)
+    require_rows(keys, values, names.sensitive[0])
     require_same_keys(before, keys, asked.all_new)
     stop = Stop(policy.time_limit, threads=policy.limits[-1])
     series = Series(table, policy, asked, before, keys, values, stop)
@@ -85,18 +85,19 @@ def require_keys(source: Source, person: Sequence[str]) -> None:
         )
 
 
-def require_rows(keys: Sequence[str], values: Sequence[str | None]) -> None:
+def require_rows(keys: Sequence[str], values: Sequence[str | None], sensitive: str) -> None:
     """Raise InputError for people with several rows, and rows without a sensitive value."""
     several = sum(count > 1 for count in Counter(keys).values())
     if several:
         raise InputError(
-            f"{several:,} people have several rows; republish takes one for each: the latest"
+            f"{counted(several, 'person has', 'people have')} several rows; republish takes one "
+            "for each: the latest"
         )
     missing = sum(not value for value in values)
     if missing:
         raise InputError(
-            f"{counted(missing, 'row')} without a sensitive value, which a class counts: fill it "
-            "in, or leave such rows out"
+            f"{counted(missing, 'row has', 'rows have')} no value in the sensitive column "
+            f"{sensitive!r}, which a class counts: fill it in, or leave such rows out"
         )
 
 
