@@ -103,6 +103,12 @@ def test_a_few_rows_with_a_rare_sensitive_value_are_warned_of():
     rare = pl.Series(["Huntington"] * 2 + VISITS["ill"].to_list()[2:])
     (warning,) = ic.anonymize(VISITS.with_columns(ill=rare), **ASKED, keep="ward").warnings
     assert "fewer than 5 rows have: 'ill' 2 of 240" in warning and "Huntington" not in warning
+    days = pl.Series([40, 50] + [i % 4 for i in range(ROWS - 2)])
+    asked = {**ASKED, "sensitive": "days"}
+    frame = VISITS.with_columns(days=days).drop("ill")
+    assert ic.anonymize(frame, **asked, keep="ward").warnings == ()  # numbers have tails
+    alone = VISITS.with_columns(ill=rare).drop("ward")  # its row tells no more than its class
+    assert ic.anonymize(alone, **ASKED).warnings == ()
     many = VISITS.with_columns(ill=pl.Series([str(1000 + i / 7) for i in range(ROWS)]))
     assert not any("rare" in text for text in ic.anonymize(many, **ASKED, keep="ward").warnings)
 

@@ -62,7 +62,8 @@ def of_unchanged(
         )
     rest = {name: column for name, column in found.items() if name not in naming}
     yield from of_rare({n: c for n, c in rest.items() if n in keep}, source.rows, k)
-    yield from of_exceptions({n: c for n, c in rest.items() if n in sensitive}, source.rows, k)
+    if len(sensitive) + len(keep) > 1:  # else the row tells nothing but its class
+        yield from of_exceptions({n: c for n, c in rest.items() if n in sensitive}, source.rows, k)
     for name, column in rest.items() if source.rows <= MOST_ROWS else ():
         yield from of_hidden(source, name, column, replaced)
 
@@ -94,21 +95,34 @@ def of_rare(columns: Mapping[str, Column], rows: int, k: int) -> Iterator[str]:
 
 def is_dates(column: Column) -> bool:
     """Whether a column holds dates."""
+    return kind(column) == "dates"
+
+
+def is_named(column: Column) -> bool:
+    """Whether a column holds neither numbers nor dates."""
+    return kind(column) not in ("", "dates", "numbers", "whole numbers")
+
+
+def kind(column: Column) -> str:
+    """Return what a column's values are, see ``kind_of``; nothing where it has none."""
     step = max(1, -(-len(column.values) // LOOKED_AT))
     values = [value for value in column.values[::step] if value is not None]
-    return bool(values) and kind_of(values) == "dates"
+    return kind_of(values) if values else ""
 
 
 def of_exceptions(columns: Mapping[str, Column], rows: int, k: int) -> Iterator[str]:
-    """Yield the caution that a few rows have a sensitive value that hardly anybody has."""
-    rare = {name: alone(column, k) for name, column in columns.items()}
+    """Yield the caution that a few rows have a sensitive value that hardly anybody has.
+
+    Numbers and dates are left out: they have rare values as a rule, and no name that is known.
+    """
+    rare = {name: alone(column, k) for name, column in columns.items() if is_named(column)}
     few = {name: n for name, n in rare.items() if rows >= FEW_ROWS and 0 < n <= FEW * rows}
     if few:
         listed = ", ".join(f"{name!r} {n:,}" for name, n in few.items())
         yield (
             f"rows with a sensitive value that fewer than {k:,} rows have: {listed} of {rows:,}. "
-            "Who knows that a person has a rare illness or the like finds the row by it; write "
-            "rare values as one, such as other, if that could be known"
+            "Who knows of it finds the row, and its other unchanged cells; write rare values as "
+            "one, such as other"
         )
 
 
