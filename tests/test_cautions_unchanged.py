@@ -131,3 +131,17 @@ def test_large_tables_are_judged_by_names_alone(monkeypatch):
     )
     (warning,) = ic.anonymize(frame, **ASKED, keep=["surname", "born", "n", "ward"]).warnings
     assert warning.startswith("column 'surname' is published unchanged")
+
+
+def test_rows_of_one_person_in_a_combination_are_warned_of():
+    """Tests k of a combination, beside which that of whole rows is 1."""
+    asked = {"sensitive": "ill", "hierarchies": ASKED["hierarchies"], "keep": "ward"}
+    frame = VISITS.with_columns(pid=pl.Series([i // 40 for i in range(ROWS)]))
+    (warning,) = ic.anonymize(frame, protect=["age,sex:5"], id="pid", **asked).warnings
+    assert "rows of one class share values of 'pid'" in warning
+    assert warning.endswith("A class is here rows that are alike in age, sex")
+    own = frame.with_columns(pid=pl.Series(range(ROWS)))
+    assert ic.anonymize(own, protect=["age,sex:5"], id="pid", **asked).warnings == ()
+    rare = own.with_columns(ill=pl.Series(["Huntington"] * 2 + VISITS["ill"].to_list()[2:]))
+    (warning,) = ic.anonymize(rare, protect=["age,sex:5"], id="pid", **asked).warnings
+    assert "fewer than 5 rows have: 'ill' 2 of 240" in warning

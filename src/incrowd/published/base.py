@@ -294,7 +294,8 @@ class Published(Figures):
         names = () if self.roles.person else self.roles.id  # there, people are counted
         classes, replaced = self._class_of_original, self.edit.replacements
         found = [*cautions.repeated(self.source, names, classes, self.k)]
-        roles, k = self.roles, self.k
+        found += cautions.repeated_in_combinations(self.source, names, replaced, self.policy)
+        roles, k = self.roles, max([self.k, *(one.k for one in self.policy.protect)])
         hidden = {name: replaced[name] for name in roles.qi if name in replaced}
         found += of_unchanged(self.source, roles.sensitive, roles.keep, hidden, k)
         found += cautions.of_models(self.policy)

@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import InputError
+from incrowd.measures.keys import agreement
 from incrowd.policy.base import Policy
 from incrowd.policy.models import asks_of_sensitive
 from incrowd.privacy.cautions import DIVERSITY, pairs, pairs_under_a_veil, twins
 from incrowd.privacy.classes import values_by_class
-from incrowd.tables.base import Column, Replacement, Source
+from incrowd.tables.base import Column, Replacement, Source, replaced
 from incrowd.tables.totals import totals
 from incrowd.text.missing import marks_for
 
@@ -50,6 +51,27 @@ def repeated(source: Source, names: Sequence[str], classes: Ints, k: int) -> Ite
             shared[name] = few
     if shared:
         yield shared_by_few(shared, whole, k)
+
+
+def repeated_in_combinations(
+    source: Source, names: Sequence[str], changed: Mapping[str, Replacement], policy: Policy
+) -> Iterator[str]:
+    """Yield the same caution of rows that are alike in a protected combination, for the first one.
+
+    changed: the changed cells of each quasi-identifier, in the original's order of rows.
+    """
+    for one in policy.protect:
+        codes = []
+        for name in one.columns:
+            column = source.encode(name)
+            if name in changed:
+                column = Column.of(*replaced(column, changed[name]))
+            codes.append((column.codes, len(column.values)))
+        alike_ = agreement(codes, source.rows).member
+        told_ = [*repeated(source, names, alike_, one.k)]
+        if told_:
+            yield f"{told_[0]}. A class is here rows that are alike in {', '.join(one.columns)}"
+            return
 
 
 def shared_by_few(shared: Mapping[str, int], classes: int, k: int) -> str:
