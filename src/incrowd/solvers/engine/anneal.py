@@ -335,7 +335,7 @@ class ByRegions:
             return 0
         region = self.cutter.region(copies, self.pattern, k)
         c = region.candidates
-        state = new_state(c, np.searchsorted(region.patterns, self.pattern[copies]))
+        state = new_state(c, region.pattern)
         pad, mix = new_pad(c, k, annealing.most_support), annealing.mix(k, max(1, round(cell)))
         rng = np.random.SeedSequence(seed).generate_state(1, np.uint64)
         price = None if self.price is None else self.price[region.rows]

@@ -2,6 +2,12 @@
 
 A pattern is *open* when copies are assigned to it; lawful states have at least k on every open
 pattern.  A copy on an open pattern with more than k is *surplus*: it may leave freely.
+
+Each copy's pattern covers its row: the row lies below the join of the rows that the pattern lists,
+so that no class costs more than its pattern says.  It need not list the row: lists are narrowed,
+those of windows hold neighbours only, and copies that become a class together go to the pattern of
+their join (``find_join``), whichever rows it lists.  What looks a pattern's copies up by its list
+misses such a copy, which may leave, but does not come back.
 """
 
 from typing import Any, NamedTuple

@@ -1,11 +1,12 @@
 """Regions of a table that are searched beside each other, each as a small table of its own.
 
 A region holds whole classes, of which each pattern's large class may be cut into several of at
-least k copies; its candidates are the patterns that k of its own copies match.  What is lawful in
-every region is lawful together, and costs as much: a pattern that two regions open has the copies
-of both.  Regions grow from random classes to those that share patterns with them, from others each
-time, so that classes which a border parted meet later.  They depend on the table and a seed, never
-on how many threads there are; and small ones fit a core's own memory, which makes moves faster.
+least k copies; its candidates are the patterns that k of its own copies match, and those that its
+copies have now.  What is lawful in every region is lawful together, and costs as much: a pattern
+that two regions open has the copies of both.  Regions grow from random classes to those that share
+patterns with them, from others each time, so that classes which a border parted meet later.  They
+depend on the table and a seed, never on how many threads there are; and small ones fit a core's own
+memory, which makes moves faster.
 """
 
 from typing import Any, NamedTuple
@@ -37,12 +38,14 @@ class Region(NamedTuple):
 
     candidates: those of its copies alone.  copies: int64, shape (copies,), as the table numbers
     them, rising.  patterns: int64, shape (patterns,), likewise.  rows: int64, shape (distinct,).
+    pattern: int64, shape (copies,), where each copy is now, as the region numbers patterns.
     """
 
     candidates: Candidates
     copies: NDArray[np.int64]
     patterns: NDArray[np.int64]
     rows: NDArray[np.int64]
+    pattern: NDArray[np.int64]
 
 
 def regions_of(copies: int) -> int:
@@ -257,7 +260,8 @@ def cut_out(
 ) -> Region:
     """Return the region of these copies (int64, rising), whose classes are whole.
 
-    ``pattern``: int64, shape (copies of the table,).  ``keys``: see ``keys_of``.
+    ``pattern``: int64, shape (copies of the table,).  ``keys``: see ``keys_of``.  The patterns of
+    its copies are all there, also those that none of its rows lists (see ``State``).
     """
     row_of, now = c.row_of[copies], pattern[copies]
     first = np.flatnonzero(np.diff(row_of, prepend=-1))  # copies of a row stand together
@@ -268,9 +272,10 @@ def cut_out(
     lists = c.row_offset, c.row_patterns
     met = met[: count_matches(rows, counts, *lists, room.held, met)]
     room.local[now] = room.local[-1] = 1
-    patterns = np.sort(met[(room.held[met] >= k) | (room.local[met] > 0)])
+    listed = met[(room.held[met] >= k) | (room.local[met] > 0)]
+    patterns = np.sort(np.append(listed, np.unique(now[room.held[now] == 0])))
     support = room.held[patterns]
-    room.held[met] = room.local[now] = room.local[-1] = 0
+    room.held[met] = 0
     room.local[patterns] = np.arange(1, len(patterns) + 1)
     offset = np.zeros(len(patterns) + 1, np.int64)
     count_rows(rows, *lists, room.local, offset)
@@ -284,9 +289,10 @@ def cut_out(
         np.ascontiguousarray(c.codes[rows]), c.tables,
     )  # fmt: skip
     fill_region(rows, *lists, room.local, own, offset[:-1].copy())
+    numbers = room.local[now] - 1
     room.local[patterns] = 0
     enter_keys(keys[patterns], own.table_key, own.table_pattern)
-    return Region(own, copies, patterns, rows)
+    return Region(own, copies, patterns, rows, numbers)
 
 
 class Cutter:

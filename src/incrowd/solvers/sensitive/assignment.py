@@ -2,7 +2,8 @@
 
 A pattern is *open* when copies are assigned to it; its copies are one class (models here are closed
 under union, so classes of one pattern may as well be one).  Each open pattern owns a *slot*, where
-the histogram of its class is kept up to date move by move.
+the histogram of its class is kept up to date move by move.  Each copy's pattern covers its row, but
+need not list it, as ``incrowd.solvers.engine.assignment`` says.
 """
 
 from typing import Any, NamedTuple

@@ -119,10 +119,9 @@ class LawfulRegions:
         first, last, total = (max(1, round(part * n)) if n else 0 for n in span)
         edges = [*range(first, last, SLICE), last]
         spans = [(a, b, total) for a, b in pairwise(edges)]
-        own = np.searchsorted(region.patterns, self.pattern[copies])
         dice = np.random.default_rng([self.seed, self.epoch, number])
         rng = dice.integers(1 << 63, size=1).astype(np.uint64)
         price = self.lists.price[region.rows]
-        lists = Lists(region.candidates, rules_in(region, self.rules), price, own)
+        lists = Lists(region.candidates, rules_in(region, self.rules), price, region.pattern)
         found = anneal(lists, spans, rng)
         self.pattern[copies] = region.patterns[found]
