@@ -53,7 +53,7 @@ def test_wide_tables_are_proven(by: str, name: str, narrow: None, tmp_path: Path
     written(paths[1], 30, 7)
     with pytest.MonkeyPatch.context() as without:
         if by == "groups":
-            without.setattr("incrowd.bounds.wide.LONG", 0)
+            without.setattr("incrowd.bounds.wide.LARGE", 0)
         release = anonymize(str(paths[1]), 3, **ASKED[name])
         release.write(paths[0])
         facts = prove(release, paths[1], paths[0], paths[2])

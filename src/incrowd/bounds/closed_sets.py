@@ -3,20 +3,24 @@
 The claim and what a set costs are those of ``incrowd.bounds.row_sets``.  A state is a set of
 columns M, in which the rows taken so far differ from the root.  All rows that differ nowhere else
 match the join: they are *free*, and the dearest of them make the set.  A row that is not free may
-be taken next, and adds its columns to M.  Three rules:
+be taken next, and adds its columns to M.  Four rules:
 
 1. A row may be taken while fewer than k copies of free rows are dearer than it: else the k dearest
    copies of whatever follows do not hold it.
 2. Not if a row that was there to be taken before it is free then: that one leads there as well.
 3. A row stays listed while some cost D, that of M with the row or more, has: the root, the row and
    the dearest k − 2 of the others that M takes at a cost of D or less sum to more than k·D.
+4. A row may be taken while the root and the dearest k − 1 of the free rows, of the row and of those
+   behind it sum to more than k times what M with the row costs.  With it one behind it stays listed
+   while the root, that one and the dearest k − 2 do so for what M costs with both.
 
 Claim.  If some set breaks its inequality, one is visited.  Argument: let T be a set of the root r,
 r its dearest row, that exceeds k times its cost by the most, with the dearest copies wherever that
 is equal.  Then T holds the k dearest copies of what matches its join.  Take its rows by falling
 price, those that are free passed over.  Rule 1: free rows match the join of T, and those that are
 dearer than the next row are in T.  Rule 2: a row passed over that is free with the next one matches
-the join too and is no cheaper, so it is in T, and was taken.  Rule 3: with D what T costs.
+the join too and is no cheaper, so it is in T, and was taken.  Rule 3: with D what T costs.  Rule 4:
+no other row is in T, since T's own are taken in their turn.
 
 A list of sets for an ascent holds for a box of prices: rows that are dearer than others by less
 than the width of the box (``slack``) may be cheaper in it, so rule 1 counts copies that are dearer
@@ -68,7 +72,8 @@ class Pad(NamedTuple):
     have: uint64 (depths, words), M.  cost: int64 (depths,), what it costs.
     need, total: of the root alone, copies to come and what its own are priced at.
     passed: int64 (depths,), copies of free rows that were passed over, and upto: int64, rows of the
-    list that were counted there.
+    list that were counted there.  ahead, gain: int64 (depths,), copies of free rows in front of the
+    next row, k at most, and what these are priced at.
     member, taken: the set at hand.  seen: uint64, the joins that were listed.
     """
 
@@ -83,6 +88,8 @@ class Pad(NamedTuple):
     pays: NDArray[np.int64]
     passed: NDArray[np.int64]
     upto: NDArray[np.int64]
+    ahead: NDArray[np.int64]
+    gain: NDArray[np.int64]
     member: NDArray[np.int64]
     taken: NDArray[np.int64]
     seen: NDArray[np.uint64]
@@ -98,9 +105,9 @@ class Rules(NamedTuple):
 
 
 @inner_kernel
-def reach_of(d: int, copies: int, price: Any, counts: Any, pad: Any) -> Any:
-    """Return the sum of the dearest copies of a list, and how many are lacking."""
-    total, x = 0, 0
+def reach_of(d: int, x: int, copies: int, price: Any, counts: Any, pad: Any) -> Any:
+    """Return the sum of the dearest copies of a list from place x on, and how many are lacking."""
+    total = 0
     while copies > 0 and x < pad.size[d]:
         s = pad.who[d, x]
         taken = min(counts[s], copies)
@@ -126,14 +133,15 @@ def weigh(d: int, limit: int, price: Any, rules: Any, table: Any, pad: Any) -> i
     """Work out what sets of a list are worth; return the width of a bucket."""
     base = pad.cost[d]
     width = (limit - base) // BUCKETS + 1
-    open_ = begin_worth(pad.worth, pad.need[0] - 1)
+    buckets = (limit - base) // width + 1
+    open_ = begin_worth(pad.worth, buckets, pad.need[0] - 1)
     for x in range(pad.size[d]):
         s = pad.who[d, x]
         bucket = (pad.pays[d, x] - base) // width
         open_ = put_worth(pad.worth, bucket, price[s], table.sheet.counts[s], open_)
         if open_ == 0:
             break
-    end_worth(pad.worth, base, width, rules.k * rules.unit)
+    end_worth(pad.worth, buckets, base, width, rules.k * rules.unit)
     return width
 
 
@@ -174,6 +182,12 @@ def list_near(r: int, place: int, limit: int, order: Any, table: Any, pad: Any) 
 
 
 @inner_kernel
+def begin_list(d: int, pad: Any) -> None:
+    """Start at the first row of a list."""
+    pad.passed[d], pad.upto[d], pad.ahead[d], pad.gain[d] = 0, 0, 0, 0
+
+
+@inner_kernel
 def begin_with(place: int, order: Any, price: Any, rules: Any, table: Any, pad: Any) -> int:
     """List the rows that may follow the dearest row of a set; return how many were looked at."""
     r, counts = order[place], table.sheet.counts
@@ -181,7 +195,8 @@ def begin_with(place: int, order: Any, price: Any, rules: Any, table: Any, pad: 
     taken = min(counts[r], k)
     pad.member[0], pad.taken[0] = r, taken
     pad.need[0], pad.total[0] = k - taken, taken * price[r]
-    pad.cost[0], pad.at[0], pad.size[0], pad.passed[0], pad.upto[0] = 0, 0, 0, 0, 0
+    pad.cost[0], pad.at[0], pad.size[0] = 0, 0, 0
+    begin_list(0, pad)
     for w in range(pad.have.shape[1]):
         pad.have[0, w] = np.uint64(0)
     best, copies, x = pad.total[0], pad.need[0], place + 1
@@ -200,35 +215,38 @@ def begin_with(place: int, order: Any, price: Any, rules: Any, table: Any, pad: 
 
 
 @inner_kernel
-def narrow(d: int, i: int, price: Any, rules: Any, table: Any, pad: Any) -> bool:
+def narrow(d: int, i: int, limit: int, price: Any, rules: Any, table: Any, pad: Any) -> bool:
     """Take row i of the list at depth d; list what is free then, or may follow.
 
     Returns whether a set may break its inequality from there on.
     """
-    words, cost = pad.have.shape[1], pad.pays[d, i]
+    words, cost, each = pad.have.shape[1], pad.pays[d, i], rules.k * rules.unit
+    rest = pad.total[0] + pad.gain[d]
+    if pad.need[0] > pad.ahead[d]:  # else the dearest k − 2 are not known: k − 1 of them
+        copies = pad.need[0] - pad.ahead[d] - 1
+        rest += reach_of(d, i, copies, price, table.sheet.counts, pad)[0]
     for w in range(words):
         pad.have[d + 1, w] = pad.have[d, w] | pad.mask[d, i, w]
-    reach, _ = reach_of(d, pad.need[0], price, table.sheet.counts, pad)
-    limit = (reach + pad.total[0] - 1) // (rules.k * rules.unit)
     found = 0
     for x in range(pad.size[d]):
         pays = cost
+        worth = rest + price[pad.who[d, x]]
+        if x > i and worth <= each * cost:
+            break
         if x >= i or pad.pays[d, x] > pad.cost[d]:
             pays += more_of(d + 1, d, x, table, pad)
             if x < i and pays == cost:
                 return False
-            if x < i or pays > limit:
+            if x < i or worth <= each * pays or pays > limit:
                 continue
         pad.who[d + 1, found], pad.pays[d + 1, found] = pad.who[d, x], pays
         for w in range(words):
             pad.mask[d + 1, found, w] = pad.mask[d, x, w]
         found += 1
     pad.size[d + 1], pad.at[d + 1], pad.cost[d + 1] = found, 0, cost
-    pad.passed[d + 1], pad.upto[d + 1] = 0, 0
-    if cost > limit:
-        return False
+    begin_list(d + 1, pad)
     prune(d + 1, limit, price, rules, table, pad)
-    reach, lacking = reach_of(d + 1, pad.need[0], price, table.sheet.counts, pad)
+    reach, lacking = reach_of(d + 1, 0, pad.need[0], price, table.sheet.counts, pad)
     return lacking == 0 and pad.total[0] + reach > rules.k * rules.unit * cost
 
 
@@ -315,6 +333,14 @@ def over(d: int, price: int, prices: Any, rules: Any, table: Any, pad: Any) -> b
     return pad.passed[d] >= pad.need[0]
 
 
+@inner_kernel
+def put_ahead(d: int, i: int, price: Any, counts: Any, pad: Any) -> None:
+    """Count row i of a list, which is free, among those in front of the next."""
+    taken = min(counts[pad.who[d, i]], pad.need[0] - pad.ahead[d])
+    pad.ahead[d] += taken
+    pad.gain[d] += taken * price[pad.who[d, i]]
+
+
 @lean_kernel
 def search(
     mode: int, order: Any, price: Any, lowered: Any, rules: Any, table: Any, pad: Any, sink: Any,
@@ -346,24 +372,34 @@ def search(
             continue
         pad.at[d] = i + 1
         if pad.pays[d, i] == pad.cost[d]:
+            put_ahead(d, i, price, table.sheet.counts, pad)
+            continue
+        copies = pad.need[0] - pad.ahead[d]
+        reach, lacking = reach_of(d, i, copies, price, table.sheet.counts, pad)
+        limit = (reach + pad.gain[d] + pad.total[0] - 1) // (rules.k * rules.unit)
+        if lacking > 0 or limit < pad.cost[d]:
+            state[DEPTH] = d - 1
+            continue
+        if limit < pad.pays[d, i]:
             continue
         if over(d, price[pad.who[d, i]], price, rules, table, pad):
             state[DEPTH] = d - 1
             continue
         state[STEPS] += pad.size[d]
-        if narrow(d, i, price, rules, table, pad):
+        if narrow(d, i, limit, price, rules, table, pad):
             visit(mode, d + 1, price, lowered, rules, table, pad, sink, state)
             state[DEPTH] = d + 1
 
 
 def new_pad(rows: int, words: int, k: int) -> Pad:
     """Allocate for sets of k copies."""
-    size, at, cost, need, total, passed, upto, member, taken = np.zeros((9, k + 1), np.int64)
+    size, at, cost, need, total, passed, upto, ahead, gain = np.zeros((9, k + 1), np.int64)
+    member, taken = np.zeros((2, k + 1), np.int64)
     who, pays = np.empty((k, rows), np.int32), np.empty((k, rows), np.int64)
     mask, have = np.empty((k, rows, words), np.uint64), np.zeros((k, words), np.uint64)
     return Pad(
-        who, mask, size, at, have, cost, need, total, pays, passed, upto, member, taken,
-        np.zeros(SEEN, np.uint64), new_worth(),
+        who, mask, size, at, have, cost, need, total, pays, passed, upto, ahead, gain, member,
+        taken, np.zeros(SEEN, np.uint64), new_worth(),
     )  # fmt: skip
 
 

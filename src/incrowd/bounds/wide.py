@@ -41,6 +41,7 @@ TRIES = 3  # margins tried before sets are given up
 SETS, PAIRS = (100_000, 600_000), 12_000_000  # listed at once, at least and at most
 SETS_EACH = 20  # for each row, between these
 FEW, FEW_EACH = 20_000, 4  # sets, in all or for each row: the margin may grow
+SMALL, SHORTER = 6, 4  # up to such a k; of larger sets so much fewer are listed: each takes longer
 SELDOM = 10  # searches that a certificate is worth
 HALF = 0.5  # of the time, after which groups of columns are asked where no set was listed yet
 
@@ -117,7 +118,8 @@ class RowRounds:
         self.sets, self.counts, self.stop, self.report = sets, counts, stop, report
         self.end = np.inf if stop.time_limit is None else share * stop.time_limit
         most = min(max(SETS[0], SETS_EACH * len(counts)), SETS[1])
-        self.sink, self.few = new_sink(most, PAIRS), max(FEW, FEW_EACH * len(counts))
+        few, shorter = max(FEW, FEW_EACH * len(counts)), 1 if sets.k <= SMALL else SHORTER
+        self.sink, self.few = new_sink(most // shorter, PAIRS), few // shorter
         self.steps, self.listed, self.raised = 0, False, False
         self.rising, self.tried = True, np.zeros(0)
 

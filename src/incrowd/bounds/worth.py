@@ -33,11 +33,11 @@ def new_worth() -> Worth:
 
 
 @inner_kernel
-def begin_worth(worth: Any, copies: int) -> int:
+def begin_worth(worth: Any, buckets: int, copies: int) -> int:
     """Begin with no rows; ``copies`` make a set.  Returns how many buckets are open."""
-    for b in range(worth.top.size):
+    for b in range(buckets):
         worth.top[b], worth.lack[b] = 0, copies
-    return worth.top.size if copies > 0 else 0
+    return buckets if copies > 0 else 0
 
 
 @inner_kernel
@@ -56,13 +56,13 @@ def put_worth(worth: Any, bucket: int, price: int, copies: int, open_: int) -> i
 
 
 @inner_kernel
-def end_worth(worth: Any, base: int, width: int, each: int) -> None:
+def end_worth(worth: Any, buckets: int, base: int, width: int, each: int) -> None:
     """Say what sets are worth above their cost: ``each`` per unit; bucket b costs base + b·width.
 
     Where copies are lacking there is no set.
     """
     best = np.int64(NEVER)
-    for b in range(worth.top.size - 1, -1, -1):
+    for b in range(buckets - 1, -1, -1):
         if worth.lack[b] == 0:
             best = max(best, worth.top[b] - each * (base + b * width))
         worth.best[b] = best
