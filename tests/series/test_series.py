@@ -259,6 +259,9 @@ def test_keys_are_written_as_they_were(folder: Path) -> None:
     with pytest.raises(InputError, match="none of the 12 people"):
         ic.republish(other, "h", person="pid", sensitive="s")
     assert ic.republish(other, "h", person="pid", sensitive="s", all_new=True).rows == 12
+    with pytest.raises(InputError, match="no rows, and the history 12 people"):
+        ic.republish(table.clear(), "h", person="pid", sensitive="s")
+    assert not ic.republish(table.clear(), "h", person="pid", sensitive="s", all_new=True).rows
     twice = pl.concat([table, table.head(2)])
     with pytest.raises(InputError, match="2 people have several rows"):
         ic.republish(twice, "h", person="pid", sensitive="s")

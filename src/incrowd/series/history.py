@@ -113,13 +113,18 @@ def require(truth: bool) -> None:
 
 
 def require_same_keys(history: History, keys: Sequence[str], all_new: bool) -> None:
-    """Raise InputError where keys are written otherwise than before.
+    """Raise InputError where keys are written otherwise than before, or there are none.
 
     Whoever is taken for somebody new gets a new signature, and who intersects the two releases
     learns what both share.
     """
-    if not history.people or not keys:
+    if not history.people:
         return
+    if not keys and not all_new:
+        raise InputError(
+            f"the table has no rows, and the history {len(history.people):,} people of earlier "
+            "releases: was it cut off? If all of them have left, say so: --all-new (all_new=)"
+        )
     known = set(history.people)
     strange = [key for key in keys if key not in known]
     plain = {bare(key) for key in known - set(keys)}
