@@ -43,6 +43,8 @@ from incrowd.bounds.row_sets import (
     STEPS,
     WORD,
     RowSets,
+    dearest,
+    dearest_behind,
     emit,
     mend,
     sheet_of,
@@ -102,19 +104,6 @@ class Rules(NamedTuple):
     k: int
     unit: int
     slack: int
-
-
-@inner_kernel
-def reach_of(d: int, x: int, copies: int, price: Any, counts: Any, pad: Any) -> Any:
-    """Return the sum of the dearest copies of a list from place x on, and how many are lacking."""
-    total = 0
-    while copies > 0 and x < pad.size[d]:
-        s = pad.who[d, x]
-        taken = min(counts[s], copies)
-        total += taken * price[s]
-        copies -= taken
-        x += 1
-    return total, copies
 
 
 @inner_kernel
@@ -199,15 +188,10 @@ def begin_with(place: int, order: Any, price: Any, rules: Any, table: Any, pad: 
     begin_list(0, pad)
     for w in range(pad.have.shape[1]):
         pad.have[0, w] = np.uint64(0)
-    best, copies, x = pad.total[0], pad.need[0], place + 1
-    while copies > 0 and x < order.size:
-        take = min(counts[order[x]], copies)
-        best += take * price[order[x]]
-        copies -= take
-        x += 1
-    if pad.need[0] == 0 or copies > 0:
+    best, lacking = dearest_behind(place, pad.need[0], order, price, counts)
+    if pad.need[0] == 0 or lacking > 0:
         return 0
-    limit = (best - 1) // each
+    limit = (pad.total[0] + best - 1) // each
     pad.size[0] = list_near(r, place, limit, order, table, pad)
     while pad.size[0] > 0 and prune(0, limit, price, rules, table, pad) > 0:
         pass
@@ -224,7 +208,7 @@ def narrow(d: int, i: int, limit: int, price: Any, rules: Any, table: Any, pad: 
     rest = pad.total[0] + pad.gain[d]
     if pad.need[0] > pad.ahead[d]:  # else the dearest k − 2 are not known: k − 1 of them
         copies = pad.need[0] - pad.ahead[d] - 1
-        rest += reach_of(d, i, copies, price, table.sheet.counts, pad)[0]
+        rest += dearest(pad, d, i, copies, price, table.sheet.counts)[0]
     for w in range(words):
         pad.have[d + 1, w] = pad.have[d, w] | pad.mask[d, i, w]
     found = 0
@@ -246,7 +230,7 @@ def narrow(d: int, i: int, limit: int, price: Any, rules: Any, table: Any, pad: 
     pad.size[d + 1], pad.at[d + 1], pad.cost[d + 1] = found, 0, cost
     begin_list(d + 1, pad)
     prune(d + 1, limit, price, rules, table, pad)
-    reach, lacking = reach_of(d + 1, 0, pad.need[0], price, table.sheet.counts, pad)
+    reach, lacking = dearest(pad, d + 1, 0, pad.need[0], price, table.sheet.counts)
     return lacking == 0 and pad.total[0] + reach > rules.k * rules.unit * cost
 
 
@@ -375,7 +359,7 @@ def search(
             put_ahead(d, i, price, table.sheet.counts, pad)
             continue
         copies = pad.need[0] - pad.ahead[d]
-        reach, lacking = reach_of(d, i, copies, price, table.sheet.counts, pad)
+        reach, lacking = dearest(pad, d, i, copies, price, table.sheet.counts)
         limit = (reach + pad.gain[d] + pad.total[0] - 1) // (rules.k * rules.unit)
         if lacking > 0 or limit < pad.cost[d]:
             state[DEPTH] = d - 1

@@ -88,6 +88,18 @@ def dearest(stack: Any, d: int, begin: int, copies: int, price: Any, counts: Any
 
 
 @inner_kernel
+def dearest_behind(place: int, copies: int, order: Any, price: Any, counts: Any) -> Any:
+    """Return the sum of the dearest copies behind a place of all rows, and how many are lacking."""
+    total, x = 0, place + 1
+    while copies > 0 and x < order.size:
+        taken = min(counts[order[x]], copies)
+        total += taken * price[order[x]]
+        copies -= taken
+        x += 1
+    return total, copies
+
+
+@inner_kernel
 def emit(d: int, cost: int, stack: Any, sink: Any, state: Any) -> None:
     """List the set at hand, if there is room."""
     p, end = state[SETS], state[PAIRS]

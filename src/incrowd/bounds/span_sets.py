@@ -20,6 +20,7 @@ from incrowd.bounds.row_sets import (
     STEPS,
     RowSets,
     dearest,
+    dearest_behind,
     emit,
     mend,
 )
@@ -130,14 +131,10 @@ def begin_with(
     stack.cost[0], stack.at[0], stack.size[0] = 0, 0, 0
     for j in range(tree.codes.shape[1]):
         stack.span[0, 0, j] = stack.span[0, 1, j] = tree.codes[r, j]
-    best, copies, x = stack.total[0], stack.need[0], place + 1
-    while copies > 0 and x < order.size:
-        taken = min(counts[order[x]], copies)
-        best += taken * price[order[x]]
-        copies -= taken
-        x += 1
-    if stack.need[0] > 0 and copies == 0:
-        stack.size[0] = list_near(place, (best - 1) // (k * unit), order, tree, stack, state)
+    best, lacking = dearest_behind(place, stack.need[0], order, price, counts)
+    limit = (stack.total[0] + best - 1) // (k * unit)
+    if stack.need[0] > 0 and lacking == 0:
+        stack.size[0] = list_near(place, limit, order, tree, stack, state)
 
 
 @inner_kernel

@@ -289,8 +289,7 @@ def write_derived(source: "Source", path: str) -> None:
     """Write the table from which the release was made."""
     from incrowd.tables import Edit, write
 
-    edit = Edit(source.columns, kept=frozenset(source.columns))
-    write(source.edited(edit), path, private=True)
+    write(source.edited(Edit.of_nothing(source.columns)), path, private=True)
 
 
 def require_form(output: str, source: "Source", given: dict[str, Any]) -> None:

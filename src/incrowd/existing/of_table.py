@@ -127,8 +127,7 @@ class ExtendedRelease(Release):
         InputError: the folder cannot be written.
         """
         whole = self.source.source if isinstance(self.source, FewerRows) else self.source
-        as_it_is = Edit(whole.columns, kept=frozenset(whole.columns))
-        held = FewerRows(whole, self.held).edited(as_it_is)
+        held = FewerRows(whole, self.held).edited(Edit.of_nothing(whole.columns))
         write(held, path, private=True)
 
     def texts_of_union(self) -> pl.DataFrame:

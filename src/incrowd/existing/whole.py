@@ -57,9 +57,7 @@ class WholeRelease(Release):
         ------
         InputError: the folder cannot be written.
         """
-        columns = self.source.columns
-        edit = Edit(columns, kept=frozenset(columns))
-        write(self.source.edited(edit), path, private=True)
+        write(self.source.edited(Edit.of_nothing(self.source.columns)), path, private=True)
 
 
 @dataclass(frozen=True, eq=False)

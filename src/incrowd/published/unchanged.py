@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import InputError
 from incrowd.policy.forms import kind_of
 from incrowd.policy.guess import FEW_ROWS, guess_column
+from incrowd.published import cautions
 from incrowd.tables.base import Column, Replacement, Source
 
 Ints = NDArray[np.int64]
@@ -31,10 +31,7 @@ def told(source: Source, name: str) -> Column | None:
     """
     if source.rows > MOST_ROWS:
         return Column((), np.zeros(0, np.int32))
-    try:
-        return source.encode(name)
-    except InputError:
-        return None
+    return cautions.told(source, name)
 
 
 def of_unchanged(

@@ -139,7 +139,6 @@ class Pictured:
             )
             for name, tree in trees.items()
             if name in (names or trees)
-            for both in [(before.encode(name), after.encode(name))]
         ]
         return columns_figure(found)
 

@@ -101,6 +101,11 @@ class Edit:
     numbers: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
 
+    @classmethod
+    def of_nothing(cls, columns: tuple[str, ...]) -> "Edit":
+        """Return the edit that leaves a table as it is, to the bit."""
+        return cls(columns, kept=frozenset(columns))
+
 
 class Table(Protocol):
     """A table of any origin."""

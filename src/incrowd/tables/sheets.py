@@ -163,10 +163,11 @@ def _excel(data: bytes, name: str, sheet: str | None) -> Rows:
         raise InputError(f"{name}: begins like a workbook, but cannot be read as one") from None
     seen = [one.title for one in book.worksheets if one.sheet_state == "visible"]
     found = book[_chosen(seen or book.sheetnames, sheet, name)]
-    with zipfile.ZipFile(io.BytesIO(data)) as parts, parts.open(found._worksheet_path) as part:
-        _require_unmerged(part, name)
-    with zipfile.ZipFile(io.BytesIO(data)) as parts, parts.open(found._worksheet_path) as part:
-        hidden = hidden_in(part)
+    with zipfile.ZipFile(io.BytesIO(data)) as parts:
+        with parts.open(found._worksheet_path) as part:
+            _require_unmerged(part, name)
+        with parts.open(found._worksheet_path) as part:
+            hidden = hidden_in(part)
     rows = (
         [None if cell.value is None else _excel_cell(cell, name) for cell in row]
         for row in found.iter_rows()

@@ -68,9 +68,7 @@ class Pricing:
         self.tell("support bound", gauge=Gauge(self.search.tree.walked))
         search, counts = self.search, self.search.instance.counts
         visits = affordable(search.instance.columns, search.limit / HASTE, search.means.visits)
-        most = priceable(search.shares.pricing * search.limit)
-        if self.columns_are_many():
-            most //= 2
+        most = self.half_of_many(priceable(search.shares.pricing * search.limit))
         if suits_spans(search.instance, search.k):  # prices by spans take seconds
             most = min(most, FEW_VISITS)
         if search.instance.ranged:  # whose visits take longer; what takes more is too wide anyhow
@@ -86,9 +84,10 @@ class Pricing:
             known = better(known, self.prices_by_groups(), counts)
         self.keep(known)
 
-    def columns_are_many(self) -> bool:
-        """Whether half as many visits as usual are too many."""
-        return self.search.instance.plain and self.search.instance.columns >= MANY_COLUMNS
+    def half_of_many(self, visits: int) -> int:
+        """Return how many visits are too many: half of those given where columns are many."""
+        instance = self.search.instance
+        return visits // 2 if instance.plain and instance.columns >= MANY_COLUMNS else visits
 
     def attained(self) -> NDArray[np.int64] | None:
         """Return what rows would pay with near rows, where columns are generalized to ranges.
@@ -123,7 +122,7 @@ class Pricing:
         search = self.search
         schedule = self.given or PriceBound.suited(search.instance)
         schedule = replace(schedule, visits=min(schedule.visits, search.visits // 3))
-        most = priceable() // 2 if self.columns_are_many() else priceable()
+        most = self.half_of_many(priceable())
         if search.blocks_suit and schedule.visits > most:
             schedule = replace(schedule, visits=most, once=True)
         search.early = search.shares.early
