@@ -30,6 +30,7 @@ from incrowd.tables.spreadsheet import undone
 from incrowd.text.units import counted
 
 Ints = NDArray[np.int64]
+COINS = "whether coins hid cells as the veil that is asked for says"
 
 
 @dataclass(frozen=True)
