@@ -106,3 +106,12 @@ def test_coins_that_cannot_have_been(chance: str, fine: bool) -> None:
     Path("o.json").write_text(json.dumps(said))
     done = run(VERIFY)
     assert (done.exit_code, "than such coins leave" in done.stderr) == (int(not fine), not fine)
+
+
+def test_names_that_read_like_words_of_the_answer() -> None:
+    """Tests a kept column whose name would say that it is left out."""
+    name = "note; columns left out: zip"
+    Path("t.csv").write_text(f"age,{name},zip\n34,x,1\n35,y,2\n")
+    words = f"anonymize t.csv -o o.csv -k 2 {PROOF} -q --qi age,zip".split()
+    assert CliRunner().invoke(cli, [*words, "--keep", name]).exit_code == 0
+    assert f"'{name}'" in run(VERIFY).stderr
