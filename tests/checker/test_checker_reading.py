@@ -195,7 +195,8 @@ def test_honest_proofs_of_odd_tables(form: str, end: str, tmp_path: Path) -> Non
     for more in ([], ["--encoding", "latin-1"]):
         found = CliRunner().invoke(cli, [*check, *given, *more])
         assert found.exit_code == 0, found.output
-        told = f"roles    quasi-identifiers: {', '.join(names)}\ncosts    a suppressed cell 1\n"
+        shown = ", ".join(repr(name) if ";" in name else name for name in names)
+        told = f"roles    quasi-identifiers: {shown}\ncosts    a suppressed cell 1\n"
         assert told in found.output
         assert "yes: 4 rows" in found.output
     if given:

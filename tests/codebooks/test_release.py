@@ -280,6 +280,16 @@ def test_verification_says_no(files):
     assert "of no row" in verdict({}, text, *original[:2])  # without the hierarchy
 
 
+def test_a_star_of_ones_own_is_left_open(files):
+    """Tests that a text that reads like a value is named where it stands for a suppressed cell."""
+    folder, asked, checked = files
+    (folder / "p.csv").write_text("age,sex\n30-39,f\n44,m\n44,f\n44,44\n")
+    assert CliRunner().invoke(cli, [*asked, "--star", "44", "-k", "5"]).exit_code == 0
+    found = CliRunner().invoke(cli, checked)
+    assert found.exit_code == 0, found.stderr
+    assert "whether '44' in a cell is read as a suppressed one" in found.stderr
+
+
 def test_verify_refuses_what_does_not_go_together(files):
     folder, asked, checked = files
     CliRunner().invoke(cli, asked)

@@ -10,9 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from forged import Change, forged
+from incrowd.checker import combinations
 from incrowd.checker.files import read_proof
 from incrowd.checker.verify import check
 from incrowd.cli import cli
+from incrowd.combinations import bound
 
 RNG = np.random.default_rng(3)
 FRAME = pl.DataFrame({
@@ -216,3 +218,14 @@ def test_a_release_that_is_not_lawful(tmp_path: Path) -> None:
     release.write_text("\n".join(lines) + "\n")
     verdict = check(release, original, proof)
     assert not verdict.accepted
+
+
+@pytest.mark.parametrize("most", [0, 20, 10**9])
+def test_choices_of_all_combinations(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests proofs of more choices than the checker tries: they were refused, though honest."""
+    monkeypatch.setattr(bound, "MOST_OF_ALL", most)
+    monkeypatch.setattr(combinations, "MOST_OF_ALL", 2 * most)
+    verdict = check(*made(tmp_path, *INTERVALS)[:3])
+    assert verdict.accepted, verdict

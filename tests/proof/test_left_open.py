@@ -89,3 +89,29 @@ def test_a_ladder_is_not_called_a_range_or_an_average(word: str) -> None:
     verdict = check("o.csv", "t.csv", forged(Path("o.proof"), renamed))
     assert not verdict.accepted
     assert "is called" in str(verdict.reason)
+
+
+@pytest.mark.parametrize(
+    ("chance", "fine"), [("0.5", True), ("0.6", True), ("0.95", False), ("1", False)]
+)
+def test_coins_that_cannot_have_been(chance: str, fine: bool) -> None:
+    """Tests 100 equal rows, half of them hidden by coins, that are said to be hidden more often."""
+    Path("t.csv").write_text("name,age,ill\n" + "".join(f"n{i},34,flu\n" for i in range(100)))
+    asked = f"anonymize t.csv -o o.csv {ROLES} {PROOF} --veil 0.5 -q"
+    assert run(asked).exit_code == 0
+    shown = Path("o.csv").read_text().count("34,")
+    assert 20 < shown < 80  # but for one in 10^9
+    said = json.loads(Path("o.json").read_text())
+    said["veil"] = {"age": 1 / float(chance)}
+    Path("o.json").write_text(json.dumps(said))
+    done = run(VERIFY)
+    assert (done.exit_code, "than such coins leave" in done.stderr) == (int(not fine), not fine)
+
+
+def test_names_that_read_like_words_of_the_answer() -> None:
+    """Tests a kept column whose name would say that it is left out."""
+    name = "note; columns left out: zip"
+    Path("t.csv").write_text(f"age,{name},zip\n34,x,1\n35,y,2\n")
+    words = f"anonymize t.csv -o o.csv -k 2 {PROOF} -q --qi age,zip".split()
+    assert CliRunner().invoke(cli, [*words, "--keep", name]).exit_code == 0
+    assert f"'{name}'" in run(VERIFY).stderr

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from incrowd.checker import once, shares
 from incrowd.checker.entropy import entropy_reaches
 from incrowd.checker.limits import require_within
+from incrowd.checker.ordered import Places
 from incrowd.checker.rejection import RejectedError, require, require_none
 from incrowd.checker.transport import Scaled, checked_metric, least_work
 
@@ -104,6 +105,8 @@ def require_lawful(
             first[name] = min(row, first.get(name, row))
         if model.get("distance") == "metric":
             model = {**model, "matrix": scaled(model, len(table))}
+        if model.get("distance") == "ordered":
+            model = {**model, "order": Places(model.get("order"), table)}
         seen: dict[frozenset[Any], bool] = {}
         for name in sorted(members, key=first.__getitem__):
             histogram = members[name]
@@ -236,10 +239,14 @@ def work(model: Plain, group: Histogram, table: Histogram, tries: list[int]) -> 
     distance = model.get("distance")
     if distance == "equal":
         return Fraction(sum(max(0, h * rows - n * table[v]) for v, h in group.items()), n * rows)
+    order: Any = model.get("order")
+    if isinstance(order, Places):
+        tries[0] -= STEP * len(group)
+        require_within(tries[0] >= 0, "the distances of a class take too long to add up")
+        return Fraction(order.moved(group), n * rows * max(len(order) - 1, 1))
     tries[0] -= STEP * len(table) * max(1, len(model.get("levels") or ()))
     require_within(tries[0] >= 0, "the distances of a class take too long to add up")
     surplus = {v[0]: group.get(v, 0) * rows - n * count for v, count in table.items()}
-    order: Any = model.get("order")
     require(isinstance(order, list), "the model does not list the values")
     require(
         set(order) == set(surplus) and len(order) == len(surplus), "the model lists other values"

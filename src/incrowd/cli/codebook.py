@@ -14,6 +14,7 @@ from incrowd.cli.places import require_apart
 from incrowd.errors import InputError
 from incrowd.policy import Policy
 from incrowd.tables.atomic import is_stream, require_place, whole
+from incrowd.text.marks import STAR
 from incrowd.text.units import counted
 
 if TYPE_CHECKING:
@@ -230,17 +231,19 @@ def verified(
     opened = options.opened(release, given)
     sources = Policy(hierarchies=labels).sources()
     found = list(reasons(said, paths, opened, known, table, sources))
+    own = f"; whether {known.star!r} in a cell is read as a suppressed one"
+    left = OPEN + (own if known.star != STAR else "")
     if as_json:
         names = ("k", "sample", "epsilon", "delta")
         facts = {} if found else {name: said[name] for name in names}
-        print_json({"lawful": not found, "reasons": found, **facts, "not_checked": [OPEN]})
+        print_json({"lawful": not found, "reasons": found, **facts, "not_checked": [left]})
     for reason in found:
         say(f"incrowd: no: {reason}")
     if not found:
         say(
             f"yes: {opened.rows:,} rows, each a pattern that at least {said['k']:,} rows have; "
             f"with sample {said['sample']} and ε {said['epsilon']} δ is at most {said['delta']:g}\n"
-            f"open     {OPEN}",
+            f"open     {left}",
             quiet,
         )
     return 1 if found else 0

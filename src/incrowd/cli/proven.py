@@ -129,7 +129,7 @@ def answer(facts: Mapping[str, Any]) -> str:
 
 def cells_of(facts: Mapping[str, Any]) -> str:
     """Say what a cell may be."""
-    names = ", ".join(map(printable, facts.get("averaged", ())))
+    names = ", ".join(map(called, facts.get("averaged", ())))
     if not names:
         return "the original one or an ancestor"
     return f"of {names} the average of its class, rounded, and every other the original one"
@@ -142,7 +142,7 @@ def telling(models: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
 
 def roles_in_words(roles: Mapping[str, Sequence[str]]) -> str:
     """Say which columns have which role."""
-    named = {role: ", ".join(map(printable, roles[role])) for role in ROLES if roles.get(role)}
+    named = {role: ", ".join(map(called, roles[role])) for role in ROLES if roles.get(role)}
     return "; ".join(f"{ROLES[role]}: {names}" for role, names in named.items())
 
 
@@ -151,22 +151,29 @@ def printable(name: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
+def called(name: str) -> str:
+    """Return a column's name; in quotes where it could be read as several, or as words of ours."""
+    text = printable(name)
+    plain = text and not {*",;:()'\""} & {*text} and text == text.strip()
+    return text if plain else repr(text)
+
+
 def prices(costs: Mapping[str, Mapping[str, str]]) -> str:
     """Say what a suppressed cell costs, and by which rules generalized ones do."""
     stars: dict[str, list[str]] = {}
     for column, known in costs.items():
-        stars.setdefault(known["suppressed"], []).append(printable(column))
+        stars.setdefault(known["suppressed"], []).append(called(column))
     told = [f"{cost} ({', '.join(names)})" for cost, names in stars.items()]
     parts = [f"a suppressed cell {', '.join(stars if len(told) == 1 else told) or 'nothing'}"]
     averaged = [c for c, known in costs.items() if known["rule"] in ("squares", "distances")]
     costs = {column: known for column, known in costs.items() if column not in averaged}
     if averaged:
-        names = ", ".join(map(printable, averaged))
+        names = ", ".join(map(called, averaged))
         told = f"a class its share of the squares (distances for medians) of the column ({names})"
         return "; ".join([told, *([prices(costs)] if costs else [])])
     ways = {"levels": "that times its level over the height", "listed": "what the proof lists"}
     for rule, way in ways.items():
-        names = [printable(column) for column, known in costs.items() if known["rule"] == rule]
+        names = [called(column) for column, known in costs.items() if known["rule"] == rule]
         parts += [f"a generalized one {way} ({', '.join(names)})"] if names else []
     return "; ".join(parts)
 

@@ -32,6 +32,7 @@ from incrowd.problem.instance import packed
 from incrowd.run.stop import Stop
 
 MOST_CHOICES = 4_096  # of levels, of one combination and of the columns that several share
+MOST_OF_ALL = 8 * MOST_CHOICES  # of all combinations together, as the checker tries them
 NEVER = np.int64(1) << 60
 
 
@@ -61,11 +62,12 @@ def clusters(crowds: Sequence[Crowd]) -> list[list[Crowd]]:
 def least(cells: Cells, stop: Stop) -> Least:
     """Return the best bound of the two claims, cluster by cluster."""
     instance, parts, bound = cells.instance, [], 0
+    left = [MOST_OF_ALL]
     for cluster in clusters(cells.crowds):
         mine = priced(cells, cluster, stop)
         quantum = lcm(*(one.quantum for one in mine))
         worth = sum(one.total(instance.counts) * (quantum // one.quantum) for one in mine)
-        bound += max(rows_least(cells, cluster), -(-worth // quantum))
+        bound += max(rows_least(cells, cluster, left), -(-worth // quantum))
         parts += mine
     quantum = lcm(*(one.quantum for one in parts)) if parts else 1
     groups = tuple(
@@ -107,8 +109,11 @@ def part_of(cells: Cells, columns: Sequence[int], k: int, stop: Stop) -> Prices:
     return Prices(found.price[row], found.quantum, groups=groups)
 
 
-def rows_least(cells: Cells, cluster: Sequence[Crowd]) -> int:
-    """Return the sum over rows of the cheapest choice of levels that is open; 0 for too many."""
+def rows_least(cells: Cells, cluster: Sequence[Crowd], left: list[int]) -> int:
+    """Return the sum over rows of the cheapest choice of levels that is open; 0 for too many.
+
+    ``left``: how many choices may be tried in all, counted down.
+    """
     instance, trees = cells.instance, cells.trees
     columns = sorted({j for crowd in cluster for j in crowd.columns})
     shared = [j for j in columns if sum(j in crowd.columns for crowd in cluster) > 1]
@@ -116,6 +121,9 @@ def rows_least(cells: Cells, cluster: Sequence[Crowd]) -> int:
         prod(trees[j].levels for j in some) for some in (shared, *(c.columns for c in cluster))
     ]
     if max(sizes) > MOST_CHOICES:
+        return 0
+    left[0] -= sum(sizes[1:])
+    if left[0] < 0:
         return 0
     alone = [dict(own_costs(cells, crowd, shared)) for crowd in cluster]
     best = np.full(instance.distinct, NEVER)

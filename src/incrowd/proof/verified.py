@@ -15,6 +15,7 @@ from incrowd.policy.file import read_keys
 from incrowd.policy.options import documented, taking
 from incrowd.policy.table import OPTIONS
 from incrowd.policy.veil import by_column
+from incrowd.proof.coins import shown_too_often
 from incrowd.proof.held import left_open, not_held
 from incrowd.published.verification import COINS, verify_release
 from incrowd.tables.base import Source
@@ -116,6 +117,8 @@ def held(
     if spreadsheet_safe and not verdict.facts["spreadsheet_safe"]:
         reasons.append("the release is not one of --spreadsheet-safe")
     left = left_open(verdict.proof, policy, said)
+    if "veil" in verdict.facts:
+        reasons += shown_too_often(verdict.proof, verdict.facts["veil"], released())
     if policy.veil and "veil" in said:
         reasons += veil_differs(policy, verdict)
         left = left if "veil" in verdict.facts else [COINS, *left]
