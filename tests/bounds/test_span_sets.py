@@ -144,7 +144,7 @@ def test_a_run_that_is_ended_never_promises_too_much(monkeypatch: pytest.MonkeyP
     instance = large(5, 14)
     best, bounds = optimum(instance, KAnonymity(3)), set()
     assert best is not None
-    for calls in (*range(0, 60, 7), 100, 400, 1000, 4000, 10**7):
+    for calls in (0, 7, 14, 28, 49, 100, 400, 1000, 10**7):
         told: list[float] = []
         left = iter(range(calls))
         with pytest.MonkeyPatch.context() as ended:
