@@ -197,7 +197,7 @@ ASKED: list[tuple[dict[str, Any], Callable[[list[int], list[int]], bool]]] = [
 
 
 @pytest.mark.parametrize(("asked", "definition"), ASKED, ids=[str(asked) for asked, _ in ASKED])
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(given_=visits(), method=st.sampled_from(["subset-dp", "engine", "mondrian"]))
 def test_releases_are_lawful_and_bounds_hold(
     asked, definition, given_, method, tmp_path_factory
