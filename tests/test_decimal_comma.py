@@ -1,5 +1,6 @@
 """Tests that tables whose numbers have a decimal comma are released as those with a point are."""
 
+import json
 import random
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +17,7 @@ from incrowd.errors import IncrowdError, InputError
 from incrowd.policy import Policy
 from incrowd.policy.guess import guess
 from incrowd.report.distribution import as_numbers
+from incrowd.report.metadata import write_metadata
 from incrowd.text.numerals import COMMA, pointed
 
 RULES = [
@@ -187,6 +189,21 @@ def test_command_line_and_policy_file(tmp_path: Path, monkeypatch: pytest.Monkey
     assert policy.decimal == "," and "--decimal ," in policy.command("t.csv", "o.csv")
     assert Ask.of_policy(policy, ["w", "ill"]).policy().decimal == ","
     assert Ask.of_policy(policy, ["w", "ill"]).source("w").decimal == ","
+
+
+def test_metadata_name_the_marks(tmp_path: Path) -> None:
+    """Tests that descriptors say how numbers are written, as Frictionless has it."""
+    lines = ["w;n;p;z;s", "1.234,5;3;2,5;01067;a", "1.234,5;3;2,5;01067;b"]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    release = ic.anonymize(tmp_path / "t.csv", 2, sensitive="s", decimal=",")
+    release.write(tmp_path / "r.csv")
+    write_metadata(release, tmp_path / "r.csv", tmp_path / "r.json")
+    fields = json.loads((tmp_path / "r.json").read_text())["resources"][0]["schema"]["fields"]
+    names = ("type", "decimalChar", "groupChar")
+    assert [tuple(each.get(name) for name in names) for each in fields] == [
+        *(("number", ",", "."), ("integer", None, None), ("number", ",", None)),
+        *(("string", None, None), ("string", None, None)),
+    ]
 
 
 def test_a_policy_is_proposed() -> None:

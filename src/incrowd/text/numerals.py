@@ -1,6 +1,7 @@
 """Numbers as people write them: with a decimal point, or with a decimal comma."""
 
 import re
+from collections.abc import Iterable
 
 POINT, COMMA = ".", ","
 DECIMALS = (POINT, COMMA)
@@ -24,6 +25,12 @@ def pointed(text: str, decimal: str) -> str | None:
         return None
     between = found[2]
     return (found[0] if between is None else found[0].replace(between, "")).replace(COMMA, POINT)
+
+
+def thousands_marks(texts: Iterable[str]) -> set[str]:
+    """Return what stands between thousands of numbers with a decimal comma."""
+    found = (WITH_COMMA.fullmatch(text.strip()) for text in texts)
+    return {one[2] for one in found if one is not None and one[2] is not None}
 
 
 def with_mark(text: str, decimal: str) -> str:
