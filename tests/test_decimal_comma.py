@@ -188,7 +188,10 @@ def test_command_line_and_policy_file(tmp_path: Path, monkeypatch: pytest.Monkey
     policy = Policy.read("p.toml")
     assert policy.decimal == "," and "--decimal ," in policy.command("t.csv", "o.csv")
     assert Ask.of_policy(policy, ["w", "ill"]).policy().decimal == ","
-    assert Ask.of_policy(policy, ["w", "ill"]).source("w").decimal == ","
+    asked = Ask.of_policy(policy, ["w", "ill"])
+    assert asked.source("w").decimal == ","
+    plain = asked.changed({"further": {"decimal": None}}, ["w", "ill"])
+    assert plain.policy().decimal == "." and plain.source("w").decimal == "."
 
 
 def test_metadata_name_the_marks(tmp_path: Path) -> None:

@@ -86,6 +86,12 @@ def test_a_whole_job_without_a_mouse(browser: Any, people: Path, tmp_path: Path)
         press("ArrowLeft")
         page.locator("#k[value='4']").wait_for()
         assert at(page) == "krange"
+        tab_to(page, "summary")
+        press("Space")
+        tab_to(page, "#decimal")
+        press("ArrowDown")  # after a comma: its whole numbers are numbers all the same
+        page.locator("#said:has-text('--decimal ,')").wait_for()
+        assert at(page) == "decimal"
         tab_to(page, "#run")
         press("Enter")
         page.locator("#jobstate .badge").wait_for(timeout=120_000)

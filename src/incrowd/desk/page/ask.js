@@ -158,6 +158,7 @@ function asking() {
       input('models', 'Models', 'such as l=3,kind=entropy,on=COLUMN', { value: said(further().models), onchange: e => set('models', e.target.value ? parsed(e.target.value) : null) }),
       input('linked', 'Linked', 'columns changed together: a, b; c, d', { value: (further().linked ?? []).map(x => x.join(', ')).join('; '), onchange: e => set('linked', e.target.value ? e.target.value.split(';').map(x => x.split(',').map(y => y.trim())) : null) }),
       choice('cost', 'Cost', 'of a changed cell', [[null, 'by level'], ['ncp', 'by share of values (ncp)'], ['stars', 'one each']]),
+      choice('decimal', 'Decimals', 'of numbers that are texts', [[null, 'after a point'], [',', 'after a comma']]),
       choice('order', 'Rows', 'of the release', [['shuffle', 'shuffled'], ['keep', 'as in the table']]),
       input('suppress_rows', 'Leave out', 'at most so many rows, where the table breaks a model', { type: 'number', min: 0 }),
       input('seed', 'Seed', 'of all randomness', { type: 'number', min: 0 }))),
