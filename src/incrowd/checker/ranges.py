@@ -121,9 +121,8 @@ class Intervals:
         """Return how an end of an interval is written."""
         if self.kind == "order":
             return self.names[int(end)]
-        if self.kind == "dates":
-            return date.fromordinal(int(end)).isoformat()
-        return with_mark(written(end), self.mark)
+        day = date.fromordinal(int(end)).isoformat() if self.kind == "dates" else None
+        return day or with_mark(written(end), self.mark)
 
     def positions(self, low: Fraction, high: Fraction) -> tuple[int, int]:
         """Return where an interval begins and ends, in parts of the widest one, halves up."""
@@ -206,11 +205,10 @@ def number(text: Any, mark: str = ".") -> Fraction | None:
     ``mark``: what stands before decimals.
     """
     try:
-        own = without_comma(text, mark) if isinstance(text, str) and "_" not in text else "NaN"
-        read = Decimal(own)
+        read = Decimal(without_comma(text, mark) if isinstance(text, str) else "NaN")
     except InvalidOperation:
         return None
-    if not read.is_finite():
+    if not read.is_finite() or "_" in text:
         return None
     behind = -int(read.as_tuple().exponent)
     return Fraction(read) if read.adjusted() < LONGEST and behind <= LONGEST else None
