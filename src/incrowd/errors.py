@@ -20,6 +20,7 @@ the table.  Row and column are named, a file's line, or a cell's form (letters a
     └── StoppedError          stopped before any lawful release was found          exit 3
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
@@ -98,7 +99,7 @@ class UnorderedError(UnfitError):
             f"allowed are numbers like 35, -4 or 12.50, {DIGITS}, or dates like 2021-03-15, of one "
             "kind in the whole column (only numbers where ends are rounded), or the values that a "
             "file lists (range:order=FILE); leave missing ones empty, or name what stands for them "
-            f"({missing_hint(self.absent)})"
+            f"({missing_hint(self.absent)}){decimal_hint(self.absent)}"
         )
 
 
@@ -114,6 +115,7 @@ class UnnumberedError(UnfitError):
         return (
             f"allowed are numbers like 35, -4 or 12.50, {DIGITS}, and neither NaN nor infinity; "
             f"leave missing ones empty, or name what stands for them ({missing_hint(self.absent)})"
+            f"{decimal_hint(self.absent)}"
         )
 
 
@@ -145,6 +147,19 @@ def not_finite(values: Sequence[str]) -> list[str]:
     """Return the texts that say NaN or infinity, as they are written; they tell of nobody."""
     words = ("nan", "inf", "infinity")
     return [value for value in values if value.strip().lower().lstrip("+-") in words]
+
+
+def decimal_hint(values: Iterable[str]) -> str:
+    """Return the option that makes numbers of texts, where their decimals are written otherwise.
+
+    It tells the form of some value, and none of them.
+    """
+    for value in values:
+        if re.fullmatch(r"\s*[+-]?[0-9][0-9.'\u2019 \u00a0\u202f]*,[0-9]+\s*", value):
+            return "; if these are numbers with a decimal comma, like 12,5, say so (--decimal ,)"
+        if re.fullmatch(r"\s*[+-]?[0-9]+\.[0-9]+\s*", value):
+            return "; --decimal , reads 12,5 and 1.234,5 as numbers, and not 12.5"
+    return ""
 
 
 def missing_hint(absent: Sequence[str]) -> str:

@@ -34,6 +34,7 @@ MADE = {  # what each release was asked for, with --proof NAME.proof
     "safe": f"t.csv -o safe.csv -k 3 {ROLES} --spreadsheet-safe",
     "packed": f"t.parquet -o packed.parquet -k 3 {ROLES} --model alpha=3/4,k=3,values=0,on=pay",
     "listed": f"t.csv -o listed.csv -k 3 {ROLES} --hierarchy age=age.csv --cost costs.csv",
+    "comma": "comma.csv -o c.csv -k 2 --sensitive s --hierarchy w=range --decimal ,",
     "free": f"t.csv -o free.csv -k 2 {ROLES} --model l=2 --cap age=1 --cap sex=f:1",
 }
 CASES = {  # option → release, what it takes and what it refuses; asked of the proof named first
@@ -127,6 +128,11 @@ CASES = {  # option → release, what it takes and what it refuses; asked of the
         ],
     ),
     "na": ("main", ["--na NA", "--na age=NA,-9"], ["--na 31", "--na age=31", "--na nosuch=NA"]),
+    "decimal": (
+        "comma",
+        ["--decimal ,", "--decimal , --hierarchy w=range"],
+        ["--decimal .", "--hierarchy w=range"],
+    ),
     "derive": ("main", [], ["--derive age=years(born,2024-12-31)", "--derive age"]),
     "star": ("stars", ["--star ?"], ["--star *", "--star !"]),
     "fixed": ("main", ["--fixed sex"], ["--fixed age", "--fixed note"]),
@@ -188,6 +194,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         frame.write_csv("t.csv")
         frame.write_parquet("t.parquet")
         few.write_csv("few.csv")
+        Path("comma.csv").write_text("w;s\n1,5;a\n2,5;b\n7,5;a\n9;b\n")
         Path("gone.csv").write_text("who,x,y\nA,1,1\n,1,2\nB,2,2\n,2,1\nC,2,1\nA,1,2\n")
         Path("age.csv").write_text("".join(f"{a};{a // 2 * 2}+;*\n" for a in range(30, 34)))
         Path("other.csv").write_text("".join(f"{a};{a // 2 * 2}f;*\n" for a in range(30, 34)))

@@ -22,7 +22,7 @@ COLUMNS = {
         [*(f"{60 + i},5 kg" for i in range(59)), "k.A."], "qi", None, "numbers with their unit",
         ("k.A.",),
     ),
-    "Größe": ([f"{150 + i % 40},{i % 3}" for i in range(ROWS)], "qi", None, "a point, no unit", ()),
+    "Größe": ([f"{150 + i % 40},{i % 3}" for i in range(ROWS)], "qi", None, "--decimal ,", ()),
     "Aufnahme": (
         [*(f"{1 + i % 28:02}.{1 + i % 12:02}.2024" for i in range(50)), *["2024-02-03"] * 10],
         "qi", None, "write all dates in one way first", (),

@@ -13,7 +13,6 @@ from incrowd.hierarchy.averages import (
     MEDIAN,
     MOST_DIGITS,
     Averages,
-    average_text,
     rounded,
 )
 from incrowd.tables.base import Column, Replacement, narrow
@@ -123,7 +122,7 @@ class Axis:
             average = self.average(self.at(member))
             if len(codes) == 1 and rounded(average, self.digits) == average:
                 continue
-            text = average_text(average, self.digits)
+            text = self.rule.text(average, self.digits)
             ids[member] = names.setdefault(text, len(names))
         return Replacement(tuple(names), ids.astype(narrow(len(names))))
 

@@ -27,6 +27,7 @@ from incrowd.checker.delimited import MARK
 from incrowd.checker.files import Proof
 from incrowd.checker.models import least_size
 from incrowd.checker.nearest import require_cheap
+from incrowd.checker.numerals import mark_of, without_comma
 from incrowd.checker.recheck import classes_of, require_permutation, require_size
 from incrowd.checker.rejection import RejectedError, require
 from incrowd.checker.runs import shortest
@@ -41,7 +42,10 @@ WRITTEN = re.compile(
 
 
 class Column(NamedTuple):
-    """An averaged column: its rule, its cells as numbers (None: missing), and its price."""
+    """An averaged column: its rule, its cells as numbers (None: missing), and its price.
+
+    ``mark``: what stands before decimals.
+    """
 
     name: str
     kind: str
@@ -50,6 +54,7 @@ class Column(NamedTuple):
     cells: list[str | None]
     numbers: list[Fraction | None]
     price: Fraction = Fraction(0)
+    mark: str = "."
 
 
 def compared(
@@ -106,7 +111,11 @@ def rules_of(stated: Mapping[str, Any]) -> dict[str, Any]:
     """
     rules = {c: source["average"] for c, source in stated.items() if "average" in source}
     for name, rule in rules.items():
-        fine = isinstance(rule, dict) and {*rule} == {"kind", "digits"} and rule["kind"] in KINDS
+        fine = (
+            isinstance(rule, dict)
+            and {*rule} - {"decimal"} == {"kind", "digits"}
+            and rule["kind"] in KINDS
+        )
         fine = fine and type(rule["digits"]) is int and abs(rule["digits"]) <= DIGITS
         require(fine, "the proof states no average", column=name)
         called = f"{rule['kind']}:digits={rule['digits']}"
@@ -126,10 +135,12 @@ def columns_of(
     for name, rule in rules.items():
         require(name in before.columns, "the proof states no average", column=name)
         cells, spared = before[name].cast(pl.String).to_list(), {*marks[name]}
-        known = {t: None if t is None or t in spared else number(t, name) for t in {*cells}}
+        mark = mark_of(rule, name)
+        told = {t: None if t is None or t in spared else t for t in {*cells}}
+        known = {t: None if x is None else number(x, name, mark) for t, x in told.items()}
         numbers = [known[cell] for cell in cells]
         kind, digits = rule["kind"], rule["digits"]
-        found.append(Column(name, kind, digits, weights[name], cells, numbers))
+        found.append(Column(name, kind, digits, weights[name], cells, numbers, mark=mark))
     whole = [of_table(column) for column in found]
     together = [j for j, column in enumerate(found) if column.kind == "centroid"]
     done = []
@@ -149,10 +160,10 @@ def of_table(column: Column) -> tuple[int, Fraction]:
     return len(known), spread(known, column.kind) if known else Fraction(0)
 
 
-def number(text: str, column: str) -> Fraction:
-    """Return the number that a text writes, exactly."""
+def number(text: str, column: str, mark: str) -> Fraction:
+    """Return the number that a text writes, exactly; ``mark``: what stands before decimals."""
     try:
-        read = Decimal(text)
+        read = Decimal(without_comma(text, mark))
     except InvalidOperation:
         read = Decimal("NaN")
     exponent = read.as_tuple().exponent
@@ -252,7 +263,11 @@ def paid(column: Column, shown: pl.Series, groups: Sequence[Ints], order: Ints) 
         (text,) = texts
         require_at(text is not None, "the average of its class is missing", *where)
         right = rounded(average(known, column.kind), column.digits)
-        require_at(number(str(text), column.name) == right, "it is not its class's average", *where)
+        require_at(
+            number(str(text), column.name, column.mark) == right,
+            "it is not its class's average",
+            *where,
+        )
         total += spread(known, column.kind)
     return total * column.price
 
@@ -271,8 +286,9 @@ def require_written(
     changed = {group for group, new, old in zip(groups, texts, own, strict=True) if new != old}
     first = {text: row for row, text in enumerate(texts) if groups[row] in changed}
     first = {text: row for text, row in first.items() if text is not None}
-    plain = [t for t in first if WRITTEN.fullmatch(t) and (typed or "e" not in t.lower())]
-    read = {text: Decimal(text) for text in plain}
+    ours = {t: without_comma(t, column.mark) for t in first}  # as long: without thousands apart
+    ours = {t: x for t, x in ours.items() if WRITTEN.fullmatch(x) and len(x) == len(t)}
+    read = {t: Decimal(x) for t, x in ours.items() if typed or "e" not in x.lower()}
     decimals = {t: -int(x.as_tuple().exponent) for t, x in read.items()}
     filled = any(decimals[t] > 0 and x.as_tuple().digits[-1] == 0 for t, x in read.items())
     for text, row in first.items():

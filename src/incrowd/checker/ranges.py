@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.checker.numerals import mark_of, with_mark, without_comma
 from incrowd.checker.rejection import RejectedError, require
 from incrowd.checker.wording import is_called, wording
 
@@ -63,13 +64,13 @@ class Intervals:
             require(truth, f"its range {reason}", column=column)
 
         order, show = rule.get("order"), rule.get("show")
-        more = {name for name in ("order", "show") if rule.get(name) is not None}
+        more = {name for name in ("order", "show", "decimal") if rule.get(name) is not None}
         must(set(rule) == KEYS | more, "has other keys")
         must(rule["kind"] in ("numbers", "dates", "order"), "is of an unknown kind")
         listed = isinstance(order, list) and len(order) <= PARTS
         must((rule["kind"] == "order") == listed, "lists an order, or should")
         must(rule["cost"] in ("width", "values", "stars"), "has an unknown cost")
-        self.kind, self.cost = rule["kind"], rule["cost"]
+        self.kind, self.cost, self.mark = rule["kind"], rule["cost"], mark_of(rule, column)
         self.places = {text: Fraction(n) for n, text in enumerate(order or [])}
         must("" not in self.places, "lists an empty value")
         must(len(self.places) == len(order or []), "lists a value twice")
@@ -108,7 +109,7 @@ class Intervals:
         """Return where a value stands in the order, or None."""
         if self.kind == "order":
             return self.places.get(text)
-        return number(text) if self.kind == "numbers" else day(text)
+        return number(text, self.mark) if self.kind == "numbers" else day(text)
 
     def rounded(self, x: Fraction, down: bool) -> Fraction:
         """Return the multiple of the step at or below a number, or at or above it."""
@@ -120,7 +121,8 @@ class Intervals:
         """Return how an end of an interval is written."""
         if self.kind == "order":
             return self.names[int(end)]
-        return date.fromordinal(int(end)).isoformat() if self.kind == "dates" else written(end)
+        day = date.fromordinal(int(end)).isoformat() if self.kind == "dates" else None
+        return day or with_mark(written(end), self.mark)
 
     def positions(self, low: Fraction, high: Fraction) -> tuple[int, int]:
         """Return where an interval begins and ends, in parts of the widest one, halves up."""
@@ -197,13 +199,16 @@ def intervals_of(
     return found
 
 
-def number(text: Any) -> Fraction | None:
-    """Return the number that a text writes, exactly; None for none, or one of too many digits."""
+def number(text: Any, mark: str = ".") -> Fraction | None:
+    """Return the number that a text writes, exactly; None for none, or one of too many digits.
+
+    ``mark``: what stands before decimals.
+    """
     try:
-        read = Decimal(text) if isinstance(text, str) and "_" not in text else None
+        read = Decimal(without_comma(text, mark) if isinstance(text, str) else "NaN")
     except InvalidOperation:
         return None
-    if read is None or not read.is_finite():
+    if not read.is_finite() or "_" in text:
         return None
     behind = -int(read.as_tuple().exponent)
     return Fraction(read) if read.adjusted() < LONGEST and behind <= LONGEST else None

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from incrowd.cli.options import opened, split_names, together
+from incrowd.cli.options import opened, policy_options, split_names, together
 from incrowd.cli.output import say
 from incrowd.cli.places import require_apart, shown
 from incrowd.errors import InputError, did_you_mean
@@ -29,6 +29,7 @@ reading_options = together(
 na_option = click.option(
     "--na", multiple=True, metavar="TEXT,…", help="Texts that stand for a missing value: NA,-99."
 )
+decimal_option = policy_options("decimal")
 table_option = click.option("--table", metavar="IN", help="Table, of any format; - = stdin.")
 
 
@@ -44,6 +45,7 @@ table_option = click.option("--table", metavar="IN", help="Table, of any format;
 @click.option("--rule", metavar="RULE", help="As after --hierarchy: keep:1,3, bands:0,18,65+, …")
 @click.option("-o", "--output", metavar="OUT", required=True, help="Hierarchy file; - = stdout.")
 @na_option
+@decimal_option
 @reading_options
 def make(
     table: str,
@@ -57,6 +59,7 @@ def make(
     rule: str | None,
     output: str,
     na: tuple[str, ...],
+    decimal: str,
     **reading: str | None,
 ) -> None:
     """Make a hierarchy file from a column of IN, in one of seven ways.
@@ -82,7 +85,7 @@ def make(
         raise click.UsageError(f"choose one of {options}; found {found}")
     require_apart({"-o": output}, table, {"given": given})
     values, counts = _values(table, column, reading, na)
-    ladder = _made(chosen[0], ways[chosen[0]] or "", column, values, counts)
+    ladder = _made(chosen[0], ways[chosen[0]] or "", column, values, (counts, decimal))
     with whole(output) as file:
         file.write(file_text(ladder).encode())
     say(
@@ -100,6 +103,7 @@ def make(
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @na_option
+@decimal_option
 @reading_options
 def check(
     hierarchy: str,
@@ -108,6 +112,7 @@ def check(
     cost: str,
     as_json: bool,
     na: tuple[str, ...],
+    decimal: str,
     **reading: str | None,
 ) -> int:
     """Say all that is wrong with HIERARCHY (a file, or a rule with a table); exit 1 if anything.
@@ -119,7 +124,7 @@ def check(
     from incrowd.hierarchy.check import check as check_hierarchy
     from incrowd.hierarchy.costs import parse_cost
 
-    source, values = _wanted(hierarchy, table, column, reading, na)
+    source, values = _wanted((hierarchy, decimal), table, column, reading, na)
     found = check_hierarchy(source, column or "", values, parse_cost(cost))
     if as_json:
         answer = {"sound": found.sound, "faults": found.faults, "notes": found.notes}
@@ -141,6 +146,7 @@ def check(
 @click.option("--lines", default=60, show_default=True, help="About how many lines to fill.")
 @click.option("--all", "everything", is_flag=True, help="Every value, however many lines.")
 @na_option
+@decimal_option
 @reading_options
 def show(
     hierarchy: str,
@@ -150,6 +156,7 @@ def show(
     lines: int,
     everything: bool,
     na: tuple[str, ...],
+    decimal: str,
     **reading: str | None,
 ) -> None:
     """Show HIERARCHY (a file, or a rule with a table) as a tree, or draw it with --svg."""
@@ -157,7 +164,7 @@ def show(
     from incrowd.hierarchy.show import outline, to_rich, to_svg
 
     require_apart({"--svg": svg}, table, {"hierarchy": hierarchy})
-    source, values = _wanted(hierarchy, table, column, reading, na)
+    source, values = _wanted((hierarchy, decimal), table, column, reading, na)
     if values is None and isinstance(source, HierarchyFile):
         values = [leaf or None for leaf in source.tidy().grid.columns[0]]
     ladder = source.build(column or hierarchy, values or [])
@@ -191,17 +198,21 @@ def _values(
 
 
 def _wanted(
-    hierarchy: str,
+    named: tuple[str, str],
     table: str | None,
     column: str | None,
     reading: Mapping[str, str | None],
     na: Sequence[str],
 ) -> tuple["Source", Sequence[str | None] | None]:
-    """Return what a text names, and the values that it is to serve, when a table is given."""
-    from incrowd.hierarchy.file import HierarchyFile
-    from incrowd.hierarchy.spec import parse
+    """Return what a text names, and the values that it is to serve, when a table is given.
 
-    source = parse(hierarchy)
+    ``named``: the text, and the mark of decimals.
+    """
+    from incrowd.hierarchy.file import HierarchyFile
+    from incrowd.hierarchy.spec import source_of
+
+    hierarchy, decimal = named
+    source = source_of(hierarchy, (), decimal)
     if (table is None) != (column is None):
         raise click.UsageError("--table and --column go together")
     if table is None and not isinstance(source, HierarchyFile):
@@ -212,20 +223,27 @@ def _wanted(
 
 
 def _made(
-    way: str, given: str, column: str, values: tuple[str | None, ...], counts: list[int]
+    way: str,
+    given: str,
+    column: str,
+    values: tuple[str | None, ...],
+    read: tuple[list[int], str],
 ) -> "Ladder":
+    """Make a ladder in one way; ``read``: the rows of each value, and the mark of decimals."""
     from incrowd.hierarchy.file import HierarchyFile
     from incrowd.hierarchy.make import frequency_ladder, integers, quantile_ladder
-    from incrowd.hierarchy.spec import parse
+    from incrowd.hierarchy.spec import source_of
 
+    counts, decimal = read
     if way == "quantiles":
         groups = integers(given, "--quantiles", "4 or 8,4,2")
-        return quantile_ladder(column, values, counts, groups)
+        return quantile_ladder(column, values, counts, groups, decimal)
     if way == "frequency":
         thresholds = integers(given, "--frequency", "10 or 10,100")
         return frequency_ladder(column, values, counts, thresholds)
     if way == "from":
         return HierarchyFile(given).build(column, values)
     if way == "rule":
-        return parse(given).build(column, values)
-    return parse(way if way == "date" else f"{way}:{given}").build(column, values)
+        return source_of(given, (), decimal).build(column, values)
+    rule = way if way == "date" else f"{way}:{given}"
+    return source_of(rule, (), decimal).build(column, values)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("table", metavar="IN")
 @click.option("-o", "--output", default="-", metavar="FILE", help="The policy. Default: printed.")
 @click.option("--force", is_flag=True, help="Write over a policy that is there.")
-@options.policy_options("k", "na", "derive")
+@options.policy_options("k", "na", "decimal", "derive")
 @options.reading_options
 @options.json_option
 @options.quiet_option
@@ -42,9 +42,9 @@ def init(
         raise InputError("--json wants standard output; write the policy to a file with -o")
     require_place(output)
     source = options.opened(table, given)
-    guesses = guess(source, options.marked(None, given["na"], source.columns))
+    guesses = guess(source, options.marked(None, given["na"], source.columns), given["decimal"])
     require_quasi_identifier(guesses)
-    text = policy_text(guesses, k, free_star(source, guesses))
+    text = policy_text(guesses, k, free_star(source, guesses), given["decimal"])
     with whole(output) as file:
         file.write(text.encode())
     if as_json:

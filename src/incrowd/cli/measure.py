@@ -10,6 +10,7 @@ from incrowd.cli.output import print_json, say
 from incrowd.errors import InputError
 from incrowd.policy.file import read_keys
 from incrowd.policy.table import OPTIONS
+from incrowd.text.numerals import POINT
 from incrowd.text.units import counted
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ if TYPE_CHECKING:
     metavar="COLUMN",
     help="Households: a column that names them; one's risk is that of its riskiest member.",
 )
-@options.policy_options("protect", "id", "keep", "person", "na", "derive")
+@options.policy_options("protect", "id", "keep", "person", "na", "decimal", "derive")
 @options.policy_option
 @options.reading_options
 @options.json_option
@@ -177,6 +178,7 @@ def asked_of(columns: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]
         "group": group,
         "protect": [*(given["protect"] or said.get("protect", ()))],
         "na": options.marked(said.get("na"), given["na"], columns),
+        "decimal": given["decimal"] if options.is_typed("decimal") else said.get("decimal", POINT),
     }
 
 

@@ -83,7 +83,7 @@ def click_option(option: Option, help: str) -> Callable[[F], F]:
 
 ROLES = ("qi", "sensitive", "id", "person", "missing_person", "keep")
 MODELS = ("k", "l", "l_kind", "c", "t", "distance", "models")
-COSTS = ("hierarchies", "weights", "cost", "star", "na", "derive")
+COSTS = ("hierarchies", "weights", "cost", "star", "na", "decimal", "derive")
 CONSTRAINTS = ("fixed", "linked", "caps")
 SEARCH = ("method", "reductions", "time_limit", "gap", "spend", "seed", "threads")
 

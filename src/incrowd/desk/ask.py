@@ -8,9 +8,8 @@ from typing import Any
 
 from incrowd.errors import InputError, did_you_mean, no_column
 from incrowd.hierarchy.file import HierarchyRows
-from incrowd.hierarchy.missing import sparing
 from incrowd.hierarchy.ranges import Ranges
-from incrowd.hierarchy.spec import ORDERED, RULES, in_folder, parse
+from incrowd.hierarchy.spec import ORDERED, RULES, in_folder, source_of
 from incrowd.policy import Policy
 from incrowd.policy.file import Reader
 from incrowd.policy.guess import Guess, free_star
@@ -19,12 +18,13 @@ from incrowd.policy.spell import said
 from incrowd.policy.table import OPTIONS
 from incrowd.tables.base import Source
 from incrowd.text.missing import marks_for, marks_of
+from incrowd.text.numerals import POINT
 
 ROLES = ("qi", "sensitive", "keep", "id", "person")
 OF_COLUMNS = ("fixed", "weights", "linked", "caps")
 FURTHER = (
     *("k", "l", "l_kind", "c", "t", "distance", "models", *OF_COLUMNS, "cost", "star", "method"),
-    *("time_limit", "gap", "seed", "suppress_rows", "order", "na", "derive"),
+    *("time_limit", "gap", "seed", "suppress_rows", "order", "na", "decimal", "derive"),
 )
 NOT_YET = (*LAWS_OF_ALL_ROWS, "protect", "veil", "delete_rows", "hold_back", "strict")
 FIRST = {"k": 5, "gap": 0.01, "order": "shuffle"}
@@ -184,7 +184,7 @@ class Ask:
         """Return where a column's hierarchy comes from, marks of missing values kept from it."""
         found = self.hierarchy(column) or "none"
         marks = marks_for(marks_of(self.further.get("na")), column)
-        return sparing(parse(found) if isinstance(found, str) else found, marks)
+        return source_of(found, marks, self.further.get("decimal", POINT))
 
     def policy(self, place: Callable[[str], str] | None = None) -> Policy:
         """Return the policy.

@@ -138,7 +138,8 @@ def use(release: Release) -> dict[str, Any]:
     star, na = release.policy.star, release.policy.na
     bars = {
         name: [[bar.label, bar.before, bar.after, bar.kind] for bar in
-               compared(before[name], after[name], star, trees.get(name), marks_for(na, name))]
+               compared(before[name], after[name], star, trees.get(name), marks_for(na, name),
+                        release.policy.decimal)]
         for name in release.roles.qi
     }  # fmt: skip
     pairs = [[p.one, p.other, p.before, p.after] for p in associations(before, after, star)]

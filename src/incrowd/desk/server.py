@@ -132,7 +132,7 @@ class App:
         found = calls[name](self.session, query(env) if method == "GET" else body(env))
         if isinstance(found, Iterator):
             start("200 OK", [("Content-Type", "application/x-ndjson"), *SAFE])
-            return found
+            return told(found)
         return answered(start, "200 OK", found)
 
     def enter(self, method: str, env: Mapping[str, Any], start: Start) -> Iterable[bytes]:
@@ -165,6 +165,14 @@ class App:
         if any(work is not None and work.state == RUNNING for work in works):
             self.last = time.monotonic()
         return time.monotonic() - self.last
+
+
+def told(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Return lines of JSON; the last one says it where they end by an error."""
+    try:
+        yield from lines
+    except Exception as error:
+        yield json.dumps({"error": plainly(error)}).encode() + b"\n"
 
 
 def answered(start: Start, status: str, data: Any) -> list[bytes]:

@@ -16,6 +16,11 @@ from incrowd.tables.base import Source
 
 MOST_POINTS = 400  # of cost and bound against time that a page can draw
 RUNNING, DONE, FAILED = "running", "done", "failed"
+UNFORESEEN = (
+    "incrowd itself has failed ({kind}), which neither your table nor you should bring about. No "
+    "file is half written. Undo the last change and try again; if it fails anew, run the command "
+    "line at the bottom of the page with INCROWD_DEBUG=1, which shows what a report of it needs"
+)
 
 
 def plainly(error: Exception) -> str:
@@ -29,7 +34,7 @@ def plainly(error: Exception) -> str:
         return f"{f'{error.filename}: ' if error.filename else ''}{error.strerror}"
     if isinstance(error, MemoryError):
         return "memory ran out: end other programs, or take a machine with more memory"
-    return f"stopped by an unexpected error ({type(error).__name__})"
+    return UNFORESEEN.format(kind=type(error).__name__)
 
 
 class Work:

@@ -12,6 +12,7 @@ from incrowd.errors import HierarchyError, UnnumberedError, did_you_mean
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.ranges import decimal_text, number_of
 from incrowd.hierarchy.rounding import nearest
+from incrowd.text.numerals import POINT, with_mark
 
 MEAN, MEDIAN, CENTROID = "mean", "median", "centroid"
 KINDS = (MEAN, MEDIAN, CENTROID)
@@ -29,10 +30,12 @@ class Averages:
         columns in one unit, such as coordinates, whose distances are added as they are.
     digits: decimals of the published value, halves away from zero; below 0 for tens, hundreds, …;
         None for as many as the column's own values have.
+    decimal: what stands before the decimals of numbers, read and written: ``"."`` or ``","``.
     """
 
     kind: str = MEAN
     digits: int | None = None
+    decimal: str = POINT
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -83,7 +86,7 @@ class Averages:
         """
         known, _ = distinct(values)
         known, _ = apart(known)
-        found = {value: number_of(value) for value in known}
+        found = {value: number_of(value, self.decimal) for value in known}
         absent = sorted(value for value, number in found.items() if number is None)
         if absent:
             raise UnnumberedError(column, absent, str(self))
@@ -97,7 +100,12 @@ class Averages:
 
     def stated(self, digits: int) -> dict[str, Any]:
         """Return what a proof says of the rule: all that it takes to apply it."""
-        return {"kind": self.kind, "digits": digits}
+        mark = {} if self.decimal == POINT else {"decimal": self.decimal}
+        return {"kind": self.kind, "digits": digits, **mark}
+
+    def text(self, number: Fraction, digits: int) -> str:
+        """Return how an average is written; see ``average_text``."""
+        return with_mark(average_text(number, digits), self.decimal)
 
 
 def decimals(number: Fraction) -> int:

@@ -11,6 +11,7 @@ from incrowd.errors import HierarchyError, OutsideError
 from incrowd.hierarchy.interval import Numbered, interval_label, plain, whole
 from incrowd.hierarchy.ladder import Ladder
 from incrowd.hierarchy.paths import rule_ladder
+from incrowd.text.numerals import POINT, with_mark
 
 EXAMPLE = "write borders that rise, like bands:0,1,5,18,40,65,80+, coarser ones behind a /"
 
@@ -47,13 +48,13 @@ class Level:
             return at if self.above else None
         return at
 
-    def label(self, at: int, whole: bool) -> str:
+    def label(self, at: int, whole: bool, decimal: str) -> str:
         """Return what a band reads."""
         if at < 0:
-            return f"<{plain(self.borders[0])}"
+            return with_mark(f"<{plain(self.borders[0])}", decimal)
         if at == len(self.borders) - 1:
-            return f"{plain(self.borders[-1])}+"
-        return interval_label(self.borders[at], self.borders[at + 1], whole)
+            return with_mark(f"{plain(self.borders[-1])}+", decimal)
+        return interval_label(self.borders[at], self.borders[at + 1], whole, decimal)
 
     def contains(self, finer: "Level") -> bool:
         """Whether each of its bands is a union of bands of another level."""
@@ -70,6 +71,7 @@ class Bands:
     """
 
     levels: tuple[Level, ...]
+    decimal: str = POINT
 
     def __post_init__(self) -> None:
         for level in self.levels:
@@ -104,7 +106,7 @@ class Bands:
         UnreadError: a value is not a number.
         OutsideError: some lie outside all bands.
         """
-        own = Numbered.of(column, values, str(self))
+        own = Numbered.of(column, values, str(self), self.decimal)
         borders = [border for level in self.levels for border in level.borders]
         all_whole = all(map(whole, (*own.numbers, *borders)))
         columns = [own.texts]
@@ -116,7 +118,7 @@ class Bands:
                 raise OutsideError(column, outside, str(self))
             columns.append(
                 [
-                    old if at is None else level.label(at, all_whole)
+                    old if at is None else level.label(at, all_whole, self.decimal)
                     for at, old in zip(places, columns[-1], strict=True)
                 ]
             )

@@ -10,10 +10,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import HierarchyError, LackingError, missing_hint, not_finite
+from incrowd.errors import (
+    HierarchyError,
+    LackingError,
+    decimal_hint,
+    missing_hint,
+    not_finite,
+)
 from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.paths import rule_ladder
 from incrowd.hierarchy.text import form
+from incrowd.text.numerals import POINT, pointed, with_mark
 
 DIGITS = 60
 """Digits of exact decimal arithmetic; a double has at most 17 before its exponent."""
@@ -25,9 +32,11 @@ class Intervals:
 
     Labels are ``35-39`` when all values and widths are whole numbers, else ``[35.0,40.0)``.
     An interval of one whole number is that number.  A missing value becomes ``*`` only.
+    With ``decimal`` ``","`` numbers are read and written with a decimal comma: ``[35,0;40,0)``.
     """
 
     widths: tuple[Decimal, ...]
+    decimal: str = POINT
 
     def __post_init__(self) -> None:
         widths = self.widths
@@ -51,7 +60,7 @@ class Intervals:
         UnreadError: a value is not a number.
         HierarchyError: one lies beyond 2^63 widths.
         """
-        own = Numbered.of(column, values, str(self))
+        own = Numbered.of(column, values, str(self), self.decimal)
         index = _floor(column, own.numbers, self.widths[0], str(self))
         all_whole = all(map(whole, (*self.widths, *own.numbers)))
         columns = [own.texts]
@@ -61,9 +70,8 @@ class Intervals:
                 cells, inverse = np.unique(
                     index // int(width / self.widths[0]), return_inverse=True
                 )
-                labels = [
-                    interval_label(i * width, (i + 1) * width, all_whole) for i in cells.tolist()
-                ]
+                ends = [(i * width, (i + 1) * width) for i in cells.tolist()]
+                labels = [interval_label(*both, all_whole, self.decimal) for both in ends]
                 columns.append([labels[i] for i in inverse.tolist()])
         return rule_ladder(column, str(self), columns, own.missing, own.declared)
 
@@ -83,8 +91,10 @@ class Numbered(NamedTuple):
     declared: list[str]
 
     @classmethod
-    def of(cls, column: str, values: Sequence[str | None], rule: str) -> "Numbered":
-        """Read the values of a column.
+    def of(
+        cls, column: str, values: Sequence[str | None], rule: str, decimal: str = POINT
+    ) -> "Numbered":
+        """Read the values of a column; ``decimal``: what stands before decimals.
 
         Raises
         ------
@@ -92,7 +102,7 @@ class Numbered(NamedTuple):
         """
         known, missing = distinct(values)
         known, declared = apart(known)
-        numbers = read_numbers(column, known, rule)
+        numbers = read_numbers(column, known, rule, decimal)
         order = number_order(numbers, known)
         return cls([known[i] for i in order], [numbers[i] for i in order], missing, declared)
 
@@ -108,31 +118,35 @@ def number_order(numbers: Sequence[Decimal | int], texts: Sequence[str]) -> list
     return sorted(range(len(numbers)), key=lambda i: (numbers[i], texts[i]))
 
 
-def interval_label(low: Decimal, high: Decimal, whole: bool) -> str:
+def interval_label(low: Decimal, high: Decimal, whole: bool, decimal: str = POINT) -> str:
     """Return the label of the numbers from ``low`` up to, but without, ``high``."""
     if whole:
         first, last = int(low), int(high) - 1
         return str(first) if first == last else f"{first}-{last}"
     # Exact, with at least one decimal, so that nobody takes it for a range of whole numbers.
     places = max(1, *(max(0, -_exponent(bound)) for bound in (low, high)))
-    return f"[{low:.{places}f},{high:.{places}f})"
+    between = "," if decimal == POINT else ";"
+    ends = (with_mark(f"{end:.{places}f}", decimal) for end in (low, high))
+    return f"[{between.join(ends)})"
 
 
-def read_numbers(column: str, values: Sequence[str], rule: str) -> Sequence[Decimal | int]:
+def read_numbers(
+    column: str, values: Sequence[str], rule: str, decimal: str = POINT
+) -> Sequence[Decimal | int]:
     """Return the values as exact numbers, as integers when all of them are written so.
 
     Raises
     ------
     UnreadError: some are not; says how many, and the first one's row or form.
     """
-    if not any("_" in value for value in values):
+    if decimal == POINT and not any("_" in value for value in values):
         with suppress(ValueError):
             return list(map(int, values))
     numbers: list[Decimal] = []
     wrong: list[str] = []
     for value in values:
         try:
-            number = Decimal(value)
+            number = Decimal(pointed(value, decimal) or "NaN")
             if not number.is_finite() or "_" in value:
                 raise InvalidOperation
             numbers.append(number)
@@ -158,7 +172,7 @@ class UnreadError(LackingError):
         return (
             f"column {self.column!r}, {self.origin}: {count}{what}, {where}; "
             "write numbers like 35, -4 or 12.50, leave missing ones empty or name what stands for "
-            "them (--na), or use a hierarchy file"
+            f"them (--na), or use a hierarchy file{decimal_hint(self.absent)}"
         )
 
 

@@ -11,10 +11,15 @@ from incrowd.errors import HierarchyError
 from incrowd.hierarchy.interval import DIGITS, Numbered, interval_label
 from incrowd.hierarchy.ladder import Ladder, distinct, is_missing
 from incrowd.hierarchy.paths import rule_ladder
+from incrowd.text.numerals import POINT
 
 
 def quantile_ladder(
-    column: str, values: Sequence[str | None], counts: Sequence[int], groups: Sequence[int]
+    column: str,
+    values: Sequence[str | None],
+    counts: Sequence[int],
+    groups: Sequence[int],
+    decimal: str = POINT,
 ) -> Ladder:
     """Return the ladder of groups that hold about equally many rows each.
 
@@ -27,6 +32,7 @@ def quantile_ladder(
     values: the distinct values; missing ones are left to ``*``.
     counts: rows of each value.
     groups: numbers of groups from many to few, each a divisor of the one before.
+    decimal: what stands before the decimals of numbers, read and written.
 
     Raises
     ------
@@ -38,7 +44,7 @@ def quantile_ladder(
             f"{rule}: numbers of groups are at least 2 and go from many to few, each a divisor of "
             "the one before: 8,4,2"
         )
-    own = Numbered.of(column, values, rule)
+    own = Numbered.of(column, values, rule, decimal)
     of_value = dict(zip(values, counts, strict=True))
     rows = [of_value[value] for value in own.texts]
     whole = all(number == int(number) for number in own.numbers)
@@ -47,7 +53,7 @@ def quantile_ladder(
     columns = [own.texts]
     for many in groups:
         index = [many * below // max(sum(rows), 1) for below in before]
-        columns.append(_span_labels(ordered, index, whole))
+        columns.append(_span_labels(ordered, index, whole, decimal))
     return rule_ladder(column, rule, columns, own.missing, own.declared)
 
 
@@ -57,7 +63,9 @@ def _rows_below(numbers: Sequence[Decimal], rows: Sequence[int]) -> list[int]:
     return [until[bisect_left(numbers, number)] for number in numbers]
 
 
-def _span_labels(numbers: Sequence[Decimal], index: Sequence[int], whole: bool) -> list[str]:
+def _span_labels(
+    numbers: Sequence[Decimal], index: Sequence[int], whole: bool, decimal: str
+) -> list[str]:
     """Return each number's group label: from the group's start up to the next one's."""
     if not numbers:
         return []
@@ -67,11 +75,11 @@ def _span_labels(numbers: Sequence[Decimal], index: Sequence[int], whole: bool) 
         context.prec = DIGITS
         for start, end in pairwise([*starts, len(numbers)]):
             if end < len(numbers):
-                label = interval_label(numbers[start], numbers[end], whole)
+                label = interval_label(numbers[start], numbers[end], whole, decimal)
             elif whole:
                 label = interval_label(numbers[start], numbers[-1] + 1, whole)
             else:
-                label = interval_label(numbers[start], numbers[-1], whole)[:-1] + "]"
+                label = interval_label(numbers[start], numbers[-1], whole, decimal)[:-1] + "]"
             labels += [label] * (end - start)
     return labels
 

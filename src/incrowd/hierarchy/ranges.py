@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from incrowd.hierarchy.ladder import Ladder, apart, distinct
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.hierarchy.template import BETWEEN, BETWEEN_WHOLE, SHOW, Template
 from incrowd.hierarchy.text import read_lines
+from incrowd.text.numerals import POINT, pointed, with_mark
 
 WIDTH, VALUES, STARS = "width", "values", "stars"
 NUMBERS, DATES, ORDER = "numbers", "dates", "order"
@@ -46,6 +48,7 @@ class Ranges:
     cost: ``"width"`` or ``"values"``.
     order: the values in their order, where a file lists them; ``origin``: that file.
     show: how an interval is written, like ``"{low} to {high}"``; ``None`` for ``37-42``.
+    decimal: what stands before the decimals of numbers, read and written: ``"."`` or ``","``.
     """
 
     round: Decimal | None = None
@@ -54,6 +57,7 @@ class Ranges:
     order: tuple[str, ...] | None = None
     origin: str = ""
     show: str | None = None
+    decimal: str = POINT
 
     def __post_init__(self) -> None:
         for name in ("round", "most"):
@@ -184,7 +188,7 @@ class Ranges:
         """
         known, _ = apart(distinct(values)[0])
         kind, place = self._places(column, known)
-        at = places_by({"kind": kind, "order": self.order})
+        at = places_by({"kind": kind, "order": self.order, "decimal": self.decimal})
         plain = (Template("", BETWEEN, ""), Template("", BETWEEN_WHOLE, ""))
         ways = plain if self.show is None else (Template.parse(self.show),)
         found: dict[Fraction, str] = {}
@@ -202,7 +206,8 @@ class Ranges:
         texts = {n: None if number is None else plain(number) for n, number in numbers.items()}
         order = {} if self.order is None else {"order": list(self.order)}
         show = {} if self.show is None else {"show": self.show}
-        return {"rule": str(self), "kind": kind, **texts, "cost": cost, **order, **show}
+        mark = {} if self.decimal == POINT or kind != NUMBERS else {"decimal": self.decimal}
+        return {"rule": str(self), "kind": kind, **texts, "cost": cost, **order, **show, **mark}
 
     def _charged(self, column: str, cost: Cost) -> str:
         if isinstance(cost, Stars):
@@ -221,7 +226,8 @@ class Ranges:
             at = {value: Fraction(i) for i, value in enumerate(self.order)}
             found = {ORDER: [at.get(value) for value in values]}
         else:
-            found = {NUMBERS: list(map(number_of, values)), DATES: list(map(day_of, values))}
+            numbers = [number_of(value, self.decimal) for value in values]
+            found = {NUMBERS: numbers, DATES: list(map(day_of, values))}
             if self.round is not None:
                 del found[DATES]
         kind = min(found, key=lambda kind: found[kind].count(None))
@@ -249,6 +255,7 @@ class Ends:
     last: list[Fraction]
     shown: Template
     order: tuple[str, ...] = ()
+    decimal: str = POINT
 
     @classmethod
     def of(cls, kind: str, place: list[Fraction], rule: Ranges) -> "Ends":
@@ -260,7 +267,7 @@ class Ends:
         hyphens = kind != NUMBERS or (bool(place) and first[0] < 0)
         shown = Template("", BETWEEN if hyphens else BETWEEN_WHOLE, "")
         shown = shown if rule.show is None else Template.parse(rule.show)
-        return cls(kind, first, last, shown, rule.order or ())
+        return cls(kind, first, last, shown, rule.order or (), rule.decimal)
 
     def text(self, end: Fraction) -> str:
         """Return how an end is written."""
@@ -268,7 +275,7 @@ class Ends:
             return self.order[int(end)]
         if self.kind == DATES:
             return date.fromordinal(int(end)).isoformat()
-        return decimal_text(end)
+        return with_mark(decimal_text(end), self.decimal)
 
 
 def positions(place: list[Fraction], ends: Ends, cost: str) -> tuple[list[int], list[int]]:
@@ -317,13 +324,15 @@ def places_by(rule: Mapping[str, Any]) -> Callable[[str], Fraction | None]:
     """Return where a value stands in the order that a rule states (``Ranges.stated``), or None."""
     if rule["kind"] == ORDER:
         return {value: Fraction(i) for i, value in enumerate(rule["order"])}.get
-    return number_of if rule["kind"] == NUMBERS else day_of
+    if rule["kind"] != NUMBERS:
+        return day_of
+    return partial(number_of, decimal=rule.get("decimal", POINT))
 
 
-def number_of(value: str) -> Fraction | None:
+def number_of(value: str, decimal: str = POINT) -> Fraction | None:
     """Return the number that a text writes, exactly; None where it writes none."""
     with suppress(InvalidOperation):
-        number = Decimal(value)
+        number = Decimal(pointed(value, decimal) or "NaN")
         if number.is_finite() and "_" not in value and not too_long(number):
             return Fraction(number)
     return None

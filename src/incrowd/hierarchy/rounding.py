@@ -12,6 +12,7 @@ from incrowd.hierarchy.interval import Numbered, plain
 from incrowd.hierarchy.ladder import Ladder
 from incrowd.hierarchy.paths import rule_ladder
 from incrowd.hierarchy.ranges import decimal_text, too_long
+from incrowd.text.numerals import POINT, with_mark
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Rounding:
     """
 
     steps: tuple[Decimal, ...]
+    decimal: str = POINT
 
     def __post_init__(self) -> None:
         if not self.steps or any(not step.is_finite() or step <= 0 for step in self.steps):
@@ -46,7 +48,7 @@ class Rounding:
         UnreadError: a value is not a number.
         TooLongError: some are too long.
         """
-        own = Numbered.of(column, values, str(self))
+        own = Numbered.of(column, values, str(self), self.decimal)
         pairs = zip(own.texts, own.numbers, strict=True)
         lengthy = sorted(text for text, number in pairs if too_long(Decimal(number)))
         if lengthy:
@@ -55,7 +57,8 @@ class Rounding:
         for step in map(Fraction, self.steps):
             now = [nearest(number, step) for number in now]
             half = decimal_text(step / 2)
-            columns.append([f"{decimal_text(number)}±{half}" for number in now])
+            labels = (f"{decimal_text(number)}±{half}" for number in now)
+            columns.append([with_mark(label, self.decimal) for label in labels])
         return rule_ladder(column, str(self), columns, own.missing, own.declared)
 
 
@@ -74,6 +77,7 @@ class EndCodes:
 
     bottom: Decimal | None = None
     top: Decimal | None = None
+    decimal: str = POINT
 
     def __post_init__(self) -> None:
         ends = [end for end in (self.bottom, self.top) if end is not None]
@@ -97,7 +101,8 @@ class EndCodes:
         found = re.fullmatch(rf"\s*(?:<({number}))?\s*,?\s*(?:({number})\+)?\s*", text)
         if found is None:
             raise HierarchyError(f"'codes:{text}': write codes:<18, codes:90+ or codes:<18,90+")
-        return cls(*(None if end is None else Decimal(end) for end in found.groups()))
+        low, high = (None if end is None else Decimal(end) for end in found.groups())
+        return cls(low, high)
 
     def build(self, column: str, values: Sequence[str | None]) -> Ladder:
         """Return the ladder of the values, sorted by number.
@@ -106,14 +111,14 @@ class EndCodes:
         ------
         UnreadError: a value is not a number.
         """
-        own = Numbered.of(column, values, str(self))
+        own = Numbered.of(column, values, str(self), self.decimal)
         pairs = zip(own.numbers, own.texts, strict=True)
         shown = [self._shown(number) or text for number, text in pairs]
         return rule_ladder(column, str(self), [own.texts, shown], own.missing, own.declared)
 
     def _shown(self, number: Decimal | int) -> str | None:
         if self.bottom is not None and number < self.bottom:
-            return f"<{plain(self.bottom)}"
+            return with_mark(f"<{plain(self.bottom)}", self.decimal)
         if self.top is not None and number >= self.top:
-            return f"{plain(self.top)}+"
+            return with_mark(f"{plain(self.top)}+", self.decimal)
         return None

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Any
 
 from incrowd.errors import HierarchyError, did_you_mean
 from incrowd.hierarchy.averages import KINDS, Averages
@@ -18,6 +20,7 @@ from incrowd.hierarchy.prefix import Prefix
 from incrowd.hierarchy.ranges import LONGEST, Ranges, too_long
 from incrowd.hierarchy.rounding import EndCodes, Rounding
 from incrowd.hierarchy.suppression import Suppression
+from incrowd.text.numerals import POINT
 
 RULES = ("interval", "bands", "prefix", "keep", "date", "range", "round", "codes", *KINDS, "none")
 ORDERED = re.compile(r"(range:(?:(?!\s*show\s*=)[^,]*,)*\s*order=)([^,]+)")
@@ -74,14 +77,19 @@ def parse(text: str, folder: str | Path = ".") -> Source:
     raise HierarchyError(_unknown(text, rule, path))
 
 
-def source_of(spec: "str | Path | Source", marks: Sequence[str]) -> Source:
+def source_of(spec: "str | Path | Source", marks: Sequence[str], decimal: str = POINT) -> Source:
     """Return the source that a text names, or the one given; marks of missing values spared.
+
+    ``decimal``: what stands before the decimals of numbers, for rules that read some.
 
     Raises
     ------
     HierarchyError: neither a rule nor a file.
     """
-    return sparing(parse(str(spec)) if isinstance(spec, str | Path) else spec, marks)
+    source: Any = parse(str(spec)) if isinstance(spec, str | Path) else spec
+    if decimal != POINT and hasattr(source, "decimal"):
+        source = replace(source, decimal=decimal)
+    return sparing(source, marks)
 
 
 def in_folder(rule: str, folder: str | Path) -> str:

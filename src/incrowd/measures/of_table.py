@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,10 @@ from incrowd.privacy.metric import Metric
 from incrowd.privacy.numbers import whole
 from incrowd.tables import open_table
 from incrowd.tables.base import Column, Table
+from incrowd.tables.numbers import require_texts
+from incrowd.text.decimal_mark import require_decimal
 from incrowd.text.missing import Marks, likely, marks_for, marks_of, require_known
+from incrowd.text.numerals import POINT
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -68,6 +72,7 @@ def measure(
     hierarchies: "Mapping[str, str | Path | Hierarchy] | None" = None,
     star: str = STAR,
     na: Any = None,
+    decimal: str = POINT,
     person: Names | None = None,
     group: str | None = None,
     protect: "Sequence[Combination | Mapping[str, Any] | str]" = (),
@@ -99,6 +104,7 @@ def measure(
     group: column that names a household, or another group: its risk is that of its riskiest member.
     na: texts that stand for a missing value, or column → texts, as for ``anonymize``; each stays a
         value of its own, and is counted as missing.
+    decimal: what stands before the decimals of numbers that are texts, as for ``anonymize``.
     protect: combinations of quasi-identifiers with a k each, as for ``anonymize``: of each the
         smallest group is told, and how many rows are in groups that are too small.
 
@@ -119,6 +125,8 @@ def measure(
     _require_named([*known, *secret], hierarchies=hierarchies)
     marks = marks_of(na)
     require_known(marks, table.columns)
+    require_decimal(decimal)
+    require_texts(table, (*known, *secret), decimal)
     subsets = whole(subsets, "subsets", 0)
     recursive = [whole(least, "l") for least in recursive]
 
@@ -127,7 +135,9 @@ def measure(
     agreed = agreement(codes, table.rows)
     rows, whose = agreed, owners_of(table, named)
     agreed = counting(rows, whose)
-    trees = {c: source_of(spec, marks_for(marks, c)) for c, spec in (hierarchies or {}).items()}
+    trees = {
+        c: source_of(spec, marks_for(marks, c), decimal) for c, spec in (hierarchies or {}).items()
+    }
     lost = _columns(known, columns, star, original, {c: trees[c] for c in known if c in trees})
     stars = sum(column.stars for column in lost)
     sizes, number = np.unique(agreed.sizes, return_counts=True)
@@ -135,7 +145,7 @@ def measure(
     if secret and table.rows:
         marked = {name: _marked(table, name, marks) for name in secret}
         asked = recursive, orders or {}, metrics or {}, trees
-        figures = _sensitive(marked, rows, *asked, whose)
+        figures = _sensitive(marked, rows, *asked, whose, decimal)
     grouped = owners_of(table, household) if table.rows else None
     return Measure(
         rows=table.rows,
@@ -158,7 +168,7 @@ def measure(
             *_pairs_told(known, columns, rows, star, original),
             *twins({n: c.values for n, c in zip(known, columns, strict=True)}),
             *twins({name: column.values for name, column in marked.items()}),
-            *_unsaid(dict(zip(known, columns, strict=True)) | marked),
+            *_unsaid(dict(zip(known, columns, strict=True)) | marked, decimal),
             *unowned(table, named, household),
         ),
         combinations=tuple(_combinations(protect_of(protect), known, codes, whose, table.rows)),
@@ -211,12 +221,15 @@ def _pairs_told(
         yield pairs(sum(found.values()), hit)
 
 
-def _unsaid(columns: Mapping[str, Column]) -> Iterator[str]:
+def _unsaid(columns: Mapping[str, Column], decimal: str) -> Iterator[str]:
     """Yield which columns hold texts that seem to stand for missing values, if nobody said so."""
     names = [
         repr(name)
         for name, column in columns.items()
-        if any(not is_missing(text) for text in likely(column.values, ordered))
+        if any(
+            not is_missing(text)
+            for text in likely(column.values, partial(ordered, decimal=decimal))
+        )
     ]
     if names:
         yield (
@@ -314,6 +327,7 @@ def _sensitive(
     metrics: Mapping[str, Metric | Mapping[tuple[str, str], Any]],
     hierarchies: "Mapping[str, Hierarchy]",
     whose: NDArray[np.int64] | None,
+    decimal: str,
 ) -> dict[str, Any]:
     """Measure every sensitive attribute, and all together."""
     secret, columns = list(marked), list(marked.values())
@@ -326,7 +340,7 @@ def _sensitive(
         if whose is not None:
             histograms = pairs_counted(classes, a, whose).histograms[0]
         order = given_order(name, column.values, orders[name]) if name in orders else None
-        order = order or natural_order(column.values)
+        order = order or natural_order(column.values, decimal)
         tree = _tree(name, column, hierarchies[name]) if name in hierarchies else None
         found.append(
             sensitive_figures(

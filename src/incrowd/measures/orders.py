@@ -8,36 +8,38 @@ from typing import Any
 from incrowd.errors import InputError
 from incrowd.hierarchy.ladder import is_missing
 from incrowd.privacy.metric import DetourError, Metric
+from incrowd.text.numerals import POINT, pointed
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?([ T].*)?")
 
 
-def natural_order(values: Sequence[str | None]) -> tuple[int, ...] | None:
+def natural_order(values: Sequence[str | None], decimal: str = POINT) -> tuple[int, ...] | None:
     """Return the codes from least to greatest: numbers by size, ISO dates by time.
 
     None where a value is missing, or said to stand for a missing one, or is neither: words have no
-    order that the table knows.
+    order that the table knows.  ``decimal``: what stands before the decimals of numbers.
     """
     present = [value for value in values if value is not None and not is_missing(value)]
     if len(present) < len(values) or not present:
         return None
     if all(DATE.fullmatch(value) for value in present):
         return tuple(sorted(range(len(present)), key=lambda code: present[code]))
-    numbers = [_number(value) for value in present]
+    numbers = [_number(value, decimal) for value in present]
     found = [number for number in numbers if number is not None]
     if len(found) < len(present) or len(set(found)) < len(found):
         return None
     return tuple(sorted(range(len(found)), key=lambda code: found[code]))
 
 
-def ordered(values: Sequence[str]) -> bool:
+def ordered(values: Sequence[str], decimal: str = POINT) -> bool:
     """Whether all are numbers, or all are dates."""
-    return all(map(DATE.fullmatch, values)) or all(_number(v) is not None for v in values)
+    dates = all(map(DATE.fullmatch, values))
+    return dates or all(_number(value, decimal) is not None for value in values)
 
 
-def _number(text: str) -> Decimal | None:
+def _number(text: str, decimal: str) -> Decimal | None:
     try:
-        number = Decimal(text)
+        number = Decimal(pointed(text, decimal) or "NaN")
     except InvalidOperation:
         return None
     return number if number.is_finite() else None

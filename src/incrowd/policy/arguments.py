@@ -58,6 +58,7 @@ class Arguments(TypedDict, total=False):
     hold_back: bool
     strict: bool
     na: Any
+    decimal: str
     derive: Mapping[str, str] | None
     order: str
 

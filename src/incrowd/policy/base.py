@@ -26,6 +26,7 @@ from incrowd.policy.veil import veil_of
 from incrowd.privacy.combination import protect_of
 from incrowd.privacy.numbers import take_whole
 from incrowd.run.threads import cores
+from incrowd.text.decimal_mark import require_decimal
 from incrowd.text.missing import marks_for, marks_of, require_known
 from incrowd.text.shell import shell_line
 
@@ -76,6 +77,7 @@ class Policy(Asked):
         require_served_with(self)
         require_number("time_limit", self.time_limit, "seconds, more than 0", lambda x: x > 0)
         require_number("gap", self.gap, "a share from 0 to 1", lambda x: 0 <= x <= 1)
+        require_decimal(self.decimal)
         if self.order not in ORDERS:
             raise InputError(f"order is {self.order!r}{did_you_mean(str(self.order), ORDERS)}")
         if not isinstance(self.star, str) or not self.star:
@@ -160,7 +162,7 @@ class Policy(Asked):
         from incrowd.hierarchy.spec import source_of
 
         specs = self.hierarchies.items()
-        return {column: source_of(spec, marks_for(self.na, column)) for column, spec in specs}
+        return {c: source_of(spec, marks_for(self.na, c), self.decimal) for c, spec in specs}
 
 
 documented(OPTIONS)(Policy)

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from incrowd.errors import InputError, did_you_mean
+from incrowd.errors import InputError, decimal_hint, did_you_mean
 from incrowd.hierarchy.build import build_trees
 from incrowd.hierarchy.family import trees_of
 from incrowd.hierarchy.ladder import is_missing
 from incrowd.measures.metric_file import read_metric, read_order
 from incrowd.measures.orders import given_metric, given_order, natural_order
 from incrowd.privacy.distance import Equal, Hierarchical, Ordered
+from incrowd.text.numerals import POINT
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -21,7 +22,11 @@ DISTANCES = ("equal", "ordered", "hierarchy")
 
 
 def distance_of(
-    text: str, name: str, column: "Column", sources: Mapping[str, "Hierarchy"]
+    text: str,
+    name: str,
+    column: "Column",
+    sources: Mapping[str, "Hierarchy"],
+    decimal: str = POINT,
 ) -> "GroundDistance":
     """Return a ground distance over a column's codes.
 
@@ -29,14 +34,17 @@ def distance_of(
     ----------
     text: ``equal``, ``ordered`` (numbers by size, dates by time), ``hierarchy``, or a file: of
         lines ``value;other value;distance``, or of one value a line from least to greatest.
+    decimal: what stands before the decimals of numbers.
     """
 
     if text == "equal":
         return Equal()
     if text == "ordered":
-        order = natural_order(column.values) if column.values else ()  # of a table without rows
+        order = (
+            natural_order(column.values, decimal) if column.values else ()
+        )  # of a table without rows
         if order is None:
-            raise InputError(_unordered(name, column))
+            raise InputError(_unordered(name, column, decimal))
         return Ordered(order)
     if text == "hierarchy":
         if name not in sources:
@@ -53,19 +61,20 @@ def distance_of(
     return _from_file(Path(text), name, column)
 
 
-def _unordered(name: str, column: "Column") -> str:
+def _unordered(name: str, column: "Column", decimal: str) -> str:
     """Return why a column has no order of its own, and what to do."""
 
     file = "give a file with one value a line, from least to greatest, as --distance"
     missing = any(map(is_missing, column.values))
-    if missing and natural_order([v for v in column.values if not is_missing(v)]):
+    known = [value for value in column.values if value is not None and not is_missing(value)]
+    if missing and natural_order(known, decimal):
         return (
             f"{name!r} has missing values, and the table does not know their place in the order "
             f"of the others; {file}, an empty line standing for empty cells"
         )
     return (
         f"the values of {name!r} have no order that the table knows (numbers and ISO dates have); "
-        f"{file}"
+        f"{file}{decimal_hint(known)}"
     )
 
 

@@ -6,6 +6,7 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 
 from incrowd.hierarchy.date import DAYS, days_of
+from incrowd.text.numerals import WITH_COMMA
 
 MONTHS = ("%d-%b-%Y", "%d %b %Y", "%d %B %Y")  # 3-Feb-2021, 3 February 2021
 TIMES = ("", " %H:%M", " %H:%M:%S")
@@ -17,7 +18,6 @@ CODED = re.compile(r"[A-Za-z]{0,3}\d[\w.\-/]*[†*+!#]?")  # E11.9, G63.2*, 62.0
 MOSTLY = 0.9  # share of the values from which the others are taken for codes as well
 MIXED = "dates, though not all are written in one way"
 COMMAS = ("numbers with a decimal comma", "numbers with their unit")
-COMMA = re.compile(r"[+-]?\d+(,\d+)?")
 UNIT = re.compile(r"[+-]?\d+([.,]\d+)? ?([a-zA-Zµ%°][\w./%°²³]{0,9})")  # 72,5 kg, 38.2 °C
 DATED = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{2,4}([ T].*)?")  # 3.2.21, 2021-02-03
 
@@ -53,7 +53,7 @@ def as_written(values: Sequence[str]) -> str | None:
     dated = sum(DATED.fullmatch(value) is not None for value in values)
     if values and dated >= MOSTLY * len(values) and not short_years(values):
         return MIXED
-    if any("," in value for value in values) and all(map(COMMA.fullmatch, values)):
+    if any("," in value for value in values) and all(map(WITH_COMMA.fullmatch, values)):
         return COMMAS[0]
     units = [UNIT.fullmatch(value) for value in values]
     met = {unit[2] for unit in units if unit is not None}

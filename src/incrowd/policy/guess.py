@@ -15,13 +15,14 @@ import numpy as np
 
 from incrowd.errors import HierarchyError, InputError
 from incrowd.hierarchy.date import days_of
-from incrowd.hierarchy.missing import sparing
-from incrowd.hierarchy.spec import parse
+from incrowd.hierarchy.spec import source_of
 from incrowd.policy.forms import COMMAS, MIXED, formats_of, is_date, kind_of, short_years
 from incrowd.tables import open_table
 from incrowd.tables.base import Column
 from incrowd.tables.totals import totals as totals
+from incrowd.text.decimal_mark import require_decimal
 from incrowd.text.missing import likely, marks_for, marks_of, require_known
+from incrowd.text.numerals import POINT, pointed
 
 IDENTIFYING = (
     *("name", "names", "surname", "forename", "firstname", "lastname", "fullname", "middlename"),
@@ -133,18 +134,20 @@ class Guess:
     derive: str | None = None
 
 
-def guess(data: Any, na: Any = None) -> list[Guess]:
+def guess(data: Any, na: Any = None, decimal: str = POINT) -> list[Guess]:
     """Return a guess for each column, in the table's order, with its reason.
 
     Parameters
     ----------
     data: as for ``anonymize``.
     na: texts that stand for missing values, beside those that look so; as for ``anonymize``.
+    decimal: what stands before the decimals of numbers that are texts; as for ``anonymize``.
 
     A column that cannot be read as text is guessed to be left out.  Each rule that is proposed as a
     hierarchy fits the column.  A guess is a proposal to a person: check each.
     """
     source, marks = open_table(data), marks_of(na)
+    require_decimal(decimal)
     require_known(marks, source.columns)
     guesses = []
     for name in source.columns:
@@ -153,17 +156,17 @@ def guess(data: Any, na: Any = None) -> list[Guess]:
         except InputError:
             guesses.append(Guess(name, "id", "its values have no text form, or one of several"))
         else:
-            told = guess_column(name, column, source.rows, marks_for(marks, name))
-            guesses.append(fitting(told, column))
+            told = guess_column(name, column, source.rows, marks_for(marks, name), decimal)
+            guesses.append(fitting(told, column, decimal))
     return guesses
 
 
-def fitting(guess: Guess, column: Column) -> Guess:
+def fitting(guess: Guess, column: Column, decimal: str) -> Guess:
     """Drop a hierarchy that does not fit the column after all."""
     if guess.hierarchy is None:
         return guess
     try:
-        sparing(parse(guess.hierarchy), guess.na).build(guess.column, column.values)
+        source_of(guess.hierarchy, guess.na, decimal).build(guess.column, column.values)
     except HierarchyError:
         return replace(guess, hierarchy=None, why=guess.why.partition("; numbers become")[0])
     return guess
@@ -181,11 +184,13 @@ def free_star(data: Any, guesses: Sequence[Guess]) -> str:
     return next(mark for mark in ("*", "**", "⁎", "<suppressed>", "<*>") if mark not in taken)
 
 
-def guess_column(name: str, column: Column, rows: int, marks: Sequence[str] = ()) -> Guess:
+def guess_column(
+    name: str, column: Column, rows: int, marks: Sequence[str] = (), decimal: str = POINT
+) -> Guess:
     """Return the guess for one column; ``marks`` stand for missing values."""
     na = {*marks, *likely(column.values, _is_numeric)} & {*column.values}
     column = without(column, na)
-    values = [value for value in column.values if value is not None]
+    values = [pointed(value, decimal) or value for value in column.values if value is not None]
     role, why = role_of(name, column, values, rows)
     if na:
         why += f"; {len(na)} text{'s' if len(na) > 1 else ''} for missing values, see na"
@@ -283,10 +288,8 @@ def hierarchy_of(name: str, values: Sequence[str]) -> tuple[str | None, str]:
     if kind == "dates" and len(values) > 1:
         return dates(values)
     if kind in COMMAS:
-        return (
-            None,
-            "write them as 12.5 first (a point, no unit), so that they can become intervals",
-        )
+        way = "read them with --decimal ," if kind == COMMAS[0] else "write them without it first"
+        return None, f"{way}, so that they can become intervals"
     if kind == MIXED:
         return None, "write all dates in one way first, such as 2021-03-15"
     if short_years(values):

@@ -23,6 +23,7 @@ from incrowd.privacy.k_anonymity import KAnonymity
 from incrowd.privacy.model import Model, is_model
 from incrowd.privacy.recursive_diversity import RecursiveDiversity
 from incrowd.privacy.t_closeness import TCloseness
+from incrowd.text.numerals import POINT
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -108,7 +109,10 @@ class ModelSpec:
         return any(getattr(self, name) is not None for name in (*ALONE, "alpha"))
 
     def models(
-        self, sensitive: Mapping[str, "Column"], sources: Mapping[str, "Hierarchy"]
+        self,
+        sensitive: Mapping[str, "Column"],
+        sources: Mapping[str, "Hierarchy"],
+        decimal: str = POINT,
     ) -> list[Model]:
         """Return the models over the sensitive columns of a table.
 
@@ -116,6 +120,7 @@ class ModelSpec:
         ----------
         sensitive: the sensitive columns, in the order of the attributes.
         sources: hierarchies of sensitive columns, for the distance ``"hierarchy"``.
+        decimal: what stands before the decimals of numbers, for the distance ``"ordered"``.
 
         Raises
         ------
@@ -138,7 +143,9 @@ class ModelSpec:
         for a in chosen:
             column = sensitive[columns[a]]
             if self.t is not None:
-                found.append(self._closeness(a, columns[a], column, sources))
+                asked = self.distance or "equal"
+                distance = distance_of(asked, columns[a], column, sources, decimal)
+                found.append(TCloseness(self.t, distance, a))
             elif self.values is not None:
                 found.append(self._guarding(a, columns[a], column))
             else:
@@ -158,13 +165,6 @@ class ModelSpec:
         if self.delta is not None:
             return DeltaDisclosure(self.delta, attribute)
         return KAnonymity(1 if self.k is None else self.k)
-
-    def _closeness(
-        self, attribute: int, name: str, column: "Column", sources: Mapping[str, "Hierarchy"]
-    ) -> Model:
-
-        distance = distance_of(self.distance or "equal", name, column, sources)
-        return TCloseness(self.t, distance, attribute)
 
     def _guarding(self, attribute: int, name: str, column: "Column") -> Model:
 

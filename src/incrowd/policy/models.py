@@ -74,7 +74,10 @@ def model_of(
     if policy.t is not None:
         parts += closeness(policy, sensitive, sources)
     for model in map(model_spec, policy.models):
-        parts += model.models(sensitive, sources) if isinstance(model, ModelSpec) else [model]
+        if isinstance(model, ModelSpec):
+            parts += model.models(sensitive, sources, policy.decimal)
+        else:
+            parts.append(model)
     if policy.person:
         parts = of_people(policy, parts, len(sensitive), pairs)
     return all_of(parts)
@@ -168,6 +171,10 @@ def closeness(
     """Return t-closeness of each attribute under the policy's ground distance."""
 
     return [
-        TCloseness(policy.t, distance_of(policy.distance, name, column, sources), attribute)
+        TCloseness(
+            policy.t,
+            distance_of(policy.distance, name, column, sources, policy.decimal),
+            attribute,
+        )
         for attribute, (name, column) in enumerate(sensitive.items())
     ]

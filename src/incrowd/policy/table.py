@@ -22,6 +22,7 @@ from incrowd.policy.options import (
 )
 from incrowd.policy.protect import Unsaid
 from incrowd.text.marks import STAR
+from incrowd.text.numerals import DECIMALS, POINT
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -350,6 +351,17 @@ class Asked:
             "--na",
             "TEXT,…|COL=TEXT,…",
             python='a list of texts, or column → such a list (`""` for all columns)',
+        ),
+    )
+    decimal: str = row(
+        POINT,
+        Option(
+            "text",
+            "what stands before the decimals of numbers that are texts: with `,` `1,5` and "
+            "`1.234,5` are numbers for hierarchies, ranges, averages and distances, which are "
+            "written so too; what options say has a point",
+            "--decimal",
+            choices=DECIMALS,
         ),
     )
     derive: Mapping[str, str] = row(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from incrowd.hierarchy.tree import STAR
 from incrowd.policy.guess import Guess
+from incrowd.text.numerals import POINT
 
 HEAD = """\
 # What is asked of a release; see docs/reference/policy.md.
@@ -19,16 +20,21 @@ ROLES = {
 }
 
 
-def policy_text(guesses: Sequence[Guess], k: int = 5, star: str | None = None) -> str:
+def policy_text(
+    guesses: Sequence[Guess], k: int = 5, star: str | None = None, decimal: str = POINT
+) -> str:
     """Return a policy file (TOML) with these guesses; without quasi-identifiers it is no policy.
 
     Parameters
     ----------
     star: the mark of a suppressed cell, where the table needs another than ``*``.
+    decimal: what stands before the decimals of numbers that are texts.
     """
     lines = [HEAD, f"k = {k}  # least number of rows alike"]
     if star is not None and star != STAR:
         lines.append(f"star = {quoted(star)}  # some cell of the table is {STAR}")
+    if decimal != POINT:
+        lines.append(f"decimal = {quoted(decimal)}  # before the decimals of numbers")
     for role, meaning in ROLES.items():
         lines += ["", f"# {meaning}"]
         lines += listed(role, [guess for guess in guesses if guess.role == role])

@@ -16,10 +16,11 @@ from incrowd.hierarchy.file import HierarchyRows
 from incrowd.hierarchy.labels import with_star
 from incrowd.hierarchy.missing import bare_of, sparing
 from incrowd.hierarchy.range_family import RangeFamily
-from incrowd.hierarchy.ranges import STARS, WIDTH, Ranges
-from incrowd.hierarchy.spec import parse
+from incrowd.hierarchy.ranges import DATES, NUMBERS, ORDER, STARS, WIDTH, Ranges
+from incrowd.hierarchy.spec import source_of as rule_of
 from incrowd.policy import Policy
 from incrowd.published.ladders import ladder_of
+from incrowd.text.numerals import POINT
 
 Path = tuple[str | None, ...]
 NCP = "ncp"
@@ -35,7 +36,8 @@ def range_of(stated: dict[str, Any]) -> Ranges:
     step, most = (stated[name] and Decimal(stated[name]) for name in ("round", "most"))
     cost = WIDTH if stated["cost"] == STARS else stated["cost"]
     order = tuple(stated["order"]) if "order" in stated else None
-    return Ranges(step, most, cost, order, show=stated.get("show"))
+    mark = stated.get("decimal", POINT)
+    return Ranges(step, most, cost, order, show=stated.get("show"), decimal=mark)
 
 
 def same_range(proof: Proof, column: str, source: Any) -> bool:
@@ -46,7 +48,21 @@ def same_range(proof: Proof, column: str, source: Any) -> bool:
         return False
     parts = ("round", "most", "order", "show", *(() if stated["cost"] == STARS else ("cost",)))
     mine = range_of(stated)
+    if stated["kind"] == NUMBERS and mine.decimal != bare.decimal:
+        return False
     return all(getattr(mine, name) == getattr(bare, name) for name in parts)
+
+
+def decimal_in(proof: Proof, column: str) -> str | None:
+    """Return what stands before decimals of the numbers that a column's rule reads; None of none.
+
+    A rule that makes labels says so where it is no point, and may read no numbers else.
+    """
+    stated = stated_of(proof, column)
+    rule = stated.get("average") or stated.get("range") or {}
+    if rule.get("kind", ORDER) in (DATES, ORDER):
+        return stated.get("decimal")
+    return rule.get("decimal", POINT)
 
 
 def averaged_in(proof: Proof) -> tuple[str, ...]:
@@ -59,7 +75,8 @@ def same_average(proof: Proof, column: str, source: Any) -> bool:
     stated, bare = stated_of(proof, column).get("average"), bare_of(source)
     if stated is None or not isinstance(bare, Averages):
         return False
-    return bare.kind == stated["kind"] and bare.digits in (None, stated["digits"])
+    same = bare.kind == stated["kind"] and bare.digits in (None, stated["digits"])
+    return same and bare.decimal == stated.get("decimal", POINT)
 
 
 def rungs_of(proof: Proof, column: str) -> pl.DataFrame:
@@ -167,7 +184,8 @@ def source_of(proof: Proof, policy: Policy, column: str) -> Any:
         return sparing(range_of(known["range"]), known.get("missing", ()))
     if known.get("sha256") is None:
         try:
-            return sparing(parse(str(known.get("origin"))), known.get("missing", ()))
+            origin, mark = str(known.get("origin")), str(known.get("decimal", POINT))
+            return rule_of(origin, known.get("missing", ()), mark)
         except HierarchyError:
             pass  # it was given in memory
     cost = policy.cost.get(column, "level") if isinstance(policy.cost, dict) else policy.cost

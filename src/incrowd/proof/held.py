@@ -34,6 +34,7 @@ from incrowd.privacy.combination import Combination
 from incrowd.proof.costs_asked import (
     averaged_in,
     costs_differ,
+    decimal_in,
     labels_of,
     paths_of,
     same_average,
@@ -45,6 +46,7 @@ from incrowd.tables.fewer import FewerRows
 from incrowd.tables.spreadsheet import undone
 from incrowd.text.marks import STAR
 from incrowd.text.missing import marks_for
+from incrowd.text.numerals import COMMA
 
 Entry = Mapping[str, Any]
 Table = Callable[[], Source]
@@ -90,6 +92,8 @@ def not_held(
         yield from (f"the proof is not of {in_words(entry)}, nor stricter" for entry in missing)
     if "hierarchies" in said:
         yield from hierarchies_differ(proof, policy)
+    if said & {"decimal", "hierarchies"}:
+        yield from decimals_differ(proof, policy)
     if "na" in said:
         yield from marks_differ(proof, policy)
     if said & {"cost", "weights"}:
@@ -207,6 +211,18 @@ def marks_differ(proof: Proof, policy: Policy) -> Iterator[str]:
             yield f"column {column!r}: values that stand for missing ones are not said (--na)"
         if any(len(paths.get(mark, ())) > 2 for mark in asked - stated):
             yield f"column {column!r}: its hierarchy takes a text of --na for a value like others"
+
+
+def decimals_differ(proof: Proof, policy: Policy) -> Iterator[str]:
+    """Yield the columns whose numbers are read with another mark of decimals than asked for."""
+    for column in proof.facts["roles"]["qi"]:
+        stated = decimal_in(proof, column)
+        if stated is not None and stated != policy.decimal:
+            words = "comma" if stated == COMMA else "point"
+            yield (
+                f"column {column!r}: its numbers are read with a decimal {words} "
+                f"(--decimal {stated}), not with {policy.decimal!r}"
+            )
 
 
 def hierarchies_differ(proof: Proof, policy: Policy) -> Iterator[str]:

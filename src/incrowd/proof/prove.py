@@ -18,6 +18,7 @@ from incrowd.checker.verify import check
 from incrowd.driver.solve import Solved
 from incrowd.errors import InputError
 from incrowd.hierarchy.family import Family
+from incrowd.hierarchy.missing import bare_of
 from incrowd.persons.alike import certified
 from incrowd.policy.base import Policy
 from incrowd.privacy.claims import claims_of
@@ -32,6 +33,7 @@ from incrowd.proof.writing import Evidence, sha256_of, write_proof
 from incrowd.tables.base import Source
 from incrowd.tables.fewer import FewerRows
 from incrowd.text.missing import marks_for
+from incrowd.text.numerals import POINT
 
 if TYPE_CHECKING:
     from incrowd.published.base import Published
@@ -141,7 +143,7 @@ def evidence_of(
         prices=Prices(np.zeros(problem.instance.distinct, np.int64), 1),
         price_k=problem.smallest_class,
         csv=dialect_of(release.source),
-        hierarchies=origins(release.policy.hierarchies) | spared(release.policy, release.trees),
+        hierarchies=told_of(release.policy) | spared(release.policy, release.trees),
         spreadsheet_safe=spreadsheet_safe,
         kept=release.source.kept if isinstance(release.source, FewerRows) else None,
         dropped=release.suppressed_rows,
@@ -192,12 +194,22 @@ def dialect_of(source: Source) -> dict[str, str]:
 
 def spared(policy: Policy, trees: Sequence[Family]) -> dict[str, dict[str, Any]]:
     """Return the same of columns with marks of missing values, which hierarchies do not know."""
-    found, told = {}, origins(policy.hierarchies)
+    found, told = {}, told_of(policy)
     for tree in trees:
         marks = {*marks_for(policy.na, tree.column)} & {*tree.leaves}
         if marks and tree.column in told:
             found[tree.column] = told[tree.column] | {"missing": sorted(map(str, marks))}
     return found
+
+
+def told_of(policy: Policy) -> dict[str, dict[str, Any]]:
+    """Return where each hierarchy comes from, and how the numbers are written that it reads."""
+    rules = {column: bare_of(source) for column, source in policy.sources().items()}
+    marks = {column: getattr(rule, "decimal", POINT) for column, rule in rules.items()}
+    return {
+        column: told | ({} if marks[column] == POINT else {"decimal": marks[column]})
+        for column, told in origins(policy.hierarchies).items()
+    }
 
 
 def origins(hierarchies: Mapping[str, Any]) -> dict[str, dict[str, str | None]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.policy.forms import kind_of
+from incrowd.policy.forms import COMMAS, kind_of
 from incrowd.policy.guess import FEW_ROWS, guess_column
 from incrowd.published import cautions
 from incrowd.tables.base import Column, Replacement, Source
@@ -97,7 +97,7 @@ def is_dates(column: Column) -> bool:
 
 def is_named(column: Column) -> bool:
     """Whether a column holds neither numbers nor dates."""
-    return kind(column) not in ("", "dates", "numbers", "whole numbers")
+    return kind(column) not in ("", "dates", "numbers", "whole numbers", COMMAS[0])
 
 
 def kind(column: Column) -> str:

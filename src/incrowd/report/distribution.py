@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from incrowd.hierarchy.family import Family
 from incrowd.hierarchy.labels import leaves_under
 from incrowd.tables.base import Column
+from incrowd.text.numerals import POINT, pointed
 
 MOST_VALUES = 10
 MOST_GENERAL = 4
@@ -35,23 +36,29 @@ class Bar:
 
 
 def compared(
-    before: Column, after: Column, star: str, tree: Family | None, marks: Sequence[str] = ()
+    before: Column,
+    after: Column,
+    star: str,
+    tree: Family | None,
+    marks: Sequence[str] = (),
+    decimal: str = POINT,
 ) -> list[Bar]:
     """Compare a column of the original with that of the release.
 
     Numbers with many values go into bins; a generalized value counts in a bin when all that it
     stands for lies in there, and as ``more general`` otherwise.  An average counts as the number
     that it is, and none of the ``marks``, which stand for missing values, as a number.
+    ``decimal``: what stands before the decimals of numbers.
     """
-    numbers = as_numbers(unmarked(before.values, marks))
+    numbers = as_numbers(unmarked(before.values, marks), decimal)
     if len(before.values) > MOST_VALUES + 2 and numbers is not None:
-        return binned(before, after, star, tree, numbers)
+        return binned(before, after, star, tree, numbers, decimal)
     old, new = counted(before), counted(after)
     common = sorted(old, key=lambda v: -old[v])
     head = common[:MOST_VALUES] if len(common) > MOST_VALUES + 1 else common
     if sum(old[v] for v in head) < RARE * sum(old.values()):
         head = []  # next to unique values: none of them stands for anything
-    head = in_order(head)
+    head = in_order(head, decimal)
     bars = [Bar(v, VALUE, old[v], new.get(v, 0)) for v in head]
     tail = [v for v in common if v not in set(head)]
     if tail:
@@ -63,23 +70,24 @@ def compared(
     bars += [Bar(v, VALUE, 0, new[v]) for v in general[:most]]
     if general[most:]:
         rest = sum(new[v] for v in general[most:])
-        averages = as_numbers(general[most:]) is not None and any(
-            as_numbers([value]) is not None for value in old
+        averages = as_numbers(general[most:], decimal) is not None and any(
+            as_numbers([value], decimal) is not None for value in old
         )
         words = "other values" if averages else "other general values"
         bars.append(Bar(words, SPECIAL, 0, rest))
     return bars + star_bar(new, star, 0)
 
 
-def alone(after: Column, star: str, marks: Sequence[str] = ()) -> list[Bar]:
+def alone(after: Column, star: str, marks: Sequence[str] = (), decimal: str = POINT) -> list[Bar]:
     """Describe a column of the release by itself: no value or count of the original enters.
 
     None of the ``marks``, which stand for missing values, counts as a number.
     """
     new = counted(after)
     shown = [v for v in new if v != star]
-    plain = [v for v in shown if v is None or (v not in marks and as_numbers([v]) is not None)]
-    numbers = as_numbers(plain)
+    plain = [v for v in shown if v is None or v not in marks]
+    plain = [v for v in plain if v is None or as_numbers([v], decimal) is not None]
+    numbers = as_numbers(plain, decimal)
     bars: list[Bar] = []
     if numbers is not None and len(plain) > MOST_VALUES + 2 and 2 * len(plain) >= len(shown):
         bins = Bins.around(numbers, [new[v] for v in plain])
@@ -90,9 +98,9 @@ def alone(after: Column, star: str, marks: Sequence[str] = ()) -> list[Bar]:
         bars = [Bar(n, VALUE, None, t) for n, t in zip(bins.names, total, strict=True)]
         told = set(plain) - {None}
         texts = {v: new[v] for v in shown if v not in told}
-        bars += [in_quotes(bar) for bar in most_frequent(texts, MOST_GENERAL)]
+        bars += [in_quotes(bar) for bar in most_frequent(texts, MOST_GENERAL, decimal)]
     else:
-        bars = most_frequent({v: new[v] for v in shown}, MOST_VALUES)
+        bars = most_frequent({v: new[v] for v in shown}, MOST_VALUES, decimal)
     return bars + star_bar(new, star, None)
 
 
@@ -103,11 +111,11 @@ def in_quotes(bar: Bar) -> Bar:
     return replace(bar, label=f"“{bar.label}”")
 
 
-def most_frequent(counts: dict[str | None, int], most: int) -> list[Bar]:
+def most_frequent(counts: dict[str | None, int], most: int, decimal: str = POINT) -> list[Bar]:
     """The most frequent values of a release, numbers in order, the others as one."""
     common = sorted(counts, key=lambda v: -counts[v])
     head = common[:most] if len(common) > most + 1 else common
-    bars = [Bar(v, VALUE, None, counts[v]) for v in in_order(head)]
+    bars = [Bar(v, VALUE, None, counts[v]) for v in in_order(head, decimal)]
     tail = common[len(head) :]
     if tail:
         rest = sum(counts[v] for v in tail)
@@ -126,9 +134,9 @@ def counted(column: Column) -> dict[str | None, int]:
     return {v: n for v, n in zip(column.values, counts, strict=True) if n}
 
 
-def in_order(values: Sequence[str | None]) -> list[str | None]:
+def in_order(values: Sequence[str | None], decimal: str = POINT) -> list[str | None]:
     """Put numbers in order of size; leave others from frequent to rare."""
-    numbers = as_numbers(values)
+    numbers = as_numbers(values, decimal)
     if numbers is None:
         return list(values)
     order = np.argsort(np.where(np.isnan(numbers), np.inf, numbers), kind="stable")
@@ -140,15 +148,16 @@ def unmarked(values: Sequence[str | None], marks: Sequence[str]) -> list[str | N
     return [None if value in marks else value for value in values]
 
 
-def as_numbers(values: Sequence[str | None]) -> NDArray[np.float64] | None:
+def as_numbers(values: Sequence[str | None], decimal: str = POINT) -> NDArray[np.float64] | None:
     """float64, shape (values,): the values as numbers, NaN for a missing one; None if one is none.
 
     Numbers with leading zeros are codes, such as zips.
     """
     found = np.full(len(values), np.nan)
-    for i, value in enumerate(values):
-        if value is None:
+    for i, text in enumerate(values):
+        if text is None:
             continue
+        value = pointed(text, decimal) or "NaN"
         digits = value.lstrip("-")
         if len(digits) > 1 and digits[0] == "0" and digits[1] != ".":
             return None
@@ -227,7 +236,12 @@ def interval(low: float, high: float, whole: bool, last: bool) -> str:
 
 
 def binned(
-    before: Column, after: Column, star: str, tree: Family | None, numbers: NDArray[np.float64]
+    before: Column,
+    after: Column,
+    star: str,
+    tree: Family | None,
+    numbers: NDArray[np.float64],
+    decimal: str = POINT,
 ) -> list[Bar]:
     """Compare a column of numbers."""
     old, new = counted(before), counted(after)
@@ -238,14 +252,14 @@ def binned(
     if tree is not None:
         gone = [value for value in tree.leaves if value not in place]  # in deleted rows alone
         for value in gone:
-            number = as_numbers([value])
+            number = as_numbers([value], decimal)
             place[value] = -1 if number is None else int(bins.place(number)[0])
         leaves = np.array([place[value] for value in tree.leaves])
         for label, under in leaves_under(tree, new).items():
             below = np.unique(leaves[under])
             place.setdefault(label, int(below[0]) if len(below) == 1 else -2)
     for value in new:
-        average = None if value is None or value in place else as_numbers([value])
+        average = None if value is None or value in place else as_numbers([value], decimal)
         if average is not None and value != star:
             place[value] = int(bins.place(average)[0])
     missing = [value for value in old if place[value] < 0]

@@ -111,7 +111,7 @@ def lost(view: View, inside: Inside) -> Section | None:
 def sensitive(view: View, inside: Inside, pictures: Pictures) -> Section | None:
     """Sensitive columns: each class against the table."""
     items = []
-    found = spreads(view.columns, view.qi, view.sensitive, inside.release.model)
+    found = spreads(view.columns, view.qi, view.sensitive, inside.release.model, view.decimal)
     for spread in found:
         items.append(
             pictures.show(

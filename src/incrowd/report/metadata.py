@@ -18,6 +18,7 @@ from incrowd.tables.atomic import whole
 from incrowd.tables.base import Table
 from incrowd.tables.csv_table import EditedCsv, read_csv
 from incrowd.tables.files import output_format
+from incrowd.text.numerals import POINT, pointed, thousands_marks
 
 WHOLE = re.compile(r"[-+]?(0|[1-9]\d{0,17})")
 NUMBER = re.compile(r"[-+]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
@@ -124,7 +125,7 @@ def dialect_of(table: Table, data: bytes) -> dict[str, Any]:
 def field(view: View, name: str) -> dict[str, Any]:
     """Describe one column."""
     values = [v for v in view.columns[name].values if v not in (None, "", view.star)]
-    found: dict[str, Any] = {"name": name, "type": type_of(values)}
+    found: dict[str, Any] = {"name": name, **typed(values, view.decimal)}
     if name in view.qi:
         found["role"] = "quasi-identifier"
         found["generalization"] = view.how[name]
@@ -134,6 +135,23 @@ def field(view: View, name: str) -> dict[str, Any]:
     else:
         found["role"] = "sensitive" if name in view.sensitive else "other"
     return found
+
+
+def typed(values: Sequence[str], decimal: str) -> dict[str, str]:
+    """Return the type of these texts, with the marks of numbers that have a decimal comma."""
+    if decimal == POINT:
+        return {"type": type_of(values)}
+    numbers = [pointed(value, decimal) for value in values]
+    kind = type_of([number or "" for number in numbers])
+    if kind not in ("integer", "number"):
+        return {"type": "date" if type_of(values) == "date" else "string"}
+    between = thousands_marks(values)
+    if kind == "integer" and not between:
+        return {"type": kind}
+    if len(between) > 1:
+        return {"type": "string"}
+    group = {"groupChar": next(iter(between))} if between else {}
+    return {"type": "number", "decimalChar": decimal, **group}
 
 
 def type_of(values: Sequence[str]) -> str:

@@ -135,7 +135,10 @@ class Pictured:
         found = [
             (
                 name,
-                compared(before.encode(name), after.encode(name), star, tree, marks_for(na, name)),
+                compared(
+                    *(before.encode(name), after.encode(name), star, tree),
+                    *(marks_for(na, name), release.policy.decimal),
+                ),
             )
             for name, tree in trees.items()
             if name in (names or trees)

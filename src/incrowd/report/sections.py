@@ -251,11 +251,11 @@ def columns(view: View, pictures: Pictures) -> Section:
     items = []
     for name in view.published[:MOST_SHOWN]:
         if inside is None or name not in view.qi:
-            bars = alone(view.columns[name], view.star, view.marks(name))
+            bars = alone(view.columns[name], view.star, view.marks(name), view.decimal)
         else:
             tree = inside.trees[name]
             before, after = inside.before.encode(name), view.columns[name]
-            bars = compared(before, after, view.star, tree, view.marks(name))
+            bars = compared(before, after, view.star, tree, view.marks(name), view.decimal)
         changed = view.changed.get(name)
         words = "Published unchanged." if changed is None else f"{changed:,} cells changed."
         if any((bar.label or "").startswith("“") for bar in bars):

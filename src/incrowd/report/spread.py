@@ -13,6 +13,7 @@ from incrowd.privacy.classes import Classes, Histograms
 from incrowd.privacy.distance import Equal, GroundDistance, Ordered
 from incrowd.privacy.model import Model
 from incrowd.tables.base import Column
+from incrowd.text.numerals import POINT
 
 FARTHEST = 6
 MOST_VALUES = 8
@@ -50,7 +51,11 @@ class Spread:
 
 
 def spreads(
-    columns: Mapping[str, Column], qi: tuple[str, ...], sensitive: tuple[str, ...], model: Model
+    columns: Mapping[str, Column],
+    qi: tuple[str, ...],
+    sensitive: tuple[str, ...],
+    model: Model,
+    decimal: str = POINT,
 ) -> list[Spread]:
     """Work out every sensitive column of a released table."""
     codes = [(columns[name].codes, len(columns[name].values)) for name in qi]
@@ -63,7 +68,7 @@ def spreads(
         column = columns[name]
         group = Group(column.codes[:, None], (len(column.values),))
         histograms = Classes(member, group).histograms[0]
-        distance, asked = chosen(model, attribute, column.values, histograms)
+        distance, asked = chosen(model, attribute, column.values, histograms, decimal)
         t = distance.each(histograms)
         order = np.argsort(-t, kind="stable")
         shown, table_share, far = shares(histograms, order[:FARTHEST])
@@ -84,7 +89,11 @@ def spreads(
 
 
 def chosen(
-    model: Model, attribute: int, values: tuple[str | None, ...], classes: Histograms
+    model: Model,
+    attribute: int,
+    values: tuple[str | None, ...],
+    classes: Histograms,
+    decimal: str,
 ) -> tuple[GroundDistance, float | None]:
     """Return the ground distance that was asked for, or else the natural one."""
     asked = None
@@ -93,7 +102,7 @@ def chosen(
             asked, distance = float(law[0]), law[1]
             if distance.cheap or classes.classes <= MOST_CLASSES:
                 return distance, asked
-    order = natural_order(values)
+    order = natural_order(values, decimal)
     return (Equal() if order is None else Ordered(order)), asked
 
 

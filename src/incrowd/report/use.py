@@ -59,8 +59,10 @@ def numbers_of(release: Published) -> dict[str, Numbers]:
         if (ranged or tree.column in averaged) and tree.column in release.edit.replacements:
             column = release.source.encode(tree.column)
             texts, ids = replaced(column, release.edit.replacements[tree.column])
-            ends = ends_of(tree, texts) if isinstance(tree, RangeFamily) else points(texts)
-            own = points(unmarked(column.values, marks_for(release.policy.na, tree.column)))
+            mark = release.policy.decimal
+            alone = not isinstance(tree, RangeFamily)
+            ends = points(texts, mark) if alone else ends_of(tree, texts, mark)
+            own = points(unmarked(column.values, marks_for(release.policy.na, tree.column)), mark)
             known = own[0][column.codes]
             rows = np.flatnonzero(~np.isnan(known))
             known, low, high = known[rows], ends[0][ids][rows], ends[1][ids][rows]
@@ -70,22 +72,22 @@ def numbers_of(release: Published) -> dict[str, Numbers]:
     return {name: numbers for name, numbers in found.items() if len(numbers.rows)}
 
 
-def points(texts: list[str | None]) -> tuple[Floats, Floats]:
+def points(texts: list[str | None], decimal: str) -> tuple[Floats, Floats]:
     """float64, twice: the number that each text is, NaN for none."""
-    read = [None if text is None else number_of(text) for text in texts]
+    read = [None if text is None else number_of(text, decimal) for text in texts]
     found = np.array([np.nan if x is None else float(x) for x in read])
     return found, found
 
 
-def ends_of(family: RangeFamily, texts: list[str | None]) -> tuple[Floats, Floats]:
+def ends_of(family: RangeFamily, texts: list[str | None], decimal: str) -> tuple[Floats, Floats]:
     """float64, twice: the ends of the interval that each text is; NaN for a star."""
-    low, high = (ends.copy() for ends in points(texts))
+    low, high = (ends.copy() for ends in points(texts, decimal))
     spans = spans_of(family, texts)
     for place, text in enumerate(texts):
         if text in spans:
             a, b = spans[text]
-            low[place] = float(number_of(family.first[a]) or Fraction(0))
-            high[place] = float(number_of(family.last[b]) or Fraction(0))
+            low[place] = float(number_of(family.first[a], decimal) or Fraction(0))
+            high[place] = float(number_of(family.last[b], decimal) or Fraction(0))
     return low, high
 
 

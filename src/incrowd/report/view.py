@@ -20,6 +20,7 @@ from incrowd.published.base import Published
 from incrowd.report.counts import class_sizes
 from incrowd.tables.base import Column, Table
 from incrowd.text.missing import Marks, marks_for
+from incrowd.text.numerals import POINT
 from incrowd.text.units import Number
 from incrowd.text.version import __version__
 
@@ -133,6 +134,7 @@ class View:
     deleted: rows that were cheaper to delete, and what each costs; None where none might be.
     earlier: rows that an earlier release published, and that stay as they are.
     na: texts that stand for missing values.
+    decimal: what stands before the decimals of numbers.
     inside: None for an external report.
     """
 
@@ -166,6 +168,7 @@ class View:
     deleted: tuple[int, Number] | None = None
     earlier: int = 0
     na: Marks = ()
+    decimal: str = POINT
     inside: Inside | None = None
 
     @property
@@ -240,6 +243,7 @@ def view_of(release: Published, name: str, inside: Inside | None) -> View:
         deleted=deletions_of(release),
         earlier=getattr(release, "earlier", 0),
         na=policy.na,
+        decimal=policy.decimal,
         inside=inside,
     )
 

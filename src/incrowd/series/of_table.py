@@ -90,8 +90,8 @@ def require_rows(keys: Sequence[str], values: Sequence[str | None], sensitive: s
     several = sum(count > 1 for count in Counter(keys).values())
     if several:
         raise InputError(
-            f"{counted(several, 'person has', 'people have')} several rows; republish takes one "
-            "for each: the latest"
+            f"{counted(several, 'person has', 'people have')} several rows, of which "
+            "republish serves one for each person: keep the latest row of each in the table"
         )
     missing = sum(not value for value in values)
     if missing:

@@ -31,6 +31,7 @@ SERVED = tuple(
 )
 
 UNSERVED = {
+    "decimal": "features are numbers, or texts that are categories",
     "derive": "a transformer keeps its features; derive the column before it in the pipeline",
     "protect": "a learnt class is a pattern of all features, so k holds for all of them",
 }

@@ -17,6 +17,7 @@ from incrowd.policy.models import model_of
 from incrowd.policy.roles import Roles
 from incrowd.spark.task import Codec, Numbers, Task
 from incrowd.tables.base import Column
+from incrowd.tables.numbers import require_no_point
 from incrowd.tables.scalars import as_texts
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def task_of(
     texts = {name: texts_of(array, name) for name, array in values.items()}
     for name, words in texts.items():
         require_no_star(name, tuple(words), policy.star)
+        numbers = pa.types.is_floating(kind := values[name].type) or pa.types.is_decimal(kind)
+        require_no_point(name, words if numbers else (), policy.decimal)
     sources = policy.sources()
     families, scale = build_trees(
         texts if earlier is None else reaching(texts, earlier, sources),

@@ -105,7 +105,7 @@ def require_utf8(data: bytes, name: str) -> None:
         where = place_of(UnicodeDecodeError("utf-8", data, place, place + 1, error.reason))
         raise InputError(
             f"{name}: not UTF-8: {where}; if the file is in another encoding say which, for "
-            "example --encoding latin-1"
+            "example --encoding cp1252 (Windows) or --encoding latin-1"
         ) from None
 
 

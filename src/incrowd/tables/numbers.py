@@ -6,7 +6,7 @@ fractions; for these doubles, and decimals where doubles fall short.  Doubles ar
 shortest text, as everywhere here.  What is not shown has no say: the type would tell of it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from incrowd.errors import InputError
 from incrowd.tables.base import Edit, Table
 from incrowd.tables.scalars import as_texts
+from incrowd.text.numerals import POINT
 
 LONGEST = 38  # digits of a decimal
 DOUBLE = 15  # digits that every double holds
@@ -40,6 +41,26 @@ def kind_of(table: Table, column: str) -> Any:
     except InputError:
         return None
     return kind if kind.is_numeric() else None
+
+
+def require_texts(table: Table, columns: Iterable[str], decimal: str) -> None:
+    """Raise InputError for a column of numbers, whose text has a point, where that is none.
+
+    ``decimal``: what stands before the decimals of numbers that are texts.
+    """
+    for name in columns if decimal != POINT else ():
+        if kind_of(table, name) is not None:
+            require_no_point(name, table.encode(name).values, decimal)
+
+
+def require_no_point(name: str, texts: Words, decimal: str) -> None:
+    """Raise InputError where numbers that are no texts have a point, and ``decimal`` is none."""
+    if decimal != POINT and any(POINT in text for text in texts if text is not None):
+        raise InputError(
+            f"column {name!r} holds numbers, not texts, so no decimal comma stands in it: leave "
+            "--decimal out, and where other columns are texts with a decimal comma make them "
+            "numbers first"
+        )
 
 
 def held_digits(table: Table, column: str, largest: float) -> int | None:

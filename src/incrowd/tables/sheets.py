@@ -192,7 +192,8 @@ def _require_unmerged(part: IO[bytes], name: str) -> None:
 def _merged(place: str, name: str) -> InputError:
     return InputError(
         f"{name}: cells {place} are merged, and only the first of them holds what is shown; take "
-        "them apart, and give each row its own"
+        "them apart, and give each row its own (where they are a heading above the columns' names, "
+        "delete that row)"
     )
 
 

@@ -1,5 +1,5 @@
-// What is asked: the table, its columns with their hierarchies, and the release.
-import { $, N, P, S, call, change, draw, field, go, h, h1, h2, inline, lead, note, num, opened, rowhead, say, screen, soft, start, tr } from '/desk.js';
+// What is asked.
+import { $, N, P, S, call, change, draw, field, go, h, h1, h2, inline, kept, lead, note, num, opened, rowhead, say, screen, soft, start, tr } from '/desk.js';
 import { crowds, curve, trace } from '/draw.js';
 
 let folder = '';
@@ -11,10 +11,10 @@ S.opening = () => {
       const found = await call('files?folder=' + encodeURIComponent(where));
       folder = found.folder;
       const to = (name, label) => h('li', {}, h('button', { onclick: () => look(name) }, label));
-      list.replaceChildren(h2(found.folder), h('ul', { class: 'picker' }, found.above ? to(found.above, '↑ the folder above') : null,
+      kept(list, () => list.replaceChildren(h2(found.folder), h('ul', { class: 'picker' }, found.above ? to(found.above, '↑ the folder above') : null,
         found.folders.map(name => to(found.folder + '/' + name, '▸ ' + name)),
         found.tables.map(name => h('li', {}, h('button', { onclick: () => open('open', { path: found.folder + '/' + name }) }, h('b', {}, name))))),
-        found.tables.length ? null : soft('There is no table in this folder.'));
+        found.tables.length ? null : soft('There is no table in this folder.')));
     } catch (error) { list.replaceChildren(note(error.message)); }
   };
   look(folder);
@@ -25,9 +25,8 @@ S.opening = () => {
       h('label', { for: 'work' }, 'Or work that was saved in the folder'), h('input', { id: 'work', size: 30 }), h('button', {}, 'Open the work'))];
 };
 
-// -- columns
 const ROLES = { qi: 'others may know it', sensitive: 'sensitive', keep: 'publish as it is', id: 'leave out', person: 'names a person' };
-let shown = null;  // the column whose hierarchy is open
+let shown = null;  // column
 const roles = () => S.state.ask.roles, further = () => S.state.ask.further;
 const ruled = name => roles()[name] === 'qi' || (roles()[name] === 'sensitive' && S.state.ask.rules[name]);
 function columns() {
@@ -59,10 +58,11 @@ function spark(c) {
     h('rect', { x: (i * w).toFixed(1), width: Math.max(w - 1, .8).toFixed(1), y: (23.5 - 23 * b / most).toFixed(1), height: (23 * b / most + .5).toFixed(1) })));
 }
 
-// -- the hierarchy editor
+let box;
 function editor(c) {
-  const box = h('div', {}, 'reading…');
-  call('levels?column=' + encodeURIComponent(c.name)).then(found => box.replaceChildren(...panel(c, found).flat(9).filter(Boolean)), error => box.replaceChildren(note(error.message)));
+  if (box?.of !== c) box = Object.assign(h('div', {}, 'reading…'), { of: c });
+  const fill = (...inside) => kept(box, () => box.replaceChildren(...inside));
+  call('levels?column=' + encodeURIComponent(c.name)).then(found => fill(...panel(c, found).flat(9).filter(Boolean)), error => fill(note(error.message)));
   return box;
 }
 async function regroup(path, body) { if (await change(path, body)) say('The groups have changed; Undo takes it back'); }
@@ -119,7 +119,6 @@ function leaf(c, [label, rows, over], level, top, editable) {
   h('span', { class: 'n' }, N(rows)),
   moved && editable && label !== null ? h('button', { class: 'link', 'aria-label': 'Undo the group ' + text, title: 'Undo this group', onclick: () => regroup('ungroup', { column: c.name, level, group: label }) }, '×') : null);
 }
-/** What else can be said of a column: never changed, dearer, capped. */
 function options(c) {
   const set = (name, value) => change('ask', { further: { [name]: value } }), f = further();
   const caps = (f.caps ?? []).filter(x => x.column !== c.name || x.value), cap = (f.caps ?? []).find(x => x.column === c.name && !x.value);
@@ -130,7 +129,6 @@ function options(c) {
     field('cap', 'Cap', 'largest share of changed cells, in %', h('input', { id: 'cap', type: 'number', min: 0, max: 100, step: 'any', value: cap ? 100 * cap.share : '', placeholder: 'none', onchange: e => set('caps', e.target.value === '' ? caps : [...caps, { column: c.name, share: String(+e.target.value / 100) }]) })));
 }
 
-// -- the release
 function release() {
   return h('div', { class: 'bench' }, h('div', { class: 'stack' }, asking(), h('section', { class: 'card', id: 'bycolumn', 'aria-label': 'Changed cells by column' }, byColumn())),
     h('div', { class: 'stack' }, h('section', { class: 'card', id: 'progress', 'aria-label': 'Cost and bound' }, progress()),
@@ -160,6 +158,7 @@ function asking() {
       input('models', 'Models', 'such as l=3,kind=entropy,on=COLUMN', { value: said(further().models), onchange: e => set('models', e.target.value ? parsed(e.target.value) : null) }),
       input('linked', 'Linked', 'columns changed together: a, b; c, d', { value: (further().linked ?? []).map(x => x.join(', ')).join('; '), onchange: e => set('linked', e.target.value ? e.target.value.split(';').map(x => x.split(',').map(y => y.trim())) : null) }),
       choice('cost', 'Cost', 'of a changed cell', [[null, 'by level'], ['ncp', 'by share of values (ncp)'], ['stars', 'one each']]),
+      choice('decimal', 'Decimals', 'of numbers that are texts', [[null, 'after a point'], [',', 'after a comma']]),
       choice('order', 'Rows', 'of the release', [['shuffle', 'shuffled'], ['keep', 'as in the table']]),
       input('suppress_rows', 'Leave out', 'at most so many rows, where the table breaks a model', { type: 'number', min: 0 }),
       input('seed', 'Seed', 'of all randomness', { type: 'number', min: 0 }))),

@@ -1,12 +1,12 @@
-// incrowd desk: what all screens share. No framework; nothing is loaded from elsewhere.
+// What all screens share; nothing is loaded from elsewhere.
 export const $ = id => document.getElementById(id);
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
 export const N = x => number.format(x);
 export const P = x => (100 * x).toFixed(x && x < .1 ? 2 : 1) + ' %';
-export const S = { table: null, state: { open: false }, figures: null };  // all that is known
+export const S = { table: null, state: { open: false }, figures: null };
 
 const SHAPES = new Set(['svg', 'g', 'path', 'rect', 'circle', 'line', 'text', 'title']);
-/** An element; what is inside is text, never markup. */
+/** What is inside is text, never markup. */
 export function h(tag, given = {}, ...inside) {
   const made = SHAPES.has(tag) ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(given)) {
@@ -14,7 +14,7 @@ export function h(tag, given = {}, ...inside) {
     if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
     else made.setAttribute(name, value === true ? '' : value);
   }
-  if (given.onclick) made.type = 'button';  // not one that sends a form
+  if (given.onclick) made.type = 'button';
   made.append(...inside.flat(9).filter(x => x != null && x !== false));
   return made;
 }
@@ -24,7 +24,6 @@ export const num = of('td', { class: 'num' }), rowhead = of('th', { scope: 'row'
 export const field = (id, label, small, ...inside) => h('div', { class: 'field' }, h('label', { for: id }, label + ' ', h('small', {}, small)), ...inside);
 export const say = text => { $('live').textContent = ''; setTimeout(() => { $('live').textContent = text; }, 30); };
 
-// -- speaking to the desk
 let token = sessionStorage.getItem('token');
 function gone(yes) { $('gone').hidden = !yes; }
 async function ask(path, body) {
@@ -37,10 +36,9 @@ async function ask(path, body) {
 }
 export async function call(path, body) {
   const answer = await ask(path, body), found = await answer.json();
-  if (!answer.ok) throw new Error(found.error);
+  if (!answer.ok) throw Object.assign(new Error(found.error), { status: answer.status });
   return found;
 }
-/** Change something, after what was asked before; return whether it was done. */
 let last;
 export const change = (path, body = {}) => last = next(last, path, body);
 async function next(before, path, body) {
@@ -56,7 +54,6 @@ export async function figures() {
   try { S.figures = await call('figures'); } catch (error) { S.error = error.message; }
 }
 
-// -- screens
 const SCREENS = {};
 export function screen(id, name, make, live) { SCREENS[id] = { name, make, live }; }
 export const here = () => location.pathname.slice(1) in SCREENS ? location.pathname.slice(1) : 'columns';
@@ -69,23 +66,27 @@ function bar() {
   const form = $('form').value;
   $('said').className = form; $('said').textContent = S.state[form] ?? '';
 }
+/** Rebuild, and leave the keyboard where it was. */
+export function kept(root, build) {
+  const at = document.activeElement, all = () => [...root.querySelectorAll('a,button,input,select,textarea,summary,[tabindex]')], i = all().indexOf(at);
+  build();
+  if (i >= 0 && document.activeElement !== at) (at.isConnected ? at : $(at.id) ?? all()[i] ?? root).focus({ preventScroll: true });
+}
 export function error() { return S.error ? h('p', { class: 'note', role: 'alert' }, S.error) : null; }
 export function draw(fresh) {
   bar();
-  const { name, make } = SCREENS[here()], main = $('main'), at = document.activeElement?.id, top = main.scrollTop;
+  const { name, make } = SCREENS[here()], main = $('main'), top = main.scrollTop;
   document.title = (S.state.open ? name : 'Open a table') + ' – incrowd desk';
-  main.replaceChildren(...[error(), S.state.open ? make() : S.opening()].flat(9).filter(Boolean));
+  kept(main, () => main.replaceChildren(...[error(), S.state.open ? make() : S.opening()].flat(9).filter(Boolean)));
   main.scrollTop = fresh ? 0 : top;
   if (fresh) main.focus({ preventScroll: true });
-  else if (at) $(at)?.focus({ preventScroll: true });
 }
-/** What a screen says that needs a release. */
 export const needs = () => [h1('No release yet'), lead('This screen shows a release. Make one first.'),
   h('button', { class: 'main', onclick: () => go('release') }, 'To the release')];
 export const stale = () => S.state.stale ? note('You have changed what is asked since: this release was made before. ',
   h('button', { class: 'link', onclick: () => go('release') }, 'Make it anew')) : null;
 
-// -- what runs: a stream of lines, also after a reload
+// a stream of lines, also after a reload
 let watching = false;
 export async function watch() {
   if (watching) return;
@@ -99,13 +100,15 @@ export async function watch() {
       const lines = (rest + value).split('\n');
       rest = lines.pop();
       if (!lines.length) continue;
-      Object.assign(S.state, JSON.parse(lines.at(-1)));
+      const news = JSON.parse(lines.at(-1));
+      if (news.error) { S.error = news.error; break; }
+      Object.assign(S.state, news);
       const job = S.state.job;
       if (before === 'running' && job?.state !== 'running') { before = job?.state; await ended(); continue; }
       SCREENS[here()].live?.();
       if (job?.state === 'running' && job.cost && Date.now() - told > 5000) { told = Date.now(); say(`${job.stage}: cost ${N(job.cost)}, at least ${N(job.bound ?? 0)}`); }
     }
-  } catch { await new Promise(r => setTimeout(r, 1500)); watching = false; return watch(); }  // the work goes on
+  } catch { await new Promise(r => setTimeout(r, 1500)); watching = false; return watch(); }
   watching = false;
   try { S.state = await call('state'); } catch { return; }
   if (before === 'running') await ended(); else draw();
@@ -120,7 +123,6 @@ async function ended() {
 }
 export async function start(path, body) { if (await change(path, body)) watch(); }
 
-// -- beginning
 async function enter(key) {
   const answer = await fetch('/api/enter', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ key }) });
   const found = await answer.json();
@@ -155,9 +157,8 @@ addEventListener('keydown', e => {
 });
 setInterval(() => { if (token && document.visibilityState === 'visible' && !watching) ask('alive').catch(() => {}); }, 5000);
 
-/** Begin, once all screens are known. */
 export async function begin() {
   const key = new URLSearchParams(location.hash.slice(1)).get('key');
   if (key) history.replaceState(null, '', location.pathname);
-  try { if (key) await enter(key); await opened(); } catch (error) { notIn(error.message); }
+  try { if (key) await enter(key); await opened(); } catch (error) { error.status === 500 ? $('main').replaceChildren(h1('The desk is open, but fails'), note(error.message)) : notIn(error.message); }
 }

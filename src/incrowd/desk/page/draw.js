@@ -1,11 +1,10 @@
-// Pictures: SVG drawn by hand, each with its content in words.
+// SVG, each with its content in words.
 import { N, P, h } from '/desk.js';
 
 const picture = (W, H, label, ...inside) => h('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': label }, ...inside);
 const scaled = (a, b, x, y) => v => x + (b === a ? 0 : (v - a) / (b - a) * (y - x));
 const lines = (Y, values, x1, x2, name) => values.map(v => [h('line', { class: 'axis', x1, x2, y1: Y(v), y2: Y(v) }), h('text', { x: x1 - 6, y: Y(v) + 4, 'text-anchor': 'end' }, name(v))]);
 
-/** Cost falling and bound rising over time. */
 export function trace(job) {
   const p = job.state === 'done' ? [...job.points, [job.seconds, job.cost, job.bound]] : job.points;
   if (!p.length) return null;
@@ -22,7 +21,6 @@ export function trace(job) {
     h('text', { class: 'strong', x: W - 12, y: C(cost) - 6, 'text-anchor': 'end' }, `found ${N(cost)}`), h('text', { x: W - 12, y: C(bound) + 15, 'text-anchor': 'end' }, `proven: at least ${N(bound)}`));
 }
 
-/** Cost and bound against k; choosing a point asks for its k. */
 export function curve(found, k, choose) {
   const p = found.points;
   if (!p.length) return h('p', { class: 'soft' }, 'The bounds come first, then points from the largest k down.');
@@ -42,7 +40,6 @@ export function curve(found, k, choose) {
 /** Before and after: told apart by their place, not by colour alone. */
 export const keyBA = () => h('p', { class: 'key' }, h('span', {}, h('i', { class: 'b' }), 'before (first bar)'), h('span', {}, h('i', { class: 'a' }), 'after (second bar)'));
 
-/** Rows or people by the size of their class. */
 export function crowds(f) {
   const what = f.people == null ? 'rows' : 'people', W = 460, H = 215, n = f.sizes.length, w = (W - 56) / n, top = Math.max(...f.before, ...f.after, 1), Y = scaled(0, top, H - 36, 10);
   const bar = (kind, i, v, y = Y(v[Math.floor(i)])) => h('rect', { class: 'bar-' + kind, x: 55 + i * w, width: w * .38, y, height: Y(0) - y });
@@ -52,7 +49,6 @@ export function crowds(f) {
     h('text', { x: W / 2, y: H - 3, 'text-anchor': 'middle' }, `${what} in the class`)), keyBA()];
 }
 
-/** The values of a column, before and after. */
 export function distribution(bars) {
   const most = Math.max(...bars.flatMap(b => [b[1] ?? 0, b[2]]), 1), W = 480, R = 24, long = v => (v ?? 0) / most * (W - 255), name = b => b[0] ?? '(missing)';
   return [picture(W, bars.length * R + 4, bars.map(b => `${name(b)}: ${N(b[1] ?? 0)} before, ${N(b[2])} after`).join('; '), bars.map((b, i) => [

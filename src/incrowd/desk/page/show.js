@@ -1,4 +1,4 @@
-// What was made: the table, risk and use, scenarios, publishing.
+// What was made.
 import '/ask.js';
 import { $, N, P, S, begin, call, change, figures, h, h1, h2, inline, lead, needs, note, num, rowhead, say, screen, small, soft, stale, start, tr } from '/desk.js';
 import { crowds, distribution } from '/draw.js';
@@ -7,7 +7,6 @@ const made = () => S.state.job?.changed != null;
 const table = (caption, heads, body) => h('table', {}, h('caption', { class: 'hidden' }, caption), h('thead', {}, tr(heads.map((x, i) => h('th', { scope: 'col', class: i ? 'num' : null }, x)))), h('tbody', {}, body));
 const card = (title, ...inside) => h('section', { class: 'card', 'aria-label': title }, h2(title), ...inside);
 
-// -- before and after, a page of rows at a time
 const SIZE = 50, look = { start: 0, changed: '', class: '', column: '', value: '' };
 function rows() {
   if (!made()) return needs();
@@ -21,7 +20,7 @@ function rows() {
     box.replaceChildren(h('table', { class: 'cells', 'aria-rowcount': d.total }, h('caption', { class: 'hidden' }, 'Rows before and after; a changed cell shows both'),
       h('thead', {}, tr(h('th', { scope: 'col', class: 'num' }, 'row'), d.columns.map(n => h('th', { scope: 'col' }, n)), h('th', { scope: 'col', class: 'num' }, 'class'), h('th', { scope: 'col', class: 'num' }, 'its rows'))),
       h('tbody', {}, d.rows.map((id, i) => tr(h('th', { scope: 'row', class: 'num soft' }, N(id + 1)), d.before[i].map((b, j) => cell(b, d.after[i][j])),
-        num(h('button', { class: 'link', 'aria-label': `Only class ${d.classes[i]}`, onclick: () => set({ class: d.classes[i] }) }, N(d.classes[i]))), h('td', { class: 'num soft' }, N(d.sizes[i])))))));
+        num(h('button', { class: 'link', 'aria-label': `Only class ${d.classes[i]}`, onclick: () => { set({ class: d.classes[i] }); $('only').focus(); } }, N(d.classes[i]))), h('td', { class: 'num soft' }, N(d.sizes[i])))))));
     box.scrollTop = 0;
   };
   const set = what => { Object.assign(look, { start: 0 }, what); const c = $('only'); if (c) c.hidden = look.class === ''; show(); };
@@ -35,7 +34,7 @@ function rows() {
     inline(h('label', {}, 'show ', h('select', { id: 'changed', onchange: e => set({ changed: e.target.value }) }, [['', 'all rows'], ['any', 'rows with a changed cell'], ...known.map(n => [n, `rows with ${n} changed`])].map(([v, t]) => h('option', { value: v, selected: v === look.changed }, t)))),
       h('label', {}, 'where ', h('select', { id: 'column', onchange: e => set({ column: e.target.value }) }, [['', 'any column'], ...names.map(n => [n, n])].map(([v, t]) => h('option', { value: v, selected: v === look.column }, t)))),
       h('label', {}, 'was ', h('input', { id: 'value', value: look.value, onchange: e => set({ value: e.target.value }) })),
-      h('button', { id: 'only', hidden: look.class === '', onclick: () => set({ class: '' }) }, 'All classes')),
+      h('button', { id: 'only', hidden: look.class === '', onclick: () => { set({ class: '' }); box.focus(); } }, 'All classes')),
     h('div', { class: 'card' }, box)];
 }
 const missing = v => v ?? h('span', { class: 'soft' }, '(missing)');
@@ -44,7 +43,6 @@ function cell(before, after) {
   return h('td', { class: 'changed' }, h('span', { class: 'hidden' }, 'was '), h('s', {}, missing(before)), h('span', { 'aria-hidden': 'true' }, ' → '), h('span', { class: 'hidden' }, ' is '), h('b', {}, after));
 }
 
-// -- risk and use
 const signed = x => Math.abs(x) < .005 ? '0.00' : (x > 0 ? '+' : '−') + Math.abs(x).toFixed(2);
 function use() {
   if (!made()) return needs();
@@ -91,7 +89,6 @@ function compare() {
       h('label', { for: 'savefolder' }, 'Save the work in the folder'), h('input', { id: 'savefolder', size: 34, required: true }), h('button', {}, 'Save'), h('span', { class: 'soft small', id: 'saved' }, 'what is asked and the scenarios, no cell of the table'))];
 }
 
-// -- publish
 function publish() {
   const state = S.state, outputs = S.table.outputs;
   const place = () => change('place', { folder: $('folder').value, names: Object.keys(outputs).filter(n => $('out-' + n).checked) });
