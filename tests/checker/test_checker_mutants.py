@@ -12,7 +12,7 @@ from forging.bases import RECIPES, made
 from forging.run import forged
 from forging.sabotage import CLIMB, HOLES
 
-EACH = 8
+EACH = 5
 """Forgeries of each honest proof; ``benchmarks/forgeries.py`` makes thousands."""
 TRIES = 60
 QUICK = ["only patterns of values", "charges are free", "shares smaller than they may be"]

@@ -37,8 +37,15 @@ def made(folder: Path, asked: str, *more: str) -> list[Path]:
     return [release, original, proof, statement]
 
 
-@pytest.mark.parametrize("asked", ["price=2", "price=2.5,most=10%", "most=1", "price=3.25,most=0"])
-@pytest.mark.parametrize("order", ["keep", "shuffle"])
+@pytest.mark.parametrize(
+    ("asked", "order"),
+    [
+        ("price=2", "keep"),
+        ("price=2.5,most=10%", "shuffle"),
+        ("most=1", "keep"),
+        ("price=3.25,most=0", "shuffle"),
+    ],
+)
 def test_proven(asked: str, order: str, tmp_path: Path) -> None:
     """Tests that the checker confirms cost, bound and deletions, and counts as the test does."""
     paths = made(tmp_path, asked, "--order", order)

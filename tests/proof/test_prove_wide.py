@@ -84,7 +84,7 @@ def test_forty_columns_end(limit: tuple[Any, ...], tmp_path: Path, monkeypatch) 
     """Tests that a table with more patterns than anyone could try has a bound, and a proof."""
     monkeypatch.setattr(column_groups, "VISITS", 3000)
     table, out, proof = (tmp_path / n for n in ("t.csv", "o.csv", "o.proof"))
-    written(table, 60, 40)
+    written(table, 40, 40)
 
     def incrowd(*arguments: Any) -> Any:
         done = CliRunner().invoke(cli, [str(a) for a in arguments])
@@ -93,7 +93,7 @@ def test_forty_columns_end(limit: tuple[Any, ...], tmp_path: Path, monkeypatch) 
 
     bound = incrowd("bound", table, "-k", 5, "--keep", "ill", *limit, "--json")["lower_bound"]
     # beyond uniqueness, which is all that half a second may prove on a busy machine
-    least = 60 if limit else 61
+    least = 40 if limit else 41
     assert bound >= least
     asked = ("-o", out, "-k", 5, "--keep", "ill", "--proof", proof, "--method", "mondrian")
     released = incrowd("anonymize", table, *asked, *limit, "--json")

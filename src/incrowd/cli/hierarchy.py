@@ -12,7 +12,7 @@ from incrowd.errors import InputError, did_you_mean
 from incrowd.tables.atomic import whole
 
 if TYPE_CHECKING:
-    from incrowd.hierarchy.ladder import Ladder
+    from incrowd.hierarchy.ladder import Ladder, Source
 
 group = click.Group(
     "hierarchy", help="Make, check and show hierarchies: files with lines leaf;level1;…;*."
@@ -118,10 +118,8 @@ def check(
 
     from incrowd.hierarchy.check import check as check_hierarchy
     from incrowd.hierarchy.costs import parse_cost
-    from incrowd.hierarchy.spec import parse
 
-    source = parse(hierarchy)
-    values = _wanted(source, table, column, reading, na)
+    source, values = _wanted(hierarchy, table, column, reading, na)
     found = check_hierarchy(source, column or "", values, parse_cost(cost))
     if as_json:
         answer = {"sound": found.sound, "faults": found.faults, "notes": found.notes}
@@ -157,11 +155,9 @@ def show(
     """Show HIERARCHY (a file, or a rule with a table) as a tree, or draw it with --svg."""
     from incrowd.hierarchy.file import HierarchyFile
     from incrowd.hierarchy.show import outline, to_rich, to_svg
-    from incrowd.hierarchy.spec import parse
 
     require_apart({"--svg": svg}, table, {"hierarchy": hierarchy})
-    source = parse(hierarchy)
-    values = _wanted(source, table, column, reading, na)
+    source, values = _wanted(hierarchy, table, column, reading, na)
     if values is None and isinstance(source, HierarchyFile):
         values = [leaf or None for leaf in source.tidy().grid.columns[0]]
     ladder = source.build(column or hierarchy, values or [])
@@ -195,18 +191,24 @@ def _values(
 
 
 def _wanted(
-    source: object,
+    hierarchy: str,
     table: str | None,
     column: str | None,
     reading: Mapping[str, str | None],
     na: Sequence[str],
-) -> tuple[str | None, ...] | list[str] | None:
-    """Read the values that a hierarchy is to serve, when a table is given."""
+) -> tuple["Source", Sequence[str | None] | None]:
+    """Return what a text names, and the values that it is to serve, when a table is given."""
+    from incrowd.hierarchy.file import HierarchyFile
+    from incrowd.hierarchy.spec import parse
+
+    source = parse(hierarchy)
     if (table is None) != (column is None):
         raise click.UsageError("--table and --column go together")
-    if table is None and not hasattr(source, "tidy"):  # which a file has, and no rule
+    if table is None and not isinstance(source, HierarchyFile):
         raise click.UsageError(f"the rule {source} needs values: give --table and --column")
-    return None if table is None or column is None else _values(table, column, reading, na)[0]
+    if table is None or column is None:
+        return source, None
+    return source, _values(table, column, reading, na)[0]
 
 
 def _made(

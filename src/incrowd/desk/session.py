@@ -75,8 +75,7 @@ def but_for_k(ask: Ask) -> Ask:
 
 def shuffling(path: str) -> Policy:
     """Read a policy file; like the command line, one that says nothing of the order shuffles."""
-    asked = Policy.read(path)
-    return asked if "order" in read_keys(path, OPTIONS) else replace(asked, order="shuffle")
+    return Policy.of_file(path, {"order": "shuffle"} | read_keys(path, OPTIONS))
 
 
 class Session:

@@ -12,7 +12,7 @@ from incrowd._api import configured, searched
 from incrowd.driver.solve import choose
 from incrowd.encoding.encoded import Coded
 from incrowd.errors import NoLawfulReleaseError, StoppedError
-from incrowd.frontiers.sweep import Found, may_be, require_some
+from incrowd.frontiers.sweep import Found, require_some, why_none
 from incrowd.policy import Policy
 from incrowd.run.events import Event
 from incrowd.run.stop import Share
@@ -25,13 +25,8 @@ def constrained(
     policy: Policy,
     context: Context,
     reached: Callable[[int, Found], Any],
-    impossible: dict[int, str],
-) -> dict[int, Found]:
-    """Return what is found at each k that has a release, ascending.
-
-    Parameters
-    ----------
-    impossible: takes up why each k without a release has none.
+) -> tuple[dict[int, Found], dict[int, str]]:
+    """Return what is found at each k that has a release, ascending, and why others have none.
 
     Raises
     ------
@@ -40,7 +35,9 @@ def constrained(
     """
     found: dict[int, Found] = {}
     tables = {k: replace(table, model=table.model.with_k(k)) for k in ks}
-    left = [k for k in ks if not table.instance.rows or may_be(tables[k].problem, k, impossible)]
+    whys = {k: why_none(tables[k].problem) if table.instance.rows else None for k in ks}
+    impossible = {k: why for k, why in whys.items() if why is not None}
+    left = [k for k in ks if k not in impossible]
     before: Found | None = None
     for done, k in enumerate(sorted(left, reverse=True)):
         at = Found(tables[k].problem, choose(tables[k].problem, policy.method))
@@ -58,7 +55,7 @@ def constrained(
     bound = 0
     for k in sorted(found):
         bound = found[k].bound = max(bound, found[k].bound)
-    return {k: found[k] for k in sorted(found)}
+    return {k: found[k] for k in sorted(found)}, impossible
 
 
 def part_of(context: Context, left: int) -> Context:

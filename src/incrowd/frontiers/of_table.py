@@ -91,8 +91,7 @@ def frontier_of(
         raise OutOfScopeError("a frontier knows no linked rows; with a pseudonym, make releases")
     with telling(listener) as tell, interruptible(stop), watched(stop):
         start = begun(source, replace(policy, k=wanted[0]), tell, stop)
-        impossible: dict[int, str] = {}
-        found = swept(wanted, start, policy, impossible)
+        found, impossible = swept(wanted, start, policy)
     table, problem = start.table, start.table.problem
     return Frontier(
         points=tuple(point(k, at, table) for k, at in found.items()),
@@ -106,10 +105,8 @@ def frontier_of(
     )
 
 
-def swept(
-    ks: list[int], start: Start, policy: Policy, impossible: dict[int, str]
-) -> dict[int, Found]:
-    """Run the sweep that the policy needs; ``impossible`` takes up each k without a release."""
+def swept(ks: list[int], start: Start, policy: Policy) -> tuple[dict[int, Found], dict[int, str]]:
+    """Run the sweep that the policy needs; return what is found, and why other k have nothing."""
     table, context = start.table, start.context
 
     def reached(k: int, at: Found) -> None:
@@ -117,16 +114,15 @@ def swept(
         context.listener(Event(f"k = {k}: found", share=share, point=point(k, at, table)))
 
     if is_constrained(policy):
-        return constrained(ks, table, policy, context, reached, impossible)
+        return constrained(ks, table, policy, context, reached)
     problem, apart = served_apart(table.problem)
-    model_at = problem.model.with_k
-    found = Sweep(problem, model_at, start.method, context, reached, impossible).run(ks)
-    if apart is None:
-        return found
-    return {
-        k: at if at.solution is None else replace(at, solution=apart.lift(at.solution))
-        for k, at in found.items()
-    }
+    sweep = Sweep(problem, problem.model.with_k, start.method, context, reached)
+    found = sweep.run(ks)
+    if apart is not None:
+        for k, at in found.items():
+            if at.solution is not None:
+                found[k] = replace(at, solution=apart.lift(at.solution))
+    return found, sweep.impossible
 
 
 def frame_maker(source: Source) -> Callable[..., Any]:

@@ -52,7 +52,7 @@ class Sweep:
     model_at: the model at each k.
     method: ``"auto"``, a solver's id, or a solver.
     reached: called with each k once its release is found; its bound may still rise.
-    impossible: takes up why each k without a release has none.
+    impossible: why each k without a release has none.
     """
 
     problem: Problem
@@ -76,7 +76,8 @@ class Sweep:
                 empty = solve(problem, self.method, self.context)
                 self.found[k] = Found(problem, by_id("engine"), empty.solution)
                 continue
-            if not may_be(problem, k, self.impossible):
+            if (why := why_none(problem)) is not None:
+                self.impossible[k] = why
                 continue
             self.found[k] = Found(problem, choose(problem, self.method))
         if not self.problem.instance.rows:
@@ -168,14 +169,13 @@ def is_engine(at: Found) -> bool:
     return at.solver.id == "engine" and at.problem.model.size_decides
 
 
-def may_be(problem: Problem, k: int, impossible: dict[int, str]) -> bool:
-    """Whether a release may obey the model at a k; take up why none can."""
+def why_none(problem: Problem) -> str | None:
+    """Return why no release can obey the model; None where one may."""
     try:
         require_lawful_table(problem)
     except NoLawfulReleaseError as error:
-        impossible[k] = str(error)
-        return False
-    return True
+        return str(error)
+    return None
 
 
 def require_some(found: Sized, impossible: Mapping[int, str]) -> None:

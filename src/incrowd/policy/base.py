@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import InputError, did_you_mean
 from incrowd.policy.cap import caps_of
@@ -99,8 +99,11 @@ class Policy(Asked):
         ------
         InputError: no such file, no TOML, an unknown key or a wrong value; names file and key.
         """
+        return cls.of_file(path, read_keys(path, OPTIONS))
 
-        arguments = read_keys(path, OPTIONS)
+    @classmethod
+    def of_file(cls, path: "str | Path", arguments: Mapping[str, Any]) -> "Policy":
+        """Return the policy of what a file gives; an InputError names the file."""
         try:
             return cls(**arguments)
         except InputError as error:

@@ -190,10 +190,10 @@ def test_wide_search_is_repeatable() -> None:
     assert one.bound == two.bound
 
 
-@pytest.mark.parametrize("k", [3, 8])
-def test_wide_search_by_suppression_ends_with_blocks_of_small_classes(k: int) -> None:
+@pytest.mark.parametrize(("k", "rows"), [(3, 700), (8, 300)])
+def test_wide_search_by_suppression_ends_with_blocks_of_small_classes(k: int, rows: int) -> None:
     """Tests equal classes for equal seeds, bound and stages without a time limit."""
-    instance = random_table(np.random.default_rng(39), "suppression", (700, 701), (6, 7))
+    instance = random_table(np.random.default_rng(39), "suppression", (rows, rows + 1), (6, 7))
     told: list[tuple[str, int]] = []
     one, two = (
         solve(

@@ -34,10 +34,10 @@ from solvers.sensitive.quick import LAWFUL, QUICK, require_lawful
 from solvers.small_tables import Shape, models, tables
 
 SHAPES = {
-    "one attribute": (Shape(rows=(2, 9), sensitive=(3,)), 30),
-    "copies": (Shape(rows=(6, 9), columns=(1, 3), values=(2, 3), sensitive=(3,)), 25),
-    "two attributes": (Shape(rows=(2, 8), columns=(1, 3), sensitive=(3, 2)), 25),
-    "trees": (Shape(rows=(2, 8), columns=(1, 3), trees=True, sensitive=(4,)), 25),
+    "one attribute": (Shape(rows=(2, 9), sensitive=(3,)), 18),
+    "copies": (Shape(rows=(6, 9), columns=(1, 3), values=(2, 3), sensitive=(3,)), 15),
+    "two attributes": (Shape(rows=(2, 8), columns=(1, 3), sensitive=(3, 2)), 15),
+    "trees": (Shape(rows=(2, 8), columns=(1, 3), trees=True, sensitive=(4,)), 15),
 }
 
 
@@ -78,7 +78,7 @@ def test_lawful_and_bounded(shape: str) -> None:
             check(problem, outcome, best)
             assert outcome.solution is not None
             met, total, least = met + 1, total + outcome.solution.cost, least + best
-    assert met > 200
+    assert met > 120
     assert total <= 1.12 * least  # the search is a search, not the fallback
 
 
