@@ -127,6 +127,9 @@ def drawn(draw: random.Random, words: list[str]) -> Table:
     if "--na" in words:
         for name in "abcs":
             columns[name] = [None if draw.random() < 0.15 else x for x in columns[name]]
+    if "--na" in words and "--numbers" in words:  # of rows that lack a number there have to be k
+        gaps = draw.sample(range(ROWS), 2)
+        columns["a"] = [None if i in gaps else x or "1" for i, x in enumerate(columns["a"])]
     form = words[words.index("--form") + 1] if "--form" in words else ","
     if form in ("parquet", "arrow", "stream"):
         return Table(columns, form)
