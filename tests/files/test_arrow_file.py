@@ -5,6 +5,7 @@ import itertools
 import random
 import struct
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -33,7 +34,7 @@ TABLES = {
 }
 
 
-def written(table: "pa.Table", form: str, packed: str | None, batch: int = 100) -> bytes:
+def written(table: Any, form: str, packed: str | None, batch: int = 100) -> bytes:
     """A file or stream of a table."""
     data = io.BytesIO()
     make = pa.ipc.new_file if form == "file" else pa.ipc.new_stream

@@ -1,6 +1,7 @@
 """Tests of times that Python or polars do not know."""
 
 from decimal import Decimal
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -23,7 +24,7 @@ FIRST_DAY, LAST_DAY = -62_135_596_800_000_000, 253_402_300_799_000_000  # of yea
         pa.array([-(2**62)], pa.timestamp("us", "UTC")),
     ],
 )
-def test_times_beyond_the_calendar(cells: "pa.Array") -> None:
+def test_times_beyond_the_calendar(cells: Any) -> None:
     """Tests dates that stand for none (year 1, year 9999) in a zone where they are other years."""
     table = pa.table({"a": cells})
     frames = [
@@ -44,7 +45,7 @@ def test_times_beyond_the_calendar(cells: "pa.Array") -> None:
         pa.array([Decimal("1E2"), Decimal("2E2")], pa.decimal128(12, -2)),
     ],
 )
-def test_types_that_polars_lacks(cells: "pa.Array") -> None:
+def test_types_that_polars_lacks(cells: Any) -> None:
     """Tests that such columns are refused where they need a text, and else are kept as they are."""
     table = pa.table({"a": ["u", "u"], "b": cells})
     with pytest.raises(InputError, match=r"'b' is of type .*, which cannot be read"):
