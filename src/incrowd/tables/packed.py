@@ -133,7 +133,7 @@ class PackedTable:
 
     def native(self) -> pl.DataFrame:
         """Return a polars frame."""
-        return self.edited(Edit(self.columns)).native()
+        return self.edited(Edit.of_nothing(self.columns)).native()
 
 
 class EditedPacked:
