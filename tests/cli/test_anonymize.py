@@ -17,7 +17,17 @@ from tables import csv_bytes, parsed, smallest_class, tables
 
 TABLE = b"name,age,zip,ill\nAnn,34,01234,flu\nBob,34,01234,cold\nCy,36,01235,flu\nDi,36,,\n"
 COUNTS = ["rows", "columns", "cells", "k", "models", "cost", "cost_fraction", "lower_bound", "gap"]
-WORDS = ["status", "method", "classes", "smallest_class", "seconds", "seed", "output", "proof"]
+WORDS = [
+    "status",
+    "ended",
+    "method",
+    "classes",
+    "smallest_class",
+    "seconds",
+    "seed",
+    "output",
+    "proof",
+]
 KEYS = COUNTS + WORDS
 
 

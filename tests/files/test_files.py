@@ -224,3 +224,16 @@ def test_zeros_of_a_table_are_not_those_of_an_encoding(tmp_path: Path) -> None:
     assert read(tmp_path / "t.csv", encoding="utf-16-le").columns == ("a",)
     (tmp_path / "n.csv").write_bytes(b"a\n\0\n\0\n")
     assert read(tmp_path / "n.csv").rows == 2
+
+
+def test_refuses_times_of_a_fixed_offset(tmp_path: Path) -> None:
+    """Tests that the message says what to do of times that polars has no type for."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import feather, parquet
+
+    table = pa.table({"a": pa.array([0], pa.timestamp("us", "+05:30"))})
+    feather.write_feather(table, str(tmp_path / "t.arrow"), compression="uncompressed")
+    parquet.write_table(table, tmp_path / "t.parquet")
+    for name in ("t.arrow", "t.parquet"):
+        with pytest.raises(InputError, match=r"a fixed offset, such as \+02:00; convert them"):
+            read(tmp_path / name)

@@ -2,6 +2,7 @@
 
 import datetime
 import io
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -132,3 +133,10 @@ def test_what_is_read_back_agrees(form, tmp_path):
     assert all(agree(released, again, name) for name in ("n", "q", "a"))
     other = table.edited(Edit(("n", "q", "a"), {"a": star}, np.array([2, 1, 0])))
     assert not any(agree(other, again, name) for name in ("n", "q", "a"))
+
+
+def test_a_table_as_it_is(tmp_path: Path) -> None:
+    """Tests that a file that is only read shows its numbers to the bit, -0.0 too."""
+    pl.DataFrame({"a": [-0.0, 0.0]}).write_parquet(tmp_path / "t.parquet")
+    cells = read(tmp_path / "t.parquet").native()["a"]
+    assert np.signbit(cells.to_numpy()).tolist() == [True, False]

@@ -53,7 +53,7 @@ def give_up_on(stream: TextIO) -> None:
 
 
 def release_record(release: "Release", output: str | None, proof: str | None) -> dict[str, Any]:
-    """Return the keys that the contract of the command line names, and no others."""
+    """Return the keys that docs/reference/json.md names, and no others."""
     extra: dict[str, Any] = {}
     if release.suppressed_rows:
         extra["suppressed_rows"] = release.suppressed_rows
@@ -92,6 +92,7 @@ def release_record(release: "Release", output: str | None, proof: str | None) ->
         "lower_bound": release.lower_bound,
         "gap": release.gap,
         "status": release.status,
+        "ended": release.ended,
         "method": release.method,
         "classes": release.classes,
         "smallest_class": release.smallest_class,

@@ -133,6 +133,10 @@ def _status_in_words(release: "Release") -> str:
     }
     state = "proven optimal" if release.status == "optimal" else "lawful, not proven optimal"
     ended = how.get(release.ended, release.ended)
+    limit = release.policy.time_limit
+    if release.ended == "time limit" and limit is not None and release.seconds < limit:
+        # caps take several attempts, fixed columns several parts
+        ended = "the search ended when its part of the time limit was over"
     return f"{state}; {ended} ({release.method}, {release.seconds:.1f} s)"
 
 

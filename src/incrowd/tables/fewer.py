@@ -24,7 +24,7 @@ class FewerRows:
 
     def native(self) -> Any:
         """Return a data frame of the rows that are kept."""
-        return self.edited(Edit(self.columns)).native()
+        return self.edited(Edit.of_nothing(self.columns)).native()
 
     def edited(self, edit: Edit) -> Table:
         """Return the release, in the form of the whole table."""

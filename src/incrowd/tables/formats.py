@@ -75,11 +75,16 @@ def _packed(id: str, name: str, magic: bytes, *suffixes: str) -> Format:
             return read_packed(id, data)
         except MemoryError:
             raise
-        except (Exception, pl.exceptions.PanicException):  # of types that it knows by name alone
+        except (Exception, pl.exceptions.PanicException) as error:  # also of types known by name
             # the library's own message may quote the file's content
+            why = "it is broken, or has a column of a type that polars does not read"
+            if "time zone" in str(error):
+                why = (
+                    "a column has times of a fixed offset, such as +02:00; convert them to UTC or "
+                    "to a zone with a name, such as Europe/Berlin"
+                )
             raise InputError(
-                f"{file}: starts like {name}, but cannot be read as such: it is broken, or has a "
-                "column of a type that polars does not read"
+                f"{file}: starts like {name}, but cannot be read as such: {why}"
             ) from None
 
     def again(data: bytes, file: str, form: Form) -> Source:

@@ -16,6 +16,7 @@ from incrowd.tables.scalars import as_texts, require_one_kind
 
 LOST = ("interval", "time with time zone", "union")  # of duckdb: months, offsets, tags
 UNTYPED = (NotImplementedError, TypeError, ValueError, ArithmeticError)  # of cells without a type
+BEYOND = (OverflowError, ValueError, NotImplementedError)  # of times outside Python's calendar
 EAGER = "pandas, polars, pyarrow, modin or cuDF"
 
 
@@ -41,7 +42,7 @@ class NativeTable:
         series = self._frame.get_column(column)
         if series.implementation.is_pandas_like():
             return _encode_pandas(series.to_native(), column)
-        return encode_polars(series.to_polars(), column)
+        return encode_polars(_to_polars(series, column), column)
 
     def take(self, column: str, rows: slice) -> Any:
         """Return some rows of one column as a polars series.
@@ -230,7 +231,10 @@ def _numbered(series: Any, column: str) -> tuple[NDArray[np.integer], list[Any],
         raise InputError(
             f"column {column!r} holds values that cannot be compared; make it text, or leave it out"
         ) from None
-    return codes, list(distinct), as_texts(list(distinct), column)
+    try:
+        return codes, list(distinct), as_texts(list(distinct), column)
+    except BEYOND:
+        raise InputError(untold(column)) from None
 
 
 def encode_polars(series: Any, column: str) -> Column:
@@ -268,9 +272,31 @@ def _texts(values: Any, column: str) -> list[str]:
             values = pl.Series(steps // 1000).cast(coarse)
     try:
         return as_texts(values.to_list(), column, finer.tolist())
-    except (OverflowError, pl.exceptions.PanicException):  # of the year 10000, for example
+    except (*BEYOND, pl.exceptions.PanicException):
+        raise InputError(untold(column)) from None
+
+
+def untold(column: str) -> str:
+    """Say that a column has times outside Python's calendar, such as the year 10000 or 0."""
+    return f"column {column!r} holds times that Python cannot tell; make it text"
+
+
+def _to_polars(series: "nw.Series[Any]", column: str) -> Any:
+    """Return a series as one of polars.
+
+    Raises
+    ------
+    InputError: polars knows no such type, as times with a fixed offset (+02:00).
+    """
+    import polars as pl
+
+    try:
+        return series.to_polars()
+    except pl.exceptions.PolarsError:
+        kind = getattr(series.to_native(), "type", "another library")
         raise InputError(
-            f"column {column!r} holds times that Python cannot tell; make it text"
+            f"column {column!r} is of type {kind}, which cannot be read; make it text, or leave "
+            "it out"
         ) from None
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.tables.arrow_file import require_whole
 from incrowd.tables.base import MOST_LABELS, Column, Edit, Table, narrow, replaced
 from incrowd.tables.native import encode_polars
 from incrowd.tables.numbers import numbers_of
@@ -132,7 +133,7 @@ class PackedTable:
 
     def native(self) -> pl.DataFrame:
         """Return a polars frame."""
-        return self.edited(Edit(self.columns)).native()
+        return self.edited(Edit.of_nothing(self.columns)).native()
 
 
 class EditedPacked:
@@ -282,6 +283,8 @@ def read_back(form: str, data: bytes) -> PackedTable:
 
 def columns_of(form: str, data: bytes) -> tuple[list[str], Callable[[str], pl.Series]]:
     """Return the names of a file's columns, and how to fetch one."""
+    if form != "parquet":
+        require_whole(data)
     if form == "stream":
         frame = pl.read_ipc_stream(io.BytesIO(data))
         return frame.columns, frame.get_column

@@ -116,9 +116,7 @@ def trade(
     before, most = allowed(a, b, heat, m, rng)
     left = m.cost[a] - m.relief[i]
     na, nb = m.size[a], m.size[b]
-    at_most = max(
-        (most - na * left) // nb + m.ease[b], (most - (na - 1) * left) // (nb + 1)
-    )
+    at_most = max((most - na * left) // nb + m.ease[b], (most - (na - 1) * left) // (nb + 1))
     joined = paid(m.span[b], pad.span[EMPTY], m.row_of[i], at_most, m.codes, tables)
     if joined > at_most:
         return np.int64(0)
