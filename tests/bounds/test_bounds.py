@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 
 from incrowd.bounds.ascent import Ascent, Steps
+from incrowd.bounds.best import best_prices
 from incrowd.bounds.prefix_tree import EMIT, PrefixTree, Slack
-from incrowd.bounds.price import PriceBound, certify
+from incrowd.bounds.price import PriceBound, certify, fitting, quantum_for
 from incrowd.bounds.prices import Prices
 from incrowd.bounds.support import support_prices, uniqueness_prices
+from incrowd.hierarchy.tree import Tree
 from incrowd.lattice.emission import new_sink
 from incrowd.privacy.k_anonymity import KAnonymity
+from incrowd.problem.instance import from_codes
 from oracle import optimum
 from solvers.engine.engine_samples import (
     KINDS,
@@ -111,6 +114,20 @@ def test_small_room_for_pairs_still_gives_a_bound() -> None:
         certificate = certify(tree, 2, tight.ascend(tree, 2, start.astype(np.float64)))
         assert prices_hold(instance, 2, certificate.price, certificate.quantum)
         assert certificate.bound(instance.counts) <= best
+
+
+def test_prices_of_nothing_beside_dear_stars_end() -> None:
+    """Tests that what k rows cost fits 64 bits in the prices' units, else mending never ends."""
+    tree = Tree.suppression("a", ("x", "y"), 6_000_000)
+    instance = from_codes([[0], [0], [0], [1], [1]], (tree,))[0]
+    for k, mean in ((2, 0.0), (2, 1e-9), (400, 0.0), (2, 1e6)):
+        quantum = fitting(quantum_for(mean), instance, k)
+        assert 1 <= quantum <= quantum_for(mean) and k * 6_000_000 * quantum < 1 << 63
+    for u in (np.zeros(2), np.array([0.0, 1e-9]), np.array([1e-7, 0.0])):
+        prices = certify(PrefixTree(instance), 2, u)
+        assert prices.bound(instance.counts) == 0
+    again = best_prices(instance, 2)
+    assert again.bound(instance.counts) == 0 and not again.price.any()
 
 
 def test_bounds_are_rounded_up_exactly() -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.prefix_tree import UNLIMITED, PrefixTree
-from incrowd.bounds.price import PriceBound, certify, quantum_for
+from incrowd.bounds.price import PriceBound, certify, fitting, quantum_for
 from incrowd.bounds.prices import ColumnGroup, Prices, better
 from incrowd.bounds.support import support_prices, uniqueness_prices
 from incrowd.problem.instance import Instance
@@ -93,7 +93,7 @@ def group_prices(
     groups = parted(instance, k, visits, stop)
     work = np.cumsum([1 + group.tree.visits for group in groups])
     proven = sum(group.worth for group in groups)
-    quantum = quantum_for(proven / instance.rows)
+    quantum = fitting(quantum_for(proven / instance.rows), instance, k)
     found: list[ColumnGroup] = []
     for group, part in zip(groups, (work / work[-1]).tolist(), strict=True):
         price = group.priced(k, quantum, partial(late, part))

@@ -38,6 +38,7 @@ from incrowd.problem.instance import Instance
 from incrowd.run.gauge import Gauge
 
 SMALL = 2_000  # distinct rows of tables with hierarchies on which wide boxes take little time
+LARGEST = 1 << 61  # what k rows cost at most, in units of 1/quantum
 MOST_TRIES = 12  # boxes tried per round before the bound is left as it is
 
 
@@ -166,6 +167,9 @@ def certify(tree: PrefixTree, k: int, u: NDArray[np.float64], quantum: int | Non
 
     Prices of 0, which prove nothing, where time ends before that is done.
     """
+    if quantum is None:
+        mean = float(u @ tree.instance.counts) / tree.instance.rows
+        quantum = fitting(quantum_for(mean), tree.instance, k)
     quantum, price = rounded_down(u, tree.instance.counts, quantum)
     if tree.run(REPAIR, k, price, unit=quantum)[3]:
         price[:] = 0
@@ -186,3 +190,14 @@ def quantum_for(mean: float) -> int:
     So rounding costs about a millionth of the bound.
     """
     return 10 ** max(0, 6 - round(np.log10(max(mean, 1e-6))))
+
+
+def fitting(quantum: int, instance: Instance, k: int) -> int:
+    """Return a quantum, or less of it, in whose units what k rows cost at most fits 64 bits.
+
+    Where prices are next to nothing beside what a star costs, they would be too fine.
+    """
+    most = max(1, k * sum(tree.dearest for tree in instance.trees))
+    while quantum > 1 and most * quantum > LARGEST:
+        quantum //= 10
+    return quantum

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.bounds.prefix_tree import SUPPORT, UNLIMITED, PrefixTree
+from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.problem.instance import Instance
 
 MOST_VISITS = 30_000_000
@@ -63,6 +64,29 @@ def support_prices(
         price = np.minimum(price, known)
     state = tree.run(SUPPORT, k, price, visits=visits, patient=patient)
     return price, state[3] == 0
+
+
+def in_reach(instance: Instance, price: NDArray[np.int64]) -> int:
+    """Return how many rows all intervals have together that cost less than the highest price.
+
+    Of the column with most of them.  A support search that starts from these prices looks at each,
+    again and again below other columns, whether it counts as a visit or not: in 3,000 incomes with
+    a long tail nearly all are in reach, and a visit takes 6 ms.
+    """
+    most, highest = 0, int(price.max(initial=0))
+    for j, tree in enumerate(instance.trees):
+        if not isinstance(tree, RangeFamily):
+            continue
+        used, count = np.unique(instance.codes[:, j], return_counts=True)
+        held = used < sum(map(bool, tree.first))  # a missing value is in no interval
+        used, place = used[held], np.arange(held.sum())
+        before = np.concatenate([[0], np.cumsum(count[held])])
+        end = np.searchsorted(tree.up[used], tree.down[used] + highest)
+        end = np.minimum(end, np.searchsorted(used, tree.reach[used], side="right"))
+        end = np.maximum(end, place + 1)
+        upto = np.concatenate([[0], np.cumsum(before[1:])])  # rows up to all ends before this one
+        most = max(most, int((upto[end] - upto[place] - (end - place) * before[place]).sum()))
+    return most
 
 
 def uniqueness_prices(instance: Instance, k: int) -> NDArray[np.int64]:

@@ -1,0 +1,57 @@
+"""How many rows the intervals in reach of a support search hold, against all intervals."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import incrowd as ic
+from incrowd._api import begun
+from incrowd.bounds.support import in_reach
+from incrowd.policy import Policy
+from incrowd.problem.instance import Instance
+from incrowd.solvers.engine import pricing
+from incrowd.tables.files import open_table
+from oracle import range_cost
+
+
+def instance_of(values: list[str | None], rule: str) -> Instance:
+    """The table of one column with ranges."""
+    source = open_table(pl.DataFrame({"a": values}, schema={"a": pl.String}))
+    return begun(source, Policy(k=2, hierarchies={"a": rule})).table.instance
+
+
+@pytest.mark.parametrize("rule", ["range", "range:cost=values", "range:most=6", "range:round=5"])
+def test_rows_of_intervals(rule: str) -> None:
+    """Tests the count over all pairs of ends, missing values and copies among them."""
+    rng = np.random.default_rng(7)
+    for _ in range(30):
+        drawn = [None if x > 14 else str(x) for x in rng.integers(0, 17, int(rng.integers(1, 9)))]
+        instance = instance_of(drawn, rule)
+        tree = instance.trees[0]
+        held = sorted(float(x) for x in {*drawn} - {None})
+        for highest in (0, 1, tree.dearest // 3, tree.dearest, 2 * tree.dearest):
+            count = 0
+            for i, low in enumerate(held):
+                for high in held[i:]:
+                    inside = [x for x in {*drawn} if x is not None and low <= float(x) <= high]
+                    wide = "most" in rule and high - low > 6  # a star
+                    cost = range_cost(tree, {*inside})
+                    count += 0 if wide or (cost >= highest and high > low) else len(inside)
+            got = in_reach(instance, np.full(instance.distinct, highest))
+            assert got == count, (drawn, highest)
+
+
+def test_where_they_are_too_many_a_release_and_a_bound_are_found_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tests the engine without a support search: a long tail next to a column of ages."""
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame(
+        {"income": (1000 * (1 + rng.pareto(0.8, 60))).astype(int), "age": rng.integers(18, 90, 60)}
+    ).cast(pl.String)
+    rules = {"income": "range", "age": "range"}
+    searched = ic.anonymize(frame, 5, hierarchies=rules, method="engine")
+    monkeypatch.setattr(pricing, "MOST_IN_REACH", 0)
+    other = ic.anonymize(frame, 5, hierarchies=rules, method="engine")
+    assert 0 < other.lower_bound <= searched.cost
+    assert other.lower_bound <= other.cost
