@@ -157,7 +157,7 @@ def even_cost(instance: Instance) -> int:
     """Return what hiding a cell costs if cells are only hidden and all cost the same; else 0."""
     if not instance.plain:
         return 0
-    costs = {int(cost) for tree in instance.trees for cost in tree.cost[-1]}
+    costs = {int(cost) for tree in instance.trees for cost in tree.roots}
     return costs.pop() if len(costs) == 1 else 0
 
 
