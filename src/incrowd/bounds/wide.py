@@ -36,6 +36,8 @@ WORDS = 2  # of bits that a row takes; searches whose rows take more are shorter
 ROUNDS, ITERATIONS = 40, 300
 MARGIN, LEAST = 0.15, 0.003  # of the mean price: the first margin, and the last
 WIDER, NARROWER = 1.6, 0.7
+# of the way that prices went in a round, a margin at most: so far ahead the next one begins
+AHEAD = 0.7
 REST = 0.35  # of the margin, where prices hardly move
 TRIES = 3  # margins tried before sets are given up
 SETS, PAIRS = (100_000, 600_000), 12_000_000  # listed at once, at least and at most
@@ -146,15 +148,19 @@ class RowRounds:
     def run(self, u: NDArray[np.float64]) -> None:
         """Raise prices u round by round, and certify what came of it."""
         margin, checked = MARGIN * self.mean, self.steps
+        moved = np.zeros_like(u)
         for n in range(ROUNDS):
             begun = self.stop.elapsed()
+            last, u, width = u, np.maximum(u + AHEAD * moved, 0.0), margin
             margin, found = self.sets_within(u, margin)
             if found is None:
+                u = last
                 break
             listing = self.stop.elapsed() - begun
             rate, before = (margin / 8, margin / 40), u
             ascent = Ascent(self.sink, found, self.counts, self.sets.k, threads=self.stop.threads)
             _, u = ascent.run(u, margin, ITERATIONS, rate, self.late)
+            moved = np.clip(u - last, -margin, margin) if margin == width else np.zeros_like(u)
             spent = self.stop.elapsed() - begun
             if self.steps - checked > SELDOM * self.sets.steps:  # for whoever ends the run
                 checked = self.steps

@@ -20,7 +20,7 @@ from incrowd.solvers.engine.engine import Engine
 from incrowd.solvers.engine.growing import grown
 from incrowd.solvers.engine.near import NEAR, Near, near_rows
 from incrowd.solvers.engine.relief import submodular
-from incrowd.solvers.engine.traded import FAR
+from incrowd.solvers.engine.traded import FAR, even_cost
 from incrowd.solvers.engine.trading import Trading
 from oracle import optimum
 from solvers.engine.engine_samples import KINDS, naive_cost, random_table, random_tables
@@ -159,6 +159,30 @@ def test_what_reliefs_pass_over_would_not_have_been_done(
         assert (one.classes == two.classes).all()
         changed += one.cost != start.cost
     assert changed > 5
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "ranges"])
+def test_hidden_columns_are_counted_only_where_all_cost_the_same(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that the same classes come out as where each column's cost is looked up."""
+    counted = changed = 0
+    for instance, rng in tables(kind, 41, 25):
+        k = int(rng.integers(2, 5))
+        if instance.rows < k:
+            continue
+        counted += even_cost(instance) > 0
+        near = near_rows(instance, 0, Stop())
+        start = Solution.of(instance, grown(instance, near, k))
+        trading = Trading(moves=1, least=3_000, heat=(3.0, 0.05), regroups=0.1, bisects=0.1)
+        one = trading.run(start, near, k, 1)
+        with monkeypatch.context() as patch:
+            patch.setattr("incrowd.solvers.engine.traded.even_cost", lambda instance: 0)
+            two = trading.run(start, near, k, 1)
+        assert (one.classes == two.classes).all()
+        changed += one.cost != start.cost
+    assert changed > 5
+    assert (counted > 5) == (kind == "suppression")
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "ranges"])

@@ -29,6 +29,9 @@ TURNS = (60, 180)  # of that program: in a hurry, and patient
 # cells by which prices of large tables may rise
 ROOMS = (0.9, 0.6, 0.45, 0.3, 0.2, 0.14, 0.1, 0.07, 0.05, 0.03)
 MOST_RISE = 4.5  # cells by which the prices of k rows together may rise there
+# times as far where columns are many: prices of rows with few near ones want to go farther, and few
+# patterns stand in the way (20 columns: a tenth of the prices stood at .9 cells)
+FARTHER, MANY_COLUMNS = (4.0, 3.0, 2.0, 1.5), 16
 # pairs there, and per second; the widest room with no more is taken: by suppression, and with
 # hierarchies and small classes, where prices have to rise by more; with k = 10 and NCP the checker
 # was left with too many classes to try
@@ -125,11 +128,17 @@ class Lifting:
         at_most, per_second = MOST_BOXED[not self.instance.plain and self.k <= SMALL]
         most = min(at_most, int(per_second * self.shares.lifting * self.stop.left()))
         in_time = self.time_spent(self.shares.lifting)
-        for room in sorted({min(room, MOST_RISE / self.k) for room in ROOMS}, reverse=True):
+        for room in self.rooms():
             lists = within(self.tree, self.search.price, self.k, room * cells, most)
             if lists is not None and self.fits(lists):
                 return self.raised(lists, room, lambda _: in_time())
         return None
+
+    def rooms(self) -> list[float]:
+        """Return how far prices of a large table may rise, in cells, the farthest first."""
+        rooms = sorted({min(room, MOST_RISE / self.k) for room in ROOMS}, reverse=True)
+        many = self.instance.plain and self.instance.columns >= MANY_COLUMNS
+        return [*(times * rooms[0] for times in FARTHER if many), *rooms]
 
     def fits(self, lists: Emission) -> bool:
         """Whether a class for every pattern is not too much to hold."""

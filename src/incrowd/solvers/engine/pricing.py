@@ -73,7 +73,9 @@ class Pricing:
         most = self.half_of_many(priceable(search.shares.pricing * search.limit))
         if suits_spans(search.instance, search.k):  # prices by spans take seconds
             most = min(most, FEW_VISITS)
-        if search.instance.ranged:  # whose visits take longer; what takes more is too wide anyhow
+        # what takes more is too wide anyhow: visits to intervals take longer, and those to many
+        # columns prove less than sets of near rows
+        if search.instance.ranged or search.instance.columns >= MANY_COLUMNS:
             visits = min(visits, most)
         known, attained = self.supported, self.attained()
         if attained is not None and in_reach(search.instance, attained) > MOST_IN_REACH:

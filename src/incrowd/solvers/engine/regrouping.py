@@ -23,7 +23,7 @@ from incrowd.solvers.engine.traded import (
     allowed,
     clear,
     join,
-    paid,
+    pays_in,
     widen,
 )
 
@@ -45,7 +45,7 @@ def gather(c: Any, left: Any, pad: Any, m: Any, tables: Any) -> None:
     for z in range(left, 0, -1):
         widen(span, span, m.row_of[pad.pool[z - 1]], m.codes)
         take(z - 1, c, z, pad)
-    pad.pays[c] = paid(span, span, NOBODY, FAR, m.codes, tables)
+    pad.pays[c] = pays_in(span, span, NOBODY, FAR, m, tables)
 
 
 @inner_kernel
@@ -70,7 +70,7 @@ def grow(number: Any, left: Any, k: int, most: Any, m: Any, pad: Any, tables: An
         while pad.held[c] < k:
             least = most // k + 1
             for z in range(left):
-                cost = paid(span, span, m.row_of[pad.pool[z]], least, codes, tables)
+                cost = pays_in(span, span, m.row_of[pad.pool[z]], least, m, tables)
                 if cost < least:
                     least = cost
                     at = z
@@ -95,7 +95,7 @@ def deal(number: Any, left: Any, m: Any, pad: Any, tables: Any) -> None:
         pays = np.int64(0)
         for c in range(number):
             span = pad.span[AHEAD + c]
-            cost = paid(span, span, row, FAR, codes, tables)
+            cost = pays_in(span, span, row, FAR, m, tables)
             more = (pad.held[c] + 1) * cost - pad.held[c] * pad.pays[c]
             if more < least:
                 least, at, pays = more, c, cost
@@ -199,11 +199,11 @@ def best_cut(n: Any, k: int, most: Any, m: Any, pad: Any, tables: Any) -> Any:
         widen(front, front, m.row_of[pad.pool[at - 1]], codes)
         if at < k or at > widest or n - at > widest:
             continue
-        to_a = paid(front, pad.span[EMPTY], NOBODY, most // at, codes, tables)
+        to_a = pays_in(front, pad.span[EMPTY], NOBODY, most // at, m, tables)
         rest = most - at * to_a
         if rest < 0:
             break
-        to_b = paid(behind[at], pad.span[EMPTY], NOBODY, rest // (n - at), codes, tables)
+        to_b = pays_in(behind[at], pad.span[EMPTY], NOBODY, rest // (n - at), m, tables)
         after = at * to_a + (n - at) * to_b
         if after <= most:
             most, cut, pays_a, pays_b = after, np.int64(at), to_a, to_b

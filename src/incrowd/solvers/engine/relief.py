@@ -19,7 +19,7 @@ import numpy as np
 from incrowd.hierarchy.range_family import RangeFamily
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.problem.instance import Instance
-from incrowd.solvers.engine.traded import AHEAD, FAR, NOBODY, clear, paid, widen
+from incrowd.solvers.engine.traded import AHEAD, FAR, NOBODY, clear, pays_in, widen
 
 FREE = 1 << 40  # a relief beyond all costs: what is not known
 
@@ -66,7 +66,7 @@ def note(b: Any, known: bool, m: Any, pad: Any, tables: Any) -> None:
     for z in range(n):
         less = m.cost[b]
         if known:
-            less -= paid(span[AHEAD + z], span[behind + z + 1], NOBODY, FAR, m.codes, tables)
+            less -= pays_in(span[AHEAD + z], span[behind + z + 1], NOBODY, FAR, m, tables)
         else:
             less = FREE
         m.relief[m.member[b, z]] = less

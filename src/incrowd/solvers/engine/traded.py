@@ -31,6 +31,7 @@ class TradedClasses(NamedTuple):
     relief: int64, (copies,): what each row of its class would pay less without a copy, or more than
         that; ease: int64, (classes,): the most of these.
     row_of, first_copy, codes: of the instance.  near: as ``near_rows`` tells.
+    even: what each column costs a row that hides it, if all cost the same; else 0.
     """
 
     class_of: NDArray[np.int64]
@@ -47,6 +48,7 @@ class TradedClasses(NamedTuple):
     first_copy: NDArray[np.int64]
     codes: NDArray[np.int32]
     near: NDArray[np.int64]
+    even: int
 
 
 class Pad(NamedTuple):
@@ -103,6 +105,24 @@ def paid(one: Any, other: Any, row: Any, most: Any, codes: Any, tables: Any) -> 
 
 
 @inner_kernel
+def pays_in(one: Any, other: Any, row: Any, most: Any, m: Any, tables: Any) -> Any:
+    """As ``paid``; where all columns cost alike to hide, hidden ones are counted, many at once."""
+    if m.even == 0:
+        return paid(one, other, row, most, m.codes, tables)
+    hidden = np.int32(0)
+    if row < 0:
+        for j in range(one.shape[1]):
+            low, high = min(one[0, j], other[0, j]), max(one[1, j], other[1, j])
+            hidden += np.int32(low != high)
+    else:
+        for j in range(one.shape[1]):
+            low = min(min(one[0, j], other[0, j]), m.codes[row, j])
+            high = max(max(one[1, j], other[1, j]), m.codes[row, j])
+            hidden += np.int32(low != high)
+    return m.even * np.int64(hidden)
+
+
+@inner_kernel
 def put(i: Any, into: Any, at: Any, m: Any) -> None:
     """Note that copy i stands at a place of a class."""
     m.member[into, at] = i
@@ -133,6 +153,14 @@ def allowed(a: Any, b: Any, heat: float, m: Any, rng: Any) -> Any:
     return before, before - np.int64(np.ceil(least_gain(heat, rng)))
 
 
+def even_cost(instance: Instance) -> int:
+    """Return what hiding a cell costs if cells are only hidden and all cost the same; else 0."""
+    if not instance.plain:
+        return 0
+    costs = {int(cost) for tree in instance.trees for cost in tree.roots}
+    return costs.pop() if len(costs) == 1 else 0
+
+
 def opened(solution: Solution, near: Near, k: int) -> TradedClasses:
     """Return the classes of a solution; spans and reliefs are not filled in."""
     instance, sizes = solution.instance, solution.sizes
@@ -151,7 +179,7 @@ def opened(solution: Solution, near: Near, k: int) -> TradedClasses:
         spare, np.array([classes - len(sizes)], np.int64),
         np.empty((classes, 2, instance.columns), np.int32), np.zeros(instance.rows, np.int64),
         np.zeros(classes, np.int64),
-        instance.copies, instance.first_copy, instance.codes, near.rows,
+        instance.copies, instance.first_copy, instance.codes, near.rows, even_cost(instance),
     )  # fmt: skip
 
 

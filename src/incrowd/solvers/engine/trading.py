@@ -35,7 +35,7 @@ from incrowd.solvers.engine.traded import (
     leave,
     new_pad,
     opened,
-    paid,
+    pays_in,
     widen,
 )
 
@@ -75,7 +75,7 @@ def best_return(
     if na > k and nb < m.member.shape[1] and (na - 1) * left + (nb + 1) * joined <= most:
         set_out_left(i, m, pad)
         left_out = True
-        to_a = paid(span[LEFT], span[EMPTY], NOBODY, FAR, m.codes, tables)
+        to_a = pays_in(span[LEFT], span[EMPTY], NOBODY, FAR, m, tables)
         after = (na - 1) * to_a + (nb + 1) * joined
         if after <= most:
             most, who, pays_a, pays_b = after, np.int64(NOBODY), to_a, joined
@@ -89,14 +89,14 @@ def best_return(
         if not left_out:
             set_out_left(i, m, pad)
             left_out = True
-        to_a = paid(span[LEFT], span[EMPTY], x, (most - least_b) // na, m.codes, tables)
+        to_a = pays_in(span[LEFT], span[EMPTY], x, (most - least_b) // na, m, tables)
         if na * to_a + least_b > most:
             continue
         if not members_out:
             set_out_members(b, m, pad)
             members_out = True
         rest = (most - na * to_a) // nb
-        to_b = paid(span[AHEAD + z], span[behind + z + 1], r, rest, m.codes, tables)
+        to_b = pays_in(span[AHEAD + z], span[behind + z + 1], r, rest, m, tables)
         after = na * to_a + nb * to_b
         if after <= most:
             most, who, pays_a, pays_b = after, z, to_a, to_b
@@ -117,7 +117,7 @@ def trade(
     left = m.cost[a] - m.relief[i]
     na, nb = m.size[a], m.size[b]
     at_most = max((most - na * left) // nb + m.ease[b], (most - (na - 1) * left) // (nb + 1))
-    joined = paid(m.span[b], pad.span[EMPTY], m.row_of[i], at_most, m.codes, tables)
+    joined = pays_in(m.span[b], pad.span[EMPTY], m.row_of[i], at_most, m, tables)
     if joined > at_most:
         return np.int64(0)
     who, after, pays_a, pays_b = best_return(i, b, k, most, (left, joined), m, pad, tables)
