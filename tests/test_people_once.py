@@ -122,6 +122,39 @@ def test_copies_of_a_persons_rows_change_no_lawful_set(
     assert first == then == definition(once(part), once(table))
 
 
+@pytest.mark.parametrize(("model", "definition"), CASES[:4], ids=IDS[:4])
+@settings(max_examples=30, deadline=None)
+@given(part=pairs_of, rest=pairs_of)
+def test_parts_that_lack_the_last_pairs(model, definition, part, rest) -> None:
+    """Tests a part of a table as fixed columns make it: its histograms end at its own last pair."""
+    table = part + rest + [(3, 0), (3, 1), (3, 2)]
+    asked, known = model_of(model, table), coded(part, table)
+    alone = Group(known.values, tuple(int(codes.max()) + 1 for codes in known.values.T))
+    expected = definition(once(part), once(table))
+    assert asked.lawful(alone, alone) == expected
+    hist = np.concatenate([*alone.histograms])
+    assert (violation(laws_of(asked, alone), hist, len(part)) == 0) == expected
+    assert asked.smallest_class(alone) >= 1
+
+
+def test_fixed_columns_with_people_and_a_model_of_values() -> None:
+    """Tests a table whose smaller group ends before the last pair of a person and a value."""
+    frame = pl.DataFrame(
+        {
+            "a": [*"xxxxyyyy"],
+            "b": [*"uvvwuvwu"],
+            "c": [*"nnoonnoo"],
+            "d": [*"dddddddd"],
+            "s": [*"01010101"],
+            "pid": [f"P{i}" for i in (0, 1, 0, 1, 2, 3, 4, 5)],
+        }
+    )
+    asked = {"person": "pid", "sensitive": "s", "fixed": "a", "l": 2, "l_kind": "entropy"}
+    found = [ic.anonymize(frame, 2, method=name, **asked) for name in ("subset-dp", "engine")]
+    assert {each.cost for each in found} == {8}
+    assert [each.lower_bound for each in found] == [8, 8]
+
+
 def label(rows: list[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple("*" if len({*cells}) > 1 else cells[0] for cells in zip(*rows, strict=True))
 

@@ -1,14 +1,18 @@
 """Prices of rows against all classes of a few rows, and the checker's own search."""
 
+import random
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from averages.plain import spread
 from incrowd.averages.bound import nearest_of, pair_prices, prices_of
 from incrowd.averages.strata import Points
-from incrowd.checker.nearest import require_cheap
+from incrowd.checker.nearest import cheap_by_pairs, require_cheap
 from incrowd.checker.rejection import RejectedError
+from incrowd.checker.runs import shortest
 from incrowd.run.stop import Stop
 
 
@@ -102,3 +106,40 @@ def test_the_checker_finds_every_broken_price(k, seed):
         else:
             require_cheap(given.place, [False] * 2, k, price)
     assert found == {True, False}
+
+
+@pytest.mark.parametrize("kind", ["mean", "median"])
+def test_runs_are_the_cheapest(kind):
+    """Tests against all ends of each run, of numbers alike, near, far and fractional."""
+    draw = random.Random(kind)
+    for _ in range(150):
+        rows = draw.randint(1, 12)
+        k = draw.randint(1, rows)
+        wide = draw.choice([3, 10, 1000])
+        numbers = [Fraction(draw.randint(-wide, wide), draw.choice([1, 3])) for _ in range(rows)]
+        rising = sorted(numbers)
+        best = {0: Fraction(0)}
+        for end in range(k, rows + 1):
+            ways = [best[a] + spread(rising[a:end], kind) for a in range(end - k + 1) if a in best]
+            if ways:
+                best[end] = min(ways)
+        assert shortest(rising, k, kind) == best[rows]
+
+
+def test_near_rows_are_looked_at():
+    """Tests prices at their limits, and above in one row, against all pairs of rows."""
+    rng = np.random.default_rng(5)
+    found = []
+    for _ in range(300):
+        rows, columns = rng.integers(2, 40), rng.integers(1, 4)
+        k, absolute = int(rng.integers(1, min(rows, 6) + 1)), rng.random(columns) < 0.4
+        place = rng.normal(size=(rows, columns)) * rng.choice([1, 0.01, 30])
+        place = np.round(place) if rng.random() < 0.4 else place
+        way = np.abs(place[:, None] - place)
+        apart = np.where(absolute, way, way**2).sum(axis=2)
+        most = np.sort(apart, axis=1)[:, :k].sum(axis=1) / (2 * k)
+        price = most * rng.choice([1, 0.5]) * (1 - 1e-12)
+        price[rng.integers(rows)] *= rng.choice([1.01, 3, 1, -1])
+        found.append(bool((price <= most).all()))
+        assert cheap_by_pairs(place, absolute.tolist(), k, price) == found[-1]
+    assert 50 < sum(found) < 250

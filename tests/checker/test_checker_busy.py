@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -15,7 +16,7 @@ pytest.importorskip("networkx")
 
 from forging.trying import base, verdict_of
 
-from incrowd.checker import averages, combinations, hockey, lawful
+from incrowd.checker import combinations, dropped, hockey, lawful, nearest, runs
 from incrowd.checker.ranges import Intervals
 from incrowd.checker.rejection import RejectedError
 
@@ -75,14 +76,43 @@ def test_combinations_share_the_choices(tmp_path: Path, monkeypatch: pytest.Monk
     assert "too many choices of levels" in str(verdict_of(bundle, tmp_path).reason)
 
 
-def test_averages_of_large_classes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests runs of numbers: of half a table's rows there are as many as the square of these."""
-    rising = [Fraction(n) for n in range(8)]
-    for name in ("MOST_RUNS", "EACH"):
-        monkeypatch.setattr(averages, name, 1)
-    assert averages.shortest(rising, 1, "mean") == 0
-    with pytest.raises(RejectedError, match="too many runs"):
-        averages.shortest(rising, 4, "mean")
+@pytest.mark.parametrize("kind", ["mean", "median"])
+def test_runs_of_large_classes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests runs of half the rows, which were as many as the square of these, and refused."""
+    rising, steps = [Fraction(n * n) for n in range(500)], []
+    spread_of = runs.spread_of
+
+    def counted(*given: Any) -> runs.Cost:
+        cost = spread_of(*given)
+        return lambda start, end: (steps.append(end), cost(start, end))[1]
+
+    monkeypatch.setattr(runs, "spread_of", counted)
+    for k in (2, 100, 250):
+        steps.clear()
+        runs.shortest(rising, k, kind)
+        assert len(steps) < 20 * len(rising)
+
+
+def test_rows_left_out_are_not_counted_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests a model that no rows obey: for each row left out all values were looked at."""
+    table = pl.DataFrame({"=s": [str(row) for row in range(300)]})
+    never = [{"model": "distinct", "l": 301, "column": "=s"}]
+    assert dropped.fewest(table, never, 300) is None
+    monkeypatch.setattr(dropped, "MOST_COUNTED", 300)
+    monkeypatch.setattr(dropped, "EACH", 1)
+    with pytest.raises(RejectedError, match="too long to count: a limit of the checker"):
+        dropped.fewest(table, never, 300)
+
+
+def test_pairs_of_rows_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests rows all of which are near each other: they are looked at pair by pair."""
+    place, price = np.zeros((2_000, 2)), np.full(2_000, 1e-9)
+    place[:, 0] = np.arange(2_000)
+    near = nearest.windows(place, [False] * 2, 8 * price)
+    assert (near[2] - near[1] == 1).all()
+    monkeypatch.setattr(nearest, "PAIRS", 1)
+    with pytest.raises(RejectedError, match=r"too many pairs.*a limit of the checker"):
+        nearest.cheap_by_pairs(np.zeros((2_000, 2)), [False] * 2, 4, price)
 
 
 def test_rules_share_what_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

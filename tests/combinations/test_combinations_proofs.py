@@ -64,6 +64,20 @@ def test_proven(more: list[str], tmp_path: Path) -> None:
     assert run(*words, "-k", "5").exit_code == 1
 
 
+@pytest.mark.parametrize("asked", [["a:1"], ["a,b:1", "b,c:1"], ["a:1", "b:1"]])
+def test_nothing_is_asked(asked: list[str], tmp_path: Path) -> None:
+    """Tests that combinations of one row each are proven too: the rows as they are, at no cost."""
+    original, release, proof = (tmp_path / n for n in ("i.csv", "o.csv", "p"))
+    FRAME.write_csv(original)
+    words = [word for one in asked for word in ("--protect", one)]
+    words += ["--keep", "note", "-q", "--proof", str(proof)]
+    done = run("anonymize", str(original), "-o", str(release), *words)
+    assert done.exit_code == 0, (done.output, done.exception)
+    verdict = check(release, original, proof)
+    assert verdict.accepted, verdict
+    assert verdict.facts["cost"] == verdict.facts["bound"] == 0
+
+
 def test_verify_without_a_proof(tmp_path: Path) -> None:
     """Tests that each combination is counted in the release, and that the whole k gives way."""
     paths = made(tmp_path)

@@ -50,12 +50,11 @@ from incrowd.bounds.row_sets import (
     sheet_of,
     weight_of,
 )
+from incrowd.bounds.seen import SEEN, is_new
 from incrowd.bounds.worth import BUCKETS, Worth, begin_worth, end_worth, new_worth, put_worth
 from incrowd.kernels.jit import inner_kernel, lean_kernel
 from incrowd.lattice.emission import Emission
 from incrowd.problem.instance import Instance
-
-SEEN = 1 << 22  # places for the sets of columns that were listed
 
 
 class Table(NamedTuple):
@@ -235,28 +234,6 @@ def narrow(d: int, i: int, limit: int, price: Any, rules: Any, table: Any, pad: 
 
 
 @inner_kernel
-def is_new(d: int, table: Any, pad: Any) -> bool:
-    """Note the join of the state at hand; return whether it was not listed before."""
-    node, root = table.sheet.node, pad.member[0]
-    key = np.uint64(1469598103934665603)
-    for b in range(node.shape[1]):
-        hidden = pad.have[d, b >> 6] >> np.uint64(b & 63) & np.uint64(1)
-        shown = np.uint64(0) if hidden else np.uint64(node[root, b] + 1)
-        key = (key ^ shown) * np.uint64(1099511628211)
-        key ^= key >> np.uint64(29)
-    if key == np.uint64(0):
-        key = np.uint64(1)
-    last = np.uint64(pad.seen.size - 1)
-    at = (key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20) & last
-    while pad.seen[at] != np.uint64(0):
-        if pad.seen[at] == key:
-            return False
-        at = (at + np.uint64(1)) & last
-    pad.seen[at] = key
-    return True
-
-
-@inner_kernel
 def list_rows(d: int, least: int, price: Any, table: Any, pad: Any, sink: Any, state: Any) -> None:
     """List the rows priced at ``least`` or more that match a state's join, if there is room."""
     p, end = state[SETS], state[PAIRS]
@@ -296,7 +273,7 @@ def visit(
     if copies > 0 or total <= rules.k * rules.unit * cost:
         return
     if mode == EMIT:
-        if is_new(d, table, pad):
+        if is_new(pad.have[d], table.sheet.node[pad.member[0]], pad.seen):
             least = price[pad.member[n]] - rules.slack
             list_rows(d, least, price, table, pad, sink, state)
     else:
@@ -403,7 +380,7 @@ class ClosedSets(RowSets):
 
     def prepare(self, order: NDArray[np.int64]) -> None:
         """Forget what was listed."""
-        self.pad.seen.fill(0)
+        self.pad = self.pad._replace(seen=np.zeros(SEEN, np.uint64))
 
     def advance(
         self, mode: int, order: NDArray[np.int64], price: NDArray[np.int64],

@@ -9,7 +9,7 @@ times rows·weight over those of the whole column, so that all rows in one class
 weight each.  Centroids are measured by all their columns together.  The sum is cut to 1/scale.
 
 Bound.  Rows that lack the same cells and vary in one column: the cheapest classes are runs in
-order, of k to 2k − 1 rows (see ``docs/explanation/averages.md``), and a shortest path finds them.
+order, of k rows or more (see ``docs/explanation/averages.md``), found by ``runs.py``.
 Several columns: prices that sum to no more over a class than it costs (``nearest.py``).
 """
 
@@ -29,11 +29,11 @@ from incrowd.checker.models import least_size
 from incrowd.checker.nearest import require_cheap
 from incrowd.checker.recheck import classes_of, require_permutation, require_size
 from incrowd.checker.rejection import RejectedError, require
+from incrowd.checker.runs import shortest
 
 Ints = NDArray[np.int64]
 KINDS = ("mean", "median", "centroid")
 LONGEST, DIGITS = 60, 18
-MOST_RUNS, EACH = 1 << 24, 1 << 12  # runs of numbers looked at: so many, and for each row more
 # how text writes an average: plainly, or as numbers below 0.0001 are written of Parquet and Arrow
 WRITTEN = re.compile(
     r"(?!-0\Z)-?(0|[1-9][0-9]*)(\.[0-9]+)?|-?[0-9](\.[0-9]+)?(e-[0-9]{2}|E-[1-9][0-9]?)"
@@ -312,33 +312,6 @@ def least(
             numbers = sorted(x for x in (able[0].numbers[row] for row in rows) if x is not None)
             total += able[0].price * shortest(numbers, k, able[0].kind)
     return max(0, int(total * scale))
-
-
-def shortest(rising: list[Fraction], k: int, kind: str) -> Fraction:
-    """Return the least spread of runs of k to 2k − 1 numbers that make up all of them."""
-    runs = k * max(0, len(rising) - k)
-    require(runs <= MOST_RUNS + EACH * len(rising), "there are too many runs of numbers to look at")
-    unit = np.lcm.reduce([x.denominator for x in rising], dtype=object)
-    whole = [int((x - rising[0]) * unit) for x in rising]
-    one = np.cumsum([0, *whole], dtype=object)
-    two = np.cumsum([0, *(x * x for x in whole)], dtype=object)
-    best: list[Fraction | None] = [Fraction(0)] + [None] * len(rising)
-    for end in range(k, len(rising) + 1):
-        ways = []
-        for begin in range(max(0, end - 2 * k + 1), end - k + 1):
-            before, size = best[begin], end - begin
-            if before is None:
-                continue
-            if kind == "median":
-                half = size // 2
-                run = Fraction(one[end] - one[end - half] - one[begin + half] + one[begin])
-            else:
-                run = two[end] - two[begin] - Fraction((one[end] - one[begin]) ** 2, size)
-            ways.append(before + run)
-        best[end] = min(ways, default=None)
-    found = best[-1]
-    assert found is not None
-    return found / (unit if kind == "median" else unit * unit)
 
 
 def places(columns: Sequence[Column], rows: Sequence[int]) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from incrowd.checker.inequality import Ints, Rows
-from incrowd.checker.rejection import require
+from incrowd.checker.limits import require_within
 
 
 class Chosen(Protocol):
@@ -58,7 +58,7 @@ class Work:
     def done(self, pairs: int) -> None:
         """Count pairs, and refuse the proof where they are too many."""
         self.left -= pairs
-        require(self.left >= 0, "the prices leave too many sets of rows to look at")
+        require_within(self.left >= 0, "the prices leave too many sets of rows to look at")
 
 
 def broken(

@@ -27,6 +27,7 @@ import polars as pl
 from incrowd.checker import files
 from incrowd.checker.inequality import Ints
 from incrowd.checker.ladder import tables
+from incrowd.checker.limits import require_within
 from incrowd.checker.models import least_class, least_size
 from incrowd.checker.recheck import classes_of, require_size
 from incrowd.checker.rejection import RejectedError, require
@@ -198,7 +199,7 @@ def by_rows(
     if max(choices) > MOST_CHOICES:
         return 0
     left[0] -= sum(choices[1:])
-    require(left[0] >= 0, "the combinations leave too many choices of levels to try")
+    require_within(left[0] >= 0, "the combinations leave too many choices of levels to try")
     own = [dict(own_costs(crowd, shared, coded)) for crowd in cluster]
     best = np.full(cells.height, NEVER)
     for levels in product(*(range(len(coded[c].node)) for c in shared)):

@@ -14,12 +14,14 @@ import polars as pl
 
 from incrowd.checker import files
 from incrowd.checker.inequality import Ints
+from incrowd.checker.limits import require_within
 from incrowd.checker.models import columns_of, lawful, least_size
 from incrowd.checker.people import with_owners
 from incrowd.checker.recheck import require_permutation
 from incrowd.checker.rejection import require
 
 AS_TABLE = ("t-closeness", "basic-beta", "enhanced-beta", "delta-disclosure")
+MOST_COUNTED, EACH = 1 << 24, 1 << 12  # values, once for each row left out: so many, and per row
 
 
 def without_dropped(
@@ -84,7 +86,10 @@ def fewest(table: pl.DataFrame, models: Sequence[Mapping[str, Any]], enough: int
     if len(columns) != 1 or any("values" in model for model in asked):
         return None
     counts = Counter((value,) for value in files.as_text(table[columns.pop()]).to_list())
+    left = MOST_COUNTED + EACH * table.height
     for dropped in range(enough + 1):
+        left -= len(counts)
+        require_within(left >= 0, "the rows that may be left out take too long to count")
         large = counts.total() >= least_size(models)
         if large and all(lawful(model, counts, counts) for model in asked):
             return dropped

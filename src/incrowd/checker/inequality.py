@@ -25,8 +25,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.checker.lean import different_rows
+from incrowd.checker.limits import require_within
 from incrowd.checker.ranges import Windows, opened
-from incrowd.checker.rejection import require
 
 Ints = NDArray[np.int64]
 Tables = tuple[Ints, Ints] | Windows  # node ids and costs of a column, both (levels, leaves)
@@ -91,7 +91,7 @@ def violations(rows: Rows, k: int, keep: Any = None) -> Iterator[tuple[Ints, int
             found = []
             for work, part in parts(rows, state, k, keep):
                 left -= work
-                require(left >= 0, "the prices leave too many patterns to look at")
+                require_within(left >= 0, "the prices leave too many patterns to look at")
                 found.append(part)
             stack += shared(found)
             continue

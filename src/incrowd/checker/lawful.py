@@ -18,8 +18,7 @@ fine when one of the rules says so.
     recursive  nor in ``cap`` of all rows but ``less``      likewise
     majorized  entropy or recursive diversity               sizes k … k + 7, see majorized.py
     shares     each value's share as the model bounds it    likewise
-    closeness  moves at most a share t from the table's     all sizes at once; any slope will do
-               shares (equal distance)
+    closeness  at most a share t moved, equal distance      all sizes at once; any slope will do
     sizes      the same                                     size by size, see sizes.py
     once       closeness or shares: not whether a pattern is fine, but what is charged where no
                rule says so, see charges.py and capped.py
@@ -41,6 +40,7 @@ from incrowd.checker.capped import CappedCharges
 from incrowd.checker.charges import Charges
 from incrowd.checker.files import MARK, Proof
 from incrowd.checker.inequality import Ints, Rows, State
+from incrowd.checker.limits import require_within
 from incrowd.checker.majorized import entropy_cap
 from incrowd.checker.models import columns_of, fewest_of, nearest, number, share_table
 from incrowd.checker.people import together
@@ -210,14 +210,14 @@ class Lawful:
             self.charging = charges, value_by(self.mark, value)
             sizes.append(charges.terms)
         self.terms = 2 * max(sizes)
-        require(len(self.mark) * max(units) < 2**62, "the numbers exceed 64 bits")
+        require_within(len(self.mark) * max(units) < 2**62, "the numbers exceed 64 bits")
 
     def kept(
         self, rows: Rows, depth: int, row: Ints, starts: Ints, cost: Ints, _: int, wide: Any = True
     ) -> State | None:
         """Drop groups and entries that cannot violate, here or below; as ``inequality.kept``."""
         self.left -= len(row) * max(1, len(self.rules))
-        require(self.left >= 0, "the prices leave too many patterns to ask for lawful classes")
+        require_within(self.left >= 0, "the prices leave too many patterns to ask for classes")
         group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(row)))
         e, copies = rows.price[row] - cost[group], rows.copies[row]
         alive = wide & (summed(copies, group) >= self.k)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd.checker import once, shares
 from incrowd.checker.entropy import entropy_reaches
+from incrowd.checker.limits import require_within
 from incrowd.checker.rejection import RejectedError, require, require_none
 from incrowd.checker.transport import Scaled, checked_metric, least_work
 
@@ -179,7 +180,7 @@ def lawful(
         return work(model, group, table, tries) <= number(model, "t")
     if kind in shares.NAMES:
         tries[0] -= STEP * len(model.get("values") or ())
-        require(tries[0] >= 0, "the guarded values of a class take too long to count")
+        require_within(tries[0] >= 0, "the guarded values of a class take too long to count")
         limit, k = share_limit(model)
         return shares.fits(str(kind), limit, k, *shares.counted(model, group, table))
     if kind == "people":  # the values are persons: however many rows each has
@@ -220,7 +221,9 @@ def mates(
     ``tries``: how many calls there may be, counted down.
     """
     tries[0] -= TRIES
-    require(tries[0] >= 0, "the disjoint classmates of a class leave too many choices to try")
+    require_within(
+        tries[0] >= 0, "the disjoint classmates of a class leave too many choices to try"
+    )
     left = [o for o in others if all(a != b for a, b in zip(row, o, strict=True))]
     if l <= 1 or len(left) < l - 1:
         return l <= 1
@@ -234,7 +237,7 @@ def work(model: Plain, group: Histogram, table: Histogram, tries: list[int]) -> 
     if distance == "equal":
         return Fraction(sum(max(0, h * rows - n * table[v]) for v, h in group.items()), n * rows)
     tries[0] -= STEP * len(table) * max(1, len(model.get("levels") or ()))
-    require(tries[0] >= 0, "the distances of a class take too long to add up")
+    require_within(tries[0] >= 0, "the distances of a class take too long to add up")
     surplus = {v[0]: group.get(v, 0) * rows - n * count for v, count in table.items()}
     order: Any = model.get("order")
     require(isinstance(order, list), "the model does not list the values")

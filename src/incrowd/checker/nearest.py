@@ -21,12 +21,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.checker.limits import require_within
 from incrowd.checker.rejection import RejectedError, require
 
 Floats = NDArray[np.float64]
 MARGIN, FAR = 1e-10, 2e-14  # of doubles: a share, and of the square of the farthest coordinate
 BLOCK = 1 << 22  # pairs of rows looked at together
 SETS, FEW = 1 << 12, 1 << 8  # sets looked at for each of the rows, and how many more
+PAIRS = 1 << 16  # likewise
 WHOLE, PART = 6, 5  # for larger k than the one, sets of the other many rows are tried first
 REASON = "a row's price is too high"
 
@@ -66,18 +68,48 @@ def require_sets(place: Floats, k: int, raised: Floats) -> None:
 
 
 def cheap_by_pairs(place: Floats, absolute: Sequence[bool], k: int, price: Floats) -> bool:
-    """Whether no price is above half what the row's k − 1 nearest are apart from it, over k."""
-    step = max(1, BLOCK // len(place))
+    """Whether no price is above half what the row's k − 1 nearest are apart from it, over k.
+
+    One that is 2k prices apart is enough for that, so no rows farther in a column are looked at.
+    """
+    reach = 2 * k * np.maximum(price, 0)
+    order, low, high = windows(place, absolute, reach)
+    place, reach = place[order], reach[order]
+    step = max(1, min(FEW, BLOCK // (2 * int((high - low).max()) + FEW)))
+    left = PAIRS * (FEW + len(place))
     for first in range(0, len(place), step):
-        block = place[first : first + step]
-        apart = np.zeros((len(block), len(place)))
+        block, most = place[first : first + step], reach[first : first + step, None]
+        some = place[low[first : first + step].min() : high[first : first + step].max()]
+        left -= len(block) * len(some)
+        require_within(left >= 0, "the prices leave too many pairs of rows to look at")
+        apart = np.zeros((len(block), len(some)))
         for j, distances in enumerate(absolute):
-            way = np.abs(block[:, j : j + 1] - place[:, j])
+            way = np.abs(block[:, j : j + 1] - some[:, j])
             apart += way if distances else way * way
-        nearest = np.partition(apart, k - 1, axis=1)[:, :k]  # with the row itself, at 0
-        if not (price[first : first + step] <= nearest.sum(axis=1) / (2 * k)).all():
-            return False
+        if len(some) >= k:  # else a row is apart so far
+            nearest = np.partition(apart, k - 1, axis=1)[:, :k]  # with the row itself, at 0
+            if not (
+                (nearest.sum(axis=1)[:, None] >= most) | (nearest >= most).any(axis=1)[:, None]
+            ).all():
+                return False
     return True
+
+
+def windows(
+    place: Floats, absolute: Sequence[bool], reach: Floats
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return rows in the order of a column, and per row between which of them the nearer ones are.
+
+    Of all columns the one is taken in which fewest are.
+    """
+    found = []
+    for j, distances in enumerate(absolute):
+        order = np.argsort(place[:, j], kind="stable")
+        x, far = place[order, j], (reach if distances else np.sqrt(reach))[order]
+        low = np.searchsorted(x, x - far * (1 + MARGIN), "left")
+        high = np.searchsorted(x, x + far * (1 + MARGIN), "right")
+        found.append((int((high - low).sum()), order, low, high))
+    return min(found, key=lambda one: one[0])[1:]
 
 
 def without_set(others: Floats, price: Floats, own: float, k: int, left: int) -> int:
@@ -89,7 +121,7 @@ def without_set(others: Floats, price: Floats, own: float, k: int, left: int) ->
     while todo:
         a, total, square, paid, some = todo.pop()
         left -= 1
-        require(left >= 0, "the prices leave too many sets of rows to look at")
+        require_within(left >= 0, "the prices leave too many sets of rows to look at")
         base = square - float(total @ total) / a - paid
         worth = ((others[some] - total / a) ** 2).sum(axis=1) * (a / k) - price[some]
         ranked = np.argsort(worth, kind="stable")

@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.checker.limits import require_within
 from incrowd.checker.rejection import require
 
 Ints = NDArray[np.int64]
@@ -83,7 +84,7 @@ class OddSets:
     def _spend(self, steps: int) -> None:
         """Count steps: a proof may take only so many."""
         self.tries -= steps
-        require(self.tries >= 0, "the odd sets leave too many classes to try one by one")
+        require_within(self.tries >= 0, "the odd sets leave too many classes to try one by one")
 
     def _extend(
         self,

@@ -104,6 +104,7 @@ def require_statement(text: bytes, proof: Proof, proof_sha256: str) -> dict[str,
         "gap": gap_of(facts["cost"], facts["bound"]),
         "suppressed_rows": facts.get("suppressed_rows", 0),
         **{n: facts[n] for n in ("delete_rows", "deleted_rows", "averaged") if n in facts},
+        **({"star": facts["star"]} if facts.get("star", "*") != "*" else {}),
         **{name: facts[name] for name in ("version", "incrowd", "scale", "cost", "bound")},
     }
     require(isinstance(stated, Mapping), "the statement is no JSON object")

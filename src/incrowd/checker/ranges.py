@@ -25,6 +25,7 @@ LONGEST = 60  # digits before or behind the point
 BLOCK = 1 << 19  # windows, and entries in them, expanded at once; bounds the memory
 DECLARED = re.compile(r"missing \S+( \(.*\))?", re.DOTALL)  # how statistics packages' files say so
 KEYS = {"kind", "round", "most", "cost"}
+RULES = ("range", "mean", "median", "centroid")  # whose cells are none of a ladder's labels
 
 
 class Windows(NamedTuple):
@@ -174,7 +175,7 @@ def intervals_of(
 ) -> dict[str, Intervals]:
     """Return the intervals of the columns for which ``named``, the proof's sources, states a range.
 
-    Rejected is one that is not what the source's public name says.
+    Rejected is one that is not what the source's public name says, and a ladder that is called so.
     """
     found = {}
     for column, ladder in ladders.items():
@@ -188,6 +189,11 @@ def intervals_of(
                 raise RejectedError("its range is written otherwise", column=column) from None
             fine = is_called(str(known.get("origin")), rule)
             require(fine, "its range is not the rule that it is called", column=column)
+        elif "average" not in known and known.get("sha256") is None:
+            word = str(known.get("origin")).partition(":")[0]
+            require(
+                word not in RULES, f"its hierarchy is called {word}, and is none", column=column
+            )
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from incrowd.checker.limits import require_within
 from incrowd.checker.rejection import require
 
 MOST_VALUES, FEW = 1000, 200  # of a metric; of one whose numbers take more than 61 bits
@@ -40,7 +41,7 @@ def checked_metric(
     for denominator in {x.denominator for row in distance for x in row}:
         unit = lcm(unit, denominator)
         small = values <= (MOST_VALUES if unit < 2**61 else FEW) and unit.bit_length() <= MOST_BITS
-        require(small, "the distances are of too many values, or too fine")
+        require_within(small, "the distances are of too many values, or too fine")
     kind = np.int64 if unit < 2**61 else object
     d = np.array([[int(x * unit) for x in row] for row in distance], kind).reshape(values, values)
     require(bool((d == d.T).all() and not d.diagonal().any()), "the distances are not symmetric")
@@ -71,7 +72,7 @@ def least_work(
             changed = False
             if tries is not None:
                 tries[0] -= len(flow)
-                require(tries[0] >= 0, "the distances of a class take too long to add up")
+                require_within(tries[0] >= 0, "the distances of a class take too long to add up")
             for (a, b), carried in flow.items():
                 if a in far and (b not in far or far[a] + distance[a][b] < far[b]):
                     far[b], parent[b], changed = far[a] + distance[a][b], a, True

@@ -87,12 +87,13 @@ def verify(
         raise InputError("--statement goes with --proof: it is held against it")
     if given["odd_header"]:
         raise InputError("--odd-header goes with --proof")
-    from incrowd.published.verification import verify_release
+    from incrowd.published.verification import COINS, verify_release
 
     table = options.opened(original, given)
     published = options.opened_beside(release, given)
     policy = Policy(**options.policy_arguments(table.columns, given))
     verdict = verify_release(table, published, policy, given["spreadsheet_safe"])
+    left = {"not_checked": [COINS]} if policy.veil else {}
     if as_json:
         print_json(
             {
@@ -102,6 +103,7 @@ def verify(
                 "k": policy.k,
                 "classes": verdict.classes,
                 "smallest_class": verdict.smallest_class,
+                **left,
             }
         )
     for reason in verdict.reasons:
@@ -110,7 +112,8 @@ def verify(
         classes = counted(verdict.classes, "class", "classes")
         say(
             f"yes: {counted(verdict.rows, 'row')} in {classes}, the smallest of "
-            f"{verdict.smallest_class:,}; every cell is the original one or an ancestor",
+            f"{verdict.smallest_class:,}; every cell is the original one or an ancestor"
+            + (f"\nopen     {COINS}" if left else ""),
             quiet,
         )
     return 0 if verdict.lawful else 1

@@ -16,6 +16,7 @@ from incrowd.codebooks.patterns import NONE, Patterns, rows_of
 from incrowd.codebooks.statement import FORMAT, VERSION, statement
 from incrowd.errors import InputError
 from incrowd.proof.writing import sha256_of
+from incrowd.published.spelled import told_apart
 
 if TYPE_CHECKING:
     from incrowd.hierarchy.ladder import Source as Hierarchy
@@ -92,6 +93,7 @@ def reasons(
     if sorted(wanted) != sorted(release.columns):
         yield "the release has other columns than its statement says"
         return
+    yield from told_apart(release, original, others)
     yield from _rows_broken(release, patterns, others, k)
     if original is not None:
         yield from _more_than_there_are(release, patterns, others, original, hierarchies)

@@ -61,7 +61,8 @@ def released(table: Coded, policy: Policy, context: Context) -> tuple[Solved, Pr
             "rows; use a smaller k or more rows"
         )
     place = {name: j for j, name in enumerate(table.roles.qi)}
-    crowds = tuple(Crowd(tuple(place[c] for c in one.columns), one.k) for one in telling(asked))
+    told = telling(asked) or asked[:1]  # where each k is 1, one: a proof needs what is priced
+    crowds = tuple(Crowd(tuple(place[c] for c in one.columns), one.k) for one in told)
     cells = Cells(instance, trees, crowds)
     level, alone = apart(cells, context)
     known = least(cells, Share.of(context.stop, PRICED * context.stop.left()))

@@ -31,7 +31,8 @@ class Once(Model):
     ----------
     model: asked of one attribute, which it names.
     pairs: the attribute whose values are the pairs.
-    value_of: int64, shape (pairs,): the value in each pair.
+    value_of: int64, shape (pairs,): the value in each pair.  A part of the table, as fixed columns
+        make, may lack the last of them, and its histogram is shorter then.
     """
 
     model: PerAttribute
@@ -64,7 +65,8 @@ class Once(Model):
     def counted(self, pairs: Counts) -> Counts:
         """int64, shape (values,): people with each value; ``pairs``: rows of each pair."""
         width = int(self.value_of.max(initial=-1)) + 1
-        return np.bincount(self.value_of[pairs > 0], minlength=width).astype(np.int64)
+        held = self.value_of[: len(pairs)][pairs > 0]
+        return np.bincount(held, minlength=width).astype(np.int64)
 
     def seen(self, group: Group) -> Counts:
         """``counted`` of a class or table."""
@@ -91,7 +93,8 @@ class Once(Model):
         if inner is None:
             return None
         limit(max(inner[1]), self.name)
-        data = [inner[0], len(seen), *self.value_of.tolist(), *inner[1]]
+        value_of = self.value_of[: len(table.histograms[self.pairs])]  # the numbers begin behind it
+        data = [inner[0], len(seen), *value_of.tolist(), *inner[1]]
         found = [Law(ONCE, self.pairs, data)]
         if self.model.rows_needed() > 1:
             found.append(Law(DISTINCT, self.pairs, [self.model.rows_needed()]))

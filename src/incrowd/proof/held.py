@@ -313,7 +313,12 @@ def left_open(proof: Proof, policy: Policy, said: Set[str]) -> list[str]:
     own = [e["column"] for e in facts["models"] if e.get("distance", "equal") != "equal"]
     if own and not said & MODELS:
         found.append(f"whether values of {listed(own)} are as far apart as the proof says (--t)")
+    star = facts.get("star", STAR)
+    if star != STAR and "star" not in said:
+        found.append(f"whether {star!r} in a cell is read as a suppressed one (--star)")
     search = {
+        "hold_back",
+        "strict",
         "method",
         "reductions",
         "time_limit",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.proof.writing import VERSION, sha256_of
+from incrowd.text.marks import STAR
 from incrowd.text.units import gap_of
 
 
@@ -45,6 +46,7 @@ def statement(
         **said,
         "suppressed_rows": facts["suppressed_rows"],
         **{n: facts[n] for n in ("delete_rows", "deleted_rows", "averaged") if n in facts},
+        **({"star": facts["star"]} if facts.get("star", STAR) != STAR else {}),
     }
 
 

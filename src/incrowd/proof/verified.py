@@ -1,7 +1,8 @@
 """``incrowd.verify``: whether a table is a lawful release of another, with or without a proof."""
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -13,8 +14,9 @@ from incrowd.policy.base import Policy
 from incrowd.policy.file import read_keys
 from incrowd.policy.options import documented, taking
 from incrowd.policy.table import OPTIONS
+from incrowd.policy.veil import by_column
 from incrowd.proof.held import left_open, not_held
-from incrowd.published.verification import verify_release
+from incrowd.published.verification import COINS, verify_release
 from incrowd.tables.base import Source
 from incrowd.tables.files import open_table, read
 
@@ -27,7 +29,8 @@ class Answer:
     ----------
     lawful: whether the answer is yes.
     reasons: why it is no; they name columns and rows, never cells.
-    facts: what holds: without a proof rows, classes and smallest_class of a lawful release; with
+    facts: what holds: without a proof rows, classes and smallest_class of a lawful release (and
+        ``not_checked``, where a veil is asked for); with
         one, where the checker accepts it, rows, models, roles, costs, gap, optimal,
         ``not_checked``, and in units of 1/``scale`` cost and bound.
     """
@@ -81,7 +84,8 @@ def verify(
             raise InputError("statement goes with proof: it is held against it")
         found = verify_release(open_table(original), open_table(release), wanted, spreadsheet_safe)
         sizes = {name: getattr(found, name) for name in ("rows", "classes", "smallest_class")}
-        return Answer(found.lawful, found.reasons, sizes if found.lawful else {})
+        left = {"not_checked": [COINS]} if wanted.veil else {}
+        return Answer(found.lawful, found.reasons, sizes | left if found.lawful else {})
     for table in (release, original):
         if not isinstance(table, str | Path):
             raise InputError("a proof is of files: give release and original as paths")
@@ -111,8 +115,21 @@ def held(
     reasons = list(not_held(verdict.proof, policy, said, original, released))
     if spreadsheet_safe and not verdict.facts["spreadsheet_safe"]:
         reasons.append("the release is not one of --spreadsheet-safe")
-    facts = told(verdict.facts, left_open(verdict.proof, policy, said))
+    left = left_open(verdict.proof, policy, said)
+    if policy.veil and "veil" in said:
+        reasons += veil_differs(policy, verdict)
+        left = left if "veil" in verdict.facts else [COINS, *left]
+    facts = told(verdict.facts, left)
     return Answer(not reasons, tuple(reasons), facts)
+
+
+def veil_differs(policy: Policy, verdict: Verdict) -> Iterator[str]:
+    """Yield the columns that the statement does not veil as well as is asked; no proof tells."""
+    assert verdict.proof is not None and policy.veil
+    stated = verdict.facts.get("veil", {})
+    for column, chance in by_column(policy.veil, verdict.proof.facts["roles"]["qi"]).items():
+        if stated and chance and stated.get(column, inf) > float(1 / chance):
+            yield f"the statement's veil has a larger factor for {column!r}, or none"
 
 
 def told(facts: Mapping[str, Any], left: list[str]) -> dict[str, Any]:

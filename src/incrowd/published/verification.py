@@ -24,11 +24,13 @@ from incrowd.privacy.base import Group
 from incrowd.privacy.classes import Classes
 from incrowd.published.assigned import broken_by, rows_of_flow, spread
 from incrowd.published.fitting import Cells, Flow, Nodes, common_keys
+from incrowd.published.spelled import told_apart
 from incrowd.tables.base import Column, Source, encoded_alike
 from incrowd.tables.spreadsheet import undone
 from incrowd.text.units import counted
 
 Ints = NDArray[np.int64]
+COINS = "whether coins hid cells as the veil that is asked for says"
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def verify_release(
             "whether constant columns are generalized alike in all rows of a person is decided by "
             "which row is whose, which only the proof holds; verify with it (--proof)"
         )
-    table = coded(original, policy)
+    table, whole = coded(original, policy), original
     original = table.source  # without rows that do not say whose they are, where those are dropped
     require_columns(policy, table.roles, original.columns)
     published = table.roles.published(original.columns)
@@ -84,6 +86,7 @@ def verify_release(
     if reasons:
         return Verdict(tuple(reasons), released.rows, 0, 0)
     unchanged = (*table.roles.sensitive, *table.roles.keep, *policy.fixed)
+    reasons += told_apart(released, whole, {*unchanged} - {*table.roles.qi})
     pairs = {name: encoded_alike(original, released, name) for name in unchanged}
     columns = {n: pairs[n][1] if n in pairs else released.encode(n) for n in published}
     columns = {n: undone(column) if spreadsheet_safe else column for n, column in columns.items()}

@@ -99,6 +99,22 @@ def read_history(path: str | Path, asked: Mapping[str, Any]) -> History:
     return history
 
 
+def require_followed(path: str | Path, *known: History) -> None:
+    """Raise InputError where another history stands in a file than one of these.
+
+    To write over it would forget who was published in which class, and the releases after it
+    could be intersected.
+    """
+    if not Path(path).exists():
+        return
+    text = read_history(path, known[0].asked).text()
+    if all(text != each.text() for each in known):
+        raise InputError(
+            f"{path}: holds another release than the one that this one follows: it was written "
+            "meanwhile, perhaps by a second run; nothing was written. Run again, which follows it"
+        )
+
+
 def person_of(value: Any, signature: Any, beside: Any) -> Person:
     """Return what is remembered of a person; ValueError where it is not text and lists of text."""
     require(isinstance(value, str) and all(isinstance(one, list) for one in (signature, beside)))

@@ -18,9 +18,9 @@ from incrowd.problem.instance import from_codes
 from incrowd.problem.solution import Solution
 from incrowd.run import entropy
 from incrowd.series.asked import Asked
-from incrowd.series.history import History
+from incrowd.series.history import History, require_followed
 from incrowd.series.plan import Layer
-from incrowd.tables.atomic import whole
+from incrowd.tables.atomic import alone_in, whole
 from incrowd.tables.base import Edit
 from incrowd.tables.files import alike, write
 from incrowd.tables.native import from_native
@@ -120,15 +120,21 @@ class Republished:
     def write(self, path: str | Path, history: str | Path) -> None:
         """Write the release, and the history with it: both or neither.
 
+        It may be written several times.  Of two releases that follow the same one, only the first
+        can be written to the series' history: the other does not know of it.
+
         Raises
         ------
-        InputError: a folder cannot be written.
+        InputError: a folder cannot be written; at ``history`` stands what this release does not
+            follow.
         """
         source = from_native(self.published)
-        with whole(history, private=True) as file:
-            file.write(self.history.text())
-            file.flush()
-            write(source.edited(Edit(source.columns)), path)
+        with alone_in(Path(history).resolve().parent):
+            require_followed(history, self.before, self.history)
+            with whole(history, private=True) as file:
+                file.write(self.history.text())
+                file.flush()
+                write(source.edited(Edit(source.columns)), path)
 
 
 def leading(rows: NDArray[np.int64], number: NDArray[np.int64]) -> NDArray[np.int64]:

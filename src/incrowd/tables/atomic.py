@@ -12,6 +12,11 @@ from typing import IO
 
 from incrowd.errors import InputError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
 PRIVATE = 0o600
 
 
@@ -166,6 +171,21 @@ def _like_a_new_file(temporary: Path, target: Path) -> None:
         os.umask(mask)
         mode = 0o666 & ~mask
     temporary.chmod(mode)
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Let one process at a time pass for each folder, where the system can; it leaves no file.
+
+    For what looks at a file and then replaces it: nobody else who asks may do so in between.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # some network disks lock nothing
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)  # the next one may pass then, as after a kill
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 def sync_folder(folder: Path) -> None:

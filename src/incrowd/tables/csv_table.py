@@ -72,6 +72,10 @@ class CsvTable:
         """Number of records below the header."""
         return len(self._starts)
 
+    def in_utf8(self) -> bytes:
+        """Return the file, in UTF-8 whatever its encoding was."""
+        return self._data.tobytes()
+
     def encode(self, column: str) -> Column:
         """Values of one column; an empty field is missing, a quoted empty one is empty text."""
         known = self._known.get(column)

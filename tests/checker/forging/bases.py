@@ -1,6 +1,7 @@
 """Honest proofs of small random tables, as ``incrowd anonymize --proof`` makes them."""
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,17 @@ RECIPES: dict[str, str] = {
     "arrow": "-k 2 --form arrow --na",
     "stream": "-k 2 --form stream --model l=2,on=s",
     "typed": "-k 2 --form typed --na",
+    "mean": "-k 2 --numbers a --hierarchy a=mean:digits=2",
+    "mean, missing": "-k 2 --numbers a --na --hierarchy a=mean",
+    "mean, marked": "-k 2 --numbers a --na=9 --hierarchy a=mean:digits=1",
+    "mean, typed": "-k 2 --form typed --hierarchy a=mean:digits=1",
+    "means": "-k 2 --numbers ab --hierarchy a=mean --hierarchy b=mean:digits=1 --weight a=2",
+    "median": "-k 3 --numbers a --hierarchy a=median",
+    "mean and median": "-k 2 --numbers ab --hierarchy a=median:digits=1 --hierarchy b=mean",
+    "centroid": "-k 2 --numbers abc --hierarchy a=centroid --hierarchy b=centroid --hierarchy "
+    "c=mean",
 }
+AVERAGED = re.compile(r"([abc])=(mean|median|centroid)")
 BOTH = "--hierarchy a={tree}/a.csv --hierarchy b={tree}/b.csv"
 FORMULAS = ["=1", "-x", "+1", "'a", "''=1", "'5"]
 
@@ -93,6 +104,8 @@ def drawn(draw: random.Random, words: list[str]) -> Table:
     pool = {"a": "1234", "b": "xyz", "c": "uv", "s": "fgh", "u": "kl", "id": "pqrst", "more": "mn"}
     if "--formulas" in words:
         pool |= {"b": FORMULAS, "note": FORMULAS}  # type: ignore[dict-item]
+    if "--numbers" in words:
+        pool |= dict.fromkeys(words[words.index("--numbers") + 1], "123479")
     if "--encoding" in words:
         pool |= {"b": ["é", "ü", "x"]}  # type: ignore[dict-item]
     columns: dict[str, list[Any]] = {
@@ -175,13 +188,15 @@ def arguments(words: list[str], folder: Path) -> tuple[list[str], list[str]]:
     for word in words:
         if word in ("--na", "--skewed", "--formulas", "--pairs", "--nobody") or skip:
             skip = False
-        elif word in ("--form", "--alike"):
+        elif word in ("--form", "--alike", "--numbers"):
             skip = True
         else:
             given.append(word.replace("{tree}", str(folder)))
     person = [w for i, w in enumerate(words) if words[i - 1] == "--person"]
     ids = [c for c in ("id", "more") if c not in ",".join(person).split(",")]
-    roles = ["--sensitive", "s,u", "--keep", "note", "--seed", "1"]
+    averaged = AVERAGED.findall(" ".join(words))  # beside them no other column may be changed
+    keep = [c for c in "abc" if averaged and c not in dict(averaged)]
+    roles = ["--sensitive", "s,u", "--keep", ",".join(["note", *keep]), "--seed", "1"]
     return given, [*roles, *(["--id", ",".join(ids)] if ids else [])]
 
 

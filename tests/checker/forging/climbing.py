@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 from parquet_forger import BOOL, I32, LIST, STRUCT, with_footer
 
+from forging.averaged import dearest
 from forging.bundle import Bundle
 from forging.facts import Change
 from forging.meaning import grouped, rules_gone
@@ -109,4 +110,7 @@ def believed(bundle: Bundle) -> int | None:
     return verdict.facts["proven"] if verdict.accepted else None
 
 
-CHANGES: dict[str, Change] = {"prices as high as believed": climbing}
+CHANGES: dict[str, Change] = {
+    "prices as high as believed": climbing,
+    "averages: prices as high as believed": dearest(believed),
+}

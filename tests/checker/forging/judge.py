@@ -11,6 +11,7 @@ from functools import cache
 from itertools import combinations, pairwise
 from typing import Any
 
+from forging.averaged import averaged_faults
 from forging.combined import KIND, combined_faults, least_combined
 from forging.intervals import intervals_of, range_faults
 from forging.persons import owned, owner, people_faults, people_in, together
@@ -69,8 +70,8 @@ def faults_of(
     ranges = {c: rule for c, rule in stated_ranges.items() if rule is not None}
     for column in ranges:
         found += range_faults(column, facts["hierarchies"][column], ladders[column])
-    if found:
-        return found
+    if "averaged" in facts or found:
+        return found or averaged_faults(before, after, stated, ladders, said)
     choices = {c: choices_of(one, ranges.get(c)) for c, one in ladders.items()}
     found += cell_faults(kept, after, facts, choices)
     if found:

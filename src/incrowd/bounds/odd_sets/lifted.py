@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,21 @@ SETTLING = 0.34  # share of the work after which it does
 FEW_SEARCHES = 400
 FEW_SETTLED = 200_000  # rows of all classes of a program whose end takes a second or so
 TURNS = 2  # between two searches for odd sets
+LOOKS = 5  # values of the program whose middle one says where it ends
+# of a unit of costs, and of the bound: what a certificate may lose by rounding
+LOST, LOST_SHARE = 0.05, 2e-6
+
+
+def spent(values: list[float], bound: float, unit: float) -> bool:
+    """Whether a bound as high as a program's value would prove no more: costs are whole units.
+
+    values: of the program's last turns, of points on their way to its optimum, above it or below.
+    bound: what is proven but for rounding.  unit: what costs are multiples of.
+    """
+    if len(values) < LOOKS:
+        return False
+    sure = bound / unit * (1 - LOST_SHARE) - LOST
+    return ceil(float(np.median(values[-LOOKS:])) / unit) <= ceil(sure)
 
 
 class Lifted(NamedTuple):
@@ -87,6 +103,7 @@ class OddSets:
         searches = min(self.searches, 2 * len(counts))
         few = room is None and len(counts) <= MOST_SETTLED
         near = NEAR if room is None else self.near
+        values = list[float]()  # of the turns in which no sets are sought
         n = 0
         while (share := progress(n)) < (SETTLING if few else 1.0):
             report(share)
@@ -97,7 +114,8 @@ class OddSets:
             done = abs(program.value - program.bound) < near * program.bound
             if cutting and (done or new == 0 or n % TURNS == 0):
                 done = program.cut(searches, searches, seed + n) == 0 and done
-            if done and n > TURNS:
+            values += [] if cutting else [program.value]
+            if (done and n > TURNS) or (not few and spent(values, program.bound, 1 / cell)):
                 break
         if few and program.pool.rows.size <= self.settled:
             settle(program)

@@ -115,7 +115,13 @@ def trade(
     a = m.class_of[i]
     before, most = allowed(a, b, heat, m, rng)
     left = m.cost[a] - m.relief[i]
-    joined = paid(m.span[b], pad.span[EMPTY], m.row_of[i], FAR, m.codes, tables)
+    na, nb = m.size[a], m.size[b]
+    at_most = max(
+        (most - na * left) // nb + m.ease[b], (most - (na - 1) * left) // (nb + 1)
+    )
+    joined = paid(m.span[b], pad.span[EMPTY], m.row_of[i], at_most, m.codes, tables)
+    if joined > at_most:
+        return np.int64(0)
     who, after, pays_a, pays_b = best_return(i, b, k, most, (left, joined), m, pad, tables)
     if who == REFUSED:
         return np.int64(0)

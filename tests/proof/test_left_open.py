@@ -1,0 +1,91 @@
+"""Tests that an answer names what it leaves open: a star that reads like a value, and a veil."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import incrowd as ic
+from forged import forged
+from incrowd.checker.verify import check
+from incrowd.cli import cli
+
+TABLE = "name,age,ill\nAda,34,flu\nBen,35,flu\nCy,36,cold\nDi,37,cold\n"
+ROLES = "--id name --sensitive ill -k 2"
+PROOF = "--proof o.proof --statement o.json"
+VERIFY = f"verify o.csv --original t.csv {PROOF}"
+VEIL = 'k = 2\nid = ["name"]\nsensitive = ["ill"]\nveil = 0.5\n'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The working folder, with the table and a policy of a veil."""
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(TABLE)
+    Path("veil.toml").write_text(VEIL)
+
+
+def run(words: str) -> Any:
+    return CliRunner().invoke(cli, words.split())
+
+
+def test_a_star_of_ones_own_is_named() -> None:
+    """Tests 38 for everybody: the answer and the statement say what it means."""
+    assert run(f"anonymize t.csv -o o.csv {ROLES} {PROOF} --star 38 -q").exit_code == 0
+    assert "\n38,flu" in Path("o.csv").read_text()
+    told = "whether '38' in a cell is read as a suppressed one (--star)"
+    assert told in run(VERIFY).stderr
+    assert told not in run(f"{VERIFY} --star 38").stderr
+    said = json.loads(Path("o.json").read_text())
+    assert said["star"] == "38"
+    for other in ({**said, "star": "*"}, {n: x for n, x in said.items() if n != "star"}):
+        Path("o.json").write_text(json.dumps(other))
+        done = run(VERIFY)
+        assert (done.exit_code, "the statement's star" in done.stderr) == (1, True)
+
+
+def test_the_usual_star_is_not_told() -> None:
+    """Tests that a star that everybody knows stands nowhere."""
+    assert run(f"anonymize t.csv -o o.csv {ROLES} {PROOF} -q").exit_code == 0
+    assert "star" not in json.loads(Path("o.json").read_text())
+    assert "--star" not in run(VERIFY).stderr
+
+
+@pytest.mark.parametrize(("chance", "code"), [("0.5", 0), ("0.9", 0), ("0.25", 1), ("age=0.5", 0)])
+def test_a_veil_is_held_against_the_statement(chance: str, code: int) -> None:
+    """Tests factors as asked for, smaller ones, and larger ones."""
+    asked = f"anonymize t.csv -o o.csv {ROLES} {PROOF} --veil {chance} -q"
+    assert run(asked).exit_code == 0
+    done = run(f"{VERIFY} --policy veil.toml")
+    assert done.exit_code == code, done.stderr
+    assert ("larger factor for 'age'" in done.stderr) == bool(code)
+
+
+def test_a_veil_that_nothing_tells_is_left_open() -> None:
+    """Tests a proof without a statement of a veil, and no proof."""
+    assert run(f"anonymize t.csv -o o.csv {ROLES} {PROOF} -q").exit_code == 0
+    told = "whether coins hid cells as the veil that is asked for says"
+    for words in (VERIFY, "verify o.csv --original t.csv"):
+        assert told in run(f"{words} --policy veil.toml").stderr
+        found = run(f"{words} --policy veil.toml --json")
+        assert told in json.loads(found.stdout)["not_checked"]
+    assert told not in run(VERIFY).stderr
+    answer = ic.verify("o.csv", "t.csv", policy="veil.toml")
+    assert answer.facts["not_checked"] == [told]
+
+
+@pytest.mark.parametrize("word", ["range:round=5", "mean:digits=0", "median", "centroid:digits=1"])
+def test_a_ladder_is_not_called_a_range_or_an_average(word: str) -> None:
+    """Tests a proof whose public statement would speak of averages that are not there."""
+    given = f"anonymize t.csv -o o.csv {ROLES} {PROOF} -q --hierarchy age=interval:5"
+    assert run(given).exit_code == 0
+
+    def renamed(facts: dict[str, Any], rows: Any) -> Any:
+        facts["hierarchies"]["age"]["origin"] = word
+        return rows
+
+    verdict = check("o.csv", "t.csv", forged(Path("o.proof"), renamed))
+    assert not verdict.accepted
+    assert "is called" in str(verdict.reason)

@@ -1,0 +1,56 @@
+"""Tests of two runs that write to one history."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import incrowd as ic
+from incrowd.errors import InputError
+from incrowd.tables.atomic import alone_in
+
+
+def test_two_runs_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a history forgets no release: of two that follow the same one, one is refused."""
+    monkeypatch.chdir(tmp_path)
+    rows = [(f"P{i}", "ab"[i % 2], "stuv"[i % 4]) for i in range(12)]
+    people = pl.DataFrame(rows, schema=["pid", "x", "s"], orient="row")
+    asked: dict[str, Any] = {"m": 3, "person": "pid", "sensitive": "s"}
+    one = ic.republish(people, "h", **asked)
+    one.write("one.csv", "h")
+    one.write("again.csv", "h")  # the same release
+    kept = Path("h").read_bytes()
+    with pytest.raises(InputError, match="h: holds another release than the one"):
+        ic.republish(people[:9], "elsewhere", **asked).write("other.csv", "h")
+    two, other = (ic.republish(people[n:], "h", **asked) for n in (0, 3))
+    two.write("two.csv", "h")
+    assert Path("h").read_bytes() != kept
+    kept = Path("h").read_bytes()
+    with pytest.raises(InputError, match="Run again"):
+        other.write("other.csv", "h")
+    assert Path("h").read_bytes() == kept
+    assert not Path("other.csv").exists()
+    assert not list(tmp_path.glob(".*"))
+    other.write("other.csv", "a-history-of-its-own")
+
+
+def test_alone_in(tmp_path: Path) -> None:
+    """Tests that a second one waits until the first has left, and that nothing is left over."""
+    left = threading.Event()
+    seen: list[bool] = []
+
+    def second() -> None:
+        with alone_in(tmp_path):
+            seen.append(left.is_set())
+
+    with alone_in(tmp_path):
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join(0.3)
+        assert not seen
+        left.set()
+    thread.join()
+    assert seen == [True]
+    assert not list(tmp_path.iterdir())
