@@ -88,9 +88,8 @@ def cheap_by_pairs(place: Floats, absolute: Sequence[bool], k: int, price: Float
             apart += way if distances else way * way
         if len(some) >= k:  # else a row is apart so far
             nearest = np.partition(apart, k - 1, axis=1)[:, :k]  # with the row itself, at 0
-            if not (
-                (nearest.sum(axis=1)[:, None] >= most) | (nearest >= most).any(axis=1)[:, None]
-            ).all():
+            far = np.logical_or(nearest.sum(axis=1) >= most[:, 0], (nearest >= most).any(axis=1))
+            if not far.all():
                 return False
     return True
 
