@@ -60,15 +60,11 @@ def test_regions_are_whole_tables(seed: int) -> None:
     assert not room.held.any() and not room.local.any() and joins > 20
 
 
-@pytest.mark.parametrize("paid", [1, 8])
-def test_regions_share_out_work(paid: int) -> None:
-    """Tests that no region has much more work than another, copies that pay counting for more."""
+def test_regions_share_out_copies() -> None:
+    """Tests that no region has many more copies than another."""
     _, c, pattern = made(5)
-    pattern[: len(pattern) // 2] = np.argmin(c.cost)  # what is whole gives no work
-    work = np.where(c.cost[pattern] > 0, paid, 1)
-    assert 0 < (work > 1).mean() < 0.6 or paid == 1
-    parts = [int(work[copies].sum()) for copies in dealt(c, pattern, K, 3, 5, paid=paid)]
-    assert len(parts) == 3 and max(parts) - min(parts) <= paid * 5 * K
+    parts = [len(copies) for copies in dealt(c, pattern, K, 3, 5)]
+    assert len(parts) == 3 and max(parts) - min(parts) <= 5 * K
 
 
 def same_join(c: Candidates, patterns: np.ndarray, own: Candidates, at: int) -> bool:

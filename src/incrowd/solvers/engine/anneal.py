@@ -25,7 +25,6 @@ MODERATE = 40_000  # rows
 EPOCHS = (8, 100)  # how often regions are cut anew, at least and at most
 CUTTING = (0.2, 1.0)  # moves per pair and copy that regions must stay for, to be worth the cutting
 MORE = 1.4  # times as many moves by regions: borders cost some thousandths, and moves are faster
-PAID = 8  # times the work of a copy that is released as it is: moves start at the others
 ALWAYS = 1 << 20  # copies beyond which a class counts as large in every move
 
 
@@ -302,7 +301,7 @@ class ByRegions:
             heats = [self.annealing.heat_at(s) * self.cell * self.k**self.annealing.growth
                      for s in clock.ends()]  # fmt: skip
             seed = self.seed * 1009 + epoch
-            parts = dealt(c, self.pattern, self.k, regions, seed, paid=PAID)
+            parts = dealt(c, self.pattern, self.k, regions, seed)
             paying = [int((c.cost[self.pattern[copies]] > 0).sum()) for copies in parts]
             if not sum(paying):
                 break

@@ -101,13 +101,13 @@ def cut_into_parts(size: Any, k: int, part_begin: Any) -> int:
 
 @lean_kernel
 def grow(
-    seeds: Any, begin: Any, copies: Any, part_of: Any, work: Any, target: int, near: int, c: Any,
+    seeds: Any, begin: Any, copies: Any, part_of: Any, target: int, near: int, c: Any,
     seen: Any, region: Any, queue: Any,
 ) -> None:  # fmt: skip
     """Give each part of a class a region: what shares patterns with a seed, ring by ring.
 
     Patterns of more than ``near`` copies do not count.  A region ends when its parts have
-    ``target`` of the work; the next one grows from another seed.
+    ``target`` copies; the next one grows from another seed.
     """
     number = 0
     held = 0
@@ -117,7 +117,7 @@ def grow(
         if region[seed] >= 0:
             continue
         region[seed] = number
-        held += work[seed]
+        held += begin[seed + 1] - begin[seed]
         queue[tail] = seed
         tail += 1
         while head < tail and held < target:
@@ -136,7 +136,7 @@ def grow(
                             other = part_of[i]
                             if region[other] < 0:
                                 region[other] = number
-                                held += work[other]
+                                held += begin[other + 1] - begin[other]
                                 queue[tail] = other
                                 tail += 1
         if held >= target:
@@ -152,12 +152,10 @@ def dealt(
     regions: int,
     seed: int,
     near: int = MOST_SUPPORT,
-    paid: int = 1,
 ) -> list[NDArray[np.int64]]:
     """Deal the copies out to regions: int64, shape (copies of it,), rising, for each.
 
-    ``k``: copies of a part of a class, at least.  ``near``: see ``grow``.  ``paid``: how many
-    times the work of another copy one whose pattern costs something is: regions share out work.
+    ``k``: copies of a part of a class, at least.  ``near``: see ``grow``.
     """
     size = np.bincount(pattern, minlength=len(c.cost)).astype(np.int64)
     start, copies = np.cumsum(size) - size, np.empty(len(pattern), np.int64)
@@ -167,13 +165,11 @@ def dealt(
     begin = begin[: parts + 1]
     part_of = np.empty(len(pattern), np.int64)
     part_of[copies] = np.repeat(np.arange(parts), np.diff(begin))
-    paying = c.cost[pattern[copies[begin[:-1]]]] > 0
-    work = np.diff(begin) * np.where(paying, paid, 1)
     region, queue = np.full(parts, -1, np.int64), np.empty(parts, np.int64)
     seeds = np.random.default_rng([seed, 12]).permutation(parts)
     seen = np.zeros(len(c.cost), np.bool_)
-    target = -(-int(work.sum()) // regions)
-    grow(seeds, begin, copies, part_of, work, target, near, c, seen, region, queue)
+    target = -(-len(pattern) // regions)
+    grow(seeds, begin, copies, part_of, target, near, c, seen, region, queue)
     of_copy = region.astype(np.int16)[part_of]  # few: sorted by their digits
     whole = np.argsort(of_copy, kind="stable")
     ends = np.cumsum(np.bincount(of_copy))

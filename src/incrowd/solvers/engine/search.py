@@ -41,6 +41,11 @@ RESTARTS = 4  # annealings of a small table under a time limit
 MOST_AGAIN = 4.0  # the same where the best release is annealed again and again after that
 STARTS = 3  # annealings before that: some end better than others, and stay so
 WARM = 0.25  # share of the first heat then
+# where prices are good and cells are kept or starred: last heat of annealing, share of moves that
+# start at what pays above its prices; first and last heat of tables with as many copies or more,
+# which their moves would not bring back from more heat
+COLD, ABOVE = 0.06, 0.9
+LARGE, LARGE_HEAT = 50_000, (0.12, 0.05)
 SMALL_SHARE = 0.6  # share of the time left that annealing takes on small tables
 RANGED = 3  # times as many pairs where columns are generalized to ranges: more patterns are near
 SOONER = 0.6  # share of the moves of annealing where trading among ranges does more
@@ -156,10 +161,8 @@ class Search:
         annealing = self.means.annealing or Annealing.suited(self.instance, self.k)
         if self.instance.ranged and not self.blocks_suit and not self.means.annealing:
             annealing = replace(annealing, moves=SOONER * annealing.moves)
-        if self.priced:  # what the start knows should not melt
-            hot, cold = annealing.heat
-            warm = WARM if self.shares.wide else 0.5
-            annealing = replace(annealing, heat=(warm * hot, cold))
+        if self.priced:
+            annealing = self.cooler(annealing)
         left = self.stop.left()
         if self.stop.time_limit is None:
             self.anneal("annealing", annealing)
@@ -176,8 +179,18 @@ class Search:
         share = self.shares.searching * left
         end = self.stop.elapsed() + share
         patience = 0.5 * share / STARTS, min(factor, MOST_AGAIN)
-        self.anneal("annealing", annealing, patience, STARTS)
+        # where a gap may end the run, what is nearly there comes sooner from the best so far
+        self.anneal("annealing", annealing, patience, STARTS if self.stop.gap is None else 1)
         self.anneal_again(lambda turns: self.stop.elapsed() > end)
+
+    def cooler(self, annealing: Annealing) -> Annealing:
+        """Return a schedule that does not melt what a start near good prices knows."""
+        hot, cold = annealing.heat
+        heat = (WARM if self.shares.wide else 0.5) * hot, cold
+        if not self.instance.plain or self.means.annealing:
+            return replace(annealing, heat=heat)
+        large = self.instance.rows >= LARGE
+        return replace(annealing, heat=LARGE_HEAT if large else (heat[0], COLD), focus=ABOVE)
 
     def rehouse(self) -> None:
         """Put the rows that no candidate suits together anew, among themselves."""
