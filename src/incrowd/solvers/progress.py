@@ -15,12 +15,14 @@ class Progress:
     ----------
     context, stop: what the run was given, and its end.
     best: the best lawful solution so far.
+    met: the least cost that the stage at hand has told of: a solution that it will offer.
     bound: the largest bound proven so far, in units of 1/scale.
     certificate, lawful: the prices behind it, as ``Outcome`` has them.
     """
 
     def __init__(self, context: Context, best: Solution) -> None:
         self.context, self.stop, self.best = context, context.stop, best
+        self.met = best.cost
         self.bound = 0
         self.certificate: Prices | None = None
         self.lawful: Prices | None = None
@@ -32,6 +34,7 @@ class Progress:
         """
         ended = "finished"
         for stage in stages:
+            self.met = self.best.cost
             stage()
             if self.best.cost <= self.bound:
                 ended = "finished"
@@ -52,7 +55,9 @@ class Progress:
         cost: int | None = None,
         gauge: Callable[[], float] | None = None,
     ) -> None:
-        """Report progress with the best cost and bound so far."""
+        """Report progress with the best cost and bound so far; ``cost``: what the stage has met."""
+        if cost is not None:
+            self.met = min(cost, self.met)
         best = self.best.cost if cost is None else min(cost, self.best.cost)
         self.context.tell(stage, best, self.bound, share, gauge)
 
@@ -77,5 +82,6 @@ class Progress:
         return going
 
     def done(self) -> bool:
-        """Whether time is up or the gap is small enough."""
-        return self.stop.now() or self.stop.satisfied(self.best.cost, self.bound)
+        """Whether time is up or the gap is small enough, also of what a stage will offer."""
+        best = min(self.met, self.best.cost)
+        return self.stop.now() or self.stop.satisfied(best, self.bound)

@@ -161,6 +161,24 @@ def test_budgets_are_told_apart() -> None:
     assert wide.bound >= 0.01 * wide.solution.cost
 
 
+def test_a_gap_is_noticed_within_a_stage() -> None:
+    """Tests that annealing ends with the first release of which a gap is small enough."""
+    instance, _ = next(random_tables(46, 1, "suppression", (600, 601), (6, 7)))
+    events: list[Event] = []
+    run(instance, 3, Context(listener=events.append))
+    told = [e for e in events if e.stage == "annealing"]
+    bound, costs = told[0].bound, [e.cost for e in told if e.bound == told[0].bound]
+    asked = costs[len(costs) // 2]
+    assert bound and costs[0] and asked and costs[0] > asked
+    events.clear()
+    gap = 1 - bound / asked + 1e-9
+    aimed = run(instance, 3, Context(stop=Stop(gap=gap), listener=events.append))
+    met = [e.cost is not None and e.cost <= asked for e in events]
+    last = events[-1]
+    assert aimed.ended == "gap reached" and met.index(True) == len(met) - 1
+    assert last.stage == "annealing" and last.share is not None and last.share < 1.0
+
+
 def counted(codes: list[list[int]], counts: list[int]) -> Instance:
     """Distinct rows in sorted order, with copies."""
     instance, _ = from_codes(np.array(codes))
