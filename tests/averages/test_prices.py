@@ -9,6 +9,7 @@ import pytest
 
 from averages.plain import spread
 from incrowd.averages.bound import nearest_of, pair_prices, prices_of
+from incrowd.averages.lifting import least_room
 from incrowd.averages.strata import Points
 from incrowd.checker.nearest import cheap_by_pairs, require_cheap
 from incrowd.checker.rejection import RejectedError
@@ -143,3 +144,12 @@ def test_near_rows_are_looked_at():
         found.append(bool((price <= most).all()))
         assert cheap_by_pairs(place, absolute.tolist(), k, price) == found[-1]
     assert 50 < sum(found) < 250
+
+
+def test_a_search_for_one_row_ends_when_time_does() -> None:
+    """Tests that it gives up, as beyond its budget: one of many rows in reach may take seconds."""
+    place = np.random.default_rng(3).normal(size=(40, 2))
+    rules = place, np.zeros(40), 0.0, 3, 1e9, 1_000
+    found, looked = least_room(*rules, np.zeros(1, np.int64))
+    assert 0 < found < 1e9 and looked <= 1_000
+    assert least_room(*rules, np.ones(1, np.int64)) == (1e9, 1_001)
