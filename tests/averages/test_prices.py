@@ -1,12 +1,15 @@
 """Prices of rows against all classes of a few rows, and the checker's own search."""
 
 import random
+import time
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 import pytest
 
+import incrowd as ic
 from averages.plain import spread
 from incrowd.averages.bound import nearest_of, pair_prices, prices_of
 from incrowd.averages.lifting import least_room
@@ -153,3 +156,21 @@ def test_a_search_for_one_row_ends_when_time_does() -> None:
     found, looked = least_room(*rules, np.zeros(1, np.int64))
     assert 0 < found < 1e9 and looked <= 1_000
     assert least_room(*rules, np.ones(1, np.int64)) == (1e9, 1_001)
+
+
+def test_kernels_of_averages_learn_that_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that somebody writes their word: nothing else ends one that is under way."""
+    heard = []
+
+    def waiting(points: Points, seed: int, stop: Stop) -> np.ndarray:
+        for _ in range(3_000):
+            if stop.over[0]:
+                break
+            time.sleep(0.01)
+        heard.append(int(stop.over[0]))
+        return np.zeros(points.count)
+
+    monkeypatch.setattr("incrowd.averages.of_table.prices_of", waiting)
+    frame = pl.DataFrame({"x": [1, 4, 6, 9, 12], "y": [3, 8, 1, 7, 2]})
+    release = ic.anonymize(frame, 2, hierarchies={"x": "mean", "y": "mean"}, time_limit=0.05)
+    assert heard == [1] and release.ended == "time limit"
