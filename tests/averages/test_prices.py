@@ -174,3 +174,11 @@ def test_kernels_of_averages_learn_that_time_is_up(monkeypatch: pytest.MonkeyPat
     frame = pl.DataFrame({"x": [1, 4, 6, 9, 12], "y": [3, 8, 1, 7, 2]})
     release = ic.anonymize(frame, 2, hierarchies={"x": "mean", "y": "mean"}, time_limit=0.05)
     assert heard == [1] and release.ended == "time limit"
+
+
+def test_time_that_is_up_leaves_prices_of_pairs() -> None:
+    """Tests that a search which took all the time leaves something proven."""
+    given = points(4, 30, 2, 3)
+    pairs, stop = pair_prices(given, nearest_of(given, Stop())), Stop()
+    stop.halt()
+    assert pairs.sum() > 0 and (prices_of(given, 0, stop) == pairs).all()
