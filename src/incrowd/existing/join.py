@@ -140,15 +140,18 @@ class Joining:
             place[rest] = len(self.published.levels) + classes
         return self.improved(place)
 
-    def joined(self, copies: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-        """Let copies join the cheapest class that stays lawful; tell which found none."""
+    def joined(self, copies: Ints, beside: Ints | None = None) -> tuple[Ints, NDArray[np.bool_]]:
+        """Let copies join the cheapest class that stays lawful; tell which found none.
+
+        ``beside``: where copies that have joined before are.
+        """
         place = np.full(self.instance.rows, -1)
         refused = np.zeros(self.instance.rows, bool)
         if self.model.size_decides:
             place[copies] = self.covers.place[self.instance.copies[copies], 0]
             return place, refused
         values = self.instance.sensitive_codes[self.instance.copies]
-        held = list(self.published.values)
+        held = self.with_joined(np.full_like(place, -1) if beside is None else beside)
         waiting = copies
         for option in range(OPTIONS):
             wanted = self.covers.place[self.instance.copies[waiting], option]
@@ -162,6 +165,19 @@ class Joining:
             waiting = np.sort(np.concatenate(left))
         refused[waiting] = True
         return place, refused
+
+    def with_joined(self, place: Ints) -> list[NDArray[np.int32]]:
+        """Return the sensitive values of the published classes and of those who joined them."""
+        held = list(self.published.values)
+        if not self.model.size_decides:
+            values = self.instance.sensitive_codes[self.instance.copies]
+            for c in np.unique(place[(place >= 0) & (place < len(held))]).tolist():
+                held[c] = np.vstack([held[c], values[place == c]])
+        return held
+
+    def grown_are_lawful(self, place: Ints) -> bool:
+        """Whether published classes are still lawful: one that others made up for may not be."""
+        return self.model.size_decides or all(map(self.lawful, self.with_joined(place)))
 
     def admitted(self, held: NDArray[np.int32], values: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which rows a class can take in and stay lawful: all, or one after the other."""
@@ -195,7 +211,7 @@ class Joining:
         """Make one class of the rows that fit nowhere and those that help them at least cost."""
         place = place.copy()
         near = rest[self.cheapest[rest] < FAR]
-        again, refused = self.joined(near)
+        again, refused = self.joined(near, place)
         place[near] = again[near]
         lost = np.concatenate([rest[self.cheapest[rest] >= FAR], near[refused[near]]])
         if not len(lost):
@@ -207,8 +223,10 @@ class Joining:
         while count <= len(others):
             group = np.concatenate([lost, others[:count]])
             if len(group) >= self.k and self.lawful(values[group]):
-                place[group] = len(self.published.levels)
-                return place
+                trial = place.copy()
+                trial[group] = len(self.published.levels)
+                if self.grown_are_lawful(trial):
+                    return trial
             count += 1
         models = self.model.in_words(self.sensitive)
         raise NoLawfulReleaseError(
