@@ -196,7 +196,11 @@ def same_name(draw: Draw, bundle: Bundle) -> None:
     column = column_of(draw, bundle)
     mine = ladders.filter((pl.col("column") == column) & (pl.col("level") > 0))
     one, two = mine.row(draw.randrange(mine.height)), mine.row(draw.randrange(mine.height))
-    at = (pl.col("column") == column) & (pl.col("level") == one[2]) & (pl.col("label") == one[3])
+    at = (
+        (pl.col("column") == column)
+        & (pl.col("level") == one[2])
+        & pl.col("label").eq_missing(one[3])
+    )
     new = [pl.lit(two[3]).alias("label"), pl.lit(two[4]).alias("cost")]
     bundle.parts["ladders.parquet"] = ladders.with_columns(
         pl.when(at).then(n).otherwise(pl.col(n.meta.output_name())).alias(n.meta.output_name())
